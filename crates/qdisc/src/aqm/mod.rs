@@ -1,0 +1,103 @@
+//! Control laws over one FIFO, one file each.
+//!
+//! A law is lent the queue and pulls packets from it itself, as RFC 8289's pseudocode and Linux do; the container
+//! [`Managed`] makes a discipline of a law and one FIFO.
+
+pub mod codel;
+
+use crate::fifo::Fifo;
+use crate::packet::Packet;
+use crate::param::{Args, Error, Link, QdiscSpec};
+use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::registry::Discipline;
+use crate::signal::Owner;
+use goodqueue_units::Instant;
+
+/// A control law over one FIFO that it is lent with each call.
+pub trait Aqm: Sized {
+    /// Name, parameters and sources.
+    const SPEC: QdiscSpec;
+
+    /// Makes a law from a line's parameters.
+    ///
+    /// # Errors
+    /// Where parameters contradict each other.
+    fn build(args: &Args, link: &Link) -> Result<Self, Error>;
+
+    /// Decides about `packet` on arrival, and queues it or not.
+    fn enqueue<P: Packet, O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        packet: P,
+        queue: &mut Fifo<P>,
+        owner: &mut O,
+    ) -> Enqueued;
+
+    /// Takes the packet to send next.
+    fn dequeue<P: Packet, O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        queue: &mut Fifo<P>,
+        owner: &mut O,
+    ) -> Option<P>;
+
+    /// As [`Qdisc::next_timer`].
+    fn next_timer(&self) -> Option<Instant> {
+        None
+    }
+
+    /// As [`Qdisc::on_timer`].
+    fn on_timer<P: Packet>(&mut self, now: Instant, queue: &Fifo<P>) {
+        let _ = (now, queue);
+    }
+
+    /// As [`Qdisc::probe`].
+    fn probe(&self, probe: &mut dyn Probe) {
+        let _ = probe;
+    }
+}
+
+/// One FIFO under a control law: the discipline that `tc` calls by the law's name.
+#[derive(Clone, Debug)]
+pub struct Managed<P, A> {
+    queue: Fifo<P>,
+    law: A,
+}
+
+impl<P: Packet, A: Aqm> Discipline for Managed<P, A> {
+    const SPEC: QdiscSpec = A::SPEC;
+
+    fn build(args: &Args, link: &Link) -> Result<Self, Error> {
+        Ok(Self { queue: Fifo::default(), law: A::build(args, link)? })
+    }
+}
+
+impl<P: Packet, A: Aqm> Qdisc<P> for Managed<P, A> {
+    #[inline]
+    fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
+        packet.set_arrival(now);
+        self.law.enqueue(now, packet, &mut self.queue, owner)
+    }
+
+    #[inline]
+    fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
+        self.law.dequeue(now, &mut self.queue, owner)
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        self.law.next_timer()
+    }
+
+    fn on_timer<O: Owner<P>>(&mut self, now: Instant, _owner: &mut O) {
+        self.law.on_timer(now, &self.queue);
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn probe(&self, probe: &mut dyn Probe) {
+        self.law.probe(probe);
+    }
+}

@@ -1,0 +1,70 @@
+//! The ring that packets wait in.
+
+use crate::packet::Packet;
+use crate::qdisc::Backlog;
+use alloc::collections::VecDeque;
+
+/// First in, first out, with its bytes counted. Grows to its high-water mark and then allocates no more.
+#[derive(Clone, Debug)]
+pub struct Fifo<P> {
+    packets: VecDeque<P>,
+    bytes: u64,
+}
+
+impl<P> Default for Fifo<P> {
+    fn default() -> Self {
+        Self { packets: VecDeque::new(), bytes: 0 }
+    }
+}
+
+impl<P: Packet> Fifo<P> {
+    /// Packets that wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Whether none waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// Bytes that wait.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Packets and bytes that wait.
+    #[must_use]
+    pub fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets.len() as u32, bytes: self.bytes }
+    }
+
+    /// The packet that would leave next.
+    #[must_use]
+    pub fn head(&self) -> Option<&P> {
+        self.packets.front()
+    }
+
+    /// Appends at the tail.
+    pub fn push(&mut self, packet: P) {
+        self.bytes += u64::from(packet.len());
+        self.packets.push_back(packet);
+    }
+
+    /// Takes from the head.
+    pub fn pop(&mut self) -> Option<P> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.len());
+        Some(packet)
+    }
+
+    /// Takes from the tail (SFQ drops the newest packet of the fullest flow).
+    pub fn pop_tail(&mut self) -> Option<P> {
+        let packet = self.packets.pop_back()?;
+        self.bytes -= u64::from(packet.len());
+        Some(packet)
+    }
+}

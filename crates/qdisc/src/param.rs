@@ -1,0 +1,366 @@
+//! Parameters as data, and the `tc` line that sets them.
+//!
+//! A discipline declares a [`QdiscSpec`]. From it come the parser of its `tc` words, range checks, the canonical
+//! line in results, `--help`, the documentation's tables and the tests' strategies. A constant and its source are
+//! written once.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use goodqueue_units::{Duration, Rate, parse};
+
+/// What a discipline may know about the link below it when it is set up.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    /// The rate, for disciplines that derive parameters from it (ARED).
+    pub rate: Rate,
+    /// Bytes of a full frame as `tc` counts it: 1514 on Ethernet (Linux's "psched mtu").
+    pub mtu: u32,
+}
+
+/// A refused `tc` line: the word that offends, what was found, what is accepted; one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Error(pub String);
+
+/// What a parameter measures, and so how it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A time, kept in nanoseconds; `5ms`. A bare number is microseconds, as in `tc`.
+    Time,
+    /// A size in bytes; `1514`, `32mb`.
+    Bytes,
+    /// A number of packets.
+    Packets,
+    /// A number of something else: flows, buckets, an exponent.
+    Count,
+    /// A rate, kept in bits per second; `10mbit`.
+    Rate,
+    /// A real number, such as a probability or a gain.
+    Real,
+    /// A word that is there or not (`ecn`); `no` before it switches it off (`noecn`).
+    Flag,
+    /// One of several words (`variant draft2013`).
+    Choice(&'static [&'static str]),
+}
+
+/// The value of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// Off, or derived from other parameters; the help says which.
+    Unset,
+    /// Time in ns, size in bytes, packets, count, rate in bit/s, or the index of a choice.
+    Integer(u64),
+    /// A real number.
+    Real(f64),
+    /// A flag.
+    Flag(bool),
+}
+
+/// One parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamSpec {
+    /// The `tc` word.
+    pub name: &'static str,
+    /// What it measures.
+    pub unit: Unit,
+    /// Its default.
+    pub default: Value,
+    /// The least and the greatest value accepted, in the unit that values are kept in.
+    pub range: (f64, f64),
+    /// Where the default comes from: RFC and section, paper and equation, or `tc`'s manual.
+    pub source: &'static str,
+    /// One sentence.
+    pub help: &'static str,
+}
+
+/// A discipline as data.
+#[derive(Clone, Copy, Debug)]
+pub struct QdiscSpec {
+    /// The word after `tc qdisc add dev X root`.
+    pub name: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// RFC or paper.
+    pub source: &'static str,
+    /// Its parameters.
+    pub params: &'static [ParamSpec],
+}
+
+impl ParamSpec {
+    /// Reads `text`, refusing what is not of the unit or out of range.
+    fn read(&self, text: &str) -> Result<Value, String> {
+        let value = match self.unit {
+            Unit::Time => Value::Integer(parse::duration(text)?.as_nanos()),
+            Unit::Bytes => Value::Integer(parse::bytes(text)?),
+            Unit::Rate => Value::Integer(parse::rate(text)?.as_bps()),
+            Unit::Packets | Unit::Count => Value::Integer(
+                text.parse().map_err(|_| format!("found {text:?}; accepted: {}", self.accepted()))?,
+            ),
+            Unit::Real => Value::Real(
+                text.parse().map_err(|_| format!("found {text:?}; accepted: {}", self.accepted()))?,
+            ),
+            Unit::Choice(words) => {
+                let index = words.iter().position(|word| *word == text);
+                let index = index.ok_or_else(|| format!("found {text:?}; accepted: {}", self.accepted()))?;
+                return Ok(Value::Integer(index as u64));
+            }
+            Unit::Flag => return Ok(Value::Flag(true)),
+        };
+        let number = match value {
+            Value::Integer(integer) => integer as f64,
+            Value::Real(real) => real,
+            Value::Unset | Value::Flag(_) => return Ok(value),
+        };
+        if (self.range.0..=self.range.1).contains(&number) {
+            Ok(value)
+        } else {
+            Err(format!("found {text:?}; accepted: {}", self.accepted()))
+        }
+    }
+
+    /// What is accepted, for a person: `1us to 60s`.
+    #[must_use]
+    pub fn accepted(&self) -> String {
+        if let Unit::Choice(words) = self.unit {
+            return words.join(", ");
+        }
+        let bound = |x: f64| match self.unit {
+            Unit::Real => format!("{x}"),
+            _ => self.show(Value::Integer(x as u64)),
+        };
+        format!("{} to {}", bound(self.range.0), bound(self.range.1))
+    }
+
+    /// `value` as `tc` would print it.
+    #[must_use]
+    pub fn show(&self, value: Value) -> String {
+        match (value, self.unit) {
+            (Value::Unset, _) => "unset".to_string(),
+            (Value::Integer(ns), Unit::Time) => Duration::from_nanos(ns).to_string(),
+            (Value::Integer(bps), Unit::Rate) => {
+                Rate::from_bps(bps).map_or_else(|| "0bit".to_string(), |r| r.to_string())
+            }
+            (Value::Integer(index), Unit::Choice(words)) => {
+                words.get(index as usize).unwrap_or(&"?").to_string()
+            }
+            (Value::Integer(integer), _) => integer.to_string(),
+            (Value::Real(real), _) => real.to_string(),
+            (Value::Flag(on), _) => if on { "on" } else { "off" }.to_string(),
+        }
+    }
+}
+
+/// A discipline's parameters, each with a value: the `tc` line, understood.
+#[derive(Clone, Debug)]
+pub struct Args {
+    /// The discipline.
+    pub spec: &'static QdiscSpec,
+    /// A value a parameter, in the order of `spec.params`.
+    values: Vec<Value>,
+    /// Which of them the line set, in the same order.
+    given: Vec<bool>,
+}
+
+impl Args {
+    /// The defaults of `spec`.
+    #[must_use]
+    pub fn defaults(spec: &'static QdiscSpec) -> Self {
+        let values = spec.params.iter().map(|param| param.default).collect();
+        Self { spec, values, given: alloc::vec![false; spec.params.len()] }
+    }
+
+    /// Reads the words that follow the discipline's name in a `tc` line.
+    ///
+    /// # Errors
+    /// An unknown word (the nearest known one is named), a missing, ill-formed or out-of-range value, a parameter
+    /// given twice.
+    pub fn parse(spec: &'static QdiscSpec, words: &str) -> Result<Self, Error> {
+        let mut args = Self::defaults(spec);
+        let mut words = words.split_whitespace();
+        while let Some(word) = words.next() {
+            let (index, switched_on) = args.find(word)?;
+            let param = &spec.params[index];
+            let refuse = |why: String| Error(format!("{} {}: {why}", spec.name, param.name));
+            if args.given[index] {
+                return Err(refuse("given twice".to_string()));
+            }
+            args.values[index] = if param.unit == Unit::Flag {
+                Value::Flag(switched_on)
+            } else {
+                let text = words
+                    .next()
+                    .ok_or_else(|| refuse(format!("no value; accepted: {}", param.accepted())))?;
+                param.read(text).map_err(refuse)?
+            };
+            args.given[index] = true;
+        }
+        Ok(args)
+    }
+
+    /// The parameter that `word` names, and for a flag whether it is switched on.
+    fn find(&self, word: &str) -> Result<(usize, bool), Error> {
+        let position = |name: &str| self.spec.params.iter().position(|param| param.name == name);
+        if let Some(index) = position(word) {
+            return Ok((index, true));
+        }
+        // tc writes `noecn` but `no_dq_rate_estimator`.
+        let negated =
+            word.strip_prefix("no").and_then(|rest| position(rest.strip_prefix('_').unwrap_or(rest)));
+        if let Some(index) = negated.filter(|&index| self.spec.params[index].unit == Unit::Flag) {
+            return Ok((index, false));
+        }
+        let known: Vec<&str> = self.spec.params.iter().map(|param| param.name).collect();
+        let hint = match parse::nearest(word, known.iter().copied()) {
+            Some(near) => format!("did you mean {near:?}? "),
+            None => String::new(),
+        };
+        let known = if known.is_empty() { "no parameters".to_string() } else { known.join(", ") };
+        Err(Error(format!("{}: unknown word {word:?}; {hint}accepted: {known}", self.spec.name)))
+    }
+
+    fn get(&self, name: &str) -> Value {
+        let index = self.spec.params.iter().position(|param| param.name == name);
+        index.map_or(Value::Unset, |index| self.values[index])
+    }
+
+    /// Whether the line itself set `name`.
+    #[must_use]
+    pub fn is_given(&self, name: &str) -> bool {
+        self.spec.params.iter().zip(&self.given).any(|(param, given)| param.name == name && *given)
+    }
+
+    /// Sets `name` where the line did not: how a scenario's `buffer` becomes a queue's `limit`.
+    pub fn set_default(&mut self, name: &str, value: Value) {
+        if let Some(index) = self.spec.params.iter().position(|param| param.name == name)
+            && !self.given[index]
+        {
+            self.values[index] = value;
+        }
+    }
+
+    /// The parameter `name` as an integer of its unit (bytes, packets, count, bit/s, index of a choice), if set.
+    #[must_use]
+    pub fn integer(&self, name: &str) -> Option<u64> {
+        match self.get(name) {
+            Value::Integer(integer) => Some(integer),
+            _ => None,
+        }
+    }
+
+    /// The parameter `name` as a time, if set.
+    #[must_use]
+    pub fn time(&self, name: &str) -> Option<Duration> {
+        self.integer(name).map(Duration::from_nanos)
+    }
+
+    /// The parameter `name` as a real number, if set.
+    #[must_use]
+    pub fn real(&self, name: &str) -> Option<f64> {
+        match self.get(name) {
+            Value::Real(real) => Some(real),
+            _ => None,
+        }
+    }
+
+    /// Whether the flag `name` is on.
+    #[must_use]
+    pub fn flag(&self, name: &str) -> bool {
+        self.get(name) == Value::Flag(true)
+    }
+
+    /// The word chosen for `name`, or the empty word.
+    #[must_use]
+    pub fn choice(&self, name: &str) -> &'static str {
+        let spec = self.spec.params.iter().find(|param| param.name == name);
+        match (spec.map(|param| param.unit), self.integer(name)) {
+            (Some(Unit::Choice(words)), Some(index)) => words.get(index as usize).copied().unwrap_or(""),
+            _ => "",
+        }
+    }
+}
+
+impl fmt::Display for Args {
+    /// The canonical line: every parameter that has a value, so that it can be read back.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.spec.name)?;
+        for (param, value) in self.spec.params.iter().zip(&self.values) {
+            match value {
+                Value::Unset => {}
+                Value::Flag(true) => write!(f, " {}", param.name)?,
+                Value::Flag(false) => write!(f, " no{}", param.name)?,
+                value => write!(f, " {} {}", param.name, param.show(*value))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPEC: QdiscSpec = QdiscSpec {
+        name: "toy",
+        summary: "",
+        source: "",
+        params: &[
+            ParamSpec {
+                name: "target",
+                unit: Unit::Time,
+                default: Value::Integer(5_000_000),
+                range: (1e3, 1e9),
+                source: "",
+                help: "",
+            },
+            ParamSpec {
+                name: "ecn",
+                unit: Unit::Flag,
+                default: Value::Flag(false),
+                range: (0.0, 0.0),
+                source: "",
+                help: "",
+            },
+            ParamSpec {
+                name: "variant",
+                unit: Unit::Choice(&["a", "b"]),
+                default: Value::Integer(0),
+                range: (0.0, 0.0),
+                source: "",
+                help: "",
+            },
+        ],
+    };
+
+    #[test]
+    fn a_line_is_read_and_printed_back() {
+        let args = Args::parse(&SPEC, "ecn target 10ms").unwrap();
+        assert_eq!(args.to_string(), "toy target 10ms ecn variant a");
+        assert_eq!(args.time("target"), Some(Duration::from_millis(10)));
+        let again = Args::parse(&SPEC, args.to_string().strip_prefix("toy").unwrap()).unwrap();
+        assert_eq!(again.to_string(), args.to_string());
+        assert!(!Args::parse(&SPEC, "noecn").unwrap().flag("ecn"));
+    }
+
+    #[test]
+    fn each_refusal_names_the_word_what_was_found_and_what_is_accepted() {
+        let table = [
+            (
+                "targte 5ms",
+                "toy: unknown word \"targte\"; did you mean \"target\"? accepted: target, ecn, variant",
+            ),
+            ("target", "toy target: no value; accepted: 1us to 1s"),
+            (
+                "target 5parsec",
+                "toy target: found \"5parsec\"; accepted: a time such as 5ms, 100us, 1.5s or 2min",
+            ),
+            ("target 2s", "toy target: found \"2s\"; accepted: 1us to 1s"),
+            ("variant c", "toy variant: found \"c\"; accepted: a, b"),
+            ("ecn noecn", "toy ecn: given twice"),
+        ];
+        for (line, error) in table {
+            assert_eq!(Args::parse(&SPEC, line).unwrap_err().to_string(), error);
+        }
+    }
+}

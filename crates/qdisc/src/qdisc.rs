@@ -1,0 +1,67 @@
+//! The contract between a discipline and its link.
+
+use crate::signal::Owner;
+use goodqueue_units::Instant;
+
+/// What became of the packet offered, as Linux's enqueue functions return it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Enqueued {
+    /// `NET_XMIT_SUCCESS`: it waits (or, in `dualpi2`, was dropped early without telling).
+    Success = 0,
+    /// `NET_XMIT_DROP`: it was dropped.
+    Dropped = 1,
+    /// `NET_XMIT_CN`: congestion; it, or another packet of its flow, was dropped.
+    Congestion = 2,
+}
+
+/// What waits in a discipline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u32,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// Receives a discipline's inner state, one variable after the other, under the names that Linux or the RFC give.
+pub trait Probe {
+    /// A variable in the units that its name or the discipline's page states.
+    fn integer(&mut self, name: &'static str, value: i128);
+
+    /// A variable that is a real number, such as a probability.
+    fn real(&mut self, name: &'static str, value: f64);
+
+    /// A compound, such as the list of a scheduler's first flows; asked for only by traces.
+    fn text(&mut self, name: &'static str, value: alloc::string::String) {
+        let _ = (name, value);
+    }
+}
+
+/// A queue discipline: what a link or a gateway sees.
+pub trait Qdisc<P> {
+    /// Offers `packet`. It, and others, may be handed to [`Owner::dropped`] before the call returns.
+    fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued;
+
+    /// Takes the packet to send next. `None`: nothing to send now. That call counts too: disciplines learn from it
+    /// that the link has gone idle.
+    fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P>;
+
+    /// When [`Qdisc::on_timer`] wants to be called next (PIE's update, ARED's adaptation); `None`: never.
+    fn next_timer(&self) -> Option<Instant> {
+        None
+    }
+
+    /// The timer. Calls before it is due are harmless only where the discipline says so.
+    fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
+        let _ = (now, owner);
+    }
+
+    /// What waits.
+    fn backlog(&self) -> Backlog;
+
+    /// Shows the inner state, for plots and traces.
+    fn probe(&self, probe: &mut dyn Probe) {
+        let _ = probe;
+    }
+}

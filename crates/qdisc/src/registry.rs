@@ -1,0 +1,136 @@
+//! The one line that each discipline is listed by.
+//!
+//! The table below makes the enum for static dispatch, the parser of `tc` lines and [`ALL`], which feeds `--help`,
+//! the documentation, the conformance runner, the property tests and the benchmarks. To add a discipline, write
+//! its file and add its line here.
+
+use crate::packet::Packet;
+use crate::param::{Args, Error, Link, QdiscSpec};
+use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::signal::Owner;
+use crate::{aqm, sched};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use goodqueue_units::{Instant, parse};
+
+/// A discipline that the registry can list: its specification, and how to make one from it.
+pub trait Discipline: Sized {
+    /// Name, parameters and sources.
+    const SPEC: QdiscSpec;
+
+    /// Makes one from a line's parameters.
+    ///
+    /// # Errors
+    /// Where parameters contradict each other; ranges were checked before.
+    fn build(args: &Args, link: &Link) -> Result<Self, Error>;
+}
+
+/// `Name => type`, in the order in which `goodqueue list qdiscs` shows them.
+macro_rules! qdiscs {
+    (<$P:ident> $($variant:ident => $type:ty,)+) => {
+        /// Any discipline of the registry, dispatched statically. Boxed, so that an `AnyQdisc` moves cheaply.
+        pub enum AnyQdisc<$P> {
+            $(
+                #[doc = concat!("See `", stringify!($type), "`.")]
+                $variant(Box<$type>),
+            )+
+        }
+
+        impl<$P: Packet> AnyQdisc<$P> {
+            const SPECS: &'static [QdiscSpec] = &[$(<$type as Discipline>::SPEC,)+];
+
+            /// Makes the discipline that `args` describe.
+            ///
+            /// # Errors
+            /// Where parameters contradict each other.
+            pub fn build(args: &Args, link: &Link) -> Result<Self, Error> {
+                $(
+                    if args.spec.name == <$type as Discipline>::SPEC.name {
+                        return Ok(Self::$variant(Box::new(<$type as Discipline>::build(args, link)?)));
+                    }
+                )+
+                Err(Error(format!("{}: not in the registry", args.spec.name)))
+            }
+        }
+
+        impl<$P: Packet> Qdisc<$P> for AnyQdisc<$P> {
+            #[inline]
+            fn enqueue<O: Owner<$P>>(&mut self, now: Instant, packet: $P, owner: &mut O) -> Enqueued {
+                match self { $(Self::$variant(qdisc) => qdisc.enqueue(now, packet, owner),)+ }
+            }
+            #[inline]
+            fn dequeue<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) -> Option<$P> {
+                match self { $(Self::$variant(qdisc) => qdisc.dequeue(now, owner),)+ }
+            }
+            fn next_timer(&self) -> Option<Instant> {
+                match self { $(Self::$variant(qdisc) => qdisc.next_timer(),)+ }
+            }
+            fn on_timer<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) {
+                match self { $(Self::$variant(qdisc) => qdisc.on_timer(now, owner),)+ }
+            }
+            #[inline]
+            fn backlog(&self) -> Backlog {
+                match self { $(Self::$variant(qdisc) => qdisc.backlog(),)+ }
+            }
+            fn probe(&self, probe: &mut dyn Probe) {
+                match self { $(Self::$variant(qdisc) => qdisc.probe(probe),)+ }
+            }
+        }
+    };
+}
+
+qdiscs! { <P>
+    Pfifo => sched::fifo::Pfifo<P>,
+    Bfifo => sched::fifo::Bfifo<P>,
+    Codel => aqm::Managed<P, aqm::codel::Codel>,
+}
+
+/// Every discipline. What a discipline is does not depend on its packets, so any packet type serves here.
+pub static ALL: &[QdiscSpec] = AnyQdisc::<crate::packet::Plain>::SPECS;
+
+/// Understands a `tc` line: the discipline's name and its parameters (what follows `tc qdisc add dev X root`).
+///
+/// # Errors
+/// An empty line, an unknown discipline (the nearest known one is named), or a parameter that [`Args::parse`] refuses.
+pub fn parse_line(line: &str) -> Result<Args, Error> {
+    let line = line.trim();
+    let (name, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    match ALL.iter().find(|spec| spec.name == name) {
+        Some(spec) => Args::parse(spec, words),
+        None => Err(Error(unknown(name))),
+    }
+}
+
+fn unknown(name: &str) -> String {
+    let known = || ALL.iter().map(|spec| spec.name);
+    let hint =
+        parse::nearest(name, known()).map_or_else(String::new, |near| format!("did you mean {near:?}? "));
+    let known = known().collect::<alloc::vec::Vec<_>>().join(", ");
+    format!("unknown qdisc {name:?}; {hint}accepted: {known}")
+}
+
+impl<P: Packet> AnyQdisc<P> {
+    /// Makes a discipline from a `tc` line.
+    ///
+    /// # Errors
+    /// As [`parse_line`] and [`AnyQdisc::build`].
+    pub fn parse(line: &str, link: &Link) -> Result<Self, Error> {
+        Self::build(&parse_line(line)?, link)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_discipline_is_refused_with_the_nearest_name() {
+        let error = parse_line("codle target 5ms").unwrap_err();
+        assert!(
+            error.0.starts_with("unknown qdisc \"codle\"; did you mean \"codel\"? accepted: pfifo,"),
+            "{error}"
+        );
+        assert!(parse_line("").is_err());
+    }
+}

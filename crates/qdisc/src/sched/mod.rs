@@ -1,0 +1,3 @@
+//! Containers: disciplines that hold their packets without a control law, or in several queues.
+
+pub mod fifo;

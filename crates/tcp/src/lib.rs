@@ -1,0 +1,1 @@
+//! TCP as Linux does it, as a sans-io state machine.

@@ -1,0 +1,25 @@
+//! The words that all of goodqueue's crates share.
+//!
+//! - [`Instant`] and [`Duration`]: integer nanoseconds of a clock that only its owner moves.
+//! - [`Rate`]: bits per second, and how long a packet takes at it.
+//! - [`Ecn`]: the two bits of RFC 3168.
+//! - [`Streams`] and [`Stream`]: named random streams, so that one source's draws never move another's.
+//! - [`parse`]: quantities as `tc` writes them (`5ms`, `10mbit`, `32mb`).
+//!
+//! No clock is read here, nothing is allocated on a hot path, and `std` is not needed.
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod ecn;
+pub mod parse;
+mod random;
+mod rate;
+mod time;
+
+pub use ecn::Ecn;
+pub use random::{Stream, Streams};
+pub use rate::Rate;
+pub use time::{Duration, Instant};
