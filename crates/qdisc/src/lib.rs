@@ -44,6 +44,11 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+/// CONTRIBUTING.md's recipe is compiled and run, so that it stays true.
+#[cfg(doctest)]
+#[doc = include_str!("../../../CONTRIBUTING.md")]
+struct Contributing;
+
 pub mod aqm;
 mod fifo;
 pub mod packet;

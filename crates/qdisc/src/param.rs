@@ -41,8 +41,28 @@ pub enum Unit {
     Real,
     /// A word that is there or not (`ecn`); `no` before it switches it off (`noecn`).
     Flag,
+    /// A byte and the mask that it is compared under, kept as `value * 256 + mask`; `0x1/0x3`.
+    Masked,
     /// One of several words (`variant draft2013`).
     Choice(&'static [&'static str]),
+}
+
+impl Unit {
+    /// The unit in a word or two, for tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Bytes => "bytes",
+            Self::Packets => "packets",
+            Self::Count => "number",
+            Self::Rate => "rate",
+            Self::Real => "real number",
+            Self::Flag => "flag",
+            Self::Masked => "value/mask",
+            Self::Choice(_) => "word",
+        }
+    }
 }
 
 /// The value of a parameter.
@@ -56,6 +76,8 @@ pub enum Value {
     Real(f64),
     /// A flag.
     Flag(bool),
+    /// As a [`ParamSpec::default`] only: one value a word of the parameter `variant`, in the order of its words.
+    PerVariant(&'static [Value]),
 }
 
 /// One parameter.
@@ -106,12 +128,15 @@ impl ParamSpec {
                 let index = index.ok_or_else(|| format!("found {text:?}; accepted: {}", self.accepted()))?;
                 return Ok(Value::Integer(index as u64));
             }
+            Unit::Masked => {
+                return masked(text).ok_or_else(|| format!("found {text:?}; accepted: {}", self.accepted()));
+            }
             Unit::Flag => return Ok(Value::Flag(true)),
         };
         let number = match value {
             Value::Integer(integer) => integer as f64,
             Value::Real(real) => real,
-            Value::Unset | Value::Flag(_) => return Ok(value),
+            Value::Unset | Value::Flag(_) | Value::PerVariant(_) => return Ok(value),
         };
         if (self.range.0..=self.range.1).contains(&number) {
             Ok(value)
@@ -126,6 +151,9 @@ impl ParamSpec {
         if let Unit::Choice(words) = self.unit {
             return words.join(", ");
         }
+        if self.unit == Unit::Masked {
+            return "a byte and a mask such as 0x1/0x3".to_string();
+        }
         let bound = |x: f64| match self.unit {
             Unit::Real => format!("{x}"),
             _ => self.show(Value::Integer(x as u64)),
@@ -138,6 +166,10 @@ impl ParamSpec {
     pub fn show(&self, value: Value) -> String {
         match (value, self.unit) {
             (Value::Unset, _) => "unset".to_string(),
+            (Value::PerVariant(values), _) => {
+                let values: Vec<String> = values.iter().map(|value| self.show(*value)).collect();
+                values.join(" or by variant ")
+            }
             (Value::Integer(ns), Unit::Time) => Duration::from_nanos(ns).to_string(),
             (Value::Integer(bps), Unit::Rate) => {
                 Rate::from_bps(bps).map_or_else(|| "0bit".to_string(), |r| r.to_string())
@@ -145,11 +177,23 @@ impl ParamSpec {
             (Value::Integer(index), Unit::Choice(words)) => {
                 words.get(index as usize).unwrap_or(&"?").to_string()
             }
+            (Value::Integer(pair), Unit::Masked) => format!("{:#x}/{:#x}", pair >> 8, pair & 0xff),
             (Value::Integer(integer), _) => integer.to_string(),
             (Value::Real(real), _) => real.to_string(),
             (Value::Flag(on), _) => if on { "on" } else { "off" }.to_string(),
         }
     }
+}
+
+/// `value/mask`, each a byte, decimal or with 0x before it.
+fn masked(text: &str) -> Option<Value> {
+    let byte = |text: &str| match text.strip_prefix("0x") {
+        Some(digits) => u8::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    let (value, mask) = text.split_once('/')?;
+    let (value, mask) = (byte(value)?, byte(mask)?);
+    Some(Value::Integer(u64::from(value) << 8 | u64::from(mask)))
 }
 
 /// A discipline's parameters, each with a value: the `tc` line, understood.
@@ -168,7 +212,19 @@ impl Args {
     #[must_use]
     pub fn defaults(spec: &'static QdiscSpec) -> Self {
         let values = spec.params.iter().map(|param| param.default).collect();
-        Self { spec, values, given: alloc::vec![false; spec.params.len()] }
+        let mut args = Self { spec, values, given: alloc::vec![false; spec.params.len()] };
+        args.settle();
+        args
+    }
+
+    /// Gives each default that depends on the variant the value that it has for the one chosen.
+    fn settle(&mut self) {
+        let variant = self.integer("variant").unwrap_or(0) as usize;
+        for ((param, value), given) in self.spec.params.iter().zip(&mut self.values).zip(&self.given) {
+            if let (Value::PerVariant(values), false) = (param.default, *given) {
+                *value = values.get(variant).copied().unwrap_or(Value::Unset);
+            }
+        }
     }
 
     /// Reads the words that follow the discipline's name in a `tc` line.
@@ -196,6 +252,7 @@ impl Args {
             };
             args.given[index] = true;
         }
+        args.settle();
         Ok(args)
     }
 
@@ -287,8 +344,10 @@ impl fmt::Display for Args {
         f.write_str(self.spec.name)?;
         for (param, value) in self.spec.params.iter().zip(&self.values) {
             match value {
-                Value::Unset => {}
+                Value::Unset | Value::PerVariant(_) => {}
                 Value::Flag(true) => write!(f, " {}", param.name)?,
+                // As tc spells them: `noecn`, but `no_dq_rate_estimator`.
+                Value::Flag(false) if param.name.contains('_') => write!(f, " no_{}", param.name)?,
                 Value::Flag(false) => write!(f, " no{}", param.name)?,
                 value => write!(f, " {} {}", param.name, param.show(*value))?,
             }
@@ -330,17 +389,35 @@ mod tests {
                 source: "",
                 help: "",
             },
+            ParamSpec {
+                name: "quick_start",
+                unit: Unit::Flag,
+                default: Value::PerVariant(&[Value::Flag(false), Value::Flag(true)]),
+                range: (0.0, 0.0),
+                source: "",
+                help: "",
+            },
         ],
     };
 
     #[test]
     fn a_line_is_read_and_printed_back() {
         let args = Args::parse(&SPEC, "ecn target 10ms").unwrap();
-        assert_eq!(args.to_string(), "toy target 10ms ecn variant a");
+        assert_eq!(args.to_string(), "toy target 10ms ecn variant a no_quick_start");
         assert_eq!(args.time("target"), Some(Duration::from_millis(10)));
         let again = Args::parse(&SPEC, args.to_string().strip_prefix("toy").unwrap()).unwrap();
         assert_eq!(again.to_string(), args.to_string());
         assert!(!Args::parse(&SPEC, "noecn").unwrap().flag("ecn"));
+    }
+
+    /// Else a result's line would name a variant beside numbers that it did not run with.
+    #[test]
+    fn a_default_follows_the_variant_unless_the_line_sets_the_parameter() {
+        let line = |words| Args::parse(&SPEC, words).unwrap().to_string();
+        assert_eq!(line("variant b"), "toy target 5ms noecn variant b quick_start");
+        assert_eq!(line("no_quick_start variant b"), "toy target 5ms noecn variant b no_quick_start");
+        assert!(!Args::defaults(&SPEC).flag("quick_start"));
+        assert_eq!(SPEC.params[3].show(SPEC.params[3].default), "off or by variant on");
     }
 
     #[test]
@@ -348,7 +425,7 @@ mod tests {
         let table = [
             (
                 "targte 5ms",
-                "toy: unknown word \"targte\"; did you mean \"target\"? accepted: target, ecn, variant",
+                "toy: unknown word \"targte\"; did you mean \"target\"? accepted: target, ecn, variant, quick_start",
             ),
             ("target", "toy target: no value; accepted: 1us to 1s"),
             (

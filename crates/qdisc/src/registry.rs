@@ -84,6 +84,11 @@ qdiscs! { <P>
     Pfifo => sched::fifo::Pfifo<P>,
     Bfifo => sched::fifo::Bfifo<P>,
     Codel => aqm::Managed<P, aqm::codel::Codel>,
+    FqCodel => sched::fq_codel::FqCodel<P>,
+    Sfq => sched::sfq::Sfq<P>,
+    Pie => aqm::Managed<P, aqm::pie::Pie>,
+    Red => aqm::Managed<P, aqm::red::Red>,
+    Ared => aqm::Managed<P, aqm::ared::Ared>,
 }
 
 /// Every discipline. What a discipline is does not depend on its packets, so any packet type serves here.

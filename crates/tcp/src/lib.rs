@@ -1,1 +1,77 @@
 //! TCP as Linux does it, as a sans-io state machine.
+//!
+//! No networking code, no clock, no randomness: segments and the time go in, segments and the next deadline come out.
+//! The sender is Linux's (initial window 10, SACK scoreboard, RACK with DupThresh, PRR, RTO with its 200 ms floor,
+//! CUBIC with HyStart, ECN), the receiver too (delayed and quick ACKs); [`Stack`] chooses how old a Linux, and lists
+//! the differences. Windows count in segments, as in Linux; sequence numbers are 32 bits that wrap.
+//!
+//! # Author
+//! A congestion control is one file in `cc/` that implements [`CongestionControl`], and one line in the table of
+//! `cc/mod.rs`, from which [`Cc`], its names and its static dispatch are made.
+//!
+//! # Assemble
+//! [`Config`] describes an endpoint; [`Connection::client`] and [`Connection::server`] make one.
+//!
+//! # Run
+//! Give segments to [`Connection::handle_segment`], call [`Connection::handle_timeout`] at
+//! [`Connection::poll_timeout`], and put on the wire what [`Connection::poll_transmit`] returns, until it is `None`:
+//!
+//! ```
+//! use goodqueue_tcp::{Config, Connection};
+//! use goodqueue_units::{Duration, Ecn, Instant};
+//!
+//! let mut client = Connection::client(Config::default());
+//! let mut server = Connection::server(Config::default());
+//! client.write(1_000_000);
+//! client.close();
+//! server.close();
+//!
+//! // A pipe of 10 ms each way that loses nothing: what is sent in one step arrives in the next.
+//! let mut now = Instant::ZERO;
+//! let mut to_client = Vec::new();
+//! while !(client.is_closed() && server.is_closed()) {
+//!     for segment in to_client.drain(..) {
+//!         client.handle_segment(now, &segment, Ecn::NotEct);
+//!     }
+//!     client.handle_timeout(now);
+//!     server.handle_timeout(now);
+//!     let to_server: Vec<_> = std::iter::from_fn(|| client.poll_transmit(now)).collect();
+//!     now += Duration::from_millis(10);
+//!     for (segment, ecn) in to_server {
+//!         server.handle_segment(now, &segment, ecn);
+//!         to_client.extend(std::iter::from_fn(|| server.poll_transmit(now)).map(|(segment, _)| segment));
+//!     }
+//!     now += Duration::from_millis(10);
+//! }
+//! assert_eq!(server.delivered_bytes(), 1_000_000);
+//! assert_eq!(client.stats().retransmitted, 0);
+//! // Slow start: 10 + 20 + 40 + … segments, 691 in all, take seven round trips after the handshake's one.
+//! assert_eq!(now, Instant::ZERO + Duration::from_millis(160));
+//! ```
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod cc;
+mod config;
+mod connection;
+mod prr;
+mod receiver;
+mod rtt;
+mod scoreboard;
+mod segment;
+mod sender;
+mod seq;
+mod stats;
+mod window;
+
+pub use cc::{Ack, Cc, Congestion, CongestionControl};
+pub use config::{Config, INFINITE_SSTHRESH, Stack};
+pub use connection::{Connection, Handled};
+pub use segment::{Flags, SackBlock, Segment};
+pub use sender::CongestionState;
+pub use seq::SeqNumber;
+pub use stats::Stats;
+pub use window::Window;

@@ -9,12 +9,13 @@
 //! - the first drop needs `now > first_above_time`, strictly;
 //! - an ECN-capable packet is marked instead of dropped, at most one a dequeue.
 
-use super::Aqm;
+use super::{Aqm, mark};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
 use crate::qdisc::{Enqueued, Probe};
 use crate::signal::{Drop, Mark, Owner};
+use core::fmt;
 use goodqueue_units::{Duration, Instant};
 
 /// The parameters that CoDel has wherever it is used; `fq_codel` lists them too.
@@ -51,13 +52,16 @@ pub struct Params {
     target: Ticks,
     interval: Ticks,
     ce_threshold: Option<Ticks>,
+    /// What the DS field must be under which mask, for `ce_threshold` to apply.
+    ce_threshold_selector: Option<(u8, u8)>,
     ecn: bool,
     /// A backlog of at most this many bytes is never a standing queue (RFC 8289, 5.3).
     mtu: u32,
 }
 
 impl Params {
-    /// The parameters of a line that lists [`TARGET`], [`INTERVAL`], [`CE_THRESHOLD`] and `ecn`.
+    /// The parameters of a line that lists [`TARGET`], [`INTERVAL`], [`CE_THRESHOLD`], `ecn` and perhaps
+    /// `ce_threshold_selector`.
     #[must_use]
     pub fn new(args: &Args, link: &Link) -> Self {
         let ticks = |name| args.time(name).map(Ticks::of);
@@ -65,9 +69,18 @@ impl Params {
             target: ticks("target").unwrap_or(Ticks(0)),
             interval: ticks("interval").unwrap_or(Ticks(0)),
             ce_threshold: ticks("ce_threshold"),
+            ce_threshold_selector: args
+                .integer("ce_threshold_selector")
+                .map(|pair| ((pair >> 8) as u8, pair as u8)),
             ecn: args.flag("ecn"),
             mtu: link.mtu,
         }
+    }
+
+    /// Whether `ce_threshold` applies to `packet`.
+    fn selects<P: Packet>(&self, packet: &P) -> bool {
+        let ds_field = packet.dscp() << 2 | packet.ecn().bits();
+        self.ce_threshold_selector.is_none_or(|(value, mask)| ds_field & mask == value)
     }
 }
 
@@ -136,7 +149,8 @@ impl Vars {
         let inverse = u32::from(self.rec_inv_sqrt) << 16;
         let square = ((u64::from(inverse) * u64::from(inverse)) >> 32) as u32;
         let value = (3_u64 << 32).wrapping_sub(u64::from(self.count) * u64::from(square));
-        let value = ((value >> 2) * u64::from(inverse)) >> (32 - 2 + 1);
+        // Where `count` has jumped (fq_codel's overflow adds to it), the step misses and the product wraps, as Linux's.
+        let value = (value >> 2).wrapping_mul(u64::from(inverse)) >> (32 - 2 + 1);
         self.rec_inv_sqrt = (value >> 16) as u16;
     }
 
@@ -181,6 +195,7 @@ impl Vars {
         owner: &mut O,
     ) -> Option<P> {
         let Some(packet) = source.pull() else {
+            self.first_above_time = Ticks(0);
             self.dropping = false;
             return None;
         };
@@ -190,6 +205,7 @@ impl Vars {
             if self.dropping || drop { self.act(packet, drop, params, now, source, owner)? } else { packet };
         if let Some(threshold) = params.ce_threshold
             && self.ldelay.is_after(threshold)
+            && params.selects(&packet)
         {
             mark(&mut packet, Mark::CeThreshold, owner);
         }
@@ -291,16 +307,14 @@ impl Vars {
     }
 }
 
-/// Sets an ECN-capable packet to CE. A packet that came with CE counts as marked, but is not told as new.
-fn mark<P: Packet, O: Owner<P>>(packet: &mut P, why: Mark, owner: &mut O) -> bool {
-    if !packet.ecn().is_capable() {
-        return false;
+impl fmt::Display for Vars {
+    /// As traces write a flow: `count:lastcount:dropping:rec_inv_sqrt:first_above_time:drop_next`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { count, lastcount, dropping, rec_inv_sqrt, first_above_time, drop_next, .. } = self;
+        let dropping = u8::from(*dropping);
+        let (first_above_time, drop_next) = (first_above_time.0, drop_next.0);
+        write!(f, "{count}:{lastcount}:{dropping}:{rec_inv_sqrt}:{first_above_time}:{drop_next}")
     }
-    if packet.ecn() != goodqueue_units::Ecn::Ce {
-        packet.set_ce();
-        owner.marked(packet, why);
-    }
-    true
 }
 
 /// CoDel over one FIFO: `tc`'s `codel`.

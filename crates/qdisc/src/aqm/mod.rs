@@ -3,15 +3,18 @@
 //! A law is lent the queue and pulls packets from it itself, as RFC 8289's pseudocode and Linux do; the container
 //! [`Managed`] makes a discipline of a law and one FIFO.
 
+pub mod ared;
 pub mod codel;
+pub mod pie;
+pub mod red;
 
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
 use crate::registry::Discipline;
-use crate::signal::Owner;
-use goodqueue_units::Instant;
+use crate::signal::{Mark, Owner};
+use goodqueue_units::{Duration, Ecn, Instant};
 
 /// A control law over one FIFO that it is lent with each call.
 pub trait Aqm: Sized {
@@ -54,6 +57,45 @@ pub trait Aqm: Sized {
     /// As [`Qdisc::probe`].
     fn probe(&self, probe: &mut dyn Probe) {
         let _ = probe;
+    }
+}
+
+/// Sets an ECN-capable packet to CE. A packet that came with CE counts as marked, but is not told as new.
+pub(crate) fn mark<P: Packet, O: Owner<P>>(packet: &mut P, why: Mark, owner: &mut O) -> bool {
+    if !packet.ecn().is_capable() {
+        return false;
+    }
+    if packet.ecn() != Ecn::Ce {
+        packet.set_ce();
+        owner.marked(packet, why);
+    }
+    true
+}
+
+/// The timer of a law that looks at its queue every so often.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Periodic {
+    due: Instant,
+    interval: Duration,
+}
+
+impl Periodic {
+    /// First due `first` after the clock's epoch, then every `interval`.
+    pub(crate) fn new(first: Duration, interval: Duration) -> Self {
+        Self { due: Instant::ZERO + first, interval }
+    }
+
+    /// When it is due next.
+    pub(crate) fn due(&self) -> Instant {
+        self.due
+    }
+
+    /// It was called at `now`. A late call does not shift the beat, unless it missed a whole interval.
+    pub(crate) fn fired(&mut self, now: Instant) {
+        self.due += self.interval;
+        if self.due <= now {
+            self.due = now + self.interval;
+        }
     }
 }
 

@@ -1,0 +1,20 @@
+//! Times disciplines: `cargo run --release -p goodqueue-conformance --example bench -- "fq_codel flows 1024" 1024 2000`
+//! prints the nanoseconds a packet, in and out, with 1024 flows and a standing backlog of 2000 packets.
+#![allow(clippy::print_stdout)] // a program's answer
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [line, flows, backlog] = words.as_slice() else {
+        return Err("usage: bench LINE FLOWS BACKLOG".into());
+    };
+    let (flows, backlog) = (flows.parse()?, backlog.parse()?);
+    let mut runs = (0..7)
+        .map(|_| goodqueue_conformance::bench::pair_ns(line, flows, backlog, 2_000_000))
+        .collect::<Result<Vec<f64>, _>>()?;
+    runs.sort_by(f64::total_cmp);
+    println!(
+        "{line}: {:.1} ns a packet (median of 7; least {:.1}), {flows} flows, backlog {backlog}",
+        runs[3], runs[0]
+    );
+    Ok(())
+}

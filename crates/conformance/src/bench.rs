@@ -1,0 +1,103 @@
+//! What a packet costs.
+
+use goodqueue_qdisc::packet::Plain;
+use goodqueue_qdisc::{AnyQdisc, Drop, Link, Mark, Owner, Qdisc};
+use goodqueue_units::{Duration, Instant, Rate, Stream, Streams};
+use std::hint::black_box;
+
+/// The owner of a timed discipline: counts, and rolls real dice.
+struct Counter {
+    dropped: u64,
+    dice: Stream,
+}
+
+impl Owner<Plain> for Counter {
+    fn dropped(&mut self, packet: Plain, _why: Drop) {
+        black_box(packet);
+        self.dropped += 1;
+    }
+    fn marked(&mut self, packet: &Plain, _why: Mark) {
+        black_box(packet);
+    }
+    fn random_u32(&mut self) -> u32 {
+        self.dice.next_u32()
+    }
+    fn random_u64(&mut self) -> u64 {
+        self.dice.next_u64()
+    }
+}
+
+/// Nanoseconds that one packet costs in the discipline of the `tc` line `line`, in and out.
+///
+/// Full frames arrive from `flows` flows in turn, each followed by a departure, at a standing backlog of
+/// `backlog_packets`. Time passes so that a packet waits for a millisecond, which is good queue to every control
+/// law. Before the arrivals of a pair, packets are added until the backlog is reached or one is dropped: so a
+/// backlog above the discipline's limit times its overflow. The result is the time over all packets offered,
+/// whether they were delivered or dropped; wall time of one thread, so compare runs on one quiet machine only.
+///
+/// # Errors
+/// Where the registry refuses `line`, or `flows` or `pairs` is zero.
+pub fn pair_ns(
+    line: &str,
+    flows: u32,
+    backlog_packets: u32,
+    pairs: u64,
+) -> Result<f64, goodqueue_qdisc::Error> {
+    if flows == 0 || pairs == 0 {
+        return Err(goodqueue_qdisc::Error("flows and pairs must be above zero".to_string()));
+    }
+    let rate = Rate::from_bps(1_000_000_000).ok_or_else(|| goodqueue_qdisc::Error("no rate".to_string()))?;
+    let mut bench = Bench {
+        qdisc: AnyQdisc::parse(line, &Link { rate, mtu: 1514 })?,
+        owner: Counter { dropped: 0, dice: Streams::new(1).stream("bench", 0) },
+        // Spread evenly over the hash's range, so that as many buckets are busy as there are flows.
+        stride: (u64::from(u32::MAX) + 1).div_ceil(u64::from(flows)) as u32,
+        flows,
+        next: 0,
+        now: Instant::from_nanos(10_000_000_000),
+        step: Duration::from_nanos((1_000_000 / u64::from(backlog_packets).max(1)).max(1)),
+        offered: 0,
+    };
+    // The first pass grows the rings and warms the caches; only the second is timed.
+    bench.run(backlog_packets, pairs.min(4 * u64::from(backlog_packets) + 1000));
+    bench.offered = 0;
+    let started = std::time::Instant::now();
+    bench.run(backlog_packets, pairs);
+    Ok(started.elapsed().as_secs_f64() * 1e9 / bench.offered as f64)
+}
+
+struct Bench {
+    qdisc: AnyQdisc<Plain>,
+    owner: Counter,
+    stride: u32,
+    flows: u32,
+    next: u32,
+    now: Instant,
+    step: Duration,
+    offered: u64,
+}
+
+impl Bench {
+    fn run(&mut self, backlog: u32, pairs: u64) {
+        for _ in 0..pairs {
+            let dropped = self.owner.dropped;
+            while self.qdisc.backlog().packets < backlog && self.owner.dropped == dropped {
+                self.offer();
+            }
+            self.offer();
+            black_box(self.qdisc.dequeue(self.now, &mut self.owner));
+            self.now += self.step;
+            if self.qdisc.next_timer().is_some_and(|due| due <= self.now) {
+                self.qdisc.on_timer(self.now, &mut self.owner);
+            }
+        }
+    }
+
+    #[inline]
+    fn offer(&mut self) {
+        let flow_hash = self.next.wrapping_mul(self.stride);
+        self.next = if self.next + 1 == self.flows { 0 } else { self.next + 1 };
+        self.offered += 1;
+        self.qdisc.enqueue(self.now, Plain { flow_hash, ..Plain::new(1514) }, &mut self.owner);
+    }
+}

@@ -1,0 +1,360 @@
+//! One event after the other: asks our discipline what the trace asked Linux's, and compares.
+
+use crate::setup::{self, Setup};
+use crate::trace::{After, Ids, Line, Pairs, Reader};
+use crate::{Error, Mismatch, Outcome, States};
+use goodqueue_qdisc::packet::Plain;
+use goodqueue_qdisc::{Backlog, Drop, Mark, Owner, Probe, Qdisc};
+use goodqueue_units::{Ecn, Instant};
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::io::BufRead;
+
+/// The owner of a replayed discipline: notes fates, and hands out the random numbers that the trace recorded.
+#[derive(Default)]
+struct Recorder {
+    drops: Vec<u64>,
+    marks: Vec<u64>,
+    /// Numbers recorded for the call at hand.
+    random: VecDeque<(u8, u64)>,
+    /// How the call's draws differ from the recorded ones.
+    fault: Option<String>,
+    draws: u64,
+}
+
+impl Recorder {
+    /// Hands out the next number recorded; `wanted` bits, or 16 in the low bits of a wider one (cake's dither).
+    fn draw(&mut self, wanted: u8) -> u64 {
+        self.draws += 1;
+        match self.random.pop_front() {
+            Some((bits, value)) if bits == wanted || (bits == 16 && wanted == 32) => value,
+            Some((bits, _)) => {
+                self.fault.get_or_insert_with(|| format!("a draw of {wanted} bits for one of {bits}"));
+                0
+            }
+            None => {
+                self.fault.get_or_insert_with(|| format!("a draw of {wanted} bits more"));
+                0
+            }
+        }
+    }
+}
+
+impl Owner<Plain> for Recorder {
+    fn dropped(&mut self, packet: Plain, _why: Drop) {
+        self.drops.push(packet.id);
+    }
+    fn marked(&mut self, packet: &Plain, _why: Mark) {
+        self.marks.push(packet.id);
+    }
+    fn random_u32(&mut self) -> u32 {
+        self.draw(32) as u32
+    }
+    fn random_u64(&mut self) -> u64 {
+        self.draw(64)
+    }
+}
+
+/// Our inner state, as the trace would write it.
+#[derive(Default)]
+struct Seen(Vec<(&'static str, Shown)>);
+
+enum Shown {
+    Integer(i128),
+    Real(f64),
+    Text(String),
+}
+
+impl Probe for Seen {
+    fn integer(&mut self, name: &'static str, value: i128) {
+        self.0.push((name, Shown::Integer(value)));
+    }
+    fn real(&mut self, name: &'static str, value: f64) {
+        self.0.push((name, Shown::Real(value)));
+    }
+    fn text(&mut self, name: &'static str, value: String) {
+        self.0.push((name, Shown::Text(value)));
+    }
+}
+
+impl Shown {
+    /// Whether `text` says the same: integers exactly, reals to nine digits.
+    fn is(&self, text: &str) -> bool {
+        match self {
+            Self::Integer(ours) => text.parse() == Ok(*ours),
+            Self::Real(ours) => text.parse::<f64>().is_ok_and(|theirs| {
+                (ours - theirs).abs() <= 1e-9 * ours.abs().max(theirs.abs()).max(f64::MIN_POSITIVE)
+            }),
+            Self::Text(ours) => ours == text,
+        }
+    }
+}
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Real(value) => write!(f, "{value}"),
+            Self::Text(value) => f.write_str(value),
+        }
+    }
+}
+
+impl std::fmt::Display for Seen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (i, (name, value)) in self.0.iter().enumerate() {
+            write!(f, "{}{name}={value}", if i == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+/// A decision that differs: what the trace says, what ours was.
+struct Difference {
+    expected: String,
+    got: String,
+}
+
+/// Totals, as the `end` line has them.
+#[derive(Default)]
+struct Totals {
+    delivered: u64,
+    dropped: u64,
+    marked: u64,
+}
+
+struct Player {
+    setup: Setup,
+    owner: Recorder,
+    totals: Totals,
+    packets: u64,
+    events: u64,
+    theirs: Option<String>,
+}
+
+/// Replays a trace to its end or its first mismatch.
+pub(crate) fn play<R: BufRead>(mut reader: Reader<R>) -> Result<Outcome, Error> {
+    let algorithm = reader.header().get("algorithm").map(str::to_string);
+    let algorithm = algorithm.ok_or_else(|| reader.malformed("the header has no \"algorithm\"".into()))?;
+    let mut outcome = Outcome {
+        file: reader.file().to_string(),
+        algorithm,
+        events: 0,
+        packets: 0,
+        mismatches: 0,
+        first: None,
+        unsupported: None,
+    };
+    let setup = match setup::build(&outcome.algorithm, reader.header()) {
+        Ok(setup) => setup,
+        Err(why) => return Ok(Outcome { unsupported: Some(why), ..outcome }),
+    };
+    let mut player = Player {
+        setup,
+        owner: Recorder::default(),
+        totals: Totals::default(),
+        packets: 0,
+        events: 0,
+        theirs: None,
+    };
+    let first = player.run(&mut reader)?;
+    outcome.events = player.events;
+    outcome.packets = player.packets;
+    outcome.mismatches = first.is_some().into();
+    outcome.first = first;
+    Ok(outcome)
+}
+
+impl Player {
+    fn run<R: BufRead>(&mut self, reader: &mut Reader<R>) -> Result<Option<Mismatch>, Error> {
+        let mut ended = false;
+        loop {
+            let Some((now, line)) = reader.next_line()? else { break };
+            if ended {
+                return Err(reader.malformed("a line after the end line".to_string()));
+            }
+            ended = matches!(line, Line::End(_));
+            let difference = match self.step(now, line) {
+                Ok(difference) => difference,
+                Err(what) => return Err(reader.malformed(what)),
+            };
+            if let Some(Difference { expected, got }) = difference {
+                let state = States { ours: self.state().to_string(), theirs: self.theirs.take() };
+                return Ok(Some(Mismatch { line: reader.line_number(), expected, got, state }));
+            }
+        }
+        if ended { Ok(None) } else { Err(reader.malformed("the trace has no end line".to_string())) }
+    }
+
+    /// Replays one line. The error is the file's, not the discipline's.
+    fn step(&mut self, now: Instant, line: Line<'_>) -> Result<Option<Difference>, String> {
+        match line {
+            Line::Rate(_) => Ok(None),
+            Line::Random { bits, value } => {
+                self.owner.random.push_back((bits, value));
+                Ok(None)
+            }
+            Line::Enqueue { id, len, flow, hash, ecn, prio, fate, ret, after } => {
+                if id != self.packets {
+                    return Err(format!("id: found {id}; accepted: {}, the next arrival", self.packets));
+                }
+                let flow_hash = self.setup.hash.of(flow, hash);
+                let packet = Plain { len, ecn, flow_hash, dscp: prio, arrival: Instant::ZERO, id };
+                Ok(self.enqueue(now, packet, (fate, ret), after))
+            }
+            Line::Dequeue { id, ecn, after } => Ok(self.dequeue(now, id, ecn, after)),
+            Line::Timer { drops, state } => Ok(self.timer(now, drops, state)),
+            Line::State(state) => {
+                self.theirs = Some(state.text().to_string());
+                Ok(self.compare(state))
+            }
+            Line::End(totals) => self.end(totals),
+        }
+    }
+
+    /// Begins a call.
+    fn call(&mut self) {
+        self.events += 1;
+        self.owner.drops.clear();
+        self.owner.marks.clear();
+    }
+
+    /// Ends a call: counts what it told, and checks that it drew what the trace recorded.
+    fn over(&mut self) -> Option<Difference> {
+        self.totals.dropped += self.owner.drops.len() as u64;
+        self.totals.marked += self.owner.marks.len() as u64;
+        let left = self.owner.random.len();
+        let fault = self.owner.fault.take();
+        let got = fault.or_else(|| (left > 0).then(|| format!("{left} of them not drawn")))?;
+        Some(Difference { expected: "the draws of the rnd lines before".to_string(), got })
+    }
+
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        packet: Plain,
+        (fate, ret): (char, u8),
+        after: After<'_>,
+    ) -> Option<Difference> {
+        self.packets += 1;
+        self.call();
+        let id = packet.id;
+        let our_ret = self.setup.qdisc.enqueue(now, packet, &mut self.owner) as u8;
+        let our_fate = match &self.owner {
+            owner if owner.drops.contains(&id) => 'd',
+            owner if owner.marks.contains(&id) => 'm',
+            _ => 'q',
+        };
+        let same = (fate, ret) == (our_fate, our_ret) && self.left_behind(after);
+        // Wrong draws come first: a decision that differs after them differs because of them.
+        self.over().or_else(|| {
+            (!same).then(|| Difference {
+                expected: format!("fate={fate} ret={ret} {}", show(after)),
+                got: format!("fate={our_fate} ret={our_ret} {}", self.show()),
+            })
+        })
+    }
+
+    fn dequeue(&mut self, now: Instant, id: Option<u64>, ecn: Ecn, after: After<'_>) -> Option<Difference> {
+        self.call();
+        let packet = self.setup.qdisc.dequeue(now, &mut self.owner);
+        self.totals.delivered += u64::from(packet.is_some());
+        let our_id = packet.map(|packet| packet.id);
+        let our_ecn = packet.map_or(Ecn::NotEct, |packet| packet.ecn);
+        // Without a packet the column is no codepoint.
+        let same = our_id == id && (id.is_none() || our_ecn == ecn) && self.left_behind(after);
+        self.over().or_else(|| {
+            let number = |id: Option<u64>| id.map_or_else(|| "-1".to_string(), |id| id.to_string());
+            (!same).then(|| Difference {
+                expected: format!("id={} ecn={} {}", number(id), ecn.bits(), show(after)),
+                got: format!("id={} ecn={} {}", number(our_id), our_ecn.bits(), self.show()),
+            })
+        })
+    }
+
+    fn timer(&mut self, now: Instant, drops: Ids<'_>, state: Pairs<'_>) -> Option<Difference> {
+        self.theirs = Some(state.text().to_string());
+        self.call();
+        self.setup.qdisc.on_timer(now, &mut self.owner);
+        let same = drops.are(&self.owner.drops);
+        let decision = self.over().or_else(|| {
+            (!same).then(|| Difference {
+                expected: format!("drops={}", drops.text()),
+                got: format!("drops={}", ids(&self.owner.drops)),
+            })
+        });
+        decision.or_else(|| self.compare(state))
+    }
+
+    /// Whether a call left behind what the trace says.
+    fn left_behind(&self, theirs: After<'_>) -> bool {
+        let Backlog { packets, bytes } = self.setup.qdisc.backlog();
+        (packets, bytes) == (theirs.qlen, theirs.backlog)
+            && theirs.drops.are(&self.owner.drops)
+            && theirs.marks.are(&self.owner.marks)
+    }
+
+    /// What the last call left behind.
+    fn show(&self) -> String {
+        let (drops, marks) = (ids(&self.owner.drops), ids(&self.owner.marks));
+        let Backlog { packets, bytes } = self.setup.qdisc.backlog();
+        format!("drops={drops} marks={marks} qlen={packets} backlog={bytes}")
+    }
+
+    /// Our inner state, with what every discipline can tell added.
+    fn state(&self) -> Seen {
+        let mut seen = Seen::default();
+        self.setup.qdisc.probe(&mut seen);
+        let Backlog { packets, bytes } = self.setup.qdisc.backlog();
+        for (name, value) in [("qlen", packets.into()), ("backlog", bytes.into())] {
+            if !seen.0.iter().any(|(known, _)| *known == name) {
+                seen.integer(name, value);
+            }
+        }
+        seen
+    }
+
+    /// Compares each variable that both sides name.
+    fn compare(&self, theirs: Pairs<'_>) -> Option<Difference> {
+        let ours = self.state();
+        let mut difference = Difference { expected: String::new(), got: String::new() };
+        for (key, value) in theirs.iter() {
+            if let Some((name, shown)) = ours.0.iter().find(|(name, _)| *name == key)
+                && !shown.is(value)
+            {
+                let space = if difference.got.is_empty() { "" } else { " " };
+                let _ = write!(difference.expected, "{space}{name}={value}");
+                let _ = write!(difference.got, "{space}{name}={shown}");
+            }
+        }
+        (!difference.got.is_empty()).then_some(difference)
+    }
+
+    fn end(&mut self, theirs: Pairs<'_>) -> Result<Option<Difference>, String> {
+        let ours = [
+            ("enq", self.packets),
+            ("deq", self.totals.delivered),
+            ("drop", self.totals.dropped),
+            ("left", self.setup.qdisc.backlog().packets.into()),
+            ("mark", self.totals.marked),
+            ("rnd", self.owner.draws + self.owner.random.len() as u64),
+        ];
+        let mut same = self.owner.random.is_empty();
+        for (key, value) in theirs.iter() {
+            let value: u64 =
+                value.parse().map_err(|_| format!("{key}: found {value:?}; accepted: a number"))?;
+            same &= ours.iter().all(|(name, ours)| *name != key || *ours == value);
+        }
+        let got = || ours.map(|(name, value)| format!("{name}={value}")).join(",");
+        Ok((!same).then(|| Difference { expected: theirs.text().to_string(), got: got() }))
+    }
+}
+
+fn ids(ids: &[u64]) -> String {
+    ids.iter().map(u64::to_string).collect::<Vec<_>>().join("|")
+}
+
+fn show(after: After<'_>) -> String {
+    let After { drops, marks, qlen, backlog } = after;
+    format!("drops={} marks={} qlen={qlen} backlog={backlog}", drops.text(), marks.text())
+}

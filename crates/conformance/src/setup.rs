@@ -1,0 +1,221 @@
+//! The header of a trace, as the `tc` line that our registry takes.
+//!
+//! One table an algorithm. A value that our discipline does not know comes back as the registry's own refusal, so
+//! the tables need not know what is implemented.
+
+use crate::trace::Header;
+use goodqueue_qdisc::{AnyQdisc, Link, packet::Plain};
+use goodqueue_units::Rate;
+
+/// How one key of the header becomes words of the line. A key that is missing becomes none.
+enum Rule {
+    /// `key=V` becomes `word Vunit`.
+    Value(&'static str, &'static str, &'static str),
+    /// `key=1` becomes `word`, `key=0` becomes `noword`.
+    Flag(&'static str, &'static str),
+    /// Bit `1` of `key` becomes `word` where it is set.
+    Bit(&'static str, u32, &'static str),
+    /// `key` must have this value: the other one is an option that our line has no word for.
+    Only(&'static str, &'static str),
+    /// What needs more than one key.
+    Words(fn(&Header) -> Result<String, String>),
+}
+use Rule::{Bit, Flag, Only, Value, Words};
+
+/// What stands for a packet's flow hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FlowHash {
+    /// The `hash` column.
+    Column,
+    /// The number that the column was made of with a key that our discipline draws itself (SFQ).
+    Unperturbed {
+        /// The trace's seed.
+        seed: u64,
+        /// How many hashes there are.
+        groups: u64,
+    },
+}
+
+impl FlowHash {
+    /// The hash of a packet of the sender `flow`, whose column is `column`.
+    pub(crate) fn of(self, flow: u64, column: u32) -> u32 {
+        match self {
+            Self::Column => column,
+            Self::Unperturbed { seed, groups } => {
+                let x = seed.wrapping_mul(1_000_003).wrapping_add(flow % groups);
+                mix(x.wrapping_add(0x9e37_79b9_7f4a_7c15)) as u32
+            }
+        }
+    }
+}
+
+/// The finaliser of splitmix64 (Steele, Lea, Flood 2014).
+const fn mix(x: u64) -> u64 {
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+const CODEL: &[Rule] = &[
+    Value("limit_packets", "limit", ""),
+    Value("target_us", "target", "us"),
+    Value("interval_us", "interval", "us"),
+    Flag("ecn", "ecn"),
+    Words(ce_threshold),
+];
+
+const FQ_CODEL: &[Rule] = &[
+    Value("limit_packets", "limit", ""),
+    Value("target_us", "target", "us"),
+    Value("interval_us", "interval", "us"),
+    Flag("ecn", "ecn"),
+    Words(ce_threshold),
+    Words(ce_threshold_selector),
+    Value("buckets", "flows", ""),
+    Value("quantum_bytes", "quantum", ""),
+    Value("drop_batch_packets", "drop_batch", ""),
+    Value("memory_limit_bytes", "memory_limit", ""),
+];
+
+const FIFO: &[Rule] = &[Value("limit", "limit", "")];
+
+const SFQ: &[Rule] = &[
+    Value("limit_packets", "limit", ""),
+    Value("divisor", "divisor", ""),
+    Value("maxdepth_packets", "depth", ""),
+    Value("maxflows", "flows", ""),
+    Value("quantum_bytes", "quantum", ""),
+    Bit("headdrop", 0, "headdrop"),
+    Words(perturb),
+    Only("red", "0"),
+];
+
+const PIE: &[Rule] = &[
+    Value("limit_packets", "limit", ""),
+    Value("target_us", "target", "us"),
+    Value("tupdate_us", "tupdate", "us"),
+    Value("alpha", "alpha", ""),
+    Value("beta", "beta", ""),
+    Flag("ecn", "ecn"),
+    Flag("bytemode", "bytemode"),
+    Flag("dq_rate_estimator", "dq_rate_estimator"),
+];
+
+const RED: &[Rule] = &[
+    Value("cfg_limit", "limit", ""),
+    Value("cfg_min", "min", ""),
+    Value("cfg_max", "max", ""),
+    Value("cfg_avpkt_bytes", "avpkt", ""),
+    Value("cfg_burst", "burst", ""),
+    Value("cfg_bandwidth_bps", "bandwidth", "bit"),
+    Words(probability),
+    Bit("cfg_flags", 0, "ecn"),
+    Bit("cfg_flags", 1, "harddrop"),
+    Bit("cfg_flags", 2, "adaptive"),
+    Bit("cfg_flags", 3, "nodrop"),
+];
+
+const TABLE: &[(&str, &[Rule])] = &[
+    ("pfifo", FIFO),
+    ("bfifo", FIFO),
+    ("pfifo_head_drop", FIFO),
+    ("codel", CODEL),
+    ("fq_codel", FQ_CODEL),
+    ("sfq", SFQ),
+    ("pie", PIE),
+    ("red", RED),
+];
+
+/// The header counts ticks of 1024 ns, and the largest signed number is "off".
+fn ce_threshold(header: &Header) -> Result<String, String> {
+    match header.number::<u64>("ce_threshold_ticks")? {
+        ticks if ticks == i32::MAX as u64 => Ok(String::new()),
+        ticks => Ok(format!("ce_threshold {}ns", ticks.saturating_mul(1024))),
+    }
+}
+
+fn ce_threshold_selector(header: &Header) -> Result<String, String> {
+    let (value, mask): (u8, u8) =
+        (header.number("ce_threshold_selector")?, header.number("ce_threshold_mask")?);
+    Ok(if mask == 0 { String::new() } else { format!("ce_threshold_selector {value:#x}/{mask:#x}") })
+}
+
+/// A max_P that was not passed follows from Plog. Written as a probability, it comes back as the same integer.
+fn probability(header: &Header) -> Result<String, String> {
+    if !header.get("options").is_some_and(|options| options.contains("no_max_p=1")) {
+        return Ok(format!("probability {}", header.number::<f64>("cfg_prob")?));
+    }
+    let (plog, delta): (u32, f64) = (header.number("Plog")?, header.number("qth_delta")?);
+    let max_p = f64::from(u32::MAX.checked_shr(plog).unwrap_or(u32::MAX)) * delta;
+    Ok(format!("probability {}", max_p / (1_u64 << 32) as f64))
+}
+
+/// `tc` has whole seconds, the header jiffies.
+fn perturb(header: &Header) -> Result<String, String> {
+    let (jiffies, hz): (u64, u64) = (header.number("perturb_period_jiffies")?, header.number("HZ")?);
+    match jiffies.checked_rem(hz) {
+        Some(0) => Ok(format!("perturb {}", jiffies / hz)),
+        _ => Err(format!("perturb_period_jiffies: found {jiffies}, which is no whole second at HZ {hz}")),
+    }
+}
+
+impl Rule {
+    fn words(&self, header: &Header) -> Result<String, String> {
+        Ok(match *self {
+            Value(key, word, unit) => {
+                header.get(key).map_or_else(String::new, |value| format!("{word} {value}{unit}"))
+            }
+            Flag(key, word) => match header.get(key) {
+                None => String::new(),
+                Some(_) if header.number::<u64>(key)? == 0 => format!("no{word}"),
+                Some(_) => word.to_string(),
+            },
+            Bit(key, bit, word) if header.number::<u64>(key)? >> bit & 1 != 0 => word.to_string(),
+            Bit(..) => String::new(),
+            Only(key, value) => match header.get(key) {
+                Some(other) if other != value => return Err(format!("{key}={other} has no word here")),
+                _ => String::new(),
+            },
+            Words(words) => words(header)?,
+        })
+    }
+}
+
+/// The discipline of a header, ready to be replayed.
+pub(crate) struct Setup {
+    pub(crate) qdisc: AnyQdisc<Plain>,
+    pub(crate) hash: FlowHash,
+}
+
+/// The `tc` line of the trace's discipline.
+fn line(algorithm: &str, header: &Header) -> Result<String, String> {
+    let rules = TABLE.iter().find(|(name, _)| *name == algorithm);
+    let (_, rules) = rules.ok_or_else(|| format!("{algorithm:?} is not implemented"))?;
+    let mut line = algorithm.to_string();
+    for rule in *rules {
+        let words = rule.words(header)?;
+        if !words.is_empty() {
+            line.push(' ');
+            line.push_str(&words);
+        }
+    }
+    Ok(line)
+}
+
+/// Makes the discipline that `header` describes, or says why there is none.
+pub(crate) fn build(algorithm: &str, header: &Header) -> Result<Setup, String> {
+    // Where the rate changes, the header lists them all; disciplines are set up at the first.
+    let bps = header.get("link_bps").and_then(|list| list.split(',').next());
+    let rate = bps.and_then(|bps| Rate::from_bps(bps.parse().ok()?));
+    let rate = rate.ok_or_else(|| "the header has no link_bps above zero".to_string())?;
+    let link = Link { rate, mtu: header.number("psched_mtu_bytes")? };
+    let hash = if algorithm == "sfq" {
+        let groups = header.number::<u64>("hash_groups")?.max(1);
+        FlowHash::Unperturbed { seed: header.number("seed")?, groups }
+    } else {
+        FlowHash::Column
+    };
+    let line = line(algorithm, header)?;
+    let qdisc = AnyQdisc::parse(&line, &link).map_err(|error| error.to_string())?;
+    Ok(Setup { qdisc, hash })
+}

@@ -1,0 +1,412 @@
+//! The trace format `aqm-golden-1`, as lines that are understood or refused (`golden/README.md`).
+
+use crate::Error;
+use flate2::bufread::MultiGzDecoder;
+use goodqueue_units::{Ecn, Instant};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Cursor, Read};
+use std::str::{FromStr, Split};
+
+/// The format that this crate reads, as the header's `format` names it.
+pub const FORMAT: &str = "aqm-golden-1";
+
+/// No line of a trace is longer, so that a file without line ends cannot fill the memory.
+const LONGEST_LINE: u64 = 4 << 20;
+/// No header has more keys.
+const LONGEST_HEADER: usize = 4096;
+
+/// A number in a file that another program wrote: malformed text, and what was expected in its place.
+type Parsed<T> = Result<T, String>;
+
+/// The header's `key=value` lines.
+#[derive(Clone, Debug, Default)]
+pub struct Header(BTreeMap<String, String>);
+
+impl Header {
+    /// The value of `key`.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(String::as_str)
+    }
+
+    /// The value of `key` as a number.
+    ///
+    /// # Errors
+    /// Where it is missing or not a number of this type.
+    pub fn number<T: FromStr>(&self, key: &str) -> Parsed<T> {
+        number(self.get(key).ok_or_else(|| format!("the header has no {key:?}"))?, key)
+    }
+}
+
+/// The ids in a `drops` or `marks` column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ids<'a>(&'a str);
+
+impl<'a> Ids<'a> {
+    fn parse(text: &'a str, column: &str) -> Parsed<Self> {
+        for id in text.split('|').filter(|_| !text.is_empty()) {
+            number::<u64>(id, column)?;
+        }
+        Ok(Self(text))
+    }
+
+    /// Whether these are `ids`, in this order.
+    #[must_use]
+    pub fn are(self, ids: &[u64]) -> bool {
+        let mut theirs = self.0.split('|').filter(|_| !self.0.is_empty());
+        ids.iter().all(|id| theirs.next().and_then(|text| text.parse().ok()) == Some(*id))
+            && theirs.next().is_none()
+    }
+
+    /// As the file writes them.
+    #[must_use]
+    pub fn text(self) -> &'a str {
+        self.0
+    }
+}
+
+/// `key=value` pairs of a state, checked to be such.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pairs<'a>(&'a str);
+
+impl<'a> Pairs<'a> {
+    fn parse(text: &'a str) -> Parsed<Self> {
+        let bad = text.split(',').find(|pair| !text.is_empty() && !pair.contains('='));
+        bad.map_or(Ok(Self(text)), |pair| Err(format!("found {pair:?}; accepted: key=value")))
+    }
+
+    /// One pair after the other.
+    pub fn iter(self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.0.split(',').filter_map(|pair| pair.split_once('='))
+    }
+
+    /// As the file writes them.
+    #[must_use]
+    pub fn text(self) -> &'a str {
+        self.0
+    }
+}
+
+/// What the discipline held and had told when a call was over.
+#[derive(Clone, Copy, Debug)]
+pub struct After<'a> {
+    /// Ids dropped inside the call, in order.
+    pub drops: Ids<'a>,
+    /// Ids newly set to CE inside the call.
+    pub marks: Ids<'a>,
+    /// Packets held.
+    pub qlen: u32,
+    /// Bytes held.
+    pub backlog: u64,
+}
+
+/// What a line says.
+#[derive(Clone, Copy, Debug)]
+pub enum Line<'a> {
+    /// The link's rate from now on, in bit/s.
+    Rate(u64),
+    /// An arrival.
+    Enqueue {
+        /// Which one, from 0.
+        id: u64,
+        /// Bytes.
+        len: u32,
+        /// The sender's number.
+        flow: u64,
+        /// The classifier's hash.
+        hash: u32,
+        /// Codepoint on arrival.
+        ecn: Ecn,
+        /// Priority or DSCP.
+        prio: u8,
+        /// `q` queued, `m` queued and newly marked, `d` dropped.
+        fate: char,
+        /// What enqueue returned.
+        ret: u8,
+        /// What it left behind.
+        after: After<'a>,
+    },
+    /// A departure, or the answer that there is none.
+    Dequeue {
+        /// Which packet; `None` is the file's -1.
+        id: Option<u64>,
+        /// Its codepoint as it leaves.
+        ecn: Ecn,
+        /// What it left behind.
+        after: After<'a>,
+    },
+    /// A timer ran.
+    Timer {
+        /// Ids that it dropped.
+        drops: Ids<'a>,
+        /// The state after it.
+        state: Pairs<'a>,
+    },
+    /// A random number that the next call draws.
+    Random {
+        /// 16, 32 or 64.
+        bits: u8,
+        /// The number.
+        value: u64,
+    },
+    /// The inner state after the line before.
+    State(Pairs<'a>),
+    /// The totals.
+    End(Pairs<'a>),
+}
+
+/// Reads a trace: the header at once, then a line at a time.
+pub struct Reader<R: BufRead> {
+    file: String,
+    header: Header,
+    input: Input<R>,
+    line: Vec<u8>,
+    /// Whether `line` was read ahead, when the header was.
+    pending: bool,
+    number: u64,
+    now: u64,
+}
+
+/// The reader with the two bytes that the magic number was looked for in put back.
+type Peeked<R> = std::io::Chain<Cursor<Vec<u8>>, R>;
+
+enum Input<R: BufRead> {
+    Plain(Peeked<R>),
+    Gzip(BufReader<MultiGzDecoder<Peeked<R>>>),
+}
+
+impl<R: BufRead> Reader<R> {
+    /// Opens a trace, gzip (by its magic number) or plain, and reads its header.
+    ///
+    /// # Errors
+    /// Where the input cannot be read, or the header is none, or is of another version.
+    pub fn open(name: &str, mut reader: R) -> Result<Self, Error> {
+        let mut magic = Vec::new();
+        let read = reader.by_ref().take(2).read_to_end(&mut magic);
+        let gzip = magic == [0x1f, 0x8b];
+        let peeked = Cursor::new(magic).chain(reader);
+        let mut this = Self {
+            file: name.to_string(),
+            header: Header::default(),
+            input: if gzip {
+                Input::Gzip(BufReader::new(MultiGzDecoder::new(peeked)))
+            } else {
+                Input::Plain(peeked)
+            },
+            line: Vec::new(),
+            pending: false,
+            number: 0,
+            now: 0,
+        };
+        read.map_err(|error| this.malformed(error.to_string()))?;
+        this.read_header()?;
+        Ok(this)
+    }
+
+    /// The header.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// What the trace is called.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The line that was last read, counted from 1.
+    #[must_use]
+    pub fn line_number(&self) -> u64 {
+        self.number
+    }
+
+    /// An error about the line that was last read.
+    #[must_use]
+    pub fn malformed(&self, what: String) -> Error {
+        Error::Malformed { file: self.file.clone(), line: self.number.max(1), what }
+    }
+
+    fn read_header(&mut self) -> Result<(), Error> {
+        while self.fill()? {
+            let Some(pair) = self.line.strip_prefix(b"# ") else {
+                self.pending = true;
+                break;
+            };
+            let pair = String::from_utf8_lossy(pair);
+            let Some((key, value)) = pair.split_once('=') else {
+                return Err(self.malformed(format!("found {pair:?}; accepted: # key=value")));
+            };
+            let (key, value) = (key.to_string(), value.to_string());
+            if self.header.0.len() == LONGEST_HEADER {
+                return Err(self.malformed(format!("the header has more than {LONGEST_HEADER} keys")));
+            }
+            if self.header.0.insert(key.clone(), value).is_some() {
+                return Err(self.malformed(format!("the header has {key:?} twice")));
+            }
+        }
+        match self.header.get("format") {
+            Some(FORMAT) => Ok(()),
+            Some(other) => Err(self.malformed(format!("found format {other:?}; accepted: {FORMAT:?}"))),
+            None => Err(self.malformed(format!("no header; accepted: a trace of format {FORMAT:?}"))),
+        }
+    }
+
+    /// The next event and its time, or `None` at the end of the file.
+    ///
+    /// # Errors
+    /// A line that is none of the format's, a time before the line before, input that ends early.
+    pub fn next_line(&mut self) -> Result<Option<(Instant, Line<'_>)>, Error> {
+        if !self.pending && !self.fill()? {
+            return Ok(None);
+        }
+        self.pending = false;
+        match understand(&self.line, self.now) {
+            Ok((now, line)) => {
+                self.now = now;
+                Ok(Some((Instant::from_nanos(now), line)))
+            }
+            Err(what) => Err(self.malformed(what)),
+        }
+    }
+
+    /// Reads a line into `self.line`, without its end; false at the end of the file.
+    fn fill(&mut self) -> Result<bool, Error> {
+        self.line.clear();
+        let read = match &mut self.input {
+            Input::Plain(input) => input.take(LONGEST_LINE).read_until(b'\n', &mut self.line),
+            Input::Gzip(input) => input.take(LONGEST_LINE).read_until(b'\n', &mut self.line),
+        };
+        self.number += 1;
+        match read {
+            Ok(0) => {
+                self.number -= 1;
+                return Ok(false);
+            }
+            Ok(_) if self.line.last() == Some(&b'\n') => self.line.truncate(self.line.len() - 1),
+            Ok(_) if self.line.len() as u64 == LONGEST_LINE => {
+                return Err(self.malformed(format!("the line is longer than {LONGEST_LINE} bytes")));
+            }
+            Ok(_) => {}
+            Err(error) => return Err(self.malformed(format!("cannot be read: {error}"))),
+        }
+        Ok(true)
+    }
+}
+
+/// The columns of one line, taken from the left.
+struct Columns<'a>(Split<'a, char>);
+
+impl<'a> Columns<'a> {
+    fn text(&mut self, column: &str) -> Parsed<&'a str> {
+        self.0.next().ok_or_else(|| format!("the line ends before the column {column:?}"))
+    }
+
+    fn number<T: FromStr>(&mut self, column: &str) -> Parsed<T> {
+        number(self.text(column)?, column)
+    }
+
+    fn ecn(&mut self) -> Parsed<Ecn> {
+        match self.number("ecn")? {
+            bits @ 0..=3 => Ok(Ecn::from_bits(bits)),
+            other => Err(format!("ecn: found {other}; accepted: 0 to 3")),
+        }
+    }
+
+    fn after(&mut self) -> Parsed<After<'a>> {
+        Ok(After {
+            drops: Ids::parse(self.text("drops")?, "drops")?,
+            marks: Ids::parse(self.text("marks")?, "marks")?,
+            qlen: self.number("qlen")?,
+            backlog: self.number("backlog")?,
+        })
+    }
+
+    fn end(mut self) -> Parsed<()> {
+        self.0.next().map_or(Ok(()), |more| Err(format!("found {more:?} after the last column")))
+    }
+}
+
+fn number<T: FromStr>(text: &str, what: &str) -> Parsed<T> {
+    text.parse().map_err(|_| format!("{what}: found {text:?}; accepted: a number"))
+}
+
+/// The time and the meaning of a line that follows one of the time `before`.
+fn understand(line: &[u8], before: u64) -> Parsed<(u64, Line<'_>)> {
+    let line = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_string())?;
+    if line.starts_with('#') {
+        return Err("a header line after the first event".to_string());
+    }
+    let mut columns = Columns(line.split(','));
+    let now = columns.number("t_ns")?;
+    if now < before {
+        return Err(format!("time runs backwards: found {now} after {before}"));
+    }
+    let kind = columns.text("kind")?;
+    let rest = || line.splitn(3, ',').nth(2).unwrap_or("");
+    let event = match kind {
+        "rate" => closed(columns, |columns| Ok(Line::Rate(columns.number("bps")?))),
+        "rnd" => closed(columns, |columns| {
+            let bits = columns.number("bits")?;
+            let value: u64 = columns.number("value")?;
+            match bits {
+                16 | 32 if value >> bits != 0 => Err(format!("value: found {value}, more than {bits} bits")),
+                16 | 32 | 64 => Ok(Line::Random { bits, value }),
+                _ => Err(format!("bits: found {bits}; accepted: 16, 32, 64")),
+            }
+        }),
+        "enq" => closed(columns, enqueue),
+        "deq" => closed(columns, dequeue),
+        "timer" => {
+            columns.text("name")?;
+            let drops = Ids::parse(columns.text("drops")?, "drops")?;
+            let state = line.splitn(5, ',').nth(4).unwrap_or("");
+            Ok(Line::Timer { drops, state: Pairs::parse(state)? })
+        }
+        "st" => Pairs::parse(rest()).map(Line::State),
+        "end" => Pairs::parse(rest()).map(Line::End),
+        other => Err(format!("found {other:?}; accepted: rate, enq, deq, timer, rnd, st, end")),
+    };
+    Ok((now, event?))
+}
+
+/// A line whose columns `read` must use up.
+fn closed<'a>(
+    mut columns: Columns<'a>,
+    read: impl FnOnce(&mut Columns<'a>) -> Parsed<Line<'a>>,
+) -> Parsed<Line<'a>> {
+    let line = read(&mut columns)?;
+    columns.end()?;
+    Ok(line)
+}
+
+fn enqueue<'a>(columns: &mut Columns<'a>) -> Parsed<Line<'a>> {
+    let id = columns.number("id")?;
+    let len = match columns.number("len")? {
+        0 => return Err("len: found 0; accepted: a number above zero".to_string()),
+        len => len,
+    };
+    let (flow, hash) = (columns.number("flow")?, columns.number("hash")?);
+    let (ecn, prio) = (columns.ecn()?, columns.number("prio")?);
+    let fate = match columns.text("fate")? {
+        "q" => 'q',
+        "m" => 'm',
+        "d" => 'd',
+        other => return Err(format!("fate: found {other:?}; accepted: q, m, d")),
+    };
+    let (ret, after) = (columns.number("ret")?, columns.after()?);
+    // cake's two host hashes: no discipline here asks for them yet, but they must be numbers.
+    if columns.0.clone().next().is_some() {
+        columns.number::<u32>("src_hash")?;
+        columns.number::<u32>("dst_hash")?;
+    }
+    Ok(Line::Enqueue { id, len, flow, hash, ecn, prio, fate, ret, after })
+}
+
+fn dequeue<'a>(columns: &mut Columns<'a>) -> Parsed<Line<'a>> {
+    let id = match columns.text("id")? {
+        "-1" => None,
+        text => Some(number(text, "id")?),
+    };
+    Ok(Line::Dequeue { id, ecn: columns.ecn()?, after: columns.after()? })
+}

@@ -1,0 +1,105 @@
+//! The event queue: one entry a *component*, never one a packet.
+//!
+//! A component (a link, a pipe, a connection's timer) has one next time at which it wants to act, or none. The
+//! agenda is a 4-ary heap of those times that is indexed by component, so that a time can be moved in place. At
+//! equal times the lower component number acts first: runs do not depend on the order of insertion.
+
+use goodqueue_units::Instant;
+
+/// A component's number: its index, and its priority at equal times (lower first).
+pub(crate) type Component = u32;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    time: Instant,
+    component: Component,
+}
+
+/// When each of a fixed set of components acts next.
+pub(crate) struct Agenda {
+    /// Heap order: no entry is later than its children, which stand at `4 i + 1 ..= 4 i + 4`.
+    heap: Vec<Entry>,
+    /// Where in `heap` each component's entry stands.
+    position: Vec<u32>,
+}
+
+impl Agenda {
+    /// An agenda of `components` components, none of which has plans.
+    pub(crate) fn new(components: usize) -> Self {
+        let heap = (0..components as u32).map(|component| Entry { time: Instant::MAX, component }).collect();
+        Self { heap, position: (0..components as u32).collect() }
+    }
+
+    /// The next component to act, and when; `None` when nobody has plans.
+    pub(crate) fn next(&self) -> Option<(Instant, Component)> {
+        let first = self.heap.first()?;
+        (first.time != Instant::MAX).then_some((first.time, first.component))
+    }
+
+    /// When `component` acts next; [`Instant::MAX`]: never.
+    pub(crate) fn time(&self, component: Component) -> Instant {
+        self.heap[self.position[component as usize] as usize].time
+    }
+
+    /// Plans `component` for `time`, in place of what it had planned; [`Instant::MAX`] takes its plan away.
+    pub(crate) fn set(&mut self, component: Component, time: Instant) {
+        let index = self.position[component as usize] as usize;
+        let earlier = time < self.heap[index].time;
+        let entry = Entry { time, component };
+        if earlier { self.sift_up(index, entry) } else { self.sift_down(index, entry) }
+    }
+
+    fn place(&mut self, index: usize, entry: Entry) {
+        self.heap[index] = entry;
+        self.position[entry.component as usize] = index as u32;
+    }
+
+    fn sift_up(&mut self, mut index: usize, entry: Entry) {
+        while index > 0 {
+            let parent = (index - 1) / 4;
+            if self.heap[parent] <= entry {
+                break;
+            }
+            self.place(index, self.heap[parent]);
+            index = parent;
+        }
+        self.place(index, entry);
+    }
+
+    fn sift_down(&mut self, mut index: usize, entry: Entry) {
+        loop {
+            let first = 4 * index + 1;
+            let children = first..(first + 4).min(self.heap.len());
+            let Some(least) = children.min_by_key(|&child| self.heap[child]) else { break };
+            if entry <= self.heap[least] {
+                break;
+            }
+            self.place(index, self.heap[least]);
+            index = least;
+        }
+        self.place(index, entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a plain scan: a wrong heap would run events out of order.
+        #[test]
+        fn the_earliest_component_is_always_next(moves in prop::collection::vec((0_u32..40, 0_u64..50), 1..300)) {
+            let mut agenda = Agenda::new(40);
+            let mut times = [Instant::MAX; 40];
+            for (component, time) in moves {
+                let time = if time == 0 { Instant::MAX } else { Instant::from_nanos(time) };
+                agenda.set(component, time);
+                times[component as usize] = time;
+                let least = (0..40).map(|c| (times[c as usize], c)).min().unwrap();
+                prop_assert_eq!(agenda.next(), (least.0 != Instant::MAX).then_some(least));
+                prop_assert_eq!(agenda.time(component), time);
+            }
+        }
+    }
+}

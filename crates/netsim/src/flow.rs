@@ -1,0 +1,141 @@
+//! A flow: its source, where its packets go, and what it had done when measuring began.
+
+use crate::probe::goodput::Bins;
+use crate::scenario::{Direction, RateText, Scenario, ScenarioError, Span, Traffic};
+use crate::traffic::Kind;
+use crate::traffic::isochronous::Isochronous;
+use crate::traffic::tcp::Transfer;
+use goodqueue_tcp::{Cc, Config, Stack};
+use goodqueue_units::{Duration, Instant, Streams};
+
+/// A flow of the run.
+pub(crate) struct Flow {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    /// Which way its data go.
+    pub(crate) direction: Direction,
+    pub(crate) start: Instant,
+    pub(crate) stop: Instant,
+    /// Base round-trip time.
+    pub(crate) rtt: Duration,
+    /// What a classifier computes for its packets, a direction each.
+    pub(crate) hash: [u32; 2],
+    pub(crate) source: Source,
+    /// Goodput per five seconds.
+    pub(crate) bins: Bins,
+    /// Its totals when measuring began.
+    pub(crate) baseline: Totals,
+}
+
+/// Who sends.
+#[allow(clippy::large_enum_variant)] // nearly all flows are the large one, and a box would cost a cache miss a packet
+pub(crate) enum Source {
+    Tcp(Transfer),
+    Isochronous(Isochronous),
+}
+
+/// What a flow has done since the run began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    /// Bytes that the far side has, in order.
+    pub(crate) delivered_bytes: u64,
+    /// Packets sent, retransmissions included.
+    pub(crate) sent: u64,
+    /// Packets that arrived where they are counted (datagrams only).
+    pub(crate) received: u64,
+    pub(crate) retransmitted: u64,
+    pub(crate) timeouts: u64,
+    /// Of its data packets, dropped by the bottleneck; filled in by the simulation.
+    pub(crate) dropped: u64,
+}
+
+impl Flow {
+    /// The flows of `scenario`, in its order.
+    pub(crate) fn all(scenario: &Scenario) -> Result<Vec<Self>, ScenarioError> {
+        let streams = Streams::new(scenario.seed);
+        let mut flows: Vec<Self> = Vec::new();
+        let mut names: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
+        for traffic in &scenario.traffic {
+            let name = traffic.name.clone().unwrap_or_else(|| traffic.kind.name().to_string());
+            for nth in 0..traffic.count.unwrap_or(1) {
+                let number = names.entry(name.clone()).or_default();
+                let flow =
+                    Self::new(traffic, nth, format!("{name}/{number}"), scenario, streams, flows.len())?;
+                *number += 1;
+                flows.push(flow);
+            }
+        }
+        Ok(flows)
+    }
+
+    fn new(
+        traffic: &Traffic,
+        nth: u64,
+        name: String,
+        scenario: &Scenario,
+        streams: Streams,
+        index: usize,
+    ) -> Result<Self, ScenarioError> {
+        let span = |span: Option<Span>| span.unwrap_or_default().0;
+        let spread =
+            span(traffic.start_spread).as_secs_f64() * streams.stream("start", index as u64).next_f64();
+        let start = Instant::ZERO
+            + span(traffic.start)
+            + span(traffic.stagger) * nth
+            + Duration::from_secs_f64(spread);
+        let stop = Instant::ZERO + traffic.stop.unwrap_or(scenario.duration).0;
+        let mut hashes = streams.stream("flow hash", index as u64);
+        Ok(Self {
+            name,
+            kind: traffic.kind,
+            direction: traffic.direction.unwrap_or_default(),
+            start,
+            stop,
+            rtt: traffic.rtt.unwrap_or(scenario.path.rtt).0,
+            hash: [hashes.next_u32(), hashes.next_u32()],
+            source: Source::new(traffic, start, stop)?,
+            bins: Bins::default(),
+            baseline: Totals::default(),
+        })
+    }
+
+    /// What it has done so far; `dropped` is the bottleneck's count of its data packets.
+    pub(crate) fn totals(&self, dropped: u64) -> Totals {
+        let totals = match &self.source {
+            Source::Tcp(transfer) => transfer.totals(),
+            Source::Isochronous(source) => Totals {
+                delivered_bytes: source.received_bytes,
+                sent: source.sent(),
+                received: source.received,
+                ..Totals::default()
+            },
+        };
+        Totals { dropped, ..totals }
+    }
+}
+
+impl Source {
+    fn new(traffic: &Traffic, start: Instant, stop: Instant) -> Result<Self, ScenarioError> {
+        let len = traffic.packet_size.unwrap_or(0) as u16;
+        let missing = |key: &str| ScenarioError::new(format!("traffic.{key}"), "not resolved");
+        Ok(match traffic.kind {
+            Kind::Bulk => {
+                let cc = traffic.cc.as_deref().and_then(Cc::from_name).ok_or_else(|| missing("cc"))?;
+                let stack =
+                    traffic.stack.as_deref().and_then(Stack::from_name).ok_or_else(|| missing("stack"))?;
+                let ecn = traffic.ecn.unwrap_or(false);
+                Self::Tcp(Transfer::new(Config { cc, stack, ecn, ..Config::default() }))
+            }
+            Kind::Cbr => {
+                // `rate` packets take 8 * len seconds, whatever the rate.
+                let RateText(rate) = traffic.rate.ok_or_else(|| missing("rate"))?;
+                let interval = Duration::from_secs(8 * u64::from(len));
+                Self::Isochronous(Isochronous::new(start, stop, interval, rate.as_bps(), len, false))
+            }
+            Kind::Ping => {
+                let interval = traffic.interval.ok_or_else(|| missing("interval"))?.0;
+                Self::Isochronous(Isochronous::new(start, stop, interval, 1, len, true))
+            }
+        })
+    }
+}

@@ -1,0 +1,45 @@
+//! goodqueue's simulator: flows through a dumbbell, in virtual time.
+//!
+//! ```text
+//!   sender 0 ─┐                                                       ┌─ receiver 0
+//!   sender 1 ─┼─▶ [ qdisc ─▶ wire ] ══ half the RTT ══▶ (down) ───────┼─ receiver 1
+//!      …      │                                                       │      …
+//!             └─◀ (up) ◀══ half the RTT ══ [ wire ◀─ qdisc ] ◀────────┘
+//! ```
+//!
+//! Each direction has a bottleneck of its own: a queue discipline ([`goodqueue_qdisc`]) above a wire. Hosts have no
+//! queues: what a [`goodqueue_tcp`] connection sends arrives at the bottleneck at once, and propagation follows.
+//!
+//! A run is read ([`Scenario::from_json`]), made ([`Simulation::new`]), run ([`Simulation::advance`]) and summed up
+//! ([`Simulation::record`]):
+//!
+//! ```
+//! use goodqueue_netsim::{Scenario, Simulation};
+//!
+//! let scenario = Scenario::from_json(r#"{
+//!     "duration": "5s", "bottleneck": {"rate": "10mbit", "qdisc": "codel"}, "path": {"rtt": "20ms"},
+//!     "traffic": [{"kind": "bulk"}]
+//! }"#).unwrap();
+//! let mut simulation = Simulation::new(scenario).unwrap();
+//! simulation.run();
+//! let record = simulation.record();
+//! assert!(record.queues.down.utilisation_percent > 80.0);
+//! ```
+//!
+//! Runs are deterministic: the same scenario and seed give the same record, on any machine.
+
+mod agenda;
+mod flow;
+mod link;
+mod metronome;
+mod packet;
+mod pipe;
+mod probe;
+mod record;
+pub mod scenario;
+mod sim;
+pub mod traffic;
+
+pub use record::Record;
+pub use scenario::{Scenario, ScenarioError};
+pub use sim::Simulation;

@@ -1,0 +1,150 @@
+//! The bottleneck of one direction: a queue discipline and the transmitter below it.
+
+use crate::packet::Packet;
+use crate::probe::delay::QueueDelays;
+use crate::probe::series::PacketLog;
+use goodqueue_qdisc::{AnyQdisc, Drop, Mark, Owner, Qdisc};
+use goodqueue_units::{Duration, Instant, Rate, Stream};
+
+/// What the discipline tells of packets' fates, and the dice that it draws.
+pub(crate) struct Fates {
+    random: Stream,
+    /// Drops by reason, in the order of [`Drop::ALL`].
+    pub(crate) drops: [u64; Drop::ALL.len()],
+    /// Marks by reason, in the order of [`Mark::ALL`].
+    pub(crate) marks: [u64; Mark::ALL.len()],
+    /// Drops by flow.
+    pub(crate) flow_drops: Vec<u64>,
+}
+
+impl Owner<Packet> for Fates {
+    fn dropped(&mut self, packet: Packet, why: Drop) {
+        self.drops[why as usize] += 1;
+        self.flow_drops[packet.flow as usize] += 1;
+    }
+    fn marked(&mut self, _packet: &Packet, why: Mark) {
+        self.marks[why as usize] += 1;
+    }
+    fn random_u32(&mut self) -> u32 {
+        self.random.next_u32()
+    }
+    fn random_u64(&mut self) -> u64 {
+        self.random.next_u64()
+    }
+}
+
+/// Packets counted since the run began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) offered: u64,
+    pub(crate) forwarded: u64,
+    pub(crate) forwarded_bytes: u64,
+    pub(crate) dropped: u64,
+    pub(crate) marked: u64,
+    pub(crate) queued: u64,
+}
+
+/// A bottleneck: packets wait in the discipline, then occupy the wire one after the other.
+///
+/// As in the golden traces' model, the discipline is asked for the next packet the moment a transmission ends, and
+/// once after each arrival at an idle link; an answer of "none" counts.
+pub(crate) struct Link {
+    pub(crate) qdisc: AnyQdisc<Packet>,
+    pub(crate) fates: Fates,
+    pub(crate) delays: QueueDelays,
+    /// Each packet's delay within a window, if asked for.
+    pub(crate) log: Option<Box<PacketLog>>,
+    rate: Rate,
+    on_the_wire: Option<Packet>,
+    /// When the wire is or was last free.
+    wire_free: Instant,
+    /// Time that the wire has been or is going to be occupied, up to `wire_free`.
+    busy: Duration,
+    offered: u64,
+    forwarded: u64,
+    forwarded_bytes: u64,
+    /// Length and duration of the last transmission: nearly all packets are full, and a division costs more.
+    last_length: (u32, Duration),
+}
+
+impl Link {
+    pub(crate) fn new(qdisc: AnyQdisc<Packet>, rate: Rate, flows: usize, random: Stream) -> Self {
+        let fates = Fates { random, drops: [0; _], marks: [0; _], flow_drops: vec![0; flows] };
+        Self {
+            qdisc,
+            fates,
+            delays: QueueDelays::for_queue(),
+            log: None,
+            rate,
+            on_the_wire: None,
+            wire_free: Instant::ZERO,
+            busy: Duration::ZERO,
+            offered: 0,
+            forwarded: 0,
+            forwarded_bytes: 0,
+            last_length: (0, Duration::ZERO),
+        }
+    }
+
+    /// Offers `packet` to the queue. Returns when the transmission that this started ends, if it started one.
+    pub(crate) fn offer(&mut self, now: Instant, packet: Packet) -> Option<Instant> {
+        self.offered += 1;
+        self.qdisc.enqueue(now, packet, &mut self.fates);
+        if self.on_the_wire.is_some() { None } else { self.transmit(now) }
+    }
+
+    /// The transmission is over: the packet that was sent, and when the next transmission ends, if there is one.
+    pub(crate) fn transmitted(&mut self, now: Instant) -> (Option<Packet>, Option<Instant>) {
+        let sent = self.on_the_wire.take();
+        (sent, self.transmit(now))
+    }
+
+    /// Takes the next packet from the queue to the wire.
+    fn transmit(&mut self, now: Instant) -> Option<Instant> {
+        let packet = self.qdisc.dequeue(now, &mut self.fates)?;
+        let delay = now.since(packet.arrival);
+        self.delays.record(delay);
+        if let Some(log) = &mut self.log {
+            log.record(now, delay);
+        }
+        let length = u32::from(packet.len);
+        if self.last_length.0 != length {
+            self.last_length = (length, self.rate.transmission_time(length));
+        }
+        self.forwarded += 1;
+        self.forwarded_bytes += u64::from(length);
+        self.busy = self.busy + self.last_length.1;
+        self.wire_free = now + self.last_length.1;
+        self.on_the_wire = Some(packet);
+        Some(self.wire_free)
+    }
+
+    /// How long the wire was occupied up to `now`.
+    pub(crate) fn busy_until(&self, now: Instant) -> Duration {
+        self.busy.saturating_sub(self.wire_free.since(now))
+    }
+
+    /// Packets so far.
+    ///
+    /// # Panics
+    /// If a packet was lost or made out of nothing: offered = forwarded + dropped + queued must hold at any time.
+    pub(crate) fn counts(&self) -> Counts {
+        let dropped = self.fates.drops.iter().sum();
+        let queued = u64::from(self.qdisc.backlog().packets);
+        assert_eq!(
+            self.offered,
+            self.forwarded + dropped + queued,
+            "conservation: {} offered, {} forwarded, {dropped} dropped, {queued} queued",
+            self.offered,
+            self.forwarded,
+        );
+        Counts {
+            offered: self.offered,
+            forwarded: self.forwarded,
+            forwarded_bytes: self.forwarded_bytes,
+            dropped,
+            marked: self.fates.marks.iter().sum(),
+            queued,
+        }
+    }
+}

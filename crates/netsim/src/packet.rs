@@ -1,0 +1,57 @@
+//! The packet that the simulator moves: 64 bytes, `Copy`, one cache line.
+
+use goodqueue_qdisc::Packet as QdiscPacket;
+use goodqueue_tcp::Segment;
+use goodqueue_units::{Ecn, Instant};
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    /// When it was offered to the queue that it waits in, or waited in last.
+    pub(crate) arrival: Instant,
+    /// Index of its flow.
+    pub(crate) flow: u32,
+    /// Salted hash of its flow and direction, as a classifier would compute it.
+    pub(crate) hash: u32,
+    /// Bytes as `tc` counts them on Ethernet.
+    pub(crate) len: u16,
+    /// ECN codepoint.
+    pub(crate) ecn: Ecn,
+    /// What it carries.
+    pub(crate) body: Body,
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Body {
+    /// A TCP segment.
+    Tcp(Segment),
+    /// A datagram of an isochronous source; its number tells when it was sent.
+    Datagram(u32),
+}
+
+const _: () = assert!(size_of::<Packet>() <= 64, "a packet must fit a cache line");
+
+impl QdiscPacket for Packet {
+    fn len(&self) -> u32 {
+        self.len.into()
+    }
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+    fn set_ce(&mut self) {
+        self.ecn = Ecn::Ce;
+    }
+    fn flow_hash(&self) -> u32 {
+        self.hash
+    }
+    fn dscp(&self) -> u8 {
+        0
+    }
+    fn arrival(&self) -> Instant {
+        self.arrival
+    }
+    fn set_arrival(&mut self, now: Instant) {
+        self.arrival = now;
+    }
+}

@@ -1,0 +1,147 @@
+//! Distributions of delays: exact mean, deviation and extremes; quantiles from a streaming histogram.
+
+use super::rounded;
+use goodqueue_units::Duration;
+use hdrhistogram::{Counter, Histogram};
+use serde::Serialize;
+
+/// A distribution of delays in bounded memory.
+pub(crate) struct Delays<C: Counter> {
+    /// In units of `resolution`.
+    histogram: Histogram<C>,
+    resolution: Duration,
+    count: u64,
+    sum: u128,
+    sum_of_squares: u128,
+    min: u64,
+    max: u64,
+}
+
+/// The distribution of a queue's delays: every packet is recorded, quantiles are exact to 0.1 %.
+pub(crate) type QueueDelays = Delays<u64>;
+/// The distribution of one flow's round-trip times: quantiles exact to 1 %, about 10 kB.
+pub(crate) type FlowDelays = Delays<u32>;
+
+impl QueueDelays {
+    pub(crate) fn for_queue() -> Self {
+        Self::new(Duration::from_nanos(1), 3)
+    }
+}
+
+impl FlowDelays {
+    pub(crate) fn for_flow() -> Self {
+        Self::new(Duration::from_micros(1), 2)
+    }
+}
+
+impl<C: Counter> Delays<C> {
+    fn new(resolution: Duration, digits: u8) -> Self {
+        let histogram = match Histogram::new(digits) {
+            Ok(histogram) => histogram, // grows by itself
+            Err(error) => unreachable!("hdrhistogram takes up to 5 digits: {error}"),
+        };
+        Self { histogram, resolution, count: 0, sum: 0, sum_of_squares: 0, min: u64::MAX, max: 0 }
+    }
+
+    /// Counts one delay.
+    pub(crate) fn record(&mut self, delay: Duration) {
+        let nanos = delay.as_nanos();
+        self.count += 1;
+        self.sum += u128::from(nanos);
+        self.sum_of_squares += u128::from(nanos) * u128::from(nanos);
+        self.min = self.min.min(nanos);
+        self.max = self.max.max(nanos);
+        // Resizes itself; could fail only beyond 2^63 units, and no run is that long.
+        let recorded = self.histogram.record(nanos / self.resolution.as_nanos());
+        debug_assert!(recorded.is_ok());
+    }
+
+    /// Forgets everything: the warm-up is over.
+    pub(crate) fn reset(&mut self) {
+        self.histogram.reset();
+        (self.count, self.sum, self.sum_of_squares, self.min, self.max) = (0, 0, 0, u64::MAX, 0);
+    }
+
+    /// Number and sum of the delays so far, for means over intervals.
+    pub(crate) fn totals(&self) -> (u64, u128) {
+        (self.count, self.sum)
+    }
+
+    /// The `percent` quantile in milliseconds: the exact extremes at 0 and 100, in between the histogram's.
+    pub(crate) fn percentile_ms(&self, percent: f64) -> Option<f64> {
+        if self.count == 0 {
+            return None;
+        }
+        let nanos = if percent <= 0.0 {
+            self.min
+        } else if percent >= 100.0 {
+            self.max
+        } else {
+            let bucket = self.histogram.value_at_quantile(percent / 100.0) * self.resolution.as_nanos();
+            bucket.clamp(self.min, self.max)
+        };
+        Some(rounded(nanos as f64 / 1e6))
+    }
+
+    /// The summary that a record prints; `None` if nothing was measured.
+    pub(crate) fn summary(&self) -> Option<Summary> {
+        let n = self.count as f64;
+        let mean = self.sum as f64 / n;
+        let variance = (self.sum_of_squares as f64 / n - mean * mean).max(0.0);
+        Some(Summary {
+            mean: rounded(mean / 1e6),
+            stddev: rounded(variance.sqrt() / 1e6),
+            min: self.percentile_ms(0.0)?,
+            p10: self.percentile_ms(10.0)?,
+            p50: self.percentile_ms(50.0)?,
+            p90: self.percentile_ms(90.0)?,
+            p95: self.percentile_ms(95.0)?,
+            p99: self.percentile_ms(99.0)?,
+            max: self.percentile_ms(100.0)?,
+        })
+    }
+}
+
+/// A distribution of delays, in milliseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Summary {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation over packets.
+    pub stddev: f64,
+    /// Least.
+    pub min: f64,
+    /// 10th percentile.
+    pub p10: f64,
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Greatest.
+    pub max: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_of_1_to_100_ms_is_what_hand_arithmetic_gives() {
+        let mut delays = QueueDelays::for_queue();
+        assert!(delays.summary().is_none(), "nothing measured is not zero");
+        (1..=100).for_each(|ms| delays.record(Duration::from_millis(ms)));
+        let summary = delays.summary().unwrap();
+        // mean (1+100)/2; population variance (100^2-1)/12 = 833.25
+        assert_eq!((summary.mean, summary.min, summary.max), (50.5, 1.0, 100.0));
+        assert!((summary.stddev - 833.25_f64.sqrt()).abs() < 1e-5);
+        for (got, want) in [(summary.p10, 10.0), (summary.p50, 50.0), (summary.p99, 99.0)] {
+            assert!((got / want - 1.0_f64).abs() < 2e-3, "{got} {want}");
+        }
+        delays.reset();
+        assert!(delays.summary().is_none());
+    }
+}

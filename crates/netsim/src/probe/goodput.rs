@@ -1,0 +1,72 @@
+//! Goodput per five seconds (Khademi et al. 2013 box it so), as quantiles over a run's bins.
+
+use super::rounded;
+use goodqueue_units::Duration;
+use serde::Serialize;
+
+/// Length of a bin.
+pub(crate) const BIN: Duration = Duration::from_secs(5);
+
+/// Goodput of one flow in consecutive bins.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bins {
+    /// Bytes delivered when the last bin ended.
+    before: u64,
+    bytes: Vec<u64>,
+}
+
+/// Quantiles over the bins, in Mbit/s.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Quantiles {
+    /// 10th percentile.
+    pub p10: f64,
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+}
+
+impl Bins {
+    /// Starts the first bin at `delivered` bytes.
+    pub(crate) fn start(&mut self, delivered: u64) {
+        self.before = delivered;
+        self.bytes.clear();
+    }
+
+    /// Ends a bin at `delivered` bytes.
+    pub(crate) fn end_bin(&mut self, delivered: u64) {
+        self.bytes.push(delivered - self.before);
+        self.before = delivered;
+    }
+
+    /// Quantiles by the nearest rank; `None` where no bin was whole.
+    pub(crate) fn quantiles(&self) -> Option<Quantiles> {
+        let mut sorted = self.bytes.clone();
+        sorted.sort_unstable();
+        let at = |percent: usize| {
+            let rank = (percent * sorted.len()).div_ceil(100).max(1);
+            sorted.get(rank - 1).map(|bytes| rounded(*bytes as f64 * 8e-6 / BIN.as_secs_f64()))
+        };
+        Some(Quantiles { p10: at(10)?, p50: at(50)?, p90: at(90)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_nearest_ranks_of_whole_bins() {
+        let mut bins = Bins::default();
+        bins.start(1000);
+        assert!(bins.quantiles().is_none());
+        // 1 to 10 Mbit/s: 625 000 bytes a bin and Mbit/s
+        let mut delivered = 1000;
+        for mbps in 1..=10 {
+            delivered += mbps * 625_000;
+            bins.end_bin(delivered);
+        }
+        let quantiles = bins.quantiles().unwrap();
+        assert_eq!((quantiles.p10, quantiles.p50, quantiles.p90), (1.0, 5.0, 9.0));
+    }
+}

@@ -1,0 +1,344 @@
+//! The record of a run: one object, the same from every engine.
+
+use crate::flow::{Flow, Source, Totals};
+use crate::probe::delay::Summary;
+use crate::probe::goodput::Quantiles;
+use crate::probe::rounded;
+use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};
+use crate::scenario::{Direction, Scenario};
+use crate::sim::Simulation;
+use crate::traffic::Kind;
+use goodqueue_qdisc::{Drop, Mark};
+use goodqueue_units::Instant;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What a run gave. Statistics leave the warm-up out; what was not measured is null.
+#[derive(Clone, Debug, Serialize)]
+pub struct Record {
+    /// Version of this layout.
+    pub schema: u32,
+    /// Which engine ran it.
+    pub engine: &'static str,
+    /// Its version.
+    pub version: &'static str,
+    /// The seed.
+    pub seed: u64,
+    /// The scenario as resolved.
+    pub scenario: Scenario,
+    /// The bottlenecks.
+    pub queues: PerDirection<QueueRecord>,
+    /// The flows that carry data, in the scenario's order.
+    pub flows: Vec<FlowRecord>,
+    /// How evenly they shared.
+    pub fairness: Fairness,
+    /// What applications measured.
+    pub apps: Vec<AppRecord>,
+    /// Time series, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesRecord>,
+}
+
+/// A value for each direction.
+#[derive(Clone, Debug, Serialize)]
+pub struct PerDirection<T> {
+    /// To the user.
+    pub down: T,
+    /// From the user.
+    pub up: T,
+}
+
+/// A bottleneck within the measured time.
+#[derive(Clone, Debug, Serialize)]
+pub struct QueueRecord {
+    /// Its line, with every parameter.
+    pub qdisc: String,
+    /// Share of the time that the wire was occupied.
+    pub utilisation_percent: f64,
+    /// Bits sent, headers included.
+    pub throughput_mbps: f64,
+    /// Time from a packet's arrival at the queue to the start of its transmission.
+    pub delay_ms: Option<Summary>,
+    /// The same distribution as its 0th to 100th percentiles.
+    pub delay_percentiles_ms: Option<Vec<f64>>,
+    /// Packets.
+    pub packets: Packets,
+    /// Dropped of offered.
+    pub drop_percent: f64,
+    /// Newly set to CE, of offered.
+    pub mark_percent: f64,
+    /// Drops by reason; only those that occurred.
+    pub drops_by_reason: BTreeMap<&'static str, u64>,
+    /// Marks by reason; only those that occurred.
+    pub marks_by_reason: BTreeMap<&'static str, u64>,
+}
+
+/// Packets: `queued_at_start + offered = forwarded + dropped + queued_at_end`.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Packets {
+    /// Arrived at the queue.
+    pub offered: u64,
+    /// Began their transmission.
+    pub forwarded: u64,
+    /// Dropped.
+    pub dropped: u64,
+    /// Newly set to CE.
+    pub marked: u64,
+    /// Waited when measuring began.
+    pub queued_at_start: u64,
+    /// Waited when the run ended.
+    pub queued_at_end: u64,
+}
+
+/// A flow within the measured time.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowRecord {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: Kind,
+    /// Which way its data go.
+    pub direction: Direction,
+    /// Congestion control, if it has one.
+    pub cc: Option<&'static str>,
+    /// When it started, in seconds of the run.
+    pub start_s: f64,
+    /// Bytes that arrived in order, without headers for TCP; over the time from its start, or the warm-up's end.
+    pub goodput_mbps: f64,
+    /// Round-trip times as the sender measured them.
+    pub rtt_ms: Option<Summary>,
+    /// Segments sent again.
+    pub retransmitted: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Of its data packets, dropped at the bottleneck.
+    pub loss_percent: f64,
+    /// Goodput over whole bins of five seconds.
+    pub goodput_5s_mbps: Option<Quantiles>,
+}
+
+/// Jain's index, 1 for equal shares, 1/n if one has all; null for fewer than one flow or nothing to share.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Fairness {
+    /// Of the goodputs of TCP flows in the same direction as the first.
+    pub jain_goodput: Option<f64>,
+    /// Of the shares that those flows lost of what they sent.
+    pub jain_drops: Option<f64>,
+}
+
+/// What an application measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct AppRecord {
+    /// The flow's name.
+    pub name: String,
+    /// Its kind.
+    pub kind: Kind,
+    /// Round-trip times.
+    pub rtt_ms: Option<Summary>,
+    /// Packets sent.
+    pub sent: u64,
+    /// Packets that came back.
+    pub received: u64,
+    /// Of the packets sent, those that had not come back when the run ended.
+    pub loss_percent: f64,
+}
+
+/// Time series.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeriesRecord {
+    /// Length of an interval.
+    pub interval_s: Option<f64>,
+    /// When each interval ended, in seconds of the run.
+    pub time_s: Vec<f64>,
+    /// The queues.
+    pub queues: PerDirection<QueueSeries>,
+    /// The flows.
+    pub flows: Vec<FlowSeries>,
+    /// Single packets, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<PerDirection<PacketSeries>>,
+}
+
+impl Simulation {
+    /// Sums the run up as far as it has come.
+    ///
+    /// # Panics
+    /// If a queue made or lost a packet: conservation is asserted in every run.
+    #[must_use]
+    pub fn record(&self) -> Record {
+        Record {
+            schema: 1,
+            engine: "sim",
+            version: env!("CARGO_PKG_VERSION"),
+            seed: self.scenario.seed,
+            scenario: self.scenario.clone(),
+            queues: PerDirection { down: self.queue(Direction::Down), up: self.queue(Direction::Up) },
+            flows: self.indices(|kind| kind != Kind::Ping).map(|index| self.flow(index)).collect(),
+            fairness: self.fairness(),
+            apps: self.indices(|kind| kind == Kind::Ping).map(|index| self.app(index)).collect(),
+            series: self.series(),
+        }
+    }
+
+    fn indices(&self, wanted: impl Fn(Kind) -> bool) -> impl Iterator<Item = usize> {
+        (0..self.flows.len()).filter(move |&index| wanted(self.flows[index].kind))
+    }
+
+    /// Seconds measured of a flow, or of the run, that began at `start` and ended at `stop`.
+    fn measured_s(&self, start: Instant, stop: Instant) -> f64 {
+        stop.min(self.now).since(start.max(Instant::ZERO + self.scenario.warmup.0)).as_secs_f64()
+    }
+
+    fn queue(&self, direction: Direction) -> QueueRecord {
+        let (link, baseline) = (&self.links[direction.index()], &self.baseline[direction.index()]);
+        let (before, after) = (baseline.counts, link.counts());
+        let seconds = self.measured_s(Instant::ZERO, Instant::MAX);
+        let busy = link.busy_until(self.now).saturating_sub(baseline.busy).as_secs_f64();
+        let packets = Packets {
+            offered: after.offered - before.offered,
+            forwarded: after.forwarded - before.forwarded,
+            dropped: after.dropped - before.dropped,
+            marked: after.marked - before.marked,
+            queued_at_start: before.queued,
+            queued_at_end: after.queued,
+        };
+        let delay_percentiles_ms: Option<Vec<f64>> =
+            (0..=100).map(|percent| link.delays.percentile_ms(f64::from(percent))).collect();
+        let bytes = after.forwarded_bytes - before.forwarded_bytes;
+        QueueRecord {
+            qdisc: self
+                .scenario
+                .qdisc(direction)
+                .map_or_else(|_| String::new(), |(args, _)| args.to_string()),
+            utilisation_percent: rounded(ratio(100.0 * busy, seconds)),
+            throughput_mbps: rounded(ratio(bytes as f64 * 8e-6, seconds)),
+            delay_ms: link.delays.summary(),
+            delay_percentiles_ms,
+            packets,
+            drop_percent: percent(packets.dropped, packets.offered),
+            mark_percent: percent(packets.marked, packets.offered),
+            drops_by_reason: by_reason(Drop::ALL.map(Drop::name), &link.fates.drops, &baseline.drops),
+            marks_by_reason: by_reason(Mark::ALL.map(Mark::name), &link.fates.marks, &baseline.marks),
+        }
+    }
+
+    /// What flow `index` did within the measured time.
+    fn measured(&self, index: usize) -> Totals {
+        let (before, after) = (&self.flows[index].baseline, self.totals(index));
+        Totals {
+            delivered_bytes: after.delivered_bytes - before.delivered_bytes,
+            sent: after.sent - before.sent,
+            received: after.received - before.received,
+            retransmitted: after.retransmitted - before.retransmitted,
+            timeouts: after.timeouts - before.timeouts,
+            dropped: after.dropped - before.dropped,
+        }
+    }
+
+    fn goodput_mbps(&self, index: usize) -> f64 {
+        let flow = &self.flows[index];
+        rounded(ratio(
+            self.measured(index).delivered_bytes as f64 * 8e-6,
+            self.measured_s(flow.start, flow.stop),
+        ))
+    }
+
+    fn flow(&self, index: usize) -> FlowRecord {
+        let flow: &Flow = &self.flows[index];
+        let measured = self.measured(index);
+        let (cc, rtt_ms) = match &flow.source {
+            Source::Tcp(transfer) => (Some(transfer.cc.name()), transfer.rtt.summary()),
+            Source::Isochronous(_) => (None, None),
+        };
+        FlowRecord {
+            name: flow.name.clone(),
+            kind: flow.kind,
+            direction: flow.direction,
+            cc,
+            start_s: rounded(flow.start.as_secs_f64()),
+            goodput_mbps: self.goodput_mbps(index),
+            rtt_ms,
+            retransmitted: measured.retransmitted,
+            timeouts: measured.timeouts,
+            loss_percent: percent(measured.dropped, measured.sent),
+            goodput_5s_mbps: flow.bins.quantiles(),
+        }
+    }
+
+    fn app(&self, index: usize) -> AppRecord {
+        let flow = &self.flows[index];
+        let Totals { sent, received, .. } = self.measured(index);
+        let rtt_ms = match &flow.source {
+            Source::Isochronous(source) => source.rtt.summary(),
+            Source::Tcp(_) => None,
+        };
+        let loss_percent = percent(sent.saturating_sub(received), sent);
+        AppRecord { name: flow.name.clone(), kind: flow.kind, rtt_ms, sent, received, loss_percent }
+    }
+
+    fn fairness(&self) -> Fairness {
+        let all: Vec<usize> = self.indices(|kind| kind == Kind::Bulk).collect();
+        let direction = all.first().map(|&first| self.flows[first].direction);
+        let flows: Vec<usize> =
+            all.into_iter().filter(|&index| Some(self.flows[index].direction) == direction).collect();
+        let goodputs: Vec<f64> = flows.iter().map(|&index| self.goodput_mbps(index)).collect();
+        let losses: Vec<f64> = flows
+            .iter()
+            .map(|&index| self.measured(index))
+            .map(|measured| ratio(measured.dropped as f64, measured.sent as f64))
+            .collect();
+        Fairness { jain_goodput: jain(&goodputs), jain_drops: jain(&losses) }
+    }
+
+    fn series(&self) -> Option<SeriesRecord> {
+        let asked = self.scenario.series.as_ref()?;
+        let [down, up] = &self.queue_series;
+        let packets = self.links[0].log.as_ref().zip(self.links[1].log.as_ref());
+        Some(SeriesRecord {
+            interval_s: asked.interval.map(|interval| interval.0.as_secs_f64()),
+            time_s: self.interval_ends.iter().map(|end| end.as_secs_f64()).collect(),
+            queues: PerDirection { down: down.clone(), up: up.clone() },
+            flows: self.flow_series.clone(),
+            packets: packets.map(|(down, up)| PerDirection { down: down.series(), up: up.series() }),
+        })
+    }
+}
+
+/// Jain's fairness index (Jain, Chiu, Hawe 1984): `(Σx)² / (n Σx²)`.
+fn jain(shares: &[f64]) -> Option<f64> {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    (squares > 0.0).then(|| rounded(sum * sum / (shares.len() as f64 * squares)))
+}
+
+/// `a / b`, and 0 of nothing.
+fn ratio(a: f64, b: f64) -> f64 {
+    if b > 0.0 { a / b } else { 0.0 }
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    rounded(ratio(100.0 * part as f64, whole as f64))
+}
+
+fn by_reason<const N: usize>(
+    names: [&'static str; N],
+    after: &[u64; N],
+    before: &[u64],
+) -> BTreeMap<&'static str, u64> {
+    let counts = after.iter().enumerate().map(|(index, count)| count - before.get(index).unwrap_or(&0));
+    names.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jains_index_is_one_for_equals_and_one_nth_for_a_monopoly() {
+        assert_eq!(jain(&[2.0, 2.0, 2.0]), Some(1.0));
+        assert_eq!(jain(&[6.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!(jain(&[1.0, 3.0]), Some(0.8)); // 16 / (2 * 10)
+        assert_eq!(jain(&[]), None);
+        assert_eq!(jain(&[0.0, 0.0]), None);
+    }
+}

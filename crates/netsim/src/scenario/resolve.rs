@@ -1,0 +1,291 @@
+//! Reading a scenario: defaults filled in, contradictions refused, each with its key.
+
+use super::{Bottleneck, Buffer, Direction, RateText, Scenario, ScenarioError, Series, Span, Traffic};
+use crate::traffic::Kind;
+use goodqueue_qdisc::param::{Unit, Value};
+use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain, registry};
+use goodqueue_tcp::{Cc, Config, Stack};
+use goodqueue_units::{Duration, Rate, parse};
+
+/// Bytes of a full frame: MSS 1448, timestamps, IPv4, Ethernet.
+pub(crate) const FRAME_BYTES: u32 = 1514;
+/// The smallest Ethernet frame, without its checksum.
+const LEAST_FRAME_BYTES: u64 = 60;
+const MOST_FLOWS: u64 = 100_000;
+const MOST_INTERVALS: u64 = 1_000_000;
+
+type Result<T> = std::result::Result<T, ScenarioError>;
+
+impl Scenario {
+    /// Reads a scenario from JSON (the TOML file's content), fills in the defaults and checks it.
+    ///
+    /// # Errors
+    /// The first key that is unknown, missing, ill-formed, out of range or in contradiction with another.
+    pub fn from_json(json: &str) -> Result<Self> {
+        let value: serde_json::Value =
+            serde_json::from_str(json).map_err(|error| ScenarioError::new("", error.to_string()))?;
+        let mut scenario: Self = serde_path_to_error::deserialize(value).map_err(|error| {
+            let path = error.path().to_string();
+            readable(if path == "." { "" } else { &path }, &error.inner().to_string())
+        })?;
+        scenario.resolve()?;
+        Ok(scenario)
+    }
+
+    fn resolve(&mut self) -> Result<()> {
+        let whole = self.duration.0;
+        check_span("duration", self.duration, Duration::from_micros(1), Duration::from_secs(1_000_000))?;
+        if self.warmup.0 >= whole {
+            return refuse("warmup", self.warmup.0, &format!("less than the duration, {whole}"));
+        }
+        check_span("path.rtt", self.path.rtt, Duration::ZERO, Duration::from_secs(1000))?;
+        self.bottleneck.resolve(self.path.rtt.0)?;
+        if self.traffic.is_empty() {
+            return Err(ScenarioError::new("traffic", "found none; accepted: at least one [[traffic]]"));
+        }
+        for index in 0..self.traffic.len() {
+            let (before, rest) = self.traffic.split_at_mut(index);
+            if let Some(traffic) = rest.first_mut() {
+                traffic.resolve(index, before, whole, self.path.rtt)?;
+            }
+        }
+        let flows: u64 = self.traffic.iter().filter_map(|traffic| traffic.count).sum();
+        if flows > MOST_FLOWS {
+            return refuse("traffic", format!("{flows} flows in all"), &format!("at most {MOST_FLOWS}"));
+        }
+        self.series.as_ref().map_or(Ok(()), |series| series.check(whole))
+    }
+
+    /// The qdisc line of `direction`, understood; what [`Scenario::from_json`] returned has one for both.
+    pub(crate) fn qdisc(&self, direction: Direction) -> Result<(Args, Link)> {
+        let (key, rate, line) = match direction {
+            Direction::Down => ("bottleneck.qdisc", Some(self.bottleneck.rate), Some(&self.bottleneck.qdisc)),
+            Direction::Up => {
+                ("bottleneck.up.qdisc", self.bottleneck.up.rate, self.bottleneck.up.qdisc.as_ref())
+            }
+        };
+        let (Some(RateText(rate)), Some(line)) = (rate, line) else {
+            return Err(ScenarioError::new(key, "not resolved"));
+        };
+        let link = Link { rate, mtu: FRAME_BYTES };
+        Ok((registry::parse_line(line).map_err(|error| ScenarioError::new(key, error.0))?, link))
+    }
+}
+
+impl Bottleneck {
+    fn resolve(&mut self, rtt: Duration) -> Result<()> {
+        let down = canonical("bottleneck", &self.qdisc, self.rate.0, self.buffer, rtt)?;
+        let up_rate = *self.up.rate.get_or_insert(self.rate);
+        // A qdisc line of its own comes without the other direction's buffer.
+        let inherited = if self.up.qdisc.is_none() { self.buffer } else { None };
+        let up_line = self.up.qdisc.as_ref().unwrap_or(&self.qdisc);
+        self.up.qdisc =
+            Some(canonical("bottleneck.up", up_line, up_rate.0, self.up.buffer.or(inherited), rtt)?);
+        self.qdisc = down;
+        (self.buffer, self.up.buffer) = (None, None); // the lines hold the limits now
+        Ok(())
+    }
+}
+
+/// The qdisc line with all its parameters, the limit from `buffer` among them.
+fn canonical(table: &str, line: &str, rate: Rate, buffer: Option<Buffer>, rtt: Duration) -> Result<String> {
+    let link = Link { rate, mtu: FRAME_BYTES };
+    let refuse_line = |error: goodqueue_qdisc::Error| ScenarioError::new(format!("{table}.qdisc"), error.0);
+    let mut args = registry::parse_line(line).map_err(refuse_line)?;
+    if let Some(buffer) = buffer {
+        apply_buffer(table, &mut args, buffer, rate, rtt)?;
+    }
+    AnyQdisc::<Plain>::build(&args, &link).map_err(refuse_line)?;
+    Ok(args.to_string())
+}
+
+fn apply_buffer(table: &str, args: &mut Args, buffer: Buffer, rate: Rate, rtt: Duration) -> Result<()> {
+    let key = format!("{table}.buffer");
+    let name = args.spec.name;
+    if args.is_given("limit") {
+        return Err(ScenarioError::new(
+            key,
+            format!("{name} has a limit in its line already; accepted: one of them"),
+        ));
+    }
+    if !(buffer.bdp >= 0.0 && buffer.bdp <= 1e6) {
+        return refuse(&format!("{key}.bdp"), buffer.bdp, "0 to 1000000");
+    }
+    let frames = (buffer.bdp * rate.bytes_in(rtt) as f64 / f64::from(FRAME_BYTES)) as u64;
+    let frames = frames.max(buffer.min_packets).max(1);
+    let limit = args.spec.params.iter().find(|param| param.name == "limit");
+    let limit = match limit.map(|param| param.unit) {
+        Some(Unit::Packets) => frames,
+        Some(Unit::Bytes) => frames * u64::from(FRAME_BYTES),
+        _ => return Err(ScenarioError::new(key, format!("{name} has no limit that a buffer could set"))),
+    };
+    args.set_default("limit", Value::Integer(limit));
+    Ok(())
+}
+
+impl Traffic {
+    fn resolve(&mut self, index: usize, before: &[Self], whole: Duration, rtt: Span) -> Result<()> {
+        let key = |name: &str| format!("traffic[{index}].{name}");
+        self.refuse_foreign_keys(&key)?;
+        if let Some(name) = &self.name
+            && let Some(twin) = before.iter().position(|other| other.name.as_deref() == Some(name))
+        {
+            return refuse(&key("name"), format!("{name:?}, which traffic[{twin}] has"), "a name of its own");
+        }
+        let count = *self.count.get_or_insert(1);
+        if !(1..=MOST_FLOWS).contains(&count) {
+            return refuse(&key("count"), count, &format!("1 to {MOST_FLOWS}"));
+        }
+        self.direction.get_or_insert_default();
+        self.ecn.get_or_insert(false);
+        check_span(&key("rtt"), *self.rtt.get_or_insert(rtt), Duration::ZERO, Duration::from_secs(1000))?;
+        self.resolve_times(&key, count, whole)?;
+        match self.kind {
+            Kind::Bulk => self.resolve_tcp(&key),
+            Kind::Cbr | Kind::Ping => self.resolve_datagrams(&key),
+        }
+    }
+
+    /// Keys that belong to other kinds: a `cc` on a `cbr` is a misunderstanding, not a default.
+    fn refuse_foreign_keys(&self, key: &dyn Fn(&str) -> String) -> Result<()> {
+        let set = [
+            ("cc", self.cc.is_some()),
+            ("stack", self.stack.is_some()),
+            ("rate", self.rate.is_some()),
+            ("packet_size", self.packet_size.is_some()),
+            ("interval", self.interval.is_some()),
+        ];
+        let (kind, keys) = (self.kind.name(), self.kind.keys());
+        match set.into_iter().find(|(name, set)| *set && !keys.contains(name)) {
+            Some((name, _)) => Err(ScenarioError::new(
+                key(name),
+                format!(
+                    "kind {kind:?} has no such key; accepted beside the common ones: {}",
+                    keys.join(", ")
+                ),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn resolve_times(&mut self, key: &dyn Fn(&str) -> String, count: u64, whole: Duration) -> Result<()> {
+        let start = self.start.get_or_insert_default().0;
+        let spread = self.start_spread.get_or_insert_default().0;
+        let stagger = self.stagger.get_or_insert_default().0;
+        let last = start + spread + stagger * (count - 1);
+        let stop = self.stop.get_or_insert(Span(whole)).0;
+        if last >= whole {
+            return refuse(
+                &key("start"),
+                format!("a last start at up to {last}"),
+                &format!("before the end, {whole}"),
+            );
+        }
+        if stop <= last {
+            return refuse(&key("stop"), stop, &format!("after the last start, {last}"));
+        }
+        Ok(())
+    }
+
+    fn resolve_tcp(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
+        let cc = self.cc.get_or_insert_with(|| Config::default().cc.name().to_string());
+        if Cc::from_name(cc).is_none() {
+            return unknown(&key("cc"), cc, Cc::ALL.iter().map(|cc| cc.name()));
+        }
+        let stack = self.stack.get_or_insert_with(|| Stack::default().name().to_string());
+        if Stack::from_name(stack).is_none() {
+            return unknown(&key("stack"), stack, Stack::ALL.iter().map(|stack| stack.name()));
+        }
+        Ok(())
+    }
+
+    fn resolve_datagrams(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
+        // 98 bytes is what `ping` sends on Ethernet by default.
+        let default = if self.kind == Kind::Ping { 98 } else { FRAME_BYTES.into() };
+        let size = *self.packet_size.get_or_insert(default);
+        if !(LEAST_FRAME_BYTES..=FRAME_BYTES.into()).contains(&size) {
+            return refuse(&key("packet_size"), size, &format!("{LEAST_FRAME_BYTES} to {FRAME_BYTES} bytes"));
+        }
+        if self.kind == Kind::Ping {
+            let interval = *self.interval.get_or_insert(Span(Duration::from_millis(200)));
+            return check_span(
+                &key("interval"),
+                interval,
+                Duration::from_micros(1),
+                Duration::from_secs(1000),
+            );
+        }
+        match self.rate {
+            Some(_) => Ok(()),
+            None => Err(ScenarioError::new(key("rate"), "missing; accepted: a rate such as \"10mbit\"")),
+        }
+    }
+}
+
+impl Series {
+    fn check(&self, whole: Duration) -> Result<()> {
+        if let Some(Span(interval)) = self.interval {
+            let least = Duration::from_nanos(whole.as_nanos().div_ceil(MOST_INTERVALS).max(1));
+            check_span("series.interval", Span(interval), least, whole)?;
+        }
+        if let Some(window) = self.packets
+            && (window.from >= window.to || window.to.0 > whole)
+        {
+            let found = format!("{} to {}", window.from.0, window.to.0);
+            return refuse("series.packets", found, &format!("a window within the run, 0s to {whole}"));
+        }
+        Ok(())
+    }
+}
+
+fn refuse<T>(key: &str, found: impl std::fmt::Display, accepted: &str) -> Result<T> {
+    Err(ScenarioError::new(key, format!("found {found}; accepted: {accepted}")))
+}
+
+fn check_span(key: &str, span: Span, least: Duration, most: Duration) -> Result<()> {
+    if (least..=most).contains(&span.0) { Ok(()) } else { refuse(key, span.0, &format!("{least} to {most}")) }
+}
+
+fn unknown<T>(key: &str, found: &str, known: impl Iterator<Item = &'static str>) -> Result<T> {
+    let known: Vec<&str> = known.collect();
+    Err(ScenarioError::new(
+        key,
+        format!("found {found:?}; {}accepted: {}", hint(found, &known), known.join(", ")),
+    ))
+}
+
+fn hint(found: &str, known: &[&str]) -> String {
+    parse::nearest(found, known.iter().copied())
+        .map_or_else(String::new, |near| format!("did you mean {near:?}? "))
+}
+
+/// Turns serde's message about the key at `path` into ours. Serde quotes names in backticks: first what it found,
+/// then what it expected.
+fn readable(path: &str, message: &str) -> ScenarioError {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let known = quoted.get(1..).unwrap_or_default();
+    let join = |parent: &str, child: &str| {
+        if parent.is_empty() { child.to_string() } else { format!("{parent}.{child}") }
+    };
+    if message.starts_with("unknown field") {
+        let found = quoted.first().unwrap_or(&"");
+        let key = if path.ends_with(found) { path.to_string() } else { join(path, found) };
+        ScenarioError::new(key, format!("unknown key; {}accepted: {}", hint(found, known), known.join(", ")))
+    } else if message.starts_with("unknown variant") {
+        let found = quoted.first().unwrap_or(&"");
+        ScenarioError::new(
+            path,
+            format!("found {found:?}; {}accepted: {}", hint(found, known), known.join(", ")),
+        )
+    } else if message.starts_with("missing field") {
+        ScenarioError::new(join(path, quoted.first().unwrap_or(&"")), "missing, and it has no default")
+    } else {
+        let mismatch = message.strip_prefix("invalid type: ").or(message.strip_prefix("invalid value: "));
+        match mismatch.and_then(|mismatch| mismatch.split_once(", expected ")) {
+            Some((found, accepted)) => {
+                ScenarioError::new(path, format!("found {found}; accepted: {accepted}"))
+            }
+            None => ScenarioError::new(path, message),
+        }
+    }
+}

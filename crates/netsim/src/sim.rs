@@ -1,0 +1,343 @@
+//! The run: a dumbbell of two bottlenecks, its flows, and the loop that moves them.
+
+use crate::agenda::{Agenda, Component};
+use crate::flow::{Flow, Source};
+use crate::link::{Counts, Link};
+use crate::metronome::{Beat, Metronome};
+use crate::packet::{Body, Packet};
+use crate::pipe::Pipe;
+use crate::probe::series::{FlowSeries, PacketLog, Pick, QueueSeries};
+use crate::scenario::{Direction, Scenario, ScenarioError};
+use crate::traffic::tcp::{RECEIVER, SENDER};
+use goodqueue_qdisc::{AnyQdisc, Qdisc};
+use goodqueue_units::{Duration, Ecn, Instant, Streams};
+
+// Components in the order in which they act at equal times: as in the golden traces, timers come before ends of
+// transmission, and those before arrivals.
+const METRONOME: Component = 0;
+const QDISC_TIMER: Component = 1;
+const WIRE: Component = 3;
+const PIPE: Component = 5;
+
+/// A run in progress.
+pub struct Simulation {
+    pub(crate) scenario: Scenario,
+    pub(crate) now: Instant,
+    pub(crate) links: [Link; 2],
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) baseline: [Baseline; 2],
+    pub(crate) queue_series: [QueueSeries; 2],
+    pub(crate) flow_series: Vec<FlowSeries>,
+    pub(crate) interval_ends: Vec<Instant>,
+    agenda: Agenda,
+    metronome: Metronome,
+    pipes: Vec<Pipe>,
+    /// Which pipe each flow's packets take, a direction each; beside the flows, since those are large.
+    routes: [Vec<u32>; 2],
+}
+
+/// A link's totals when measuring began.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Baseline {
+    pub(crate) counts: Counts,
+    pub(crate) busy: Duration,
+    pub(crate) drops: Vec<u64>,
+    pub(crate) marks: Vec<u64>,
+}
+
+impl Simulation {
+    /// Sets a run up.
+    ///
+    /// # Errors
+    /// If the scenario was not made by [`Scenario::from_json`] and holds what that would refuse.
+    pub fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
+        let flows = Flow::all(&scenario)?;
+        let links = [
+            Self::link(&scenario, Direction::Down, flows.len())?,
+            Self::link(&scenario, Direction::Up, flows.len())?,
+        ];
+        let (pipes, routes) = pipes(&flows);
+        let interval = scenario.series.as_ref().and_then(|series| series.interval).map(|span| span.0);
+        let metronome = Metronome::new(scenario.warmup.0, interval);
+        let mut agenda = Agenda::new(PIPE as usize + pipes.len() + 2 * flows.len());
+        agenda.set(METRONOME, metronome.next_time());
+        for direction in Direction::BOTH {
+            let link: &Link = &links[direction.index()];
+            agenda.set(QDISC_TIMER + direction as u32, link.qdisc.next_timer().unwrap_or(Instant::MAX));
+        }
+        for (index, flow) in flows.iter().enumerate() {
+            agenda.set(PIPE + (pipes.len() + 2 * index) as u32, flow.start);
+        }
+        let named = if interval.is_some() { flows.as_slice() } else { &[] };
+        let flow_series = named.iter().map(|flow| FlowSeries::new(flow.name.clone())).collect();
+        Ok(Self {
+            now: Instant::ZERO,
+            links,
+            flow_series,
+            flows,
+            baseline: Default::default(),
+            queue_series: Default::default(),
+            interval_ends: Vec::new(),
+            agenda,
+            metronome,
+            pipes,
+            routes,
+            scenario,
+        })
+    }
+
+    fn link(scenario: &Scenario, direction: Direction, flows: usize) -> Result<Link, ScenarioError> {
+        let (args, parameters) = scenario.qdisc(direction)?;
+        let qdisc =
+            AnyQdisc::build(&args, &parameters).map_err(|error| ScenarioError::new("qdisc", error.0))?;
+        let random = Streams::new(scenario.seed).stream("qdisc", direction as u64);
+        let mut link = Link::new(qdisc, parameters.rate, flows, random);
+        let window = scenario.series.as_ref().and_then(|series| series.packets);
+        link.log = window.map(|window| {
+            Box::new(PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0))
+        });
+        Ok(link)
+    }
+
+    /// How long the run is.
+    #[must_use]
+    pub fn duration(&self) -> Duration {
+        self.scenario.duration.0
+    }
+
+    /// Runs to the end.
+    pub fn run(&mut self) {
+        self.advance(self.duration());
+    }
+
+    /// Runs until `elapsed` of the run has passed, its end at the latest. Cutting a run into pieces changes nothing.
+    pub fn advance(&mut self, elapsed: Duration) {
+        let until = Instant::ZERO + elapsed.min(self.duration());
+        while let Some((time, component)) = self.agenda.next()
+            && time <= until
+        {
+            self.now = time;
+            self.act(component);
+        }
+        self.now = until.max(self.now);
+    }
+
+    fn act(&mut self, component: Component) {
+        let flow_timers = PIPE + self.pipes.len() as u32;
+        match component {
+            METRONOME => self.beat(),
+            QDISC_TIMER..WIRE => self.qdisc_timer(Direction::BOTH[(component - QDISC_TIMER) as usize]),
+            WIRE..PIPE => self.transmitted(Direction::BOTH[(component - WIRE) as usize]),
+            _ if component < flow_timers => self.arrived((component - PIPE) as usize),
+            _ => {
+                let timer = (component - flow_timers) as usize;
+                self.flow_timer(timer / 2, timer % 2);
+            }
+        }
+    }
+
+    fn qdisc_timer(&mut self, direction: Direction) {
+        let link = &mut self.links[direction.index()];
+        link.qdisc.on_timer(self.now, &mut link.fates);
+        self.agenda.set(QDISC_TIMER + direction as u32, link.qdisc.next_timer().unwrap_or(Instant::MAX));
+    }
+
+    /// The wire of `direction` has sent its packet.
+    fn transmitted(&mut self, direction: Direction) {
+        let (sent, next) = self.links[direction.index()].transmitted(self.now);
+        self.agenda.set(WIRE + direction as u32, next.unwrap_or(Instant::MAX));
+        if let Some(packet) = sent {
+            let route = self.routes[direction.index()][packet.flow as usize];
+            let pipe = &mut self.pipes[route as usize];
+            let was_empty = pipe.head_time() == Instant::MAX;
+            pipe.push(self.now, packet);
+            if was_empty {
+                self.agenda.set(PIPE + route, pipe.head_time());
+            }
+        }
+    }
+
+    /// A packet comes out of `pipe`; even pipes lead down.
+    fn arrived(&mut self, pipe: usize) {
+        let packet = self.pipes[pipe].pop();
+        self.agenda.set(PIPE + pipe as u32, self.pipes[pipe].head_time());
+        let Some(packet) = packet else { return };
+        let direction = Direction::BOTH[pipe % 2];
+        let index = packet.flow as usize;
+        let flow = &mut self.flows[index];
+        let arrived_at = if direction == flow.direction { RECEIVER } else { SENDER };
+        match (&mut flow.source, packet.body) {
+            (Source::Tcp(transfer), Body::Tcp(segment)) => {
+                let handled = transfer.ends[arrived_at].handle_segment(self.now, &segment, packet.ecn);
+                if let (Some(rtt), SENDER) = (handled.rtt, arrived_at) {
+                    transfer.rtt.record(rtt);
+                }
+                self.pump(index, arrived_at);
+            }
+            (Source::Isochronous(source), Body::Datagram(number)) => {
+                if arrived_at == SENDER {
+                    source.returned(self.now, number);
+                } else if source.arrived() {
+                    self.send_datagram(index, direction.reverse(), number, packet.ecn);
+                }
+            }
+            (Source::Tcp(_), Body::Datagram(_)) | (Source::Isochronous(_), Body::Tcp(_)) => {
+                unreachable!("a flow's packets are its own")
+            }
+        }
+    }
+
+    /// The timer of end `end` of flow `index`.
+    fn flow_timer(&mut self, index: usize, end: usize) {
+        let now = self.now;
+        let flow = &mut self.flows[index];
+        let direction = flow.direction;
+        match &mut flow.source {
+            Source::Tcp(transfer) => {
+                if end == SENDER && now >= flow.stop && !transfer.closed {
+                    transfer.closed = true;
+                    transfer.ends[SENDER].close();
+                }
+                // Timers are lazy: the deadline may have moved on since this one was set.
+                if transfer.ends[end].poll_timeout().is_some_and(|deadline| deadline <= now) {
+                    transfer.ends[end].handle_timeout(now);
+                }
+                self.agenda.set(self.timer(index, end), Instant::MAX);
+                self.pump(index, end);
+            }
+            Source::Isochronous(source) => {
+                let number = source.send();
+                let next = source.next_time();
+                self.agenda.set(self.timer(index, end), next);
+                self.send_datagram(index, direction, number, Ecn::NotEct);
+            }
+        }
+    }
+
+    fn timer(&self, index: usize, end: usize) -> Component {
+        PIPE + (self.pipes.len() + 2 * index + end) as u32
+    }
+
+    /// Lets end `end` of TCP flow `index` send what it may, and sets its timer.
+    fn pump(&mut self, index: usize, end: usize) {
+        let timer = self.timer(index, end);
+        let flow = &mut self.flows[index];
+        let Source::Tcp(transfer) = &mut flow.source else { return };
+        let direction = if end == SENDER { flow.direction } else { flow.direction.reverse() };
+        let link = &mut self.links[direction.index()];
+        let connection = &mut transfer.ends[end];
+        while let Some((segment, ecn)) = connection.poll_transmit(self.now) {
+            let packet = Packet {
+                arrival: self.now,
+                flow: index as u32,
+                hash: flow.hash[direction.index()],
+                len: segment.wire_len() as u16,
+                ecn,
+                body: Body::Tcp(segment),
+            };
+            if let Some(free) = link.offer(self.now, packet) {
+                self.agenda.set(WIRE + direction as u32, free);
+            }
+        }
+        let stop = if end == SENDER && !transfer.closed { flow.stop } else { Instant::MAX };
+        let deadline = connection.poll_timeout().unwrap_or(Instant::MAX).min(stop);
+        // Only ever earlier here: a deadline that has moved on is found out when the timer fires.
+        if deadline < self.agenda.time(timer) {
+            self.agenda.set(timer, deadline);
+        }
+    }
+
+    fn send_datagram(&mut self, index: usize, direction: Direction, number: u32, ecn: Ecn) {
+        let flow = &self.flows[index];
+        let Source::Isochronous(source) = &flow.source else { return };
+        let packet = Packet {
+            arrival: self.now,
+            flow: index as u32,
+            hash: flow.hash[direction.index()],
+            len: source.len,
+            ecn,
+            body: Body::Datagram(number),
+        };
+        if let Some(free) = self.links[direction.index()].offer(self.now, packet) {
+            self.agenda.set(WIRE + direction as u32, free);
+        }
+    }
+
+    fn beat(&mut self) {
+        match self.metronome.strike() {
+            Beat::WarmedUp => self.warmed_up(),
+            Beat::Bin => {
+                for index in 0..self.flows.len() {
+                    let delivered = self.totals(index).delivered_bytes;
+                    self.flows[index].bins.end_bin(delivered);
+                }
+            }
+            Beat::Interval => self.end_interval(),
+        }
+        self.agenda.set(METRONOME, self.metronome.next_time());
+    }
+
+    /// What flow `index` has done so far.
+    pub(crate) fn totals(&self, index: usize) -> crate::flow::Totals {
+        let flow = &self.flows[index];
+        flow.totals(self.links[flow.direction.index()].fates.flow_drops[index])
+    }
+
+    /// Measuring begins.
+    fn warmed_up(&mut self) {
+        for (link, baseline) in self.links.iter_mut().zip(&mut self.baseline) {
+            link.delays.reset();
+            *baseline = Baseline {
+                counts: link.counts(),
+                busy: link.busy_until(self.now),
+                drops: link.fates.drops.to_vec(),
+                marks: link.fates.marks.to_vec(),
+            };
+        }
+        for index in 0..self.flows.len() {
+            let totals = self.totals(index);
+            let flow = &mut self.flows[index];
+            flow.baseline = totals;
+            flow.bins.start(totals.delivered_bytes);
+            match &mut flow.source {
+                Source::Tcp(transfer) => transfer.rtt.reset(),
+                Source::Isochronous(source) => source.rtt.reset(),
+            }
+        }
+    }
+
+    fn end_interval(&mut self) {
+        let Some(interval) = self.scenario.series.as_ref().and_then(|series| series.interval) else { return };
+        self.interval_ends.push(self.now);
+        for (link, series) in self.links.iter().zip(&mut self.queue_series) {
+            let mut pick = Pick { name: "drop_probability", value: None };
+            link.qdisc.probe(&mut pick);
+            series.end_interval(link.delays.totals(), link.qdisc.backlog().packets, pick.value);
+        }
+        for index in 0..self.flows.len() {
+            let delivered = self.totals(index).delivered_bytes;
+            let cwnd = match &self.flows[index].source {
+                Source::Tcp(transfer) => Some(transfer.ends[SENDER].cwnd()),
+                Source::Isochronous(_) => None,
+            };
+            self.flow_series[index].end_interval(delivered, cwnd, interval.0);
+        }
+    }
+}
+
+/// A pipe each way for every distinct base RTT (even ones lead down), and which of them each flow takes.
+fn pipes(flows: &[Flow]) -> (Vec<Pipe>, [Vec<u32>; 2]) {
+    let mut index_of = std::collections::BTreeMap::new();
+    let mut pipes = Vec::new();
+    let mut routes = [Vec::new(), Vec::new()];
+    for flow in flows {
+        let first = *index_of.entry(flow.rtt).or_insert_with(|| {
+            let down = flow.rtt / 2;
+            pipes.extend([Pipe::new(down), Pipe::new(flow.rtt - down)]);
+            pipes.len() as u32 - 2
+        });
+        routes[0].push(first);
+        routes[1].push(first + 1);
+    }
+    (pipes, routes)
+}

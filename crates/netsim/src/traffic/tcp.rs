@@ -1,0 +1,44 @@
+//! TCP transfers: two connections, one at each side of the bottleneck.
+
+use crate::flow::Totals;
+use crate::probe::delay::FlowDelays;
+use goodqueue_tcp::{Cc, Config, Connection};
+
+/// The sender's index in [`Transfer::ends`].
+pub(crate) const SENDER: usize = 0;
+/// The receiver's index in [`Transfer::ends`].
+pub(crate) const RECEIVER: usize = 1;
+
+/// A TCP transfer.
+pub(crate) struct Transfer {
+    /// Congestion control.
+    pub(crate) cc: Cc,
+    /// The sender and the receiver.
+    pub(crate) ends: [Connection; 2],
+    /// Round-trip times as the sender measures them.
+    pub(crate) rtt: FlowDelays,
+    /// Whether the sender has begun to close.
+    pub(crate) closed: bool,
+}
+
+impl Transfer {
+    /// A transfer that always has data to send, once it is started.
+    pub(crate) fn new(config: Config) -> Self {
+        let mut sender = Connection::client(config.clone());
+        sender.write_unlimited();
+        let cc = config.cc;
+        Self { cc, ends: [sender, Connection::server(config)], rtt: FlowDelays::for_flow(), closed: false }
+    }
+
+    /// What it has done so far.
+    pub(crate) fn totals(&self) -> Totals {
+        let stats = self.ends[SENDER].stats();
+        Totals {
+            delivered_bytes: self.ends[RECEIVER].delivered_bytes(),
+            sent: stats.segments_sent,
+            retransmitted: stats.retransmitted,
+            timeouts: stats.timeouts,
+            ..Totals::default()
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Bad scenarios are refused with the key, what was found and what is accepted; good ones resolve to themselves.
+
+use goodqueue_netsim::Scenario;
+use serde_json::{Value, json};
+
+fn smallest() -> Value {
+    json!({
+        "duration": "70s",
+        "warmup": "10s",
+        "seed": 1,
+        "bottleneck": {"rate": "25mbit", "qdisc": "codel target 5ms interval 100ms limit 1000"},
+        "path": {"rtt": "50ms"},
+        "traffic": [{"kind": "bulk", "count": 1, "direction": "down", "cc": "cubic", "ecn": false}],
+    })
+}
+
+/// The smallest scenario with the value at a JSON pointer replaced, added, or (null) removed.
+fn with(pointer: &str, value: Value) -> String {
+    let mut scenario = smallest();
+    let (parent, key) = pointer.rsplit_once('/').unwrap();
+    match scenario.pointer_mut(parent).unwrap() {
+        Value::Object(table) if value.is_null() => drop(table.remove(key)),
+        Value::Object(table) => drop(table.insert(key.to_string(), value)),
+        Value::Array(list) => list.push(value),
+        other => panic!("{other} holds nothing"),
+    }
+    scenario.to_string()
+}
+
+#[test]
+fn each_refusal_names_key_value_and_what_is_accepted() {
+    let table = [
+        (
+            "/bottleneck/rat",
+            json!("1mbit"),
+            "bottleneck.rat: unknown key; did you mean \"rate\"? accepted: rate, qdisc, buffer, up",
+        ),
+        ("/bottleneck/rate", json!(null), "bottleneck.rate: missing, and it has no default"),
+        (
+            "/bottleneck/rate",
+            json!("-5mbit"),
+            "bottleneck.rate: found \"-5mbit\"; accepted: a rate above zero such as 10mbit, 512kbit or 1gbit",
+        ),
+        (
+            "/bottleneck/rate",
+            json!(25),
+            "bottleneck.rate: found the bare number 25; accepted: a rate with its unit, such as \"25mbit\" or \"512kbit\"",
+        ),
+        (
+            "/bottleneck/qdisc",
+            json!("codel target 5parsec"),
+            "bottleneck.qdisc: codel target: found \"5parsec\"; accepted: a time such as 5ms, 100us, 1.5s or 2min",
+        ),
+        (
+            "/bottleneck/qdisc",
+            json!("codel target 2h"),
+            "bottleneck.qdisc: codel target: found \"2h\"; accepted: a time such as 5ms, 100us, 1.5s or 2min",
+        ),
+        (
+            "/bottleneck/qdisc",
+            json!("codel target 90s"),
+            "bottleneck.qdisc: codel target: found \"90s\"; accepted: 1us to 60s",
+        ),
+        (
+            "/bottleneck/buffer",
+            json!({"bdp": 2.0}),
+            "bottleneck.buffer: codel has a limit in its line already; accepted: one of them",
+        ),
+        (
+            "/path/rtt",
+            json!("50"),
+            "path.rtt: found \"50\", which has no unit; accepted: a time such as 5ms, 100us, 1.5s or 2min",
+        ),
+        ("/warmup", json!("70s"), "warmup: found 70s; accepted: less than the duration, 70s"),
+        (
+            "/duration",
+            json!(true),
+            "duration: found boolean `true`; accepted: a time with its unit, such as \"50ms\" or \"70s\"",
+        ),
+        ("/seed", json!(-1), "seed: found integer `-1`; accepted: u64"),
+        ("/traffic", json!([]), "traffic: found none; accepted: at least one [[traffic]]"),
+        (
+            "/traffic/0/kind",
+            json!("bluk"),
+            "traffic[0].kind: found \"bluk\"; did you mean \"bulk\"? accepted: bulk, cbr, ping",
+        ),
+        (
+            "/traffic/0/cc",
+            json!("cubik"),
+            "traffic[0].cc: found \"cubik\"; did you mean \"cubic\"? accepted: ",
+        ),
+        ("/traffic/0/count", json!(0), "traffic[0].count: found 0; accepted: 1 to 100000"),
+        (
+            "/traffic/0/rate",
+            json!("1mbit"),
+            "traffic[0].rate: kind \"bulk\" has no such key; accepted beside the common ones: cc, stack, ecn",
+        ),
+        (
+            "/traffic/0/start",
+            json!("70s"),
+            "traffic[0].start: found a last start at up to 70s; accepted: before the end, 70s",
+        ),
+        (
+            "/traffic/-",
+            json!({"kind": "cbr"}),
+            "traffic[1].rate: missing; accepted: a rate such as \"10mbit\"",
+        ),
+        (
+            "/series",
+            json!({"packets": {"from": "60s", "to": "80s"}}),
+            "series.packets: found 60s to 80s; accepted: a window within the run, 0s to 70s",
+        ),
+        ("/series", json!({"interval": "1ns"}), "series.interval: found 1ns; accepted: 70us to 70s"),
+    ];
+    for (pointer, value, wanted) in table {
+        let error = Scenario::from_json(&with(pointer, value)).unwrap_err().to_string();
+        assert!(error.starts_with(wanted), "{pointer}\n found {error}\nwanted {wanted}");
+        assert!(!error.contains('\n'), "one line: {error}");
+    }
+}
+
+#[test]
+fn two_sources_of_one_name_contradict_each_other() {
+    let mut scenario = smallest();
+    scenario["traffic"] = json!([{"kind": "bulk", "name": "a"}, {"kind": "ping", "name": "a"}]);
+    let error = Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();
+    assert_eq!(error, "traffic[1].name: found \"a\", which traffic[0] has; accepted: a name of its own");
+}
+
+/// Else a record's scenario could not be run again.
+#[test]
+fn a_resolved_scenario_resolves_to_itself() {
+    for json in [
+        smallest().to_string(),
+        with("/traffic/-", json!({"kind": "cbr", "rate": "1234567bit", "stagger": "1.0000001s"})),
+    ] {
+        let once = serde_json::to_string(&Scenario::from_json(&json).unwrap()).unwrap();
+        let twice = serde_json::to_string(&Scenario::from_json(&once).unwrap()).unwrap();
+        assert_eq!(once, twice);
+    }
+}
+
+#[test]
+fn a_buffer_of_two_bdp_is_a_limit_in_full_frames() {
+    // 25 Mbit/s x 50 ms = 156 250 bytes; twice that is 206.4 frames of 1514. At 1 Mbit/s 8.2 frames, so the least.
+    for (rate, limit) in [("25mbit", "limit 206 "), ("1mbit", "limit 10 ")] {
+        let mut scenario = smallest();
+        scenario["bottleneck"] =
+            json!({"rate": rate, "qdisc": "codel", "buffer": {"bdp": 2.0, "min_packets": 10}});
+        let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
+        assert!(scenario.bottleneck.qdisc.contains(limit), "{}", scenario.bottleneck.qdisc);
+    }
+}

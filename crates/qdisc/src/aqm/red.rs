@@ -1,0 +1,637 @@
+//! RED: random early detection.
+//!
+//! Source: Floyd and Jacobson, "Random Early Detection gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993
+//! (section numbers below), as Linux runs it and as `tc` sets it up. Where Linux differs from the paper:
+//!
+//! - all is integers: the average is scaled by 2^Wlog, and its weight is 2^-Wlog, which `tc` searches for `burst`;
+//! - while the link is idle the average decays by a table of 256 shifts that `tc` computes, not by a power (section 4);
+//! - no probability is formed: one random number is drawn when a drop lies behind, and the next packet is dropped once
+//!   count * (avg - min) reaches it, which spaces drops evenly as section 7's second method does;
+//! - above `max` every packet is dropped: there is no gentle mode;
+//! - idle time begins with the dequeue that finds nothing;
+//! - `adaptive` moves max_p every 500 ms by the rules of Floyd, Gummadi and Shenker (2001), within 1 % and 50 %. The
+//!   kernel's timer is up to a jiffy late; here it is exact.
+
+use super::{Aqm, Periodic, mark};
+use crate::fifo::Fifo;
+use crate::packet::Packet;
+use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::qdisc::{Enqueued, Probe};
+use crate::signal::{Drop, Mark, Owner};
+use alloc::string::ToString;
+use goodqueue_units::{Duration, Instant, Rate};
+
+/// One percent of max_p, in Q0.32, rounded.
+const ONE_PERCENT: u32 = ((1_u64 << 32) / 100) as u32 + 1;
+const ADAPT_INTERVAL: Duration = Duration::from_millis(500);
+
+/// The decay of the average while the link is idle, as shifts of 255 cells of time (section 4).
+#[derive(Clone, Debug)]
+pub struct Idle {
+    /// The logarithm to base 2 of a cell in microseconds.
+    cell_log: u32,
+    shifts: [u8; 256],
+}
+
+impl Idle {
+    /// The table for a weight of 2^-`wlog` and one packet of average size every `packet_us` microseconds: a shift of one
+    /// for each time in which (1 - weight)^packets halves, in units of e, as `tc` has it.
+    fn new(wlog: u32, packet_us: f64) -> Option<Self> {
+        let decay_per_us = -libm::log(1.0 - 1.0 / (1_u64 << wlog) as f64) / packet_us;
+        let longest = 31.0 / decay_per_us;
+        let cell_log = (0..32).find(|log| longest / ((1_u64 << log) as f64) < 512.0)?;
+        let mut shifts = [0; 256];
+        for (cell, shift) in shifts.iter_mut().enumerate() {
+            *shift = (((cell as u64) << cell_log) as f64 * decay_per_us).min(31.0) as u8;
+        }
+        shifts[255] = 31;
+        Some(Self { cell_log, shifts })
+    }
+
+    /// What is left of the average after `idle`.
+    fn decay(&self, average: u64, idle: Duration) -> u64 {
+        let us = (idle.as_nanos() / 1_000).min(255 << self.cell_log);
+        match self.shifts[(us >> self.cell_log) as usize & 255] {
+            // Within the first cells the decay is taken as linear, to a half at most.
+            0 => match (average * us) >> self.cell_log {
+                lost if lost < average >> 1 => average - lost,
+                _ => average >> 1,
+            },
+            shift => average >> shift,
+        }
+    }
+}
+
+/// What the law compares with; queue lengths are bytes for `red`, packets for CHOKe.
+#[derive(Clone, Debug)]
+pub struct Params {
+    wlog: u32,
+    /// Scaled by 2^`wlog`.
+    qth_min: u64,
+    /// Scaled by 2^`wlog`.
+    qth_max: u64,
+    qth_delta: u32,
+    /// Where `adaptive` wants the average: from here …
+    target_min: u64,
+    /// … to here, not scaled.
+    target_max: u64,
+    idle: Option<Idle>,
+}
+
+impl Params {
+    /// From thresholds, the weight's logarithm and the idle table; `None`: the average does not decay while idle.
+    #[must_use]
+    pub fn new(min: u64, max: u64, wlog: u32, idle: Option<Idle>) -> Self {
+        let delta = max.saturating_sub(min);
+        Self {
+            wlog,
+            qth_min: min << wlog,
+            qth_max: max << wlog,
+            qth_delta: (delta as u32).max(1),
+            target_min: min + 2 * (delta / 5),
+            target_max: min + 3 * (delta / 5),
+            idle,
+        }
+    }
+}
+
+/// What to do with an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Queue it.
+    Pass,
+    /// The dice are against it.
+    Early,
+    /// The average is above the upper threshold.
+    Forced,
+}
+
+/// The law's state, under Linux's names.
+#[derive(Clone, Copy, Debug)]
+pub struct Vars {
+    /// The average queue length, scaled by 2^Wlog.
+    qavg: u64,
+    /// Packets since the last drop, or -1 while the average is outside the thresholds.
+    qcount: i32,
+    /// The random number that decides when the next drop is due.
+    q_r: u32,
+    idle_since: Option<Instant>,
+    /// The drop probability at the upper threshold, in Q0.32.
+    max_p: u32,
+    /// `max_p` a byte between the thresholds.
+    max_p_delta: u32,
+}
+
+impl Vars {
+    /// At rest, with an initial max_p in Q0.32.
+    #[must_use]
+    pub fn new(params: &Params, max_p: u32) -> Self {
+        let max_p_delta = (max_p / params.qth_delta).max(1);
+        Self { qavg: 0, qcount: -1, q_r: 0, idle_since: None, max_p, max_p_delta }
+    }
+
+    /// Tells that the link found nothing to send.
+    #[inline]
+    pub fn idle(&mut self, now: Instant) {
+        self.idle_since.get_or_insert(now);
+    }
+
+    fn average_at(&self, params: &Params, now: Instant) -> u64 {
+        match (self.idle_since, &params.idle) {
+            (Some(since), Some(idle)) => idle.decay(self.qavg, now.since(since)),
+            _ => self.qavg,
+        }
+    }
+
+    /// Tells that a packet arrives and finds `queue` bytes: moves the average (section 4).
+    #[inline]
+    pub fn arrive(&mut self, params: &Params, now: Instant, queue: u64) {
+        if self.idle_since.is_some() {
+            self.qavg = self.average_at(params, now);
+            self.idle_since = None;
+        } else {
+            self.qavg = self.qavg - (self.qavg >> params.wlog) + queue;
+        }
+    }
+
+    /// Whether the packet that arrives is to be dropped (section 7).
+    #[inline]
+    pub fn decide(&mut self, params: &Params, draw: impl FnOnce() -> u32) -> Verdict {
+        if self.qavg < params.qth_min {
+            self.qcount = -1;
+            return Verdict::Pass;
+        }
+        if self.qavg >= params.qth_max {
+            self.qcount = -1;
+            return Verdict::Forced;
+        }
+        self.qcount += 1;
+        let due = self.qcount > 0 && {
+            let above = (self.qavg - params.qth_min) >> params.wlog;
+            above * self.qcount as u64 >= u64::from(self.q_r)
+        };
+        if due {
+            self.qcount = 0;
+        }
+        if self.qcount == 0 {
+            self.q_r = draw() / self.max_p_delta;
+        }
+        if due { Verdict::Early } else { Verdict::Pass }
+    }
+
+    /// Moves max_p so that the average comes to stand in the middle of the thresholds (Adaptive RED).
+    pub fn adapt(&mut self, params: &Params, now: Instant) {
+        let average = self.average_at(params, now) >> params.wlog;
+        if average > params.target_max && self.max_p <= 50 * ONE_PERCENT {
+            self.max_p += (self.max_p / 4).min(ONE_PERCENT);
+        } else if average < params.target_min && self.max_p >= ONE_PERCENT {
+            self.max_p = self.max_p / 10 * 9;
+        }
+        let rounded = (u64::from(self.max_p) + u64::from(params.qth_delta / 2)) / u64::from(params.qth_delta);
+        self.max_p_delta = (rounded as u32).max(1);
+    }
+
+    /// The paper's p_b: the drop probability of the average as it is, in [0, 1].
+    fn drop_probability(&self, params: &Params) -> f64 {
+        if self.qavg < params.qth_min {
+            0.0
+        } else if self.qavg >= params.qth_max {
+            1.0
+        } else {
+            let share = (self.qavg - params.qth_min) as f64 / (params.qth_max - params.qth_min) as f64;
+            share * f64::from(self.max_p) / (1_u64 << 32) as f64
+        }
+    }
+
+    /// Shows the state under Linux's names. The kernel divides by multiplying with a reciprocal; the quotient is the
+    /// same, and the reciprocal is shown because traces have it.
+    pub fn probe(&self, params: &Params, probe: &mut dyn Probe) {
+        let divisor = u64::from(self.max_p_delta);
+        let log = u64::BITS - (divisor - 1).leading_zeros();
+        let reciprocal = ((((1_u64 << log) - divisor) << 32) / divisor + 1) as u32;
+        probe.integer("qavg", self.qavg.into());
+        probe.integer("qcount", self.qcount.into());
+        probe.integer("qR", self.q_r.into());
+        probe.integer("qidlestart", self.idle_since.map_or(0, Instant::as_nanos).into());
+        probe.integer("max_P", self.max_p.into());
+        probe.integer("recip_m", reciprocal.into());
+        probe.integer("recip_sh1", log.min(1).into());
+        probe.integer("recip_sh2", log.saturating_sub(1).into());
+        probe.real("drop_probability", self.drop_probability(params));
+    }
+}
+
+/// The weight's logarithm for which `tc` lets a burst of `burst` packets pass an empty queue: the least for which the
+/// average of the burst stays below `min` (section 4, equation 3). `None`: `burst` is too small for `min`, or too large.
+fn wlog(min: u64, burst: u64, avpkt: u64) -> Option<u32> {
+    let needed = burst as f64 + 1.0 - min as f64 / avpkt as f64;
+    if needed < 1.0 {
+        return None;
+    }
+    (1..32).find(|log| {
+        let weight = 1.0 / (1_u64 << log) as f64;
+        needed <= (1.0 - libm::pow(1.0 - weight, burst as f64)) / weight
+    })
+}
+
+/// What `tc -s` counts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stats {
+    prob_drop: u64,
+    prob_mark: u64,
+    forced_drop: u64,
+    forced_mark: u64,
+    pdrop: u64,
+}
+
+/// RED over one FIFO: `tc`'s `red`.
+#[derive(Clone, Debug)]
+pub struct Red {
+    limit: u64,
+    ecn: bool,
+    harddrop: bool,
+    nodrop: bool,
+    params: Params,
+    vars: Vars,
+    stats: Stats,
+    timer: Option<Periodic>,
+}
+
+const fn bytes(name: &'static str, default: Value, help: &'static str) -> ParamSpec {
+    ParamSpec { name, unit: Unit::Bytes, default, range: (1.0, 2_147_483_647.0), source: "tc-red(8)", help }
+}
+
+const fn flag(name: &'static str, help: &'static str) -> ParamSpec {
+    let range = (0.0, 0.0);
+    ParamSpec { name, unit: Unit::Flag, default: Value::Flag(false), range, source: "tc-red(8)", help }
+}
+
+const PARAMS: &[ParamSpec] = &[
+    bytes(
+        "limit",
+        Value::Integer(1_514_000),
+        "bytes that the queue holds at most; tc has no default, here 1000 frames",
+    ),
+    bytes("min", Value::Unset, "average above which packets are dropped at random; unset: a third of max"),
+    bytes(
+        "max",
+        Value::Unset,
+        "average from which every packet is dropped; unset: 3 min, else a quarter of limit",
+    ),
+    bytes("avpkt", Value::Integer(1000), "average packet, for burst and for the decay while idle"),
+    ParamSpec {
+        name: "burst",
+        unit: Unit::Packets,
+        default: Value::Unset,
+        range: (1.0, 1e6),
+        source: "tc-red(8)",
+        help: "packets that may arrive at once; unset: (2 min + max) / (3 avpkt)",
+    },
+    ParamSpec {
+        name: "bandwidth",
+        unit: Unit::Rate,
+        default: Value::Integer(10_000_000),
+        range: (1.0, 1e13),
+        source: "tc-red(8)",
+        help: "rate at which the average decays while the link is idle",
+    },
+    ParamSpec {
+        name: "probability",
+        unit: Unit::Real,
+        default: Value::Real(0.02),
+        range: (1e-9, 0.999_999),
+        source: "tc-red(8)",
+        help: "drop probability when the average reaches max",
+    },
+    flag("ecn", "mark ECN-capable packets instead of dropping them"),
+    flag("harddrop", "with ecn: drop all the same from max on"),
+    flag("nodrop", "with ecn: never drop early, not even what cannot be marked"),
+    flag("adaptive", "adapt probability so that the average stands between min and max"),
+];
+
+/// The thresholds, the weight and the idle table, as `tc` derives them.
+fn set_up(args: &Args) -> Result<Params, Error> {
+    let refuse = |why: &str| Error(alloc::format!("red: {why}"));
+    let integer = |name| args.integer(name);
+    let (limit, avpkt) = (integer("limit").unwrap_or(0), integer("avpkt").unwrap_or(1));
+    let max = integer("max").unwrap_or_else(|| integer("min").map_or(limit / 4, |min| 3 * min));
+    let min = integer("min").unwrap_or(max / 3);
+    if max <= min {
+        return Err(refuse("max must be greater than min"));
+    }
+    let burst = integer("burst").unwrap_or((2 * min + max) / (3 * avpkt));
+    let wlog = wlog(min, burst, avpkt).ok_or_else(|| {
+        refuse(&alloc::format!(
+            "no weight lets a burst of {burst} packets pass; burst must be at least min / avpkt"
+        ))
+    })?;
+    if max >> (31 - wlog) != 0 {
+        return Err(refuse("max is too large for the kernel's 31 bits"));
+    }
+    let rate = integer("bandwidth").and_then(Rate::from_bps).map_or(1.0, |rate| rate.as_bps() as f64 / 8e6);
+    let idle = Idle::new(wlog, avpkt as f64 / rate);
+    let idle = idle.ok_or_else(|| refuse("bandwidth is too small for the decay while idle"))?;
+    Ok(Params::new(min, max, wlog, Some(idle)))
+}
+
+impl Aqm for Red {
+    const SPEC: QdiscSpec = QdiscSpec {
+        name: "red",
+        summary: "Drops arrivals at random, with a probability that grows with the average queue",
+        source: "Floyd, Jacobson 1993; tc-red(8)",
+        params: PARAMS,
+    };
+
+    fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
+        let (ecn, nodrop) = (args.flag("ecn"), args.flag("nodrop"));
+        if nodrop && !ecn {
+            return Err(Error("red nodrop: has a meaning only with ecn".to_string()));
+        }
+        let params = set_up(args)?;
+        let max_p = (args.real("probability").unwrap_or(0.0) * (1_u64 << 32) as f64) as u32;
+        Ok(Self {
+            limit: args.integer("limit").unwrap_or(0),
+            ecn,
+            harddrop: args.flag("harddrop"),
+            nodrop,
+            vars: Vars::new(&params, max_p),
+            params,
+            stats: Stats::default(),
+            timer: args.flag("adaptive").then(|| Periodic::new(ADAPT_INTERVAL, ADAPT_INTERVAL)),
+        })
+    }
+
+    #[inline]
+    fn enqueue<P: Packet, O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        mut packet: P,
+        queue: &mut Fifo<P>,
+        owner: &mut O,
+    ) -> Enqueued {
+        self.vars.arrive(&self.params, now, queue.bytes());
+        let verdict = self.vars.decide(&self.params, || owner.random_u32());
+        if verdict != Verdict::Pass && !self.spare(verdict, &mut packet, owner) {
+            let why = if verdict == Verdict::Early { Drop::Early } else { Drop::Forced };
+            owner.dropped(packet, why);
+            return Enqueued::Congestion;
+        }
+        if queue.bytes() + u64::from(packet.len()) > self.limit {
+            self.stats.pdrop += 1;
+            owner.dropped(packet, Drop::Overlimit);
+            return Enqueued::Dropped;
+        }
+        queue.push(packet);
+        Enqueued::Success
+    }
+
+    #[inline]
+    fn dequeue<P: Packet, O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        queue: &mut Fifo<P>,
+        _owner: &mut O,
+    ) -> Option<P> {
+        let packet = queue.pop();
+        if packet.is_none() {
+            self.vars.idle(now);
+        }
+        packet
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        self.timer.map(|timer| timer.due())
+    }
+
+    fn on_timer<P: Packet>(&mut self, now: Instant, _queue: &Fifo<P>) {
+        if let Some(timer) = &mut self.timer {
+            timer.fired(now);
+            self.vars.adapt(&self.params, now);
+        }
+    }
+
+    fn probe(&self, probe: &mut dyn Probe) {
+        self.vars.probe(&self.params, probe);
+        probe.integer("prob_drop", self.stats.prob_drop.into());
+        probe.integer("prob_mark", self.stats.prob_mark.into());
+        probe.integer("forced_drop", self.stats.forced_drop.into());
+        probe.integer("forced_mark", self.stats.forced_mark.into());
+        probe.integer("pdrop", self.stats.pdrop.into());
+    }
+}
+
+impl Red {
+    /// Whether `packet`, condemned, is queued all the same: marked, or not to be dropped early. Counts what is done.
+    fn spare<P: Packet, O: Owner<P>>(&mut self, verdict: Verdict, packet: &mut P, owner: &mut O) -> bool {
+        let (marked, dropped, why) = match verdict {
+            Verdict::Forced => (&mut self.stats.forced_mark, &mut self.stats.forced_drop, Mark::Forced),
+            _ => (&mut self.stats.prob_mark, &mut self.stats.prob_drop, Mark::Early),
+        };
+        let hard = verdict == Verdict::Forced && self.harddrop;
+        if self.ecn && !hard {
+            if mark(packet, why, owner) {
+                *marked += 1;
+                return true;
+            }
+            if self.nodrop {
+                return true;
+            }
+        }
+        *dropped += 1;
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Plain;
+    use std::vec::Vec;
+
+    static SPEC: QdiscSpec = Red::SPEC;
+    const LINK: Link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+
+    fn red(words: &str) -> Result<Red, Error> {
+        Red::build(&Args::parse(&SPEC, words)?, &LINK)
+    }
+
+    /// For each shift of the table from 1 on, the first cell that has it; the last cell is 31 in all.
+    fn first_cells(idle: &Idle) -> Vec<usize> {
+        (1..=idle.shifts[254])
+            .map(|shift| idle.shifts.iter().position(|found| *found == shift).unwrap())
+            .collect()
+    }
+
+    /// The reciprocal that the kernel divides with, as traces have it: (m, sh1, sh2).
+    #[derive(Default)]
+    struct Reciprocal([i128; 3]);
+
+    impl Probe for Reciprocal {
+        fn integer(&mut self, name: &'static str, value: i128) {
+            let place = ["recip_m", "recip_sh1", "recip_sh2"].iter().position(|known| *known == name);
+            place.into_iter().for_each(|place| self.0[place] = value);
+        }
+        fn real(&mut self, _name: &'static str, _value: f64) {}
+    }
+
+    /// The five set-ups in the headers of `golden/red`, and the cells at which their idle tables step. The weight:
+    /// `burst 50` over 30 packets needs 21, and (1 - (31/32)^50) * 32 = 25.5 is the first sum to reach it (16 times gives
+    /// 15.4). The cell: -ln(31/32)/800 us = 3.97e-5, so 31 shifts last 781 ms, and 2^11 us is the first of which that is
+    /// less than 512; 13 of them are 1.06. The last set-up passed no max_P, so that it follows from Plog 21.
+    #[test]
+    fn the_set_up_is_that_of_the_golden_headers() {
+        const W5: &[usize] =
+            &[13, 25, 37, 50, 62, 74, 87, 99, 111, 124, 136, 148, 160, 173, 185, 197, 210, 222, 234, 247];
+        const W4: &[usize] =
+            &[13, 25, 37, 49, 61, 73, 85, 97, 109, 122, 134, 146, 158, 170, 182, 194, 206, 218, 230, 243];
+        const W3: &[usize] = &[
+            12, 24, 36, 47, 59, 71, 82, 94, 106, 118, 129, 141, 153, 164, 176, 188, 199, 211, 223, 235, 246,
+        ];
+        let table = [
+            ("min 30000 max 90000 burst 50", 5, 11, (54_000, 66_000), 85_899_345, [1_851_848_234, 1, 10], W5),
+            (
+                "min 30000 max 90000 probability 0.1",
+                5,
+                11,
+                (54_000, 66_000),
+                429_496_729,
+                [620_424_167, 1, 12],
+                W5,
+            ),
+            ("min 5000 max 30000 burst 13", 4, 10, (15_000, 20_000), 85_899_345, [826_484_246, 1, 11], W4),
+            ("min 5000 max 15000 burst 8", 3, 9, (9_000, 11_000), 85_899_345, [3_897_924_098, 1, 13], W3),
+            (
+                "min 30000 max 90000 probability 0.028596259653568268",
+                5,
+                11,
+                (54_000, 66_000),
+                122_820_000,
+                [2_098_177, 1, 10],
+                W5,
+            ),
+        ];
+        for (line, wlog, cell_log, band, max_p, reciprocal, cells) in table {
+            let Red { params, vars, .. } = red(line).unwrap();
+            let idle = params.idle.as_ref().unwrap();
+            assert_eq!((params.wlog, idle.cell_log), (wlog, cell_log), "{line}");
+            assert_eq!((params.target_min, params.target_max), band, "{line}");
+            assert_eq!((first_cells(idle).as_slice(), idle.shifts[255]), (cells, 31), "{line}");
+            let mut shown = Reciprocal::default();
+            vars.probe(&params, &mut shown);
+            assert_eq!((vars.max_p, shown.0), (max_p, reciprocal), "{line}");
+        }
+    }
+
+    /// tc: max is a quarter of limit or three times min, min a third of max, burst (2 min + max) / (3 avpkt).
+    #[test]
+    fn what_the_line_leaves_out_is_derived_as_tc_derives_it() {
+        let limits = |line: &str| {
+            let Red { params, .. } = red(line).unwrap();
+            (params.qth_min >> params.wlog, params.qth_max >> params.wlog)
+        };
+        assert_eq!(limits(""), (126_166, 378_500));
+        assert_eq!(limits("min 20000"), (20_000, 60_000));
+        assert_eq!(limits("max 60000"), (20_000, 60_000));
+        // burst = (2 * 30000 + 90000) / 3000 = 50, as if the line had said so.
+        let (said, derived) = (red("min 30000 max 90000 burst 50").unwrap(), red("min 30000").unwrap());
+        assert_eq!(said.params.wlog, derived.params.wlog);
+    }
+
+    #[test]
+    fn contradictions_are_refused_in_one_line() {
+        let refused = |line| red(line).unwrap_err().0;
+        assert_eq!(refused("min 30000 max 20000"), "red: max must be greater than min");
+        assert_eq!(refused("nodrop"), "red nodrop: has a meaning only with ecn");
+        assert!(refused("min 30000 burst 10").contains("burst must be at least min / avpkt"));
+        assert!(refused("limit 2000000000 min 400000000 burst 400000").contains("31 bits"));
+    }
+
+    /// Section 4: avg += (q - avg) / 32. From 0, with 32000 bytes waiting: 1000, then 1000 + 31000/32 = 1968.75. A weight
+    /// applied twice or not at all shows here.
+    #[test]
+    fn the_average_moves_by_its_weight() {
+        let Red { params, mut vars, .. } = red("min 30000 max 90000").unwrap();
+        vars.arrive(&params, Instant::ZERO, 32_000);
+        assert_eq!(vars.qavg, 1000 << 5);
+        vars.arrive(&params, Instant::ZERO, 32_000);
+        assert_eq!(vars.qavg, 63_000); // 1968.75 * 32
+    }
+
+    /// Idle for 13 cells of 2048 us the average halves once (exp(-13 * 0.0813) = 0.35, of which the table knows powers of
+    /// two only); for half a cell it loses half a cell's share linearly; for 255 and more it is gone.
+    #[test]
+    fn the_average_decays_while_the_link_is_idle() {
+        let Red { params, vars, .. } = red("min 30000 max 90000").unwrap();
+        let after = |us: u64| {
+            let mut vars = Vars { qavg: 1_000_001, ..vars };
+            vars.idle(Instant::from_nanos(5_000));
+            vars.idle(Instant::from_nanos(9_000_000)); // a second empty dequeue does not restart the idle time
+            vars.arrive(&params, Instant::from_nanos(5_000 + us * 1_000), 50_000);
+            vars.qavg
+        };
+        assert_eq!(after(13 * 2048), 500_000);
+        assert_eq!(after(512), 1_000_001 - 250_000);
+        assert_eq!(after(1024), 500_000, "half an odd number is taken as the shift takes it");
+        assert_eq!(after(2047), 500_000, "not less than half before the table says so");
+        assert_eq!(after(600_000), 0);
+    }
+
+    /// Section 7: a draw of 2^31 over max_p/(max - min) = 85899345/60000 = 1431 gives qR = 1500685. At an average of
+    /// 60000, 30000 above min, count * 30000 reaches it at count 51: so 51 packets pass and the 52nd is dropped. That is
+    /// the mean of a spacing uniform in 1 to 100, as p_b = 0.01 gives.
+    #[test]
+    fn drops_are_spaced_by_one_draw() {
+        let Red { params, mut vars, .. } = red("min 30000 max 90000 burst 50").unwrap();
+        vars.qavg = 60_000 << 5;
+        let mut draws = 0;
+        let mut passed = || {
+            let mut draw = || {
+                draws += 1;
+                1 << 31
+            };
+            (0..).find(|_| vars.decide(&params, &mut draw) == Verdict::Early)
+        };
+        assert_eq!((passed(), passed()), (Some(51), Some(50)), "after a drop its draw is at hand already");
+        assert_eq!(draws, 3);
+        assert!((vars.drop_probability(&params) - 0.01).abs() < 1e-9);
+    }
+
+    /// No gentle mode: at max all is dropped, just below min nothing is.
+    #[test]
+    fn the_thresholds_are_hard() {
+        let Red { params, vars, .. } = red("min 30000 max 90000").unwrap();
+        let verdict = |qavg| Vars { qavg, qcount: 7, ..vars }.decide(&params, || 0);
+        assert_eq!(verdict((90_000 << 5) - 1), Verdict::Early);
+        assert_eq!(verdict(90_000 << 5), Verdict::Forced);
+        assert_eq!(verdict((30_000 << 5) - 1), Verdict::Pass);
+    }
+
+    /// 2 % grows by a quarter, 1 % at most: 85899345 + 21474836; falls by a tenth: 85899345/10*9. The stops are 1 % and
+    /// 50 %: max_p may pass them by one step, as in the report.
+    #[test]
+    fn max_p_is_adapted_by_the_report_s_steps() {
+        let Red { params, vars, .. } = red("min 30000 max 90000 adaptive").unwrap();
+        let adapted = |average: u64, max_p: u32| {
+            let mut vars = Vars { qavg: average << 5, max_p, ..vars };
+            vars.adapt(&params, Instant::ZERO);
+            (vars.max_p, vars.max_p_delta)
+        };
+        assert_eq!(adapted(66_001, 85_899_345), (107_374_181, 1790)); // 1789.57, rounded
+        assert_eq!(adapted(53_999, 85_899_345), (77_309_406, 1288)); // 1288.49
+        assert_eq!(adapted(60_000, 85_899_345).0, 85_899_345);
+        assert_eq!(adapted(66_001, 50 * ONE_PERCENT).0, 51 * ONE_PERCENT);
+        assert_eq!(adapted(66_001, 51 * ONE_PERCENT).0, 51 * ONE_PERCENT);
+        assert_eq!(adapted(53_999, ONE_PERCENT - 1).0, ONE_PERCENT - 1);
+    }
+
+    /// `adaptive` asks for its timer every 500 ms, plain RED for none.
+    #[test]
+    fn only_adaptive_red_has_a_timer() {
+        assert_eq!(red("").unwrap().next_timer(), None);
+        let mut red = red("adaptive").unwrap();
+        let half = Instant::from_nanos(500_000_000);
+        assert_eq!(red.next_timer(), Some(half));
+        red.on_timer::<Plain>(half, &Fifo::default());
+        assert_eq!(red.next_timer(), Some(Instant::from_nanos(1_000_000_000)));
+    }
+}

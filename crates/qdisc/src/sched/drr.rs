@@ -1,0 +1,259 @@
+//! The flow queues that FQ-CoDel and its kin share: a hash table of buckets and the DRR++ scheduler of RFC 8290.
+//!
+//! Generic over `S`, the state of the law that rules each flow. The law itself is applied by the discipline: it
+//! asks [`Drr::next_flow`] whose turn it is, lends the law that flow's queue ([`Drr::split`]), and reports what came of
+//! it, [`Drr::charge`] or [`Drr::retire`].
+//!
+//! Source: RFC 8290, 4.1 and 4.2. Linux differs in one point: a new flow that turns out empty goes to the end of the
+//! old list only if there are old flows, else it is forgotten at once.
+
+use super::fattest::Fattest;
+use super::slab::{Chain, NIL, Slab};
+use crate::packet::Packet;
+use crate::qdisc::Backlog;
+use alloc::vec::Vec;
+
+/// A flow that is in neither list; unlike [`NIL`], which ends one.
+const UNLISTED: u32 = u32::MAX - 1;
+
+/// One bucket: all flows that hash to it, as one.
+// A cache line each: a packet in and out touches three of a thousand, and none twice as far.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(crate) struct Flow<S> {
+    /// The law's state; it outlives the flow's packets, as in Linux.
+    pub(crate) law: S,
+    /// Bytes that it may still send in this round.
+    pub(crate) deficit: i32,
+    queue: Chain,
+    /// Bytes that wait.
+    pub(crate) bytes: u64,
+    /// The flow behind it in its list.
+    next: u32,
+}
+
+/// A list of flows, served from the head.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    head: u32,
+    /// Meaningless while the list is empty.
+    tail: u32,
+}
+
+impl List {
+    const EMPTY: Self = Self { head: NIL, tail: NIL };
+
+    #[inline]
+    fn push<S>(&mut self, flows: &mut [Flow<S>], index: u32) {
+        flows[index as usize].next = NIL;
+        if self.head == NIL {
+            self.head = index;
+        } else {
+            flows[self.tail as usize].next = index;
+        }
+        self.tail = index;
+    }
+
+    /// Takes the head off a list that has one.
+    #[inline]
+    fn shift<S>(&mut self, flows: &mut [Flow<S>]) {
+        let flow = &mut flows[self.head as usize];
+        self.head = flow.next;
+        flow.next = UNLISTED;
+    }
+}
+
+/// What waits in all flows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    /// Packets and bytes.
+    pub(crate) backlog: Backlog,
+    /// Bytes of memory, see [`memory_of`].
+    pub(crate) memory: u64,
+}
+
+/// Memory that Linux books for a packet in the golden traces: 256 for the descriptor, and a buffer of a power of two
+/// that holds the packet and its 384 bytes of margins.
+#[inline]
+pub(crate) fn memory_of(len: u32) -> u64 {
+    256 + (u64::from(len) + 384).next_power_of_two()
+}
+
+/// Flow queues in buckets, in rounds.
+#[derive(Clone, Debug)]
+pub(crate) struct Drr<P, S> {
+    flows: Vec<Flow<S>>,
+    packets: Slab<P>,
+    /// Flows that began to wait since their last round; they go first (RFC 8290, 4.2).
+    new: List,
+    old: List,
+    quantum: i32,
+    totals: Totals,
+    fattest: Fattest,
+    /// How often a flow became new.
+    new_flow_count: u64,
+}
+
+/// One flow's queue, lent to a law.
+pub(crate) struct FlowQueue<'a, P> {
+    queue: &'a mut Chain,
+    bytes: &'a mut u64,
+    packets: &'a mut Slab<P>,
+    totals: &'a mut Totals,
+}
+
+impl<P: Packet> FlowQueue<'_, P> {
+    /// Takes the flow's oldest packet.
+    #[inline]
+    pub(crate) fn pull(&mut self) -> Option<P> {
+        let packet = self.packets.pop(self.queue)?;
+        let len = packet.len();
+        *self.bytes -= u64::from(len);
+        self.totals.backlog.packets -= 1;
+        self.totals.backlog.bytes -= u64::from(len);
+        self.totals.memory -= memory_of(len);
+        Some(packet)
+    }
+
+    /// What waits in all flows.
+    #[inline]
+    pub(crate) fn totals(&self) -> Totals {
+        *self.totals
+    }
+}
+
+impl<P: Packet, S: Clone + Default> Drr<P, S> {
+    /// `flows` buckets (at least one), a round of `quantum` bytes (at least one).
+    pub(crate) fn new(flows: u32, quantum: u32) -> Self {
+        let flow = Flow { law: S::default(), deficit: 0, queue: Chain::default(), bytes: 0, next: UNLISTED };
+        Self {
+            flows: alloc::vec![flow; flows as usize],
+            packets: Slab::default(),
+            new: List::EMPTY,
+            old: List::EMPTY,
+            quantum: quantum as i32,
+            totals: Totals::default(),
+            fattest: Fattest::new(flows as usize),
+            new_flow_count: 0,
+        }
+    }
+
+    /// The bucket of a flow hash: the hash scaled to their number, as Linux does it without a division.
+    #[inline]
+    pub(crate) fn bucket(&self, hash: u32) -> u32 {
+        ((u64::from(hash) * self.flows.len() as u64) >> 32) as u32
+    }
+
+    /// Appends `packet` to the queue of `bucket`; a flow that waits in no list becomes new.
+    #[inline]
+    pub(crate) fn push(&mut self, bucket: u32, packet: P) {
+        let len = packet.len();
+        let flow = &mut self.flows[bucket as usize];
+        flow.bytes += u64::from(len);
+        self.totals.backlog.packets += 1;
+        self.totals.backlog.bytes += u64::from(len);
+        self.totals.memory += memory_of(len);
+        self.packets.push(&mut flow.queue, packet);
+        self.fattest.update(bucket, flow.bytes);
+        if flow.next == UNLISTED {
+            flow.deficit = self.quantum;
+            self.new_flow_count += 1;
+            self.new.push(&mut self.flows, bucket);
+        }
+    }
+
+    /// The flow whose turn it is; it may turn out to be empty.
+    #[inline]
+    pub(crate) fn next_flow(&mut self) -> Option<u32> {
+        loop {
+            let list = if self.new.head == NIL { &mut self.old } else { &mut self.new };
+            let bucket = list.head;
+            let flow = self.flows.get_mut(bucket as usize)?; // NIL is never a bucket
+            if flow.deficit > 0 {
+                return Some(bucket);
+            }
+            flow.deficit += self.quantum;
+            list.shift(&mut self.flows);
+            self.old.push(&mut self.flows, bucket);
+        }
+    }
+
+    /// The law's state of a flow, and its queue. [`Drr::charge`], [`Drr::retire`] or [`Drr::settle`] must follow.
+    #[inline]
+    pub(crate) fn split(&mut self, bucket: u32) -> (&mut S, FlowQueue<'_, P>) {
+        let flow = &mut self.flows[bucket as usize];
+        let queue = FlowQueue {
+            queue: &mut flow.queue,
+            bytes: &mut flow.bytes,
+            packets: &mut self.packets,
+            totals: &mut self.totals,
+        };
+        (&mut flow.law, queue)
+    }
+
+    /// The flow whose turn it was has sent `len` bytes.
+    #[inline]
+    pub(crate) fn charge(&mut self, bucket: u32, len: u32) {
+        let flow = &mut self.flows[bucket as usize];
+        flow.deficit = flow.deficit.saturating_sub_unsigned(len);
+        self.settle(bucket);
+    }
+
+    /// The flow whose turn it was had nothing to send.
+    #[inline]
+    pub(crate) fn retire(&mut self, bucket: u32) {
+        self.settle(bucket);
+        if self.new.head == bucket {
+            self.new.shift(&mut self.flows);
+            // A round through the old flows first, so that a trickle of new packets cannot starve them.
+            if self.old.head != NIL {
+                self.old.push(&mut self.flows, bucket);
+            }
+        } else {
+            self.old.shift(&mut self.flows);
+        }
+    }
+
+    /// Packets were pulled from a flow.
+    #[inline]
+    pub(crate) fn settle(&mut self, bucket: u32) {
+        self.fattest.update(bucket, self.flows[bucket as usize].bytes);
+    }
+
+    /// The flow that holds most bytes (the lowest bucket of several), and how many.
+    pub(crate) fn fattest(&mut self) -> (u32, u64) {
+        let bucket = self.fattest.find(self.flows.iter().map(|flow| flow.bytes));
+        (bucket, self.flows[bucket as usize].bytes)
+    }
+
+    /// What waits in all flows.
+    #[inline]
+    pub(crate) fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// How often a flow became new.
+    pub(crate) fn new_flow_count(&self) -> u64 {
+        self.new_flow_count
+    }
+
+    /// The new flows, in the order in which they will be served.
+    pub(crate) fn new_flows(&self) -> impl Iterator<Item = (u32, &Flow<S>)> {
+        self.list(self.new)
+    }
+
+    /// The old flows, likewise.
+    pub(crate) fn old_flows(&self) -> impl Iterator<Item = (u32, &Flow<S>)> {
+        self.list(self.old)
+    }
+
+    fn list(&self, list: List) -> impl Iterator<Item = (u32, &Flow<S>)> {
+        let mut at = list.head;
+        core::iter::from_fn(move || {
+            let index = at;
+            let flow = self.flows.get(index as usize)?;
+            at = flow.next;
+            Some((index, flow))
+        })
+    }
+}

@@ -1,0 +1,419 @@
+//! SFQ: stochastic fairness queueing.
+//!
+//! Source: McKenney, "Stochastic Fairness Queueing", INFOCOM 1990; in the variant that Linux runs, tc-sfq(8). A flow
+//! is hashed to a bucket, a bucket that holds packets is given a slot, and the slots are served in rounds of
+//! `quantum` bytes. Where Linux differs from the paper:
+//!
+//! - a full discipline drops from the slot that is longest in packets, its tail (or, with `headdrop`, its head); of
+//!   several longest slots, from the one that reached that length last;
+//! - a slot is `depth` packets at most, a discipline `flows` slots;
+//! - a packet that empties its slot is not charged, and the slot is given up: the flow begins anew, as a newcomer;
+//! - a new flow waits for the end of the round; none is served first.
+//!
+//! Linux's `sfq` can also run RED in each slot (`redflowlimit` and the words that go with it): not here.
+//!
+//! Hashes are perturbed with two keys of 64 bits, drawn at the first packet and then every `perturb` seconds, when
+//! all packets are dealt out anew. The keys' use follows the golden traces, since the kernel's own hash sees
+//! addresses that a [`Packet`] does not have.
+
+use super::slab::{Chain, NIL, Slab};
+use crate::aqm::Periodic;
+use crate::packet::Packet;
+use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::registry::Discipline;
+use crate::signal::{Drop, Owner};
+use alloc::format;
+use alloc::vec::Vec;
+use goodqueue_units::{Duration, Instant};
+
+/// A place for one busy bucket.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    queue: Chain,
+    packets: u32,
+    bytes: u64,
+    /// Bytes that it may still send in this round.
+    allot: i32,
+    bucket: u32,
+    /// The slot served after it; the rounds are a ring.
+    next: u32,
+    /// Neighbours among the slots of the same length.
+    newer: u32,
+    older: u32,
+}
+
+/// The slots by their length in packets, those of one length by when they reached it.
+#[derive(Clone, Debug)]
+struct Lengths {
+    /// The newest slot of each length, from 0: the free ones.
+    newest: Vec<u32>,
+    /// The greatest length.
+    longest: usize,
+}
+
+impl Lengths {
+    /// Moves `slot` to its length now, which is one up or down from where it was.
+    fn moved(&mut self, slots: &mut [Slot], slot: u32, from: u32) {
+        let Slot { newer, older, packets, .. } = slots[slot as usize];
+        if newer == NIL {
+            self.newest[from as usize] = older;
+        } else {
+            slots[newer as usize].older = older;
+        }
+        if older != NIL {
+            slots[older as usize].newer = newer;
+        }
+        let length = packets as usize;
+        if self.longest < length || (self.longest == from as usize && self.newest[self.longest] == NIL) {
+            self.longest = length;
+        }
+        self.add(slots, slot);
+    }
+
+    /// Adds `slot`, which is in no list, as the newest of its length.
+    fn add(&mut self, slots: &mut [Slot], slot: u32) {
+        let newest = &mut self.newest[slots[slot as usize].packets as usize];
+        if *newest != NIL {
+            slots[*newest as usize].newer = slot;
+        }
+        (slots[slot as usize].newer, slots[slot as usize].older) = (NIL, *newest);
+        *newest = slot;
+    }
+}
+
+/// `tc`'s `sfq`.
+#[derive(Clone, Debug)]
+pub struct Sfq<P> {
+    packets: Slab<P>,
+    slots: Vec<Slot>,
+    /// The slot of each bucket, or [`NIL`].
+    buckets: Vec<u32>,
+    lengths: Lengths,
+    /// The slot served last in a round; the one behind it is next. [`NIL`]: none waits.
+    tail: u32,
+    backlog: Backlog,
+    limit: u32,
+    depth: u32,
+    quantum: i32,
+    headdrop: bool,
+    keys: Option<[u64; 2]>,
+    timer: Option<Periodic>,
+}
+
+impl<P: Packet> Discipline for Sfq<P> {
+    const SPEC: QdiscSpec = QdiscSpec {
+        name: "sfq",
+        summary: "Stochastic fairness: flows in rounds, no control law; drops from the longest",
+        source: "McKenney, INFOCOM 1990; tc-sfq(8)",
+        params: &[
+            ParamSpec {
+                name: "limit",
+                unit: Unit::Packets,
+                default: Value::Integer(127),
+                range: (1.0, 1e9),
+                source: "tc-sfq(8)",
+                help: "packets that all flows hold at most; depth times flows, if that is less",
+            },
+            ParamSpec {
+                name: "depth",
+                unit: Unit::Packets,
+                default: Value::Integer(127),
+                range: (1.0, 127.0),
+                source: "tc-sfq(8)",
+                help: "packets that one flow holds at most",
+            },
+            ParamSpec {
+                name: "flows",
+                unit: Unit::Count,
+                default: Value::Integer(128),
+                range: (1.0, 65_408.0),
+                source: "Linux 6.1 (golden traces); tc-sfq(8) says 127",
+                help: "flows that hold packets at the same time, at most",
+            },
+            ParamSpec {
+                name: "divisor",
+                unit: Unit::Count,
+                default: Value::Integer(1024),
+                range: (1.0, 65_536.0),
+                source: "tc-sfq(8)",
+                help: "buckets that flows are hashed to; a power of two",
+            },
+            ParamSpec {
+                name: "quantum",
+                unit: Unit::Bytes,
+                default: Value::Unset,
+                range: (1.0, 1_048_576.0),
+                source: "tc-sfq(8)",
+                help: "bytes that a flow may send a round; unset: a full frame of the link",
+            },
+            ParamSpec {
+                name: "perturb",
+                unit: Unit::Count,
+                default: Value::Integer(0),
+                range: (0.0, 1e6),
+                source: "tc-sfq(8)",
+                help: "seconds after which flows are hashed anew; 0: never",
+            },
+            ParamSpec {
+                name: "headdrop",
+                unit: Unit::Flag,
+                default: Value::Flag(false),
+                range: (0.0, 0.0),
+                source: "tc-sfq(8)",
+                help: "drop a flow's oldest packet instead of its newest",
+            },
+        ],
+    };
+
+    fn build(args: &Args, link: &Link) -> Result<Self, Error> {
+        let integer = |name| args.integer(name).unwrap_or(1);
+        let (divisor, flows, depth) = (integer("divisor"), integer("flows"), integer("depth"));
+        if !divisor.is_power_of_two() {
+            return Err(Error(format!("sfq divisor: found {divisor}; accepted: a power of two")));
+        }
+        let slot = Slot {
+            queue: Chain::default(),
+            packets: 0,
+            bytes: 0,
+            allot: 0,
+            bucket: 0,
+            next: NIL,
+            newer: NIL,
+            older: NIL,
+        };
+        let mut slots = alloc::vec![slot; flows as usize];
+        let mut lengths = Lengths { newest: alloc::vec![NIL; depth as usize + 1], longest: 0 };
+        for free in 0..flows as u32 {
+            lengths.add(&mut slots, free);
+        }
+        let period = Duration::from_secs(integer("perturb"));
+        Ok(Self {
+            packets: Slab::default(),
+            slots,
+            buckets: alloc::vec![NIL; divisor as usize],
+            lengths,
+            tail: NIL,
+            backlog: Backlog::default(),
+            limit: integer("limit").min(depth * flows) as u32,
+            depth: depth as u32,
+            quantum: args.integer("quantum").unwrap_or(link.mtu.into()).max(1) as i32,
+            headdrop: args.flag("headdrop"),
+            keys: None,
+            timer: (period > Duration::ZERO).then(|| Periodic::new(period, period)),
+        })
+    }
+}
+
+impl<P: Packet> Qdisc<P> for Sfq<P> {
+    #[inline]
+    fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
+        packet.set_arrival(now);
+        let keys = *self.keys.get_or_insert_with(|| first_keys(self.timer.is_some(), owner));
+        let Some(slot) = self.slot_of(self.bucket(&packet, keys)) else {
+            owner.dropped(packet, Drop::Overlimit);
+            return Enqueued::Dropped;
+        };
+        if self.slots[slot as usize].packets >= self.depth {
+            if !self.headdrop {
+                owner.dropped(packet, Drop::Flow);
+                return Enqueued::Dropped;
+            }
+            // The flow keeps its place in the round and its length, so only the packets change places.
+            self.take(slot, false).into_iter().for_each(|oldest| owner.dropped(oldest, Drop::Flow));
+            self.put(slot, packet);
+            return Enqueued::Congestion;
+        }
+        self.add(slot, packet);
+        if self.backlog.packets <= self.limit {
+            return Enqueued::Success;
+        }
+        if self.overflow(owner) == slot { Enqueued::Congestion } else { Enqueued::Success }
+    }
+
+    #[inline]
+    fn dequeue<O: Owner<P>>(&mut self, _now: Instant, _owner: &mut O) -> Option<P> {
+        let mut tail = self.tail;
+        let slot = loop {
+            let slot = self.slots.get(tail as usize)?.next; // NIL is never a slot
+            let allot = &mut self.slots[slot as usize].allot;
+            if *allot > 0 {
+                break slot;
+            }
+            *allot += self.quantum;
+            tail = slot;
+        };
+        self.tail = tail;
+        let packet = self.shorten(slot, false)?;
+        let left = &mut self.slots[slot as usize];
+        if left.packets == 0 {
+            self.leave_round(slot);
+        } else {
+            left.allot = left.allot.saturating_sub_unsigned(packet.len());
+        }
+        Some(packet)
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        self.timer.map(|timer| timer.due())
+    }
+
+    fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
+        let Some(timer) = &mut self.timer else { return };
+        timer.fired(now);
+        let keys = [owner.random_u64(), owner.random_u64()];
+        self.keys = Some(keys);
+        self.deal_anew(keys, owner);
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn probe(&self, probe: &mut dyn Probe) {
+        let active = self.slots.iter().filter(|slot| slot.packets > 0).count();
+        probe.integer("active", active as i128);
+        probe.integer("cur_depth", self.lengths.longest as i128);
+        let [k0, k1] = self.keys.unwrap_or_default();
+        probe.integer("k0", k0.into());
+        probe.integer("k1", k1.into());
+        let mut at = self.tail;
+        for name in ["ring0", "ring1", "ring2", "ring3"].into_iter().take(active) {
+            at = self.slots[at as usize].next;
+            let Slot { bucket, packets, allot, bytes, .. } = self.slots[at as usize];
+            // RED's average, count and draw, as they stand where there is no RED.
+            probe.text(name, format!("{at}:{bucket}:{packets}:{allot}:{bytes}:0:-1:0"));
+        }
+    }
+}
+
+/// The keys at set-up. Linux draws them once more where they are perturbed later.
+fn first_keys<P, O: Owner<P>>(perturbed: bool, owner: &mut O) -> [u64; 2] {
+    let keys = [owner.random_u64(), owner.random_u64()];
+    if perturbed { [owner.random_u64(), owner.random_u64()] } else { keys }
+}
+
+impl<P: Packet> Sfq<P> {
+    fn bucket(&self, packet: &P, [k0, k1]: [u64; 2]) -> u32 {
+        let x = (u64::from(packet.flow_hash()) ^ k0).wrapping_add(k1);
+        // The finaliser of splitmix64 (Steele, Lea, Flood 2014).
+        let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (x ^ (x >> 31)) as u32 & (self.buckets.len() as u32 - 1)
+    }
+
+    /// The slot of `bucket`, a free one if it has none yet; `None` when there is no free one.
+    fn slot_of(&mut self, bucket: u32) -> Option<u32> {
+        let known = self.buckets[bucket as usize];
+        if known != NIL {
+            return Some(known);
+        }
+        let free = self.lengths.newest[0];
+        let slot = self.slots.get_mut(free as usize)?; // NIL is never a slot
+        slot.bucket = bucket;
+        self.buckets[bucket as usize] = free;
+        Some(free)
+    }
+
+    /// Puts `packet` at the end of a slot, and counts it; its length among the slots is the caller's business.
+    fn put(&mut self, slot: u32, packet: P) {
+        let len = u64::from(packet.len());
+        let slot = &mut self.slots[slot as usize];
+        (slot.packets, slot.bytes) = (slot.packets + 1, slot.bytes + len);
+        self.backlog.packets += 1;
+        self.backlog.bytes += len;
+        self.packets.push(&mut slot.queue, packet);
+    }
+
+    /// The opposite of [`Sfq::put`], at the head or the `tail`.
+    fn take(&mut self, slot: u32, tail: bool) -> Option<P> {
+        let slot = &mut self.slots[slot as usize];
+        let queue = &mut slot.queue;
+        let packet = if tail { self.packets.pop_tail(queue) } else { self.packets.pop(queue) }?;
+        let len = u64::from(packet.len());
+        (slot.packets, slot.bytes) = (slot.packets - 1, slot.bytes - len);
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= len;
+        Some(packet)
+    }
+
+    /// Adds `packet` to a slot that is not full; a flow that did not wait comes last in the round.
+    fn add(&mut self, index: u32, packet: P) {
+        self.put(index, packet);
+        let length = self.slots[index as usize].packets;
+        self.lengths.moved(&mut self.slots, index, length - 1);
+        if length > 1 {
+            return;
+        }
+        self.slots[index as usize].allot = self.quantum;
+        let first = self.slots.get(self.tail as usize).map_or(index, |tail| tail.next);
+        self.slots[index as usize].next = first;
+        if let Some(tail) = self.slots.get_mut(self.tail as usize) {
+            tail.next = index;
+        }
+        self.tail = index;
+    }
+
+    /// Takes a packet from a slot, at the head or the `tail`.
+    fn shorten(&mut self, slot: u32, tail: bool) -> Option<P> {
+        let packet = self.take(slot, tail)?;
+        let length = self.slots[slot as usize].packets;
+        self.lengths.moved(&mut self.slots, slot, length + 1);
+        Some(packet)
+    }
+
+    /// Gives up the slot behind the tail, which `slot` is: it has no packets any more.
+    fn leave_round(&mut self, slot: u32) {
+        let Slot { bucket, next, .. } = self.slots[slot as usize];
+        self.buckets[bucket as usize] = NIL;
+        if next == slot {
+            self.tail = NIL;
+        } else {
+            self.slots[self.tail as usize].next = next;
+        }
+    }
+
+    /// Drops a packet of the longest slot, which it returns. Where all slots hold one packet, that is the one to be
+    /// served next.
+    #[cold]
+    fn overflow<O: Owner<P>>(&mut self, owner: &mut O) -> u32 {
+        let longest = self.lengths.longest;
+        let victim =
+            if longest > 1 { self.lengths.newest[longest] } else { self.slots[self.tail as usize].next };
+        let packet = self.shorten(victim, !self.headdrop);
+        packet.into_iter().for_each(|packet| owner.dropped(packet, Drop::Flow));
+        if longest == 1 {
+            self.leave_round(victim);
+        }
+        victim
+    }
+
+    /// Takes all packets out, slot by slot, and puts them into the buckets of the new keys.
+    fn deal_anew<O: Owner<P>>(&mut self, keys: [u64; 2], owner: &mut O) {
+        let mut all = Chain::default();
+        for slot in 0..self.slots.len() as u32 {
+            let waiting = core::mem::take(&mut self.slots[slot as usize].queue);
+            // One packet less at a time: the order of the free slots comes from it.
+            while self.slots[slot as usize].packets > 0 {
+                self.slots[slot as usize].packets -= 1;
+                let length = self.slots[slot as usize].packets;
+                self.lengths.moved(&mut self.slots, slot, length + 1);
+                self.buckets[self.slots[slot as usize].bucket as usize] = NIL;
+            }
+            self.slots[slot as usize].bytes = 0;
+            self.packets.append(&mut all, waiting);
+        }
+        self.backlog = Backlog::default();
+        self.tail = NIL;
+        while let Some(packet) = self.packets.pop(&mut all) {
+            match self.slot_of(self.bucket(&packet, keys)) {
+                None => owner.dropped(packet, Drop::Overlimit),
+                Some(slot) if self.slots[slot as usize].packets >= self.depth => {
+                    owner.dropped(packet, Drop::Flow);
+                }
+                Some(slot) => self.add(slot, packet),
+            }
+        }
+    }
+}

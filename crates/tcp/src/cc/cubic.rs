@@ -1,0 +1,239 @@
+//! CUBIC as Linux has it: RFC 9438, with HyStart.
+//!
+//! Where Linux differs from RFC 9438: the window falls from cwnd, not from what is in flight (4.6); the Reno-friendly
+//! estimate grows by whole segments with a constant α (4.3 raises α to 1 once the estimate passes the old window); the
+//! growth is at most one segment per two segments delivered, which is the RFC's limit of 1.5× a round trip (4.2).
+//!
+//! All in integers: time in 1/1024 s, windows in segments.
+
+use super::hystart::{HyStart, LOW_WINDOW};
+use super::{Ack, Congestion, CongestionControl};
+use crate::{Stack, Window};
+use goodqueue_units::{Duration, Instant};
+
+/// β = 0.7 (section 4.6) as a fraction of `SCALE`.
+const BETA: u64 = 717;
+const SCALE: u64 = 1024;
+/// C = 0.4 (section 5) in 1/1024 segments per second cubed.
+const C: u64 = 410;
+/// Fraction bits of C (10) and of a time cubed (3 × 10).
+const CUBE_BITS: u32 = 40;
+/// The estimate of Reno's window grows a segment per `cwnd * 15 / 8` segments: 1/α, α = 3 (1 − β) / (1 + β) = 0.53 (4.3).
+const FRIENDLY_EIGHTHS: u32 = (8 * (SCALE + BETA) / 3 / (SCALE - BETA)) as u32;
+/// With an unchanged window, the formula is not computed more often than this …
+const SAME_WINDOW_INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 32);
+/// … and never more often than this.
+const INTERVAL: Duration = Duration::from_millis(1);
+/// After a loss, RTTs tell of the full queue and not of the path.
+const DISTRUST: Duration = Duration::from_secs(1);
+/// Segments per ACK in sixteenths: as measured before the first one, and the most believed.
+const FIRST_RATIO: u32 = 2 << 4;
+const MAX_RATIO: u32 = 32 << 4;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Cubic {
+    stack: Stack,
+    /// Segments per segment of growth.
+    cnt: u32,
+    /// W_max: the window before the last reduction; 0 after a timeout.
+    w_max: u32,
+    /// Where the plateau of the cubic is.
+    origin: u32,
+    /// K, in 1/1024 s.
+    k: u64,
+    /// When this stage of congestion avoidance began.
+    epoch: Option<Instant>,
+    last_cwnd: u32,
+    last_update: Instant,
+    /// The estimate of Reno's window, W_est, and the segments counted towards its next one.
+    w_est: u32,
+    acked: u32,
+    /// The smallest RTT; zero before the first.
+    delay_min: Duration,
+    hystart: HyStart,
+    /// HyStart has spoken.
+    found: bool,
+    /// Segments per ACK, in sixteenths, smoothed (Linux 3.10 only).
+    ratio: u32,
+}
+
+impl CongestionControl for Cubic {
+    const NAME: &'static str = "cubic";
+    const SUMMARY: &'static str =
+        "Linux's default: a cubic of the time since the last congestion, with HyStart";
+    const SOURCE: &'static str = "RFC 9438; Ha & Rhee 2011 (HyStart)";
+
+    fn new(stack: Stack) -> Self {
+        Self {
+            stack,
+            cnt: 0,
+            w_max: 0,
+            origin: 0,
+            k: 0,
+            epoch: None,
+            last_cwnd: 0,
+            last_update: Instant::ZERO,
+            w_est: 0,
+            acked: 0,
+            delay_min: Duration::ZERO,
+            hystart: HyStart::new(stack),
+            found: false,
+            ratio: FIRST_RATIO,
+        }
+    }
+
+    #[inline]
+    fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
+        let Some(rtt) = ack.rtt else { return };
+        if self.epoch.is_some_and(|epoch| ack.now.since(epoch) < DISTRUST) {
+            return;
+        }
+        if self.delay_min == Duration::ZERO || rtt < self.delay_min {
+            self.delay_min = rtt;
+        }
+        if !self.found
+            && window.cwnd >= LOW_WINDOW
+            && window.in_slow_start()
+            && self.hystart.on_rtt(ack, rtt, self.delay_min)
+        {
+            self.found = true;
+            window.ssthresh = window.cwnd;
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+        if self.stack == Stack::Linux3_10 {
+            self.ratio = (self.ratio - self.ratio / 16 + ack.segments).min(MAX_RATIO);
+        }
+        if !ack.is_cwnd_limited {
+            return;
+        }
+        let mut counted = ack.counted;
+        if window.in_slow_start() {
+            counted = window.slow_start(counted);
+            if counted == 0 {
+                return;
+            }
+        }
+        self.update(ack.now, window.cwnd, counted);
+        let per = match self.stack {
+            Stack::Linux3_10 => (self.cnt * 16 / self.ratio).max(1),
+            Stack::Linux6 => self.cnt.max(2),
+        };
+        window.increase(per, counted);
+    }
+
+    /// Sections 4.6 and 4.7.
+    fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
+        let cwnd = congestion.cwnd;
+        self.epoch = None;
+        self.w_max = if cwnd < self.w_max {
+            // Fast convergence: someone needs room, so the plateau is W_max = cwnd (1 + β) / 2.
+            (u64::from(cwnd) * (SCALE + BETA) / (2 * SCALE)) as u32
+        } else {
+            cwnd
+        };
+        ((u64::from(cwnd) * BETA / SCALE) as u32).max(2)
+    }
+
+    /// Section 4.8: what comes after a timeout knows nothing of before.
+    fn on_rto(&mut self) {
+        *self = Self::new(self.stack);
+    }
+
+    /// Section 5.8, and RFC 9438's t: time without sending is no time.
+    fn on_restart(&mut self, now: Instant, idle: Duration) {
+        if let Some(epoch) = &mut self.epoch {
+            *epoch = (*epoch + idle).min(now);
+        }
+    }
+
+    fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("w_max_segments", f64::from(self.w_max));
+        show("w_est_segments", f64::from(self.w_est));
+        show("k_s", self.k as f64 / SCALE as f64);
+        show("cnt_segments", f64::from(self.cnt));
+        show("delay_min_ms", self.delay_min.as_millis_f64());
+    }
+}
+
+impl Cubic {
+    /// Sets `cnt`, by the larger of the cubic and Reno.
+    #[inline]
+    fn update(&mut self, now: Instant, cwnd: u32, counted: u32) {
+        self.acked += counted;
+        let since_update = now.since(self.last_update);
+        if cwnd == self.last_cwnd && since_update <= SAME_WINDOW_INTERVAL {
+            return;
+        }
+        if self.epoch.is_none() || since_update >= INTERVAL {
+            self.last_cwnd = cwnd;
+            self.last_update = now;
+            self.update_cubic(now, cwnd, counted);
+        }
+        self.update_friendly(cwnd);
+    }
+
+    /// Section 4.2: W_cubic(t) = C (t − K)³ + W_max, a round trip ahead.
+    fn update_cubic(&mut self, now: Instant, cwnd: u32, counted: u32) {
+        let epoch = match self.epoch {
+            Some(epoch) => epoch,
+            None => self.begin_epoch(now, cwnd, counted),
+        };
+        let t = ticks(now.since(epoch) + self.delay_min);
+        // 128 s from the plateau is 840 000 segments from it: further out, the cube would not fit.
+        let cube = t.abs_diff(self.k).min(128 << 10).pow(3);
+        let delta = (C * cube >> CUBE_BITS) as u32;
+        let target = if t < self.k { self.origin.saturating_sub(delta) } else { self.origin + delta };
+        self.cnt = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        if self.w_max == 0 {
+            self.cnt = self.cnt.min(20); // nothing known of the path: 5 % a round trip at least
+        }
+    }
+
+    /// Section 4.2: K = cbrt((W_max − cwnd) / C); a window already above W_max is itself the plateau (4.8, 4.10).
+    fn begin_epoch(&mut self, now: Instant, cwnd: u32, counted: u32) -> Instant {
+        self.epoch = Some(now);
+        self.acked = counted;
+        self.w_est = cwnd;
+        let below = u64::from(self.w_max.saturating_sub(cwnd)).min(1 << 23);
+        self.k = cube_root((below << CUBE_BITS) / C);
+        self.origin = self.w_max.max(cwnd);
+        now
+    }
+
+    /// Section 4.3: not slower than Reno with the same β would be.
+    #[inline]
+    fn update_friendly(&mut self, cwnd: u32) {
+        let per_segment = (cwnd * FRIENDLY_EIGHTHS / 8).max(1);
+        while self.acked > per_segment {
+            self.acked -= per_segment;
+            self.w_est += 1;
+        }
+        if self.w_est > cwnd {
+            self.cnt = self.cnt.min(cwnd / (self.w_est - cwnd));
+        }
+    }
+}
+
+/// A span in 1/1024 s.
+fn ticks(span: Duration) -> u64 {
+    // 2^53 ns are 104 days; the product stays below 2^63.
+    span.as_nanos().min(1 << 53) * SCALE / 1_000_000_000
+}
+
+/// The integer cube root, rounded down, a bit at a time; computed once a congestion.
+fn cube_root(x: u64) -> u64 {
+    let mut root = 0_u64;
+    for bit in (0..=21).rev() {
+        let candidate = root | 1 << bit;
+        if candidate.checked_pow(3).is_some_and(|cube| cube <= x) {
+            root = candidate;
+        }
+    }
+    root
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+use super::*;
+use crate::{Config, SeqNumber};
+
+fn at(ms: u64) -> Instant {
+    Instant::from_nanos(ms * 1_000_000)
+}
+
+fn ack(ms: u64, counted: u32) -> Ack {
+    Ack {
+        now: at(ms),
+        segments: counted,
+        counted,
+        rtt: Some(Duration::from_millis(100)),
+        una: SeqNumber(1),
+        nxt: SeqNumber(1000),
+        is_cwnd_limited: true,
+    }
+}
+
+fn window(stack: Stack, cwnd: u32, ssthresh: u32) -> Window {
+    Window { cwnd, ssthresh, ..Window::new(&Config { stack, ..Config::default() }) }
+}
+
+fn congestion(cwnd: u32) -> Congestion {
+    Congestion { now: at(0), cwnd }
+}
+
+#[test]
+fn cube_roots_are_exact() {
+    for root in [0_u64, 1, 2, 3, 10, 999, 65_535, 2_097_151] {
+        let cube = root.pow(3);
+        assert_eq!(cube_root(cube), root);
+        assert_eq!(cube_root(cube + 1), root.max(1));
+        assert!(root == 0 || cube_root(cube - 1) == root - 1);
+    }
+    assert_eq!(cube_root(u64::MAX), 2_642_245);
+}
+
+/// Section 4.2 with floating point: W_max 1000, reduced to 700; K = cbrt(300 / 0.4) = 9.086 s. The integers have
+/// C = 410/1024 = 0.40039 and ticks of 1 ms: 0.1 % and one segment are allowed.
+#[test]
+fn k_and_the_window_are_those_of_the_formula() {
+    let mut c = Cubic::new(Stack::Linux6);
+    assert_eq!(c.ssthresh(&congestion(1000)), 700);
+    c.delay_min = Duration::from_millis(100);
+    c.update(at(1_000), 700, 1);
+    let k = (300.0_f64 / 0.4).cbrt();
+    assert!((c.k as f64 / 1024.0 - k).abs() < 0.001 * k, "{} and {k}", c.k);
+    for ms in (1_500..30_000).step_by(500) {
+        let t = (ms - 1_000) as f64 / 1e3 + 0.1;
+        let expected = 0.4 * (t - k).powi(3) + 1000.0;
+        // A window of which the distance to the target can be read back from `cnt`.
+        let cwnd = (expected as u32).saturating_sub(200);
+        c.w_est = 0;
+        c.acked = 0;
+        c.update(at(ms), cwnd, 0);
+        let (low, high) = (cwnd / (c.cnt + 1), cwnd / c.cnt);
+        let growth = expected - f64::from(cwnd);
+        let tolerance = 2.0 + 0.001 * expected;
+        assert!(
+            f64::from(low) <= growth + tolerance && f64::from(high) >= growth - tolerance,
+            "{ms} {growth}"
+        );
+    }
+}
+
+/// The whole loop, an ACK a segment and a window a round trip of 100 ms: the window passes its old maximum at K.
+#[test]
+fn the_window_is_back_at_its_maximum_after_k() {
+    let mut c = Cubic::new(Stack::Linux6);
+    let mut w = window(Stack::Linux6, 700, 700);
+    c.ssthresh(&congestion(1000));
+    c.delay_min = Duration::from_millis(100);
+    let mut reached = None;
+    let mut ns = 0_u64;
+    while ns < 20_000_000_000 {
+        c.on_ack(&Ack { now: Instant::from_nanos(ns), rtt: None, ..ack(0, 1) }, &mut w);
+        ns += 100_000_000 / u64::from(w.cwnd);
+        if w.cwnd >= 995 {
+            reached.get_or_insert(ns as f64 / 1e9);
+        }
+    }
+    // W_cubic is 995 at K − cbrt(5 / 0.4) = 9.086 − 2.32 s, and the window follows a round trip ahead and behind.
+    let reached = reached.unwrap_or(f64::NAN);
+    assert!((reached - 6.77).abs() < 0.4, "{reached}");
+    let expected = 0.4 * (20.0 - 9.086_f64).powi(3) + 1000.0;
+    assert!((f64::from(w.cwnd) - expected).abs() < 0.02 * expected, "{} {expected}", w.cwnd);
+}
+
+#[test]
+fn fast_convergence_gives_room_where_the_maximum_falls() {
+    let mut c = Cubic::new(Stack::Linux6);
+    assert_eq!((c.ssthresh(&congestion(100)), c.w_max), (70, 100));
+    assert_eq!((c.ssthresh(&congestion(90)), c.w_max), (63, 76)); // 90 · 1.7 / 2 = 76.5
+    assert_eq!((c.ssthresh(&congestion(2)), c.w_max), (2, 1));
+}
+
+/// Section 4.3: at W_max 20 and RTT 10 ms the cubic is slow (K = 2.4 s); Reno's estimate rules. α = 8/15, so after
+/// n round trips the window should be 14 + 0.53 n.
+#[test]
+fn at_a_short_rtt_the_window_grows_as_reno_would() {
+    let mut c = Cubic::new(Stack::Linux6);
+    let mut w = window(Stack::Linux6, 14, 14);
+    c.ssthresh(&congestion(20));
+    c.delay_min = Duration::from_millis(10);
+    let mut ns = 0_u64;
+    while ns < 200_000_000 {
+        c.on_ack(&Ack { now: Instant::from_nanos(ns), rtt: None, ..ack(0, 1) }, &mut w);
+        ns += 10_000_000 / u64::from(w.cwnd);
+    }
+    // 14 + 0.533·20 = 24.7; the estimate counts whole segments, and the window follows it a round trip later.
+    assert!(
+        (23..=25).contains(&c.w_est) && (c.w_est - 2..=c.w_est).contains(&w.cwnd),
+        "{} {}",
+        c.w_est,
+        w.cwnd
+    );
+}
+
+/// Section 4.8: the plateau is where congestion avoidance began, and growth is at least 5 % a round trip.
+#[test]
+fn after_a_timeout_the_maximum_is_unknown() {
+    let mut c = Cubic::new(Stack::Linux6);
+    c.ssthresh(&congestion(100));
+    c.on_rto();
+    c.update(at(10_000), 50, 1);
+    assert_eq!((c.w_max, c.origin, c.k, c.cnt), (0, 50, 0, 20));
+}
+
+#[test]
+fn growth_is_at_most_half_a_window_a_round_trip() {
+    let mut c = Cubic::new(Stack::Linux6);
+    c.update(at(0), 100, 1);
+    c.update(at(60_000), 100, 1); // the target is 86 000 away
+    assert_eq!(c.cnt, 0);
+    let mut w = window(Stack::Linux6, 100, 50);
+    for _ in 0..50 {
+        c.on_ack(&ack(60_000, 2), &mut w);
+    }
+    assert_eq!(w.cwnd, 150);
+}
+
+#[test]
+fn an_idle_time_does_not_count() {
+    let mut c = Cubic::new(Stack::Linux6);
+    c.update(at(1_000), 10, 1);
+    c.on_restart(at(6_000), Duration::from_secs(3));
+    assert_eq!(c.epoch, Some(at(4_000)));
+    c.on_restart(at(6_000), Duration::from_secs(30));
+    assert_eq!(c.epoch, Some(at(6_000)));
+}
+
+/// Linux 3.10 was called once an ACK; with two segments an ACK it halved `cnt` instead.
+#[test]
+fn linux_3_10_divides_by_the_segments_of_an_ack() {
+    let mut c = Cubic::new(Stack::Linux3_10);
+    let mut w = window(Stack::Linux3_10, 1000, 10);
+    for _ in 0..100 {
+        c.on_ack(&Ack { segments: 4, ..ack(0, 1) }, &mut w);
+    }
+    assert!((60..=64).contains(&c.ratio), "{}", c.ratio); // towards 4.0 in sixteenths, from below
+    let mut w = window(Stack::Linux3_10, 1000, 10);
+    let mut c =
+        Cubic { cnt: 20, epoch: Some(at(0)), last_cwnd: 1000, ratio: 64, ..Cubic::new(Stack::Linux3_10) };
+    for _ in 0..12 {
+        c.on_ack(&Ack { segments: 4, ..ack(0, 1) }, &mut w); // 20 / 4 = 5, and one more
+    }
+    assert_eq!(w.cwnd, 1002);
+}
+
+#[test]
+fn hystart_ends_slow_start_at_the_window_it_has() {
+    let mut c = Cubic::new(Stack::Linux6);
+    let mut w = window(Stack::Linux6, 15, 1000);
+    c.on_rtt(&Ack { rtt: Some(Duration::from_millis(50)), ..ack(0, 1) }, &mut w);
+    for n in 0..20 {
+        c.on_rtt(&ack(5 * n, 1), &mut w);
+    }
+    assert!(w.in_slow_start(), "below 16 segments it is silent");
+    w.cwnd = 16;
+    for n in 0..20 {
+        c.on_rtt(&ack(200 + 5 * n, 1), &mut w);
+    }
+    assert_eq!((w.ssthresh, c.delay_min), (16, Duration::from_millis(50)));
+}

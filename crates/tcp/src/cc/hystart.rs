@@ -1,0 +1,130 @@
+//! HyStart (Ha & Rhee 2011): leave slow start before it overflows the queue.
+//!
+//! Two signs, either of which suffices: a train of closely spaced ACKs that is as long as half the round trip (the
+//! window fills the path), and an RTT of this round above the smallest one (a queue is building). RFC 9406 (HyStart++)
+//! descends from the second.
+
+use super::Ack;
+use crate::{SeqNumber, Stack};
+use goodqueue_units::{Duration, Instant};
+
+/// Below this window, in segments, slow start goes on whatever the signs.
+pub(super) const LOW_WINDOW: u32 = 16;
+/// ACKs closer together than this are one train.
+const TRAIN_SPACING: Duration = Duration::from_millis(2);
+/// RFC 9406, 4.3: N_RTT_SAMPLE, MIN_RTT_THRESH and MAX_RTT_THRESH.
+const SAMPLES: u8 = 8;
+const MIN_STEP: Duration = Duration::from_millis(4);
+const MAX_STEP: Duration = Duration::from_millis(16);
+
+#[derive(Clone, Debug)]
+pub(super) struct HyStart {
+    /// The round ends when this is acknowledged.
+    round_end: SeqNumber,
+    round_start: Instant,
+    /// The last ACK of this round's train.
+    last_ack: Instant,
+    /// The smallest RTT of this round's first samples.
+    round_rtt: Duration,
+    samples: u8,
+    started: bool,
+    /// delay_min divided by this is the step that counts.
+    divisor: u64,
+}
+
+impl HyStart {
+    pub(super) fn new(stack: Stack) -> Self {
+        let divisor = match stack {
+            Stack::Linux3_10 => 16,
+            Stack::Linux6 => 8, // RFC 9406: MIN_RTT_DIVISOR
+        };
+        Self {
+            round_end: SeqNumber(0),
+            round_start: Instant::ZERO,
+            last_ack: Instant::ZERO,
+            round_rtt: Duration::MAX,
+            samples: 0,
+            started: false,
+            divisor,
+        }
+    }
+
+    /// Whether slow start should end, by this ACK with the sample `rtt`; `delay_min` is the smallest RTT.
+    #[inline]
+    pub(super) fn on_rtt(&mut self, ack: &Ack, rtt: Duration, delay_min: Duration) -> bool {
+        if !self.started || ack.una > self.round_end {
+            self.started = true;
+            self.round_end = ack.nxt;
+            self.round_start = ack.now;
+            self.last_ack = ack.now;
+            self.round_rtt = Duration::MAX;
+            self.samples = 0;
+        }
+        let mut found = false;
+        if ack.now.since(self.last_ack) <= TRAIN_SPACING {
+            self.last_ack = ack.now;
+            found = ack.now.since(self.round_start) > delay_min / 2;
+        }
+        self.round_rtt = self.round_rtt.min(rtt);
+        if self.samples < SAMPLES {
+            self.samples += 1;
+            return found;
+        }
+        let step = (delay_min / self.divisor).clamp(MIN_STEP, MAX_STEP);
+        found || self.round_rtt > delay_min + step
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn ack(ns: u64, una: u32, nxt: u32) -> Ack {
+        Ack {
+            now: Instant::from_nanos(ns),
+            segments: 1,
+            counted: 1,
+            rtt: None,
+            una: SeqNumber(una),
+            nxt: SeqNumber(nxt),
+            is_cwnd_limited: true,
+        }
+    }
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_train_of_half_the_round_trip_ends_slow_start() {
+        let mut h = HyStart::new(Stack::Linux6);
+        // One ACK a millisecond, RTT 40 ms without any queue: 20 ms is half of it, 21 more.
+        let first = (0..40).find(|&n| h.on_rtt(&ack(n * MS, 1, 1000), ms(40), ms(40)));
+        assert_eq!(first, Some(21));
+    }
+
+    #[test]
+    fn a_gap_ends_the_train_until_the_next_round() {
+        let mut h = HyStart::new(Stack::Linux6);
+        for n in [0, 1, 2, 6, 7, 8, 30] {
+            assert!(!h.on_rtt(&ack(n * MS, 1, 1000), ms(40), ms(40)));
+        }
+        assert!(!h.on_rtt(&ack(31 * MS, 1001, 3000), ms(40), ms(40)), "a new round starts");
+        assert!((32..60).any(|n| h.on_rtt(&ack(n * MS, 1001, 3000), ms(40), ms(40))));
+    }
+
+    /// delay_min 80 ms: the step is 10 ms on Linux 6 and 5 ms on Linux 3.10; the ninth sample of a round may decide.
+    #[test]
+    fn an_rtt_above_the_minimum_by_an_eighth_ends_slow_start() {
+        let run = |stack, rtt| {
+            let mut h = HyStart::new(stack);
+            (0..20).position(|n| h.on_rtt(&ack(n * 5 * MS, 1, 1000), rtt, ms(80)))
+        };
+        assert_eq!(run(Stack::Linux6, ms(90)), None);
+        assert_eq!(run(Stack::Linux6, ms(91)), Some(8));
+        assert_eq!(run(Stack::Linux3_10, ms(85)), None);
+        assert_eq!(run(Stack::Linux3_10, ms(86)), Some(8));
+    }
+}

@@ -1,0 +1,188 @@
+//! Congestion control: one file an algorithm, one line in the table below.
+//!
+//! The sender owns the window and decides *when* something happens: which ACK may grow the window, when a loss is a
+//! congestion, how the reduction is paced (PRR), what a timeout does. An algorithm decides *how much*. That is Linux's
+//! division, and it keeps an algorithm to the formulas of its paper.
+
+mod hystart;
+
+use crate::{SeqNumber, Stack, Window};
+use goodqueue_units::{Duration, Instant};
+
+/// An ACK of new data.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// When it arrived.
+    pub now: Instant,
+    /// Segments that it newly delivered, cumulatively or by SACK.
+    pub segments: u32,
+    /// Segments that it counts for growth: `segments` on Linux 6, 1 on Linux 3.10.
+    pub counted: u32,
+    /// The path's RTT by the last segment it delivered; none where that was sent twice (Karn).
+    pub rtt: Option<Duration>,
+    /// The first byte not acknowledged.
+    pub una: SeqNumber,
+    /// The first byte not sent.
+    pub nxt: SeqNumber,
+    /// The window, and not the application or the receiver, limits the sender; else it must not grow
+    /// (RFC 9438, section 4.2).
+    pub is_cwnd_limited: bool,
+}
+
+/// A congestion, by loss, timeout or ECN.
+#[derive(Clone, Copy, Debug)]
+pub struct Congestion {
+    /// When it was noticed.
+    pub now: Instant,
+    /// The window at that time, in segments.
+    pub cwnd: u32,
+}
+
+/// What an algorithm implements.
+pub trait CongestionControl: Sized {
+    /// The word for it in scenarios, as in Linux's `tcp_congestion_control`.
+    const NAME: &'static str;
+    /// One line for `goodqueue list cc`.
+    const SUMMARY: &'static str;
+    /// The document that it follows.
+    const SOURCE: &'static str;
+
+    /// A fresh one.
+    fn new(stack: Stack) -> Self;
+
+    /// Called for every RTT sample, in any state, before `on_ack`.
+    fn on_rtt(&mut self, _ack: &Ack, _window: &mut Window) {}
+
+    /// Called for every ACK that advances the window, except while a reduction is under way (recovery, CWR).
+    fn on_ack(&mut self, ack: &Ack, window: &mut Window);
+
+    /// Called when congestion begins, once a window of data: the new slow-start threshold, at least 2.
+    fn ssthresh(&mut self, congestion: &Congestion) -> u32;
+
+    /// Called after `ssthresh` where the congestion was a retransmission timeout.
+    fn on_rto(&mut self) {}
+
+    /// Called when data is sent after `idle` with nothing in flight.
+    fn on_restart(&mut self, _now: Instant, _idle: Duration) {}
+
+    /// Shows inner state to plots and traces: name (with the unit) and value.
+    fn probe(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+macro_rules! congestion_controls {
+    ($($module:ident :: $name:ident),+ $(,)?) => {
+        $(mod $module;)+
+
+        /// The congestion controls.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Cc { $(#[doc = concat!("`", stringify!($module), "`")] $name),+ }
+
+        impl Cc {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$name),+];
+
+            /// The word for it.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$name => <$module::$name as CongestionControl>::NAME),+ }
+            }
+
+            /// What it is, in one line.
+            #[must_use]
+            pub const fn summary(self) -> &'static str {
+                match self { $(Self::$name => <$module::$name as CongestionControl>::SUMMARY),+ }
+            }
+
+            /// The document that it follows.
+            #[must_use]
+            pub const fn source(self) -> &'static str {
+                match self { $(Self::$name => <$module::$name as CongestionControl>::SOURCE),+ }
+            }
+        }
+
+        /// Any of them, dispatched statically.
+        #[derive(Clone, Debug)]
+        pub(crate) enum AnyCc { $($name($module::$name)),+ }
+
+        impl AnyCc {
+            pub(crate) fn new(cc: Cc, stack: Stack) -> Self {
+                match cc { $(Cc::$name => Self::$name($module::$name::new(stack))),+ }
+            }
+            #[inline]
+            pub(crate) fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
+                match self { $(Self::$name(cc) => cc.on_rtt(ack, window)),+ }
+            }
+            #[inline]
+            pub(crate) fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+                match self { $(Self::$name(cc) => cc.on_ack(ack, window)),+ }
+            }
+            pub(crate) fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
+                match self { $(Self::$name(cc) => cc.ssthresh(congestion)),+ }
+            }
+            pub(crate) fn on_rto(&mut self) {
+                match self { $(Self::$name(cc) => cc.on_rto()),+ }
+            }
+            pub(crate) fn on_restart(&mut self, now: Instant, idle: Duration) {
+                match self { $(Self::$name(cc) => cc.on_restart(now, idle)),+ }
+            }
+            pub(crate) fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+                match self { $(Self::$name(cc) => cc.probe(show)),+ }
+            }
+        }
+    };
+}
+
+congestion_controls! {
+    cubic::Cubic,
+    reno::Reno,
+}
+
+impl Cc {
+    /// The one called `name`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|cc| cc.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+
+    #[test]
+    fn every_algorithm_is_found_by_its_name_and_says_what_it_is() {
+        for &cc in Cc::ALL {
+            assert_eq!(Cc::from_name(cc.name()), Some(cc));
+            assert!(!cc.summary().is_empty() && cc.source().contains("RFC"));
+        }
+        assert_eq!(Cc::from_name("vegan"), None);
+    }
+
+    /// What the sender relies on, of whatever is in the table.
+    #[test]
+    fn every_algorithm_grows_only_when_limited_and_falls_to_two_at_least() {
+        for (&cc, stack) in Cc::ALL.iter().flat_map(|cc| [(cc, Stack::Linux3_10), (cc, Stack::Linux6)]) {
+            let mut any = AnyCc::new(cc, stack);
+            let mut window = Window::new(&Config { stack, ..Config::default() });
+            let mut ack = Ack {
+                now: Instant::ZERO,
+                segments: 2,
+                counted: 2,
+                rtt: None,
+                una: SeqNumber(1),
+                nxt: SeqNumber(1000),
+                is_cwnd_limited: false,
+            };
+            any.on_ack(&ack, &mut window);
+            assert_eq!(window.cwnd, 10);
+            ack.is_cwnd_limited = true;
+            any.on_ack(&ack, &mut window);
+            assert_eq!(window.cwnd, 12);
+            for cwnd in [1, 2, 3, 1000] {
+                let ssthresh = any.ssthresh(&Congestion { now: Instant::ZERO, cwnd });
+                assert!(ssthresh >= 2 && (ssthresh < cwnd || cwnd <= 2), "{cc:?}: {cwnd} to {ssthresh}");
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What an endpoint is told once.
+
+use crate::{Cc, SeqNumber};
+
+/// "No threshold yet": slow start ends at the first congestion, or when HyStart says so.
+pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// Which Linux the endpoint behaves as.
+///
+/// This is the one list of the differences that are modelled; "growth" is that of the congestion window.
+///
+/// | | `Linux3_10` (2013: what the papers ran) | `Linux6` |
+/// |---|---|---|
+/// | growth counts | ACKs (each as one segment) | segments delivered |
+/// | slow start while | cwnd ≤ ssthresh | cwnd < ssthresh, and stops at ssthresh exactly |
+/// | linear growth | one segment after `cnt` + 1 ACKs | one segment per `cnt` segments, fractions kept |
+/// | CUBIC's `cnt` | divided by the measured segments per ACK, at least 1 | at least 2 (1.5× a round trip) |
+/// | HyStart's delay step | delay_min / 16 | delay_min / 8 |
+/// | PRR below ssthresh | one segment extra on every ACK (RFC 6937 SSRB) | only if the ACK advances and shows no new loss (RFC 9937), else CRB |
+/// | a SYN sent again | still asks for ECN | no longer asks (RFC 3168, 6.1.1.1) |
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Stack {
+    /// Linux 3.10.
+    Linux3_10,
+    /// Linux 6.
+    #[default]
+    Linux6,
+}
+
+impl Stack {
+    /// Every stack.
+    pub const ALL: &'static [Self] = &[Self::Linux3_10, Self::Linux6];
+
+    /// The word in a scenario.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Linux3_10 => "linux-3.10",
+            Self::Linux6 => "linux-6.x",
+        }
+    }
+
+    /// The stack that `name` names.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|stack| stack.name() == name)
+    }
+}
+
+/// One endpoint's settings; [`Config::default`] is a present-day Linux.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Congestion control.
+    pub cc: Cc,
+    /// Which Linux.
+    pub stack: Stack,
+    /// Ask for, or agree to, ECN (RFC 3168).
+    pub ecn: bool,
+    /// Payload bytes of a full segment; 1448 fills a 1514 byte Ethernet frame with timestamps on.
+    pub mss: u16,
+    /// First congestion window in segments (RFC 6928).
+    pub initial_window: u32,
+    /// First slow-start threshold in segments.
+    pub initial_ssthresh: u32,
+    /// Receive window in bytes; fixed. Raised to two full segments where it is smaller.
+    pub receive_window: u32,
+    /// Sequence number of the SYN; fixed, because nobody attacks a simulation.
+    pub initial_sequence: SeqNumber,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            cc: Cc::Cubic,
+            stack: Stack::default(),
+            ecn: false,
+            mss: 1448,
+            initial_window: 10,
+            initial_ssthresh: INFINITE_SSTHRESH,
+            receive_window: 64 << 20,
+            initial_sequence: SeqNumber(0),
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! One endpoint of one connection: the handshake, both halves, and the poll API.
+
+use crate::receiver::Receiver;
+use crate::sender::{CongestionState, Sender};
+use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats};
+use goodqueue_units::{Duration, Ecn, Instant};
+
+/// RFC 6298, 2.1: the SYN's first timeout; each further one is twice the last.
+const SYN_TIMEOUT: Duration = Duration::from_secs(1);
+/// RFC 6298, 2.5, with Linux's value.
+const MAX_SYN_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Where the handshake stands (RFC 9293, 3.3.2). Closing needs no states here: each half knows its own end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+enum Phase {
+    Listen,
+    SynSent,
+    SynReceived,
+    /// The client has the SYN-ACK; its ACK goes out before any data.
+    AckDue,
+    Established,
+}
+
+/// What a segment brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Handled {
+    /// A sample of the path's RTT, as congestion control sees it: without the delayed ACK's wait, and none by
+    /// segments that were sent twice.
+    pub rtt: Option<Duration>,
+    /// Payload bytes that came into order.
+    pub newly_delivered_bytes: u32,
+}
+
+/// An endpoint: segments and deadlines in, segments and the next deadline out.
+///
+/// After each call of [`handle_segment`](Self::handle_segment), [`handle_timeout`](Self::handle_timeout), or of a
+/// method for the application, call [`poll_transmit`](Self::poll_transmit) until it returns `None`. One ACK is sent for
+/// all segments handled in between, so poll after each segment.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    sender: Sender,
+    receiver: Receiver,
+    phase: Phase,
+    /// The SYN, or SYN-ACK, is to be sent.
+    syn_due: bool,
+    /// Our side of the ECN negotiation.
+    ecn: bool,
+    stack: Stack,
+    /// How often the SYN, or SYN-ACK, was sent again.
+    syns_lost: u32,
+    syn_sent: Instant,
+    syn_deadline: Instant,
+    /// The sequence number of our SYN.
+    initial: SeqNumber,
+}
+
+impl Connection {
+    /// An endpoint that opens a connection: the first poll sends the SYN.
+    #[must_use]
+    pub fn client(config: Config) -> Self {
+        Self::new(&config, Phase::SynSent)
+    }
+
+    /// An endpoint that waits for a SYN.
+    #[must_use]
+    pub fn server(config: Config) -> Self {
+        Self::new(&config, Phase::Listen)
+    }
+
+    fn new(config: &Config, phase: Phase) -> Self {
+        let window = config.receive_window.max(2 * u32::from(config.mss));
+        Self {
+            sender: Sender::new(config, config.initial_sequence + 1),
+            receiver: Receiver::new(window, config.mss),
+            phase,
+            syn_due: phase == Phase::SynSent,
+            ecn: config.ecn,
+            stack: config.stack,
+            syns_lost: 0,
+            syn_sent: Instant::ZERO,
+            syn_deadline: Instant::MAX,
+            initial: config.initial_sequence,
+        }
+    }
+
+    /// Hands the application's next `bytes` bytes over; they are sent as soon as the window allows, a short last
+    /// segment too (as with `TCP_NODELAY`). Ignored after [`close`](Self::close).
+    pub fn write(&mut self, bytes: u64) {
+        self.sender.write(bytes);
+    }
+
+    /// There is always more to send.
+    pub fn write_unlimited(&mut self) {
+        self.sender.write(u64::MAX);
+    }
+
+    /// No more will be written: FIN goes with the last byte.
+    pub fn close(&mut self) {
+        self.sender.close();
+    }
+
+    /// Takes a segment from the wire, which arrived with the codepoint `ecn`.
+    #[inline]
+    pub fn handle_segment(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Handled {
+        if self.phase != Phase::Established || segment.flags.contains(Flags::SYN) {
+            self.handle_handshake(now, segment);
+            if self.phase < Phase::AckDue || segment.flags.contains(Flags::SYN) {
+                return Handled::default();
+            }
+        }
+        let rtt = self.sender.on_ack(now, segment);
+        let newly_delivered_bytes = if segment.seq_len() > 0 {
+            self.receiver.on_data(now, segment, ecn, self.sender.rtt().rto())
+        } else {
+            0
+        };
+        Handled { rtt, newly_delivered_bytes }
+    }
+
+    #[cold]
+    fn handle_handshake(&mut self, now: Instant, segment: &Segment) {
+        let flags = segment.flags;
+        let syn = flags.contains(Flags::SYN);
+        let acks_ours = flags.contains(Flags::ACK) && segment.ack == self.initial + 1;
+        match self.phase {
+            Phase::Listen if syn => {
+                // RFC 3168, 6.1.1: a SYN with ECE and CWR asks for ECN.
+                self.ecn &= flags.contains(Flags::ECE | Flags::CWR);
+                self.receiver.open(now, segment.seq + 1, self.ecn);
+                self.phase = Phase::SynReceived;
+                self.syn_due = true;
+            }
+            Phase::SynReceived if syn => {
+                self.syns_lost += 1; // our answer was lost, or is late: the RTT would be ambiguous
+                self.syn_due = true;
+            }
+            Phase::SynSent if syn && acks_ours => {
+                // RFC 3168, 6.1.1: a SYN-ACK with ECE and without CWR agrees.
+                self.ecn &= flags.contains(Flags::ECE) && !flags.contains(Flags::CWR);
+                self.receiver.open(now, segment.seq + 1, self.ecn);
+                self.establish(now, segment, Phase::AckDue);
+            }
+            Phase::SynReceived if flags.contains(Flags::ACK) && segment.ack >= self.initial + 1 => {
+                self.establish(now, segment, Phase::Established);
+            }
+            Phase::Established if syn => self.receiver.demand_ack(), // our ACK of the SYN-ACK was lost
+            _ => {}
+        }
+    }
+
+    fn establish(&mut self, now: Instant, segment: &Segment, phase: Phase) {
+        let rtt = (self.syns_lost == 0).then(|| now.since(self.syn_sent));
+        self.sender.open(now, rtt, self.syns_lost, segment.window, self.ecn);
+        self.syn_due = false;
+        self.syn_deadline = Instant::MAX;
+        self.phase = phase;
+    }
+
+    /// The next segment to put on the wire now, with its codepoint; call until `None`.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<(Segment, Ecn)> {
+        if self.phase != Phase::Established {
+            return self.poll_handshake(now);
+        }
+        if let Some((chunk, flags, ect)) = self.sender.poll_transmit(now) {
+            let mut segment = Segment {
+                seq: chunk.seq,
+                payload_len: chunk.len,
+                flags: flags | Flags::FIN.when(chunk.fin),
+                ..Segment::default()
+            };
+            self.receiver.acknowledge(&mut segment, false);
+            return Some((segment, if ect { Ecn::Ect0 } else { Ecn::NotEct }));
+        }
+        self.receiver.is_ack_due().then(|| (self.bare_ack(), Ecn::NotEct))
+    }
+
+    fn bare_ack(&mut self) -> Segment {
+        let mut segment = Segment { seq: self.sender.board().nxt(), ..Segment::default() };
+        self.receiver.acknowledge(&mut segment, true);
+        segment
+    }
+
+    #[cold]
+    fn poll_handshake(&mut self, now: Instant) -> Option<(Segment, Ecn)> {
+        if self.phase == Phase::AckDue {
+            self.phase = Phase::Established;
+            return Some((self.bare_ack(), Ecn::NotEct));
+        }
+        if !self.syn_due {
+            return None;
+        }
+        self.syn_due = false;
+        self.syn_sent = now;
+        let timeout = SYN_TIMEOUT * (1 << self.syns_lost.min(7));
+        self.syn_deadline = now + timeout.min(MAX_SYN_TIMEOUT);
+        let mut segment = Segment { seq: self.initial, ..Segment::default() };
+        if self.phase == Phase::SynReceived {
+            self.receiver.acknowledge(&mut segment, true);
+            segment.flags |= Flags::ECE.when(self.ecn);
+        } else {
+            segment.window = self.receiver.window();
+            let asks = self.ecn && (self.syns_lost == 0 || self.stack == Stack::Linux3_10);
+            segment.flags |= (Flags::ECE | Flags::CWR).when(asks);
+        }
+        segment.flags |= Flags::SYN;
+        Some((segment, Ecn::NotEct)) // RFC 3168, 6.1.1: a SYN is not ECT
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called, if nothing happens before.
+    ///
+    /// It moves with nearly every segment, mostly later: arm a timer once, and ask again when it fires.
+    #[inline]
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let deadline = self.sender.deadline().min(self.receiver.deadline()).min(self.syn_deadline);
+        (deadline != Instant::MAX).then_some(deadline)
+    }
+
+    /// Does what is due; harmless if nothing is.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if now >= self.syn_deadline {
+            self.syns_lost += 1;
+            self.syn_due = true;
+            self.syn_deadline = Instant::MAX;
+            self.sender.stats.timeouts += 1;
+        }
+        self.sender.on_timeout(now);
+        self.receiver.on_timeout(now);
+    }
+
+    /// Whether the handshake is over.
+    #[must_use]
+    pub fn is_established(&self) -> bool {
+        self.phase >= Phase::AckDue
+    }
+
+    /// Whether both directions ended: our FIN is acknowledged, and the peer's has arrived in order.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.sender.is_finished() && self.receiver.is_finished()
+    }
+
+    /// Whether the peer has ended its direction and all its data is here.
+    #[must_use]
+    pub fn is_peer_finished(&self) -> bool {
+        self.receiver.is_finished()
+    }
+
+    /// Payload bytes received in order.
+    #[must_use]
+    pub fn delivered_bytes(&self) -> u64 {
+        self.receiver.delivered()
+    }
+
+    /// Payload bytes that the peer acknowledged.
+    #[must_use]
+    pub fn acked_bytes(&self) -> u64 {
+        self.sender.acked_bytes()
+    }
+
+    /// Counters since the start.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.sender.stats
+    }
+
+    /// SRTT (RFC 6298), delayed ACKs included; none before the first sample.
+    #[must_use]
+    pub fn srtt(&self) -> Option<Duration> {
+        self.sender.rtt().srtt()
+    }
+
+    /// The smallest RTT sample of the path.
+    #[must_use]
+    pub fn min_rtt(&self) -> Option<Duration> {
+        self.srtt().map(|_| self.sender.rtt().min())
+    }
+
+    /// The last RTT sample of the path.
+    #[must_use]
+    pub fn latest_rtt(&self) -> Option<Duration> {
+        self.sender.rtt().latest()
+    }
+
+    /// The retransmission timeout, backoff included.
+    #[must_use]
+    pub fn rto(&self) -> Duration {
+        self.sender.rtt().rto()
+    }
+
+    /// Congestion window in segments.
+    #[must_use]
+    pub fn cwnd(&self) -> u32 {
+        self.sender.window().cwnd
+    }
+
+    /// Slow-start threshold in segments; [`INFINITE_SSTHRESH`](crate::INFINITE_SSTHRESH) before the first congestion.
+    #[must_use]
+    pub fn ssthresh(&self) -> u32 {
+        self.sender.window().ssthresh
+    }
+
+    /// Segments believed to be in the network (RFC 6675's pipe).
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        self.sender.board().in_flight()
+    }
+
+    /// The congestion state.
+    #[must_use]
+    pub fn state(&self) -> CongestionState {
+        self.sender.state()
+    }
+
+    /// Whether ECN was agreed.
+    #[must_use]
+    pub fn is_ecn(&self) -> bool {
+        self.is_established() && self.ecn
+    }
+
+    /// Whether every counter equals a recount of the scoreboard; for tests, as it takes time.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_consistent(&self) -> bool {
+        self.sender.board().is_consistent()
+    }
+
+    /// Shows the congestion control's inner state: name (with the unit) and value.
+    pub fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.sender.probe(show);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! The receiving half: order, SACK blocks, when to acknowledge, and the ECN echo.
+//!
+//! The steady state, data in order, is a few branches at the top of [`Receiver::on_data`]; all that is rarer is in
+//! functions marked cold.
+
+use crate::{Flags, SackBlock, Segment, SeqNumber};
+use alloc::collections::VecDeque;
+use goodqueue_units::{Duration, Ecn, Instant};
+
+/// How long an ACK waits for a second segment (Linux's 40 ms; RFC 9293, 3.8.6.3, allows half a second).
+const DELAYED_ACK: Duration = Duration::from_millis(40);
+/// Linux acknowledges this many segments at once when a connection starts, or starts again, so as not to hold up the
+/// sender's slow start.
+const QUICK_ACKS: u8 = 16;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    /// The next byte in order.
+    nxt: SeqNumber,
+    window: u32,
+    mss: u32,
+    /// Bytes in order that no ACK has covered.
+    unacked: u32,
+    delivered: u64,
+    /// When the delayed ACK is due, or [`Instant::MAX`].
+    deadline: Instant,
+    ack_now: bool,
+    /// ACKs still to be sent without delay.
+    quick: u8,
+    last_data: Instant,
+    ecn: bool,
+    /// CE was seen, and no CWR since: every ACK says ECE (RFC 3168, 6.1.3).
+    echo: bool,
+    sack_len: u8,
+    /// Out-of-order ranges as last changed, the most recent first (RFC 2018, section 4).
+    sack: [SackBlock; 3],
+    /// Where FIN stands, once it was seen.
+    fin: Option<SeqNumber>,
+    /// All out-of-order ranges: ascending, disjoint, not adjacent.
+    ranges: VecDeque<SackBlock>,
+}
+
+impl Receiver {
+    pub(crate) fn new(window: u32, mss: u16) -> Self {
+        Self {
+            nxt: SeqNumber(0),
+            window,
+            mss: u32::from(mss),
+            unacked: 0,
+            delivered: 0,
+            deadline: Instant::MAX,
+            ack_now: false,
+            quick: QUICK_ACKS,
+            last_data: Instant::ZERO,
+            ecn: false,
+            echo: false,
+            sack_len: 0,
+            sack: [SackBlock::default(); 3],
+            fin: None,
+            ranges: VecDeque::new(),
+        }
+    }
+
+    /// The peer's SYN was taken: data begins at `first`.
+    pub(crate) fn open(&mut self, now: Instant, first: SeqNumber, ecn: bool) {
+        self.nxt = first;
+        self.ecn = ecn;
+        self.last_data = now;
+    }
+
+    #[inline]
+    pub(crate) fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    pub(crate) fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// Whether all data and FIN have arrived.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.fin.is_some_and(|fin| self.nxt > fin)
+    }
+
+    /// Takes a segment with payload or FIN; the bytes that came into order. `rto` is this endpoint's own.
+    #[inline]
+    pub(crate) fn on_data(&mut self, now: Instant, segment: &Segment, ecn: Ecn, rto: Duration) -> u32 {
+        if now.since(self.last_data) > rto {
+            self.quick = QUICK_ACKS; // the sender was silent for long, and so is in slow start
+        }
+        self.last_data = now;
+        if self.ecn && (ecn == Ecn::Ce || segment.flags.contains(Flags::CWR)) {
+            self.on_ecn(segment, ecn);
+        }
+        if segment.seq != self.nxt || !self.ranges.is_empty() || segment.flags.contains(Flags::FIN) {
+            return self.on_unusual_data(segment);
+        }
+        let len = u32::from(segment.payload_len);
+        self.nxt += len;
+        self.unacked += len;
+        self.delivered += u64::from(len);
+        if self.unacked > self.mss || self.quick > 0 {
+            self.ack_now = true;
+        } else if self.deadline == Instant::MAX {
+            self.deadline = now + DELAYED_ACK;
+        }
+        len
+    }
+
+    /// RFC 3168, 6.1.3: CE starts the echo, CWR stops it; where both come together, the mark is the newer news.
+    #[cold]
+    fn on_ecn(&mut self, segment: &Segment, ecn: Ecn) {
+        if segment.flags.contains(Flags::CWR) {
+            self.echo = false;
+            self.ack_now = true;
+        }
+        if ecn == Ecn::Ce && !self.echo {
+            self.echo = true;
+            self.quick = self.quick.max(2); // the sender's window may be too small for a second segment to come
+        }
+    }
+
+    /// Out of order, again, over a hole, or the last.
+    #[cold]
+    fn on_unusual_data(&mut self, segment: &Segment) -> u32 {
+        self.ack_now = true; // RFC 5681, 4.2: gaps and their filling are told at once
+        let (start, end) = (segment.seq, segment.seq + segment.seq_len());
+        if end <= self.nxt {
+            self.quick = QUICK_ACKS; // a retransmission of what is here: our ACKs were lost
+            return 0;
+        }
+        if start > self.nxt + self.window {
+            return 0; // beyond the window (RFC 9293, 3.10.7.4)
+        }
+        if segment.flags.contains(Flags::FIN) {
+            self.fin = Some(end - 1);
+        }
+        if start > self.nxt {
+            self.hold(SackBlock { start, end });
+            return 0;
+        }
+        let before = self.nxt;
+        self.nxt = end;
+        while let Some(range) = self.ranges.front().filter(|range| range.start <= self.nxt) {
+            self.nxt = self.nxt.later(range.end);
+            self.ranges.pop_front();
+        }
+        self.forget_blocks(|block, nxt| block.end <= nxt);
+        let fin_taken = self.fin.is_some_and(|fin| fin >= before && fin < self.nxt);
+        let bytes = self.nxt.since(before) - u32::from(fin_taken);
+        self.unacked += bytes;
+        self.delivered += u64::from(bytes);
+        bytes
+    }
+
+    /// Puts `new` among the out-of-order ranges, joined to those it touches, and in front of the SACK blocks.
+    fn hold(&mut self, mut new: SackBlock) {
+        let first = self.ranges.partition_point(|range| range.end < new.start);
+        let mut joined = 0;
+        while let Some(range) = self.ranges.get(first + joined).filter(|range| range.start <= new.end) {
+            new.start = new.start.earlier(range.start);
+            new.end = new.end.later(range.end);
+            joined += 1;
+        }
+        if joined == 0 {
+            self.ranges.insert(first, new);
+        } else {
+            self.ranges[first] = new;
+            self.ranges.drain(first + 1..first + joined);
+        }
+        self.forget_blocks(|block, _| block.start >= new.start && block.end <= new.end);
+        self.sack.copy_within(..2, 1);
+        self.sack[0] = new;
+        self.sack_len = (self.sack_len + 1).min(3);
+    }
+
+    /// Takes out of the SACK blocks those of which `gone(block, nxt)` holds.
+    fn forget_blocks(&mut self, gone: impl Fn(&SackBlock, SeqNumber) -> bool) {
+        let mut kept = 0;
+        for i in 0..usize::from(self.sack_len) {
+            if !gone(&self.sack[i], self.nxt) {
+                self.sack[kept] = self.sack[i];
+                kept += 1;
+            }
+        }
+        self.sack_len = kept as u8;
+    }
+
+    /// An ACK is due now.
+    #[inline]
+    pub(crate) fn is_ack_due(&self) -> bool {
+        self.ack_now
+    }
+
+    /// Asks for an ACK.
+    pub(crate) fn demand_ack(&mut self) {
+        self.ack_now = true;
+    }
+
+    /// When the delayed ACK is due, or [`Instant::MAX`].
+    #[inline]
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    pub(crate) fn on_timeout(&mut self, now: Instant) {
+        if now >= self.deadline {
+            self.deadline = Instant::MAX;
+            self.ack_now = true;
+        }
+    }
+
+    /// Writes the acknowledgement into `segment`, SACK blocks too if it is a bare ACK.
+    ///
+    /// A data segment carries no SACK blocks, since a full one has no room for them; so where there are blocks, it
+    /// does not count as the ACK that is due, and a bare one follows.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, segment: &mut Segment, bare: bool) {
+        segment.ack = self.nxt;
+        segment.window = self.window;
+        segment.flags |= Flags::ACK | Flags::ECE.when(self.echo);
+        if self.sack_len > 0 {
+            if !bare {
+                return;
+            }
+            segment.sack_len = self.sack_len;
+            segment.sack = self.sack;
+        }
+        self.unacked = 0;
+        self.deadline = Instant::MAX;
+        self.ack_now = false;
+        self.quick = self.quick.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests;

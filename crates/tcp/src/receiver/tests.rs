@@ -1,0 +1,176 @@
+use super::*;
+use std::{vec, vec::Vec};
+
+const MSS: u16 = 500;
+const RTO: Duration = Duration::from_millis(300);
+
+fn at(ms: u64) -> Instant {
+    Instant::from_nanos(ms * 1_000_000)
+}
+
+fn receiver() -> Receiver {
+    let mut r = Receiver::new(64_000, MSS);
+    r.open(at(0), SeqNumber(5000), true);
+    r
+}
+
+/// One that has used up its quick ACKs.
+fn settled() -> Receiver {
+    let mut r = receiver();
+    for _ in 0..QUICK_ACKS {
+        let seq = r.nxt;
+        data(&mut r, 0, seq.0);
+        ack(&mut r).expect("a quick ACK");
+    }
+    r
+}
+
+fn segment(seq: u32) -> Segment {
+    Segment { seq: SeqNumber(seq), payload_len: MSS, flags: Flags::ACK, ..Segment::default() }
+}
+
+fn data(r: &mut Receiver, ms: u64, seq: u32) -> u32 {
+    r.on_data(at(ms), &segment(seq), Ecn::NotEct, RTO)
+}
+
+/// The bare ACK, if one is due.
+fn ack(r: &mut Receiver) -> Option<Segment> {
+    r.is_ack_due().then(|| {
+        let mut segment = Segment::default();
+        r.acknowledge(&mut segment, true);
+        segment
+    })
+}
+
+fn blocks(segment: Segment) -> Vec<(u32, u32)> {
+    segment.sack_blocks().iter().map(|b| (b.start.0, b.end.0)).collect()
+}
+
+/// RFC 2018, section 4, the examples at its end: eight segments of 500 bytes from 5000.
+#[test]
+fn the_blocks_are_those_of_rfc_2018_where_every_other_segment_is_lost() {
+    let mut r = receiver();
+    data(&mut r, 0, 5000);
+    assert_eq!(ack(&mut r).map(|a| (a.ack.0, blocks(a))), Some((5500, vec![])));
+    let steps: [(u32, &[(u32, u32)]); 3] = [
+        (6000, &[(6000, 6500)]),
+        (7000, &[(7000, 7500), (6000, 6500)]),
+        (8000, &[(8000, 8500), (7000, 7500), (6000, 6500)]),
+    ];
+    for (seq, expected) in steps {
+        assert_eq!(data(&mut r, 0, seq), 0);
+        assert_eq!(ack(&mut r).map(|a| (a.ack.0, blocks(a))), Some((5500, expected.to_vec())));
+    }
+    // The fourth segment arrives late: it joins two ranges.
+    data(&mut r, 0, 6500);
+    assert_eq!(ack(&mut r).map(blocks), Some(vec![(6000, 7500), (8000, 8500)]));
+    // The second one fills the first hole.
+    assert_eq!(data(&mut r, 0, 5500), 2000);
+    assert_eq!(ack(&mut r).map(|a| (a.ack.0, blocks(a))), Some((7500, vec![(8000, 8500)])));
+    assert_eq!((r.delivered(), r.ranges.len()), (2500, 1));
+}
+
+#[test]
+fn a_run_of_lost_leading_segments_is_one_growing_block() {
+    let mut r = receiver();
+    for n in 1..8 {
+        data(&mut r, 0, 5000 + n * 500);
+        assert_eq!(
+            ack(&mut r).map(|a| (a.ack.0, blocks(a))),
+            Some((5000, vec![(5500, 6000 + (n - 1) * 500)]))
+        );
+    }
+    assert_eq!(data(&mut r, 0, 5000), 4000);
+}
+
+#[test]
+fn the_first_sixteen_segments_are_acknowledged_one_by_one_then_every_second() {
+    let mut r = receiver();
+    let acks: Vec<bool> = (0..22)
+        .map(|n| {
+            data(&mut r, 0, 5000 + n * 500);
+            ack(&mut r).is_some()
+        })
+        .collect();
+    assert!(acks[..16].iter().all(|&ack| ack));
+    assert_eq!(acks[16..], [false, true, false, true, false, true]);
+}
+
+#[test]
+fn a_lone_segment_waits_40_ms_and_the_wait_is_not_prolonged() {
+    let mut r = settled();
+    let seq = r.nxt.0;
+    data(&mut r, 10, seq);
+    assert_eq!((ack(&mut r), r.deadline()), (None, at(50)));
+    r.on_timeout(at(49));
+    assert_eq!(ack(&mut r), None);
+    r.on_timeout(at(50));
+    assert_eq!(ack(&mut r).map(|a| a.ack.0), Some(seq + 500));
+    assert_eq!(r.deadline(), Instant::MAX);
+}
+
+#[test]
+fn after_a_silence_of_an_rto_acks_are_quick_again() {
+    let mut r = settled();
+    let seq = r.nxt.0;
+    data(&mut r, 301, seq);
+    assert!(ack(&mut r).is_some());
+}
+
+#[test]
+fn old_data_is_acknowledged_at_once_because_the_ack_must_have_been_lost() {
+    let mut r = settled();
+    assert_eq!(data(&mut r, 0, 5000), 0);
+    assert!(ack(&mut r).is_some());
+}
+
+/// RFC 3168, 6.1.3.
+#[test]
+fn ce_is_echoed_until_cwr_and_the_change_is_told_at_once() {
+    let mut r = settled();
+    let echo = |r: &mut Receiver, flags, ecn| {
+        let segment = Segment { flags, ..segment(r.nxt.0) };
+        r.on_data(at(1), &segment, ecn, RTO);
+        ack(r).map(|a| a.flags.contains(Flags::ECE))
+    };
+    assert_eq!(echo(&mut r, Flags::ACK, Ecn::Ce), Some(true));
+    assert_eq!(echo(&mut r, Flags::ACK, Ecn::Ect0), Some(true));
+    assert_eq!(echo(&mut r, Flags::ACK, Ecn::Ect0), None); // delayed again …
+    assert_eq!(echo(&mut r, Flags::ACK, Ecn::Ect0), Some(true)); // … and still echoed
+    assert_eq!(echo(&mut r, Flags::ACK | Flags::CWR, Ecn::Ect0), Some(false));
+    assert_eq!(echo(&mut r, Flags::ACK | Flags::CWR, Ecn::Ce), Some(true));
+}
+
+#[test]
+fn a_connection_without_ecn_echoes_nothing() {
+    let mut r = settled();
+    r.ecn = false;
+    r.on_data(at(1), &segment(r.nxt.0), Ecn::Ce, RTO);
+    r.demand_ack();
+    assert!(ack(&mut r).is_some_and(|a| !a.flags.contains(Flags::ECE)));
+}
+
+#[test]
+fn fin_counts_once_and_not_as_data_even_out_of_order() {
+    let mut r = receiver();
+    let fin = Segment { flags: Flags::ACK | Flags::FIN, ..segment(5500) };
+    assert_eq!(r.on_data(at(0), &fin, Ecn::NotEct, RTO), 0);
+    assert!(!r.is_finished());
+    assert_eq!(data(&mut r, 0, 5000), 1000);
+    assert!(r.is_finished());
+    assert_eq!(r.nxt, SeqNumber(6001));
+    assert_eq!(r.on_data(at(0), &fin, Ecn::NotEct, RTO), 0);
+    assert_eq!(r.delivered(), 1000);
+}
+
+#[test]
+fn data_carries_the_ack_unless_there_are_blocks_to_tell() {
+    let mut r = receiver();
+    data(&mut r, 0, 5000);
+    let mut carrier = Segment::default();
+    r.acknowledge(&mut carrier, false);
+    assert!(carrier.ack == SeqNumber(5500) && !r.is_ack_due());
+    data(&mut r, 0, 6000);
+    r.acknowledge(&mut carrier, false);
+    assert!(carrier.sack_len == 0 && r.is_ack_due());
+}

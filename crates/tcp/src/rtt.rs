@@ -1,0 +1,216 @@
+//! Round-trip times and the retransmission timeout: RFC 6298 with Linux's floor.
+//!
+//! Linux differs from RFC 6298 in two ways, and both matter at a short RTT. The floor of 200 ms is under the
+//! *variance* term, so RTO = SRTT + max(4 RTTVAR, 200 ms), not max(SRTT + 4 RTTVAR, 1 s). And the variance term
+//! follows the largest deviation of a round trip at once, but decays only once a round trip, because samples come with
+//! every ACK and the RFC's gains are meant for one sample a round trip.
+
+use crate::SeqNumber;
+use goodqueue_units::Duration;
+
+/// Floor of the variance term, in nanoseconds.
+const VARIANCE_FLOOR: u64 = 200_000_000;
+/// RFC 6298, 2.1.
+const INITIAL_RTO: Duration = Duration::from_secs(1);
+/// RFC 6298, 2.5, with Linux's value.
+const MAX_RTO: Duration = Duration::from_secs(120);
+
+/// The smoothed round-trip time of one connection and what follows from it.
+#[derive(Clone, Debug)]
+pub(crate) struct RttEstimator {
+    /// 8 SRTT in nanoseconds; 0 before the first sample.
+    srtt_x8: u64,
+    /// 4 × the smoothed deviation, in nanoseconds.
+    deviation_x4: u64,
+    /// The largest `deviation_x4` of this round trip, at least the floor.
+    deviation_max: u64,
+    /// 4 RTTVAR in nanoseconds: the variance term.
+    variance: u64,
+    /// The round trip ends when this is acknowledged.
+    round_end: SeqNumber,
+    /// RTO without backoff.
+    base_rto: Duration,
+    backoff: u32,
+    min: Duration,
+    latest: Duration,
+}
+
+impl RttEstimator {
+    pub(crate) const fn new() -> Self {
+        Self {
+            srtt_x8: 0,
+            deviation_x4: 0,
+            deviation_max: VARIANCE_FLOOR,
+            variance: 0,
+            round_end: SeqNumber(0),
+            base_rto: INITIAL_RTO,
+            backoff: 0,
+            min: Duration::MAX,
+            latest: Duration::ZERO,
+        }
+    }
+
+    /// Takes a sample. `smoothed` goes into SRTT: from the first segment that an ACK covers, so it includes the delay
+    /// of the delayed ACK, as RTO must. `path` is from the last one, so it does not: that is the path's RTT.
+    #[inline]
+    pub(crate) fn sample(&mut self, smoothed: Duration, path: Duration, una: SeqNumber, nxt: SeqNumber) {
+        self.latest = path;
+        if path < self.min {
+            self.min = path;
+        }
+        let rtt = smoothed.as_nanos().max(1);
+        if self.srtt_x8 == 0 {
+            // RFC 6298, 2.2: SRTT = R, RTTVAR = R/2.
+            self.srtt_x8 = rtt * 8;
+            self.deviation_x4 = rtt * 2;
+            self.variance = (rtt * 2).max(VARIANCE_FLOOR);
+            self.deviation_max = self.variance;
+            self.round_end = nxt;
+        } else {
+            self.smooth(rtt);
+            if una > self.round_end {
+                if self.deviation_max < self.variance {
+                    self.variance -= (self.variance - self.deviation_max) / 4;
+                }
+                self.round_end = nxt;
+                self.deviation_max = VARIANCE_FLOOR;
+            }
+        }
+        let rto = Duration::from_nanos(self.srtt_x8 / 8 + self.variance);
+        self.base_rto = if rto < MAX_RTO { rto } else { MAX_RTO };
+    }
+
+    /// RFC 6298, 2.3: SRTT += (R − SRTT)/8, deviation += (|R − SRTT| − deviation)/4; but a deviation that comes from
+    /// an RTT *below* SRTT weighs an eighth of that, so that a falling RTT does not raise the RTO.
+    #[inline]
+    fn smooth(&mut self, rtt: u64) {
+        let error = rtt as i64 - (self.srtt_x8 / 8) as i64;
+        self.srtt_x8 = (self.srtt_x8 as i64 + error) as u64;
+        let mut change = error.abs() - (self.deviation_x4 / 4) as i64;
+        if error < 0 && change > 0 {
+            change /= 8;
+        }
+        self.deviation_x4 = (self.deviation_x4 as i64 + change) as u64;
+        if self.deviation_x4 > self.deviation_max {
+            self.deviation_max = self.deviation_x4;
+            self.variance = self.variance.max(self.deviation_max);
+        }
+    }
+
+    /// RFC 6298, 5.5.
+    pub(crate) fn back_off(&mut self) {
+        self.backoff = (self.backoff + 1).min(16);
+    }
+
+    /// New data was acknowledged. With timestamps (which are always on, if not carried) that ACK is a sample even if
+    /// the segment was sent twice, and a sample ends the backoff (RFC 6298, 5.7; RFC 7323, 4).
+    #[inline]
+    pub(crate) fn end_backoff(&mut self) {
+        self.backoff = 0;
+    }
+
+    #[inline]
+    pub(crate) fn rto(&self) -> Duration {
+        if self.backoff == 0 {
+            return self.base_rto;
+        }
+        let rto = self.base_rto * (1 << self.backoff);
+        if rto < MAX_RTO { rto } else { MAX_RTO }
+    }
+
+    pub(crate) fn srtt(&self) -> Option<Duration> {
+        (self.srtt_x8 != 0).then(|| Duration::from_nanos(self.srtt_x8 / 8))
+    }
+
+    /// The smallest path RTT so far, or [`Duration::MAX`].
+    #[inline]
+    pub(crate) fn min(&self) -> Duration {
+        self.min
+    }
+
+    pub(crate) fn latest(&self) -> Option<Duration> {
+        (self.srtt_x8 != 0).then_some(self.latest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn sample(e: &mut RttEstimator, rtt: Duration, una: u32) {
+        e.sample(rtt, rtt, SeqNumber(una), SeqNumber(una + 100));
+    }
+
+    #[test]
+    fn the_first_sample_sets_srtt_and_half_of_it_as_variance() {
+        let mut e = RttEstimator::new();
+        assert_eq!(e.rto(), Duration::from_secs(1)); // RFC 6298, 2.1
+        sample(&mut e, ms(50), 1);
+        assert_eq!((e.srtt(), e.rto()), (Some(ms(50)), ms(250))); // 4·25 = 100 ms is below the floor
+        let mut e = RttEstimator::new();
+        sample(&mut e, ms(300), 1);
+        assert_eq!(e.rto(), ms(900)); // 300 + 4·150
+    }
+
+    /// RFC 6298, 2.3 by hand: SRTT 300, deviation 150; R = 460: error 160, SRTT 320, deviation 150 + (160−150)/4 = 152.5.
+    #[test]
+    fn later_samples_follow_the_gains_of_an_eighth_and_a_quarter() {
+        let mut e = RttEstimator::new();
+        sample(&mut e, ms(300), 1);
+        e.sample(ms(460), ms(460), SeqNumber(2), SeqNumber(200));
+        assert_eq!(e.srtt(), Some(ms(320)));
+        assert_eq!(e.rto(), ms(320 + 610));
+    }
+
+    /// SRTT 300, deviation 150; R = 60: error −240, 240 − 150 = 90, of which an eighth of a quarter: 600 + 11.25.
+    #[test]
+    fn a_falling_rtt_hardly_raises_the_deviation() {
+        let mut e = RttEstimator::new();
+        sample(&mut e, ms(300), 1);
+        e.sample(ms(60), ms(60), SeqNumber(2), SeqNumber(200));
+        assert_eq!(e.rto(), ms(270) + Duration::from_micros(611_250));
+    }
+
+    #[test]
+    fn the_variance_decays_by_a_quarter_once_a_round_and_never_below_200_ms() {
+        let mut e = RttEstimator::new();
+        sample(&mut e, ms(300), 1); // variance 600, round ends at 101
+        for _ in 0..10 {
+            e.sample(ms(300), ms(300), SeqNumber(50), SeqNumber(150));
+        }
+        assert_eq!(e.rto(), ms(900)); // ten samples, but the round has not ended
+        for round in 1..100 {
+            sample(&mut e, ms(300), 200 * round);
+        }
+        // The floor is approached from above by quarters; the deviation itself has long been next to zero.
+        let variance = e.rto() - ms(300);
+        assert!(variance >= ms(200) && variance < ms(201), "{variance}");
+    }
+
+    #[test]
+    fn backoff_doubles_up_to_two_minutes_and_ends_with_an_acknowledgement() {
+        let mut e = RttEstimator::new();
+        sample(&mut e, ms(50), 1);
+        e.back_off();
+        assert_eq!(e.rto(), ms(500));
+        for _ in 0..40 {
+            e.back_off();
+        }
+        assert_eq!(e.rto(), Duration::from_secs(120));
+        e.end_backoff();
+        assert_eq!(e.rto(), ms(250));
+    }
+
+    #[test]
+    fn the_minimum_and_latest_are_of_the_path_without_the_delayed_ack() {
+        let mut e = RttEstimator::new();
+        assert_eq!((e.srtt(), e.latest()), (None, None));
+        e.sample(ms(90), ms(50), SeqNumber(1), SeqNumber(2));
+        e.sample(ms(90), ms(70), SeqNumber(1), SeqNumber(2));
+        assert_eq!((e.min(), e.latest()), (ms(50), Some(ms(70))));
+    }
+}

@@ -1,0 +1,474 @@
+//! The sender's record of what is out: one entry per segment, marked by SACK and by loss detection.
+//!
+//! Loss detection is RACK's (RFC 8985, section 6.2) with a reordering window of 0: once it is switched on (by DupThresh
+//! or by being in recovery, which the sender decides), every segment not yet delivered that was sent before the most
+//! recently sent delivered one is lost, a retransmission no less than an original.
+//!
+//! Everything is O(1) amortised: originals were sent in sequence order, so one pointer (`scan`) passes each once, and
+//! retransmissions stand in a queue in the order in which they were sent.
+
+use crate::{SackBlock, SeqNumber};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use goodqueue_units::{Duration, Instant};
+
+const SACKED: u8 = 1;
+/// Taken for lost, and not known to be delivered since.
+const LOST: u8 = 2;
+/// Lost, and a retransmission is out; never without `LOST`.
+const RESENT: u8 = 4;
+/// Was ever sent twice: its RTT is ambiguous (Karn).
+const AMBIGUOUS: u8 = 8;
+const FIN: u8 = 16;
+/// None of these: the segment was sent once and nothing was heard of it.
+const TOUCHED: u8 = SACKED | LOST | RESENT | AMBIGUOUS;
+
+const FIRST_CAPACITY: usize = 16;
+
+/// One segment. 16 bytes, so that four fill a cache line.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    sent_at: Instant,
+    end: SeqNumber,
+    len: u16,
+    flags: u8,
+}
+
+impl Record {
+    const EMPTY: Self = Self { sent_at: Instant::ZERO, end: SeqNumber(0), len: 0, flags: 0 };
+
+    fn start(&self) -> SeqNumber {
+        self.end - (u32::from(self.len) + u32::from(self.flags & FIN != 0))
+    }
+
+    fn has(&self, flags: u8) -> bool {
+        self.flags & flags != 0
+    }
+}
+
+/// A segment to put on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    pub(crate) seq: SeqNumber,
+    pub(crate) len: u16,
+    pub(crate) fin: bool,
+}
+
+/// What one ACK delivered.
+#[derive(Debug)]
+pub(crate) struct Delivery {
+    now: Instant,
+    min_rtt: Duration,
+    /// Segments newly delivered, cumulatively or by SACK.
+    pub(crate) segments: u32,
+    /// Send times of the first and the last segment newly acknowledged, [`Instant::MAX`] without one. Segments that
+    /// were sent twice are left out.
+    pub(crate) acked: (Instant, Instant),
+    /// The same of segments newly SACKed.
+    pub(crate) sacked: (Instant, Instant),
+    /// A segment that was sent twice was acknowledged: `acked` is no sample (Karn).
+    pub(crate) ambiguous: bool,
+}
+
+impl Delivery {
+    #[inline]
+    pub(crate) fn new(now: Instant, min_rtt: Duration) -> Self {
+        let none = (Instant::MAX, Instant::MAX);
+        Self { now, min_rtt, segments: 0, acked: none, sacked: none, ambiguous: false }
+    }
+
+    #[inline]
+    pub(crate) fn now(&self) -> Instant {
+        self.now
+    }
+}
+
+/// When a segment was sent, as RFC 8985 orders segments: by time, then by sequence number.
+#[derive(Clone, Copy, Debug)]
+struct SendOrder {
+    sent_at: Instant,
+    end: SeqNumber,
+}
+
+impl SendOrder {
+    #[inline]
+    fn is_after(&self, record: &Record) -> bool {
+        self.sent_at > record.sent_at || (self.sent_at == record.sent_at && self.end > record.end)
+    }
+
+    #[inline]
+    fn advance(&mut self, record: &Record) {
+        if !self.is_after(record) {
+            *self = Self { sent_at: record.sent_at, end: record.end };
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Scoreboard {
+    /// Records of segments `head..tail`, each at its number modulo the length, a power of two.
+    ring: Vec<Record>,
+    head: u64,
+    tail: u64,
+    una: SeqNumber,
+    nxt: SeqNumber,
+    sacked_out: u32,
+    lost_out: u32,
+    resent_out: u32,
+    mss: u32,
+    /// Originals below were looked at by loss detection.
+    scan: u64,
+    /// No lost segment below waits for its retransmission.
+    next_lost: u64,
+    /// The most recently sent segment that was delivered.
+    newest_delivered: SendOrder,
+    /// Retransmissions in the order sent; those overtaken by events are skipped when they come to the front.
+    resent: VecDeque<(u64, Instant)>,
+    /// The SACK blocks of the last ACK: what they cover is marked already.
+    known: [SackBlock; 3],
+}
+
+impl Scoreboard {
+    /// An empty one, whose first byte will be `una`.
+    pub(crate) fn new(una: SeqNumber, mss: u16) -> Self {
+        Self {
+            ring: Vec::new(),
+            head: 0,
+            tail: 0,
+            una,
+            nxt: una,
+            sacked_out: 0,
+            lost_out: 0,
+            resent_out: 0,
+            mss: u32::from(mss),
+            scan: 0,
+            next_lost: 0,
+            newest_delivered: SendOrder { sent_at: Instant::ZERO, end: una },
+            resent: VecDeque::new(),
+            known: [SackBlock::default(); 3],
+        }
+    }
+
+    /// The first byte not acknowledged.
+    #[inline]
+    pub(crate) fn una(&self) -> SeqNumber {
+        self.una
+    }
+
+    /// The first byte not sent.
+    #[inline]
+    pub(crate) fn nxt(&self) -> SeqNumber {
+        self.nxt
+    }
+
+    #[inline]
+    pub(crate) fn packets_out(&self) -> u32 {
+        (self.tail - self.head) as u32
+    }
+
+    #[inline]
+    pub(crate) fn sacked_out(&self) -> u32 {
+        self.sacked_out
+    }
+
+    #[inline]
+    pub(crate) fn lost_out(&self) -> u32 {
+        self.lost_out
+    }
+
+    #[inline]
+    pub(crate) fn resent_out(&self) -> u32 {
+        self.resent_out
+    }
+
+    /// RFC 6675's pipe, in segments.
+    #[inline]
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.packets_out() - self.sacked_out - self.lost_out + self.resent_out
+    }
+
+    #[inline]
+    fn slot(&self, number: u64) -> usize {
+        number as usize & (self.ring.len() - 1)
+    }
+
+    #[inline]
+    fn at(&self, number: u64) -> &Record {
+        &self.ring[self.slot(number)]
+    }
+
+    #[inline]
+    fn at_mut(&mut self, number: u64) -> &mut Record {
+        let slot = self.slot(number);
+        &mut self.ring[slot]
+    }
+
+    /// Notes that `len` new bytes, and FIN if `fin`, leave now.
+    #[inline]
+    pub(crate) fn send(&mut self, now: Instant, len: u16, fin: bool) -> Chunk {
+        if self.packets_out() as usize == self.ring.len() {
+            self.grow();
+        }
+        let seq = self.nxt;
+        self.nxt += u32::from(len) + u32::from(fin);
+        let record = Record { sent_at: now, end: self.nxt, len, flags: if fin { FIN } else { 0 } };
+        *self.at_mut(self.tail) = record;
+        self.tail += 1;
+        Chunk { seq, len, fin }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let capacity = (2 * self.ring.len()).max(FIRST_CAPACITY);
+        let mut ring = alloc::vec![Record::EMPTY; capacity];
+        for number in self.head..self.tail {
+            ring[number as usize & (capacity - 1)] = *self.at(number);
+        }
+        self.ring = ring;
+    }
+
+    /// Whether a lost segment waits for its retransmission.
+    #[inline]
+    pub(crate) fn has_lost(&self) -> bool {
+        self.lost_out != self.resent_out
+    }
+
+    /// Notes that the first lost segment leaves again now, if there is one; the flag says whether it is the first of
+    /// all that are out.
+    pub(crate) fn resend(&mut self, now: Instant) -> Option<(Chunk, bool)> {
+        if !self.has_lost() {
+            return None;
+        }
+        let mut number = self.next_lost.max(self.head);
+        while number < self.tail && self.at(number).flags & (LOST | RESENT) != LOST {
+            number += 1;
+        }
+        if number == self.tail {
+            debug_assert!(false, "{} lost, {} resent, none found", self.lost_out, self.resent_out);
+            return None;
+        }
+        let record = self.at_mut(number);
+        record.flags |= RESENT | AMBIGUOUS;
+        record.sent_at = now;
+        let chunk = Chunk { seq: record.start(), len: record.len, fin: record.has(FIN) };
+        self.resent_out += 1;
+        self.resent.push_back((number, now));
+        self.next_lost = number + 1;
+        Some((chunk, number == self.head))
+    }
+
+    /// Takes everything before `ack` off; `ack` is not beyond [`nxt`](Self::nxt).
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, ack: SeqNumber, delivery: &mut Delivery) {
+        let mut last = None;
+        while self.head != self.tail {
+            let record = *self.at(self.head);
+            if record.end > ack {
+                self.trim(record, ack);
+                break;
+            }
+            self.head += 1;
+            if record.flags & TOUCHED == 0 {
+                if delivery.acked.0 == Instant::MAX {
+                    delivery.acked.0 = record.sent_at;
+                }
+                delivery.segments += 1;
+                last = Some(record);
+            } else {
+                self.acknowledge_touched(&record, delivery);
+            }
+        }
+        self.una = ack;
+        self.scan = self.scan.max(self.head);
+        if let Some(record) = last {
+            delivery.acked.1 = record.sent_at;
+            self.newest_delivered.advance(&record);
+        }
+    }
+
+    /// The receiver took a part of the first segment (it never does so by itself, but the wire may hold anything).
+    #[inline]
+    fn trim(&mut self, record: Record, ack: SeqNumber) {
+        if record.start() < ack {
+            let fin = u32::from(record.has(FIN));
+            self.at_mut(self.head).len = (record.end.since(ack) - fin) as u16;
+        }
+    }
+
+    #[cold]
+    fn acknowledge_touched(&mut self, record: &Record, delivery: &mut Delivery) {
+        if record.has(SACKED) {
+            self.sacked_out -= 1;
+            return; // delivered before
+        }
+        delivery.segments += 1;
+        self.forget_loss(record.flags);
+        if record.has(AMBIGUOUS) {
+            delivery.ambiguous = true;
+            self.delivered_again(record, delivery);
+        } else {
+            delivery.acked.0 = delivery.acked.0.min(record.sent_at);
+            delivery.acked.1 = record.sent_at;
+            self.newest_delivered.advance(record);
+        }
+    }
+
+    /// A segment that was sent twice is delivered: by which of the two? RFC 8985, section 6.2, step 2: not by the
+    /// retransmission, if that would have been faster than the path ever was.
+    fn delivered_again(&mut self, record: &Record, delivery: &Delivery) {
+        if delivery.now.since(record.sent_at) >= delivery.min_rtt {
+            self.newest_delivered.advance(record);
+        }
+    }
+
+    fn forget_loss(&mut self, flags: u8) {
+        if flags & LOST != 0 {
+            self.lost_out -= 1;
+        }
+        if flags & RESENT != 0 {
+            self.resent_out -= 1;
+            if self.resent_out == 0 {
+                self.resent.clear();
+            }
+        }
+    }
+
+    /// Marks what `blocks` cover as delivered.
+    #[cold]
+    pub(crate) fn sack(&mut self, blocks: &[SackBlock], delivery: &mut Delivery) {
+        if self.sacked_out == 0 {
+            self.known = [SackBlock::default(); 3]; // an old one may look new after 2³¹ bytes
+        }
+        for block in blocks {
+            let inside = |known: &&SackBlock| {
+                known.start != known.end && known.start >= block.start && known.end <= block.end
+            };
+            match self.known.iter().find(inside).copied() {
+                Some(known) => {
+                    self.sack_range(block.start, known.start, delivery);
+                    self.sack_range(known.end, block.end, delivery);
+                }
+                None => self.sack_range(block.start, block.end, delivery),
+            }
+        }
+        self.known = [SackBlock::default(); 3];
+        self.known[..blocks.len()].copy_from_slice(blocks);
+    }
+
+    fn sack_range(&mut self, start: SeqNumber, end: SeqNumber, delivery: &mut Delivery) {
+        let start = start.later(self.una);
+        if start >= end || end > self.nxt {
+            return;
+        }
+        let mut number = self.find(start);
+        while number < self.tail && self.at(number).end <= end {
+            self.sack_one(number, delivery);
+            number += 1;
+        }
+    }
+
+    /// The first segment that starts at `seq` or after it.
+    fn find(&self, seq: SeqNumber) -> u64 {
+        // No segment is larger than the MSS, so the guess is never too far; for full segments it is exact.
+        let guess = self.head + u64::from(seq.since(self.una) / self.mss);
+        let (mut low, mut high) = (guess.min(self.tail), self.tail);
+        while low < high {
+            // The first probe is the guess itself; after that, halves.
+            let middle = if low == guess { low } else { low + (high - low) / 2 };
+            if self.at(middle).start() < seq {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    fn sack_one(&mut self, number: u64, delivery: &mut Delivery) {
+        let record = self.at_mut(number);
+        if record.has(SACKED) {
+            return;
+        }
+        let before = *record;
+        record.flags = (record.flags | SACKED) & !(LOST | RESENT);
+        self.sacked_out += 1;
+        delivery.segments += 1;
+        self.forget_loss(before.flags);
+        if before.has(AMBIGUOUS) {
+            self.delivered_again(&before, delivery);
+        } else {
+            delivery.sacked.0 = delivery.sacked.0.min(before.sent_at);
+            delivery.sacked.1 = before.sent_at;
+            self.newest_delivered.advance(&before);
+        }
+    }
+
+    /// Marks as lost whatever was sent before the most recently sent delivered segment; whether anything was.
+    pub(crate) fn detect_losses(&mut self) -> bool {
+        let newest = self.newest_delivered;
+        let mut any = false;
+        while self.scan < self.tail {
+            let record = *self.at(self.scan);
+            if record.flags & TOUCHED == 0 {
+                if !newest.is_after(&record) {
+                    break;
+                }
+                self.note_lost(self.scan);
+                self.at_mut(self.scan).flags |= LOST;
+                self.lost_out += 1;
+                any = true;
+            }
+            self.scan += 1;
+        }
+        while let Some(&(number, sent_at)) = self.resent.front() {
+            let record = *self.at(number);
+            if number >= self.head && record.has(RESENT) && record.sent_at == sent_at {
+                if !newest.is_after(&record) {
+                    break;
+                }
+                self.note_lost(number);
+                self.at_mut(number).flags &= !RESENT;
+                self.resent_out -= 1;
+                any = true;
+            }
+            self.resent.pop_front();
+        }
+        any
+    }
+
+    /// Segment `number` is about to wait for its retransmission.
+    fn note_lost(&mut self, number: u64) {
+        // With none waiting, the next retransmission is this one, wherever the last was: nothing needs a second look.
+        self.next_lost = if self.has_lost() { self.next_lost.min(number) } else { number };
+    }
+
+    /// The retransmission timer fired: all that is not SACKed is lost, and so are the retransmissions.
+    pub(crate) fn lose_all(&mut self) {
+        for number in self.head..self.tail {
+            let record = self.at_mut(number);
+            record.flags &= !RESENT;
+            if !record.has(SACKED) {
+                record.flags |= LOST;
+            }
+        }
+        self.lost_out = self.packets_out() - self.sacked_out;
+        self.resent_out = 0;
+        self.resent.clear();
+        self.next_lost = self.head;
+        self.scan = self.tail;
+    }
+
+    /// Counts everything again, by the records alone; for tests.
+    pub(crate) fn is_consistent(&self) -> bool {
+        let count = |flag| (self.head..self.tail).filter(|&n| self.at(n).has(flag)).count() as u32;
+        let contiguous = (self.head + 1..self.tail).all(|n| self.at(n - 1).end == self.at(n).start());
+        let waiting_below = (self.head..self.next_lost.clamp(self.head, self.tail))
+            .any(|n| self.at(n).flags & (LOST | RESENT) == LOST);
+        (count(SACKED), count(LOST), count(RESENT)) == (self.sacked_out, self.lost_out, self.resent_out)
+            && contiguous
+            && !waiting_below
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,419 @@
+//! The sending half: what may be sent when, and Linux's five congestion states.
+
+use crate::cc::{Ack, AnyCc, Congestion};
+use crate::prr::Prr;
+use crate::rtt::RttEstimator;
+use crate::scoreboard::{Chunk, Delivery, Scoreboard};
+use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats, Window};
+use goodqueue_units::{Duration, Instant};
+
+/// RFC 6675, section 2: DupThresh.
+const DUP_THRESH: u32 = 3;
+
+/// The congestion state of a sender, in Linux's words; the order is that of severity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CongestionState {
+    /// Nothing unusual.
+    Open,
+    /// Some segments are SACKed, not enough to call others lost. New data is sent for each (RFC 3042).
+    Disorder,
+    /// The window is being reduced because of ECN.
+    Cwr,
+    /// Fast recovery: the window is being reduced because of loss.
+    Recovery,
+    /// After a retransmission timeout.
+    Loss,
+}
+
+/// How far the stream's end has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// The application may write more.
+    Open,
+    /// It will not; FIN goes with the last byte.
+    Closing,
+    FinSent,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Sender {
+    board: Scoreboard,
+    window: Window,
+    cc: AnyCc,
+    state: CongestionState,
+    end: End,
+    ecn: bool,
+    /// The next new segment says CWR (RFC 3168, 6.1.2).
+    cwr_due: bool,
+    /// The window was full when the last segment was sent.
+    cwnd_limited: bool,
+    mss: u16,
+    /// Timeouts since the last progress.
+    timeouts: u32,
+    /// Where the current reduction or recovery ends.
+    high_seq: SeqNumber,
+    peer_window: u32,
+    prr: Prr,
+    rtt: RttEstimator,
+    /// When the retransmission timer fires, or [`Instant::MAX`].
+    deadline: Instant,
+    last_sent: Instant,
+    /// The most segments out in the present window, which ends at `usage_end`.
+    max_packets_out: u32,
+    usage_end: SeqNumber,
+    /// Bytes written and not yet sent.
+    unsent: u64,
+    acked_bytes: u64,
+    pub(crate) stats: Stats,
+}
+
+impl Sender {
+    /// A sender whose first byte of data will be `first`.
+    pub(crate) fn new(config: &Config, first: SeqNumber) -> Self {
+        Self {
+            board: Scoreboard::new(first, config.mss.max(1)),
+            window: Window::new(config),
+            cc: AnyCc::new(config.cc, config.stack),
+            state: CongestionState::Open,
+            end: End::Open,
+            ecn: false,
+            cwr_due: false,
+            cwnd_limited: false,
+            mss: config.mss.max(1),
+            timeouts: 0,
+            high_seq: first,
+            peer_window: 0,
+            prr: Prr::default(),
+            rtt: RttEstimator::new(),
+            deadline: Instant::MAX,
+            last_sent: Instant::ZERO,
+            max_packets_out: 0,
+            usage_end: first,
+            unsent: 0,
+            acked_bytes: 0,
+            stats: Stats::default(),
+        }
+    }
+
+    /// The handshake is over. `rtt` is its sample; `syns_lost` how often it had to be repeated.
+    pub(crate) fn open(
+        &mut self,
+        now: Instant,
+        rtt: Option<Duration>,
+        syns_lost: u32,
+        window: u32,
+        ecn: bool,
+    ) {
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt, rtt, self.board.una(), self.board.nxt());
+        }
+        if syns_lost > 1 {
+            self.window.cwnd = 1; // RFC 5681, 3.1; Linux forgives one loss (RFC 6298, appendix A)
+        }
+        self.peer_window = window;
+        self.mss = u32::from(self.mss).min(window.max(1)) as u16; // the receiver may hold less than a segment
+        self.ecn = ecn;
+        self.last_sent = now;
+    }
+
+    pub(crate) fn write(&mut self, bytes: u64) {
+        if self.end == End::Open {
+            self.unsent = self.unsent.saturating_add(bytes);
+        }
+    }
+
+    pub(crate) fn close(&mut self) {
+        if self.end == End::Open {
+            self.end = End::Closing;
+        }
+    }
+
+    /// Whether all data and FIN were acknowledged.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.end == End::FinSent && self.board.packets_out() == 0
+    }
+
+    /// The next segment of data to go out now: lost ones first, the lowest first, then new ones.
+    #[inline]
+    pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
+        if self.board.in_flight() >= self.window.cwnd {
+            return None;
+        }
+        if self.board.has_lost() {
+            let chunk = self.retransmit(now)?;
+            return Some((chunk, Flags::NONE, false)); // not ECT: RFC 3168, 6.1.5
+        }
+        let chunk = self.send_new(now)?;
+        let cwr = self.cwr_due && chunk.len > 0;
+        self.cwr_due &= !cwr;
+        Some((chunk, Flags::CWR.when(cwr), self.ecn && chunk.len > 0))
+    }
+
+    #[inline]
+    fn send_new(&mut self, now: Instant) -> Option<Chunk> {
+        if !self.has_new() {
+            return None;
+        }
+        let len = self.unsent.min(u64::from(self.mss)) as u16;
+        self.unsent -= u64::from(len);
+        let fin = self.unsent == 0 && self.end == End::Closing;
+        if fin {
+            self.end = End::FinSent;
+        }
+        if self.board.packets_out() == 0 {
+            self.restart(now);
+        }
+        let chunk = self.board.send(now, len, fin);
+        self.after_send(now);
+        self.stats.segments_sent += 1;
+        Some(chunk)
+    }
+
+    /// Whether there is new data, or FIN, that the receiver has room for.
+    #[inline]
+    fn has_new(&self) -> bool {
+        let len = self.unsent.min(u64::from(self.mss)) as u32;
+        let used = self.board.nxt().since(self.board.una());
+        (len > 0 || self.end == End::Closing) && used + len <= self.peer_window
+    }
+
+    /// Something is sent while nothing was out.
+    #[cold]
+    fn restart(&mut self, now: Instant) {
+        self.deadline = now + self.rtt.rto();
+        self.cc.on_restart(now, now.since(self.last_sent));
+    }
+
+    #[cold]
+    fn retransmit(&mut self, now: Instant) -> Option<Chunk> {
+        let (chunk, is_first) = self.board.resend(now)?;
+        if is_first {
+            self.deadline = now + self.rtt.rto(); // the new copy of the first segment gets its full time
+        }
+        self.after_send(now);
+        self.stats.segments_sent += 1;
+        self.stats.retransmitted += 1;
+        Some(chunk)
+    }
+
+    /// Keeps account of how much of the window is used: over a whole window the fullest moment counts, so that one
+    /// ACK without data to send does not stop the growth, and an idle application does.
+    #[inline]
+    fn after_send(&mut self, now: Instant) {
+        self.last_sent = now;
+        if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
+            self.prr.on_sent();
+        }
+        let limited = self.board.in_flight() >= self.window.cwnd;
+        let out = self.board.packets_out();
+        if limited || self.board.una() >= self.usage_end || (!self.cwnd_limited && out > self.max_packets_out)
+        {
+            self.cwnd_limited = limited;
+            self.max_packets_out = out;
+            self.usage_end = self.board.nxt();
+        }
+    }
+
+    /// RFC 9438, 4.2, and RFC 7661: in slow start half a window in use is enough to double it.
+    #[inline]
+    fn is_cwnd_limited(&self) -> bool {
+        self.cwnd_limited || (self.window.in_slow_start() && self.window.cwnd < 2 * self.max_packets_out)
+    }
+
+    /// Takes the acknowledgement in `segment`; the path's RTT, where the ACK samples it.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
+        let (ack, una) = (segment.ack, self.board.una());
+        let ece = self.ecn && segment.flags.contains(Flags::ECE);
+        let advances = ack > una;
+        if !advances && segment.sack_len == 0 && !ece {
+            return None; // the ACK on data that flows the other way
+        }
+        if ack > self.board.nxt() {
+            return None; // of what was never sent (RFC 9293, 3.10.7.4)
+        }
+        let mut delivery = Delivery::new(now, self.rtt.min());
+        if segment.sack_len > 0 {
+            self.board.sack(segment.sack_blocks(), &mut delivery);
+        }
+        if advances {
+            self.board.acknowledge(ack, &mut delivery);
+            self.acked_bytes += u64::from(ack.since(una));
+            self.peer_window = segment.window;
+            self.timeouts = 0;
+            self.rtt.end_backoff();
+        }
+        let rtt = self.sample_rtt(&delivery);
+        if advances {
+            self.deadline = if self.board.packets_out() == 0 { Instant::MAX } else { now + self.rtt.rto() };
+        }
+        let ack = Ack {
+            now,
+            segments: delivery.segments,
+            counted: if self.window.stack == Stack::Linux6 { delivery.segments } else { 1 },
+            rtt,
+            una: self.board.una(),
+            nxt: self.board.nxt(),
+            is_cwnd_limited: self.is_cwnd_limited(),
+        };
+        if rtt.is_some() {
+            self.cc.on_rtt(&ack, &mut self.window);
+        }
+        let calm = self.state == CongestionState::Open && self.board.sacked_out() == 0 && !ece;
+        let lost = !calm && self.on_dubious_ack(now, ece);
+        if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
+            self.reduce(delivery.segments, advances && !lost);
+        } else if advances {
+            self.cc.on_ack(&ack, &mut self.window);
+        }
+        rtt
+    }
+
+    /// RFC 6298, 3 (Karn), from the first segment the ACK covers; the path's RTT is from the last.
+    #[inline]
+    fn sample_rtt(&mut self, delivery: &Delivery) -> Option<Duration> {
+        let (mut first, mut last) = delivery.acked;
+        if delivery.ambiguous || first == Instant::MAX {
+            (first, last) = delivery.sacked;
+        }
+        if first == Instant::MAX {
+            return None;
+        }
+        let (smoothed, path) = (delivery.now().since(first), delivery.now().since(last));
+        self.rtt.sample(smoothed, path, self.board.una(), self.board.nxt());
+        Some(path)
+    }
+
+    /// Leaves, changes and enters states; whether segments were found lost.
+    #[cold]
+    fn on_dubious_ack(&mut self, now: Instant, ece: bool) -> bool {
+        self.leave_finished_state();
+        let recovering = self.state >= CongestionState::Recovery;
+        let lost = (recovering || self.board.sacked_out() >= self.dup_thresh()) && self.board.detect_losses();
+        if recovering {
+            return lost;
+        }
+        if self.board.lost_out() > 0 {
+            if self.state != CongestionState::Cwr {
+                self.begin_reduction(now); // else it is under way: one reduction a window of data
+            }
+            self.state = CongestionState::Recovery;
+            self.stats.fast_recoveries += 1;
+        } else if self.state != CongestionState::Cwr {
+            if ece {
+                self.begin_reduction(now);
+                self.state = CongestionState::Cwr;
+                self.stats.ecn_reductions += 1;
+            } else if self.board.sacked_out() > 0 {
+                self.state = CongestionState::Disorder;
+            } else {
+                self.state = CongestionState::Open;
+            }
+        }
+        lost
+    }
+
+    /// A state ends when all that was sent before it began is acknowledged; CWR only with something sent after, so
+    /// that the echo of the old marks has stopped.
+    fn leave_finished_state(&mut self) {
+        let una = self.board.una();
+        match self.state {
+            CongestionState::Cwr if una > self.high_seq => self.window.cwnd = self.window.ssthresh,
+            CongestionState::Recovery if una >= self.high_seq => self.window.cwnd = self.window.ssthresh,
+            CongestionState::Loss if una >= self.high_seq => {}
+            _ => return,
+        }
+        self.state = CongestionState::Open;
+    }
+
+    /// RFC 6675's threshold, lowered where so little is out that it cannot be reached (early retransmit, RFC 5827, 3.2).
+    fn dup_thresh(&self) -> u32 {
+        let out = self.board.packets_out();
+        let may_send = self.board.in_flight() < self.window.cwnd && self.has_new();
+        if out < 4 && out == self.board.sacked_out() + 1 && !may_send {
+            return (out - 1).max(1);
+        }
+        DUP_THRESH
+    }
+
+    fn begin_reduction(&mut self, now: Instant) {
+        let cwnd = self.window.cwnd;
+        self.high_seq = self.board.nxt();
+        self.prr = Prr::new(cwnd);
+        self.window.counted = 0;
+        self.window.ssthresh = self.cc.ssthresh(&Congestion { now, cwnd });
+        self.cwr_due = self.ecn;
+    }
+
+    #[cold]
+    fn reduce(&mut self, delivered: u32, safe: bool) {
+        if delivered > 0 {
+            let bonus = safe || self.window.stack == Stack::Linux3_10;
+            let in_flight = self.board.in_flight();
+            let allowed = self.prr.on_ack(delivered, in_flight, self.window.ssthresh, bonus);
+            self.window.cwnd = (in_flight + allowed).max(1);
+        }
+    }
+
+    /// When the retransmission timer fires, or [`Instant::MAX`].
+    #[inline]
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// RFC 5681, 3.1, and RFC 6298, 5.4 to 5.7.
+    pub(crate) fn on_timeout(&mut self, now: Instant) {
+        if now < self.deadline {
+            return;
+        }
+        if self.board.packets_out() == 0 {
+            self.deadline = Instant::MAX;
+            return;
+        }
+        let cwnd = self.window.cwnd;
+        let again = self.state == CongestionState::Loss && self.timeouts > 0;
+        let reduced = self.state >= CongestionState::Cwr && self.high_seq > self.board.una();
+        if !again && (!reduced || self.state == CongestionState::Loss) {
+            self.window.ssthresh = self.cc.ssthresh(&Congestion { now, cwnd });
+        }
+        self.cc.on_rto();
+        self.board.lose_all();
+        self.window.cwnd = 1;
+        self.window.counted = 0;
+        self.cwr_due = self.ecn;
+        self.high_seq = self.board.nxt();
+        self.state = CongestionState::Loss;
+        self.timeouts += 1;
+        self.stats.timeouts += 1;
+        self.rtt.back_off();
+        self.deadline = now + self.rtt.rto();
+    }
+
+    pub(crate) fn state(&self) -> CongestionState {
+        self.state
+    }
+
+    pub(crate) fn window(&self) -> &Window {
+        &self.window
+    }
+
+    pub(crate) fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+
+    pub(crate) fn board(&self) -> &Scoreboard {
+        &self.board
+    }
+
+    /// Payload bytes acknowledged; FIN is none.
+    pub(crate) fn acked_bytes(&self) -> u64 {
+        self.acked_bytes - u64::from(self.is_finished())
+    }
+
+    pub(crate) fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.cc.probe(show);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! The congestion window, counted in segments.
+
+use crate::{Config, Stack};
+
+/// The congestion window and the slow-start threshold of one connection.
+///
+/// The sender owns it and lends it to the congestion control, as in Linux: recovery, rate reduction and timeouts set it
+/// in the same way for every algorithm, so an algorithm only says how it grows and how far it falls.
+#[derive(Clone, Debug)]
+pub struct Window {
+    /// Congestion window in segments, at least 1.
+    pub cwnd: u32,
+    /// Slow-start threshold in segments.
+    pub ssthresh: u32,
+    /// Segments counted towards the next segment of linear growth.
+    pub(crate) counted: u32,
+    pub(crate) stack: Stack,
+}
+
+impl Window {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            cwnd: config.initial_window.max(1),
+            ssthresh: config.initial_ssthresh.max(2),
+            counted: 0,
+            stack: config.stack,
+        }
+    }
+
+    /// Whether the window is below the threshold.
+    #[inline]
+    #[must_use]
+    pub fn in_slow_start(&self) -> bool {
+        match self.stack {
+            Stack::Linux6 => self.cwnd < self.ssthresh,
+            Stack::Linux3_10 => self.cwnd <= self.ssthresh,
+        }
+    }
+
+    /// Slow start (RFC 5681, section 3.1): a segment per segment counted; those left over at the threshold.
+    #[inline]
+    pub fn slow_start(&mut self, counted: u32) -> u32 {
+        let growth = match self.stack {
+            Stack::Linux6 => counted.min(self.ssthresh - self.cwnd),
+            Stack::Linux3_10 => counted,
+        };
+        self.cwnd += growth;
+        counted - growth
+    }
+
+    /// Linear growth: one segment for every `per` counted.
+    #[inline]
+    pub fn increase(&mut self, per: u32, counted: u32) {
+        // What was counted towards a slower growth is worth one segment at most.
+        if self.counted >= per {
+            self.counted = 0;
+            self.cwnd += 1;
+            if self.stack == Stack::Linux3_10 {
+                return;
+            }
+        }
+        self.counted += counted;
+        if self.counted >= per && self.stack == Stack::Linux6 {
+            let growth = self.counted / per;
+            self.counted -= growth * per;
+            self.cwnd += growth;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(stack: Stack, cwnd: u32, ssthresh: u32) -> Window {
+        Window { cwnd, ssthresh, counted: 0, stack }
+    }
+
+    #[test]
+    fn slow_start_stops_at_the_threshold_and_returns_the_rest() {
+        let mut w = window(Stack::Linux6, 10, 12);
+        assert_eq!((w.slow_start(5), w.cwnd, w.in_slow_start()), (3, 12, false));
+        let mut w = window(Stack::Linux3_10, 12, 12);
+        assert_eq!((w.slow_start(1), w.cwnd, w.in_slow_start()), (0, 13, false));
+    }
+
+    #[test]
+    fn linear_growth_keeps_fractions() {
+        let mut w = window(Stack::Linux6, 10, 2);
+        for _ in 0..5 {
+            w.increase(10, 5); // 25 counted
+        }
+        assert_eq!((w.cwnd, w.counted), (12, 5));
+        w.increase(10, 25);
+        assert_eq!((w.cwnd, w.counted), (15, 0));
+        w.counted = 9;
+        w.increase(4, 1); // 9 were counted when a segment cost 10: they buy one, not two
+        assert_eq!((w.cwnd, w.counted), (16, 1));
+    }
+
+    #[test]
+    fn linux_3_10_grew_after_one_ack_more_than_it_counted() {
+        let mut w = window(Stack::Linux3_10, 10, 2);
+        for _ in 0..10 {
+            w.increase(10, 1);
+        }
+        assert_eq!(w.cwnd, 10);
+        w.increase(10, 1);
+        assert_eq!((w.cwnd, w.counted), (11, 0));
+    }
+}

@@ -1,0 +1,149 @@
+//! Two endpoints on a virtual clock, with a path between them that does what a test says.
+
+#![allow(dead_code)] // each test file uses its part
+
+use goodqueue_tcp::{Config, Connection, Segment};
+use goodqueue_units::{Duration, Ecn, Instant};
+use std::collections::{BTreeMap, HashSet};
+
+/// What the path does to one direction. Segments are counted from 0: `data` those with payload, FIN or SYN;
+/// `acks` the bare ones.
+#[derive(Debug, Default)]
+pub struct Path {
+    pub drop_data: HashSet<u64>,
+    pub drop_acks: HashSet<u64>,
+    /// Data segments that are marked CE if they are ECN-capable.
+    pub mark_data: HashSet<u64>,
+    /// Data segments that take longer, by so much.
+    pub late_data: BTreeMap<u64, Duration>,
+    /// Segments of either kind that arrive twice.
+    pub twice: HashSet<u64>,
+    pub data_seen: u64,
+    pub acks_seen: u64,
+    /// Every data segment offered: when, and which.
+    pub log: Vec<(Instant, Segment, Ecn)>,
+}
+
+impl Path {
+    /// Loses the data segments `numbers`.
+    pub fn drop(numbers: impl IntoIterator<Item = u64>) -> Self {
+        Self { drop_data: numbers.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Arrival delays in excess of the path's: none is a loss, two a duplicate.
+    fn fate(&mut self, now: Instant, segment: &Segment, ecn: &mut Ecn) -> Vec<Duration> {
+        let (number, dropped) = if segment.seq_len() > 0 {
+            self.log.push((now, *segment, *ecn));
+            self.data_seen += 1;
+            (self.data_seen - 1, self.drop_data.contains(&(self.data_seen - 1)))
+        } else {
+            self.acks_seen += 1;
+            (self.acks_seen - 1, self.drop_acks.contains(&(self.acks_seen - 1)))
+        };
+        if dropped {
+            return vec![];
+        }
+        if segment.seq_len() > 0 && self.mark_data.contains(&number) && ecn.is_capable() {
+            *ecn = Ecn::Ce;
+        }
+        let late = if segment.seq_len() > 0 { self.late_data.get(&number).copied() } else { None };
+        let mut fate = vec![late.unwrap_or(Duration::ZERO)];
+        if self.twice.contains(&number) {
+            fate.push(Duration::from_micros(10));
+        }
+        fate
+    }
+}
+
+/// A client, a server, and what is between them.
+pub struct Pair {
+    pub client: Connection,
+    pub server: Connection,
+    /// Client to server.
+    pub up: Path,
+    /// Server to client.
+    pub down: Path,
+    pub delay: Duration,
+    pub now: Instant,
+    wire: BTreeMap<(Instant, u64), (bool, Segment, Ecn)>,
+    sequence: u64,
+}
+
+impl Pair {
+    /// 50 ms each way, so an RTT of 100 ms.
+    pub fn new(client: Config, server: Config) -> Self {
+        Self {
+            client: Connection::client(client),
+            server: Connection::server(server),
+            up: Path::default(),
+            down: Path::default(),
+            delay: Duration::from_millis(50),
+            now: Instant::ZERO,
+            wire: BTreeMap::new(),
+            sequence: 0,
+        }
+    }
+
+    /// Both ends alike.
+    pub fn alike(config: Config) -> Self {
+        Self::new(config.clone(), config)
+    }
+
+    fn flush(&mut self) {
+        for to_server in [true, false] {
+            let (from, path) =
+                if to_server { (&mut self.client, &mut self.up) } else { (&mut self.server, &mut self.down) };
+            while let Some((segment, mut ecn)) = from.poll_transmit(self.now) {
+                for late in path.fate(self.now, &segment, &mut ecn) {
+                    let arrival = self.now + self.delay + late;
+                    self.wire.insert((arrival, self.sequence), (to_server, segment, ecn));
+                    self.sequence += 1;
+                }
+            }
+            assert!(from.is_consistent());
+        }
+    }
+
+    /// Does the next thing that happens, if it does before `end`.
+    pub fn step(&mut self, end: Instant) -> bool {
+        self.flush();
+        let arrival = self.wire.first_key_value().map(|(key, _)| key.0);
+        let timers = [self.client.poll_timeout(), self.server.poll_timeout()];
+        let timer = timers.into_iter().flatten().min();
+        let next = arrival.into_iter().chain(timer).min().filter(|&next| next <= end);
+        let Some(next) = next else {
+            self.now = end;
+            return false;
+        };
+        self.now = self.now.max(next);
+        if arrival == Some(next) {
+            if let Some((_, (to_server, segment, ecn))) = self.wire.pop_first() {
+                let to = if to_server { &mut self.server } else { &mut self.client };
+                to.handle_segment(self.now, &segment, ecn);
+            }
+        } else {
+            self.client.handle_timeout(self.now);
+            self.server.handle_timeout(self.now);
+        }
+        true
+    }
+
+    /// Runs until `ms` milliseconds after the start.
+    pub fn run_until(&mut self, ms: u64) {
+        let end = Instant::from_nanos(ms * 1_000_000);
+        while self.step(end) {}
+        self.flush();
+    }
+
+    /// Runs until nothing is left to do; the time, or none if that does not come within `seconds`.
+    pub fn run(&mut self, seconds: u64) -> Option<Duration> {
+        let end = self.now + Duration::from_secs(seconds);
+        let mut last = self.now;
+        while self.step(end) {
+            last = self.now;
+        }
+        self.flush();
+        (self.wire.is_empty() && self.client.poll_timeout().is_none() && self.server.poll_timeout().is_none())
+            .then(|| last.since(Instant::ZERO))
+    }
+}

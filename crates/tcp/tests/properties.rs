@@ -1,0 +1,87 @@
+//! Whatever the path does, within reason, the stream arrives whole; debug assertions recount the scoreboard on the way.
+
+mod common;
+
+use common::{Pair, Path};
+use goodqueue_tcp::{Cc, Config, SeqNumber, Stack};
+use goodqueue_units::Duration;
+use proptest::collection::{btree_map, hash_set};
+use proptest::prelude::*;
+
+fn config() -> impl Strategy<Value = Config> {
+    (
+        proptest::sample::select(Cc::ALL),
+        proptest::sample::select(vec![Stack::Linux3_10, Stack::Linux6]),
+        any::<bool>(),
+        prop_oneof![Just(0_u32), Just(u32::MAX - 40_000), any::<u32>()],
+        proptest::sample::select(vec![(1448_u16, 64 << 20), (100, 64 << 20), (1448, 20_000), (1448, 0)]),
+        1..20_u32,
+    )
+        .prop_map(|(cc, stack, ecn, initial, (mss, receive_window), initial_window)| Config {
+            cc,
+            stack,
+            ecn,
+            mss,
+            initial_window,
+            receive_window,
+            initial_sequence: SeqNumber(initial),
+            ..Config::default()
+        })
+}
+
+fn path() -> impl Strategy<Value = Path> {
+    let late = (0..120_000_u64).prop_map(Duration::from_micros);
+    (
+        hash_set(0..400_u64, 0..60),
+        hash_set(0..300_u64, 0..60),
+        hash_set(0..400_u64, 0..10),
+        btree_map(0..400_u64, late, 0..20),
+        hash_set(0..400_u64, 0..20),
+    )
+        .prop_map(|(drop_data, drop_acks, mark_data, late_data, twice)| Path {
+            drop_data,
+            drop_acks,
+            mark_data,
+            late_data,
+            twice,
+            ..Path::default()
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_stream_completes(
+        client in config(), server in config(), up in path(), down in path(),
+        sent in 0..400_000_u64, answered in 0..200_000_u64,
+    ) {
+        let mut pair = Pair::new(client, server);
+        (pair.up, pair.down) = (up, down);
+        pair.client.write(sent);
+        pair.server.write(answered);
+        pair.client.close();
+        pair.server.close();
+        prop_assert!(pair.run(100_000).is_some(), "the transfer does not end");
+        prop_assert_eq!(pair.server.delivered_bytes(), sent);
+        prop_assert_eq!(pair.client.acked_bytes(), sent);
+        prop_assert_eq!(pair.client.delivered_bytes(), answered);
+        prop_assert_eq!(pair.server.acked_bytes(), answered);
+        prop_assert!(pair.client.is_closed() && pair.server.is_closed());
+        prop_assert_eq!((pair.client.in_flight(), pair.server.in_flight()), (0, 0));
+    }
+
+    /// What is delivered in order is never more than was sent, at any time, nor less than what the sender knows of.
+    #[test]
+    fn nothing_is_acknowledged_that_was_not_delivered(up in path(), down in path(), config in config()) {
+        let mut pair = Pair::alike(config);
+        (pair.up, pair.down) = (up, down);
+        pair.client.write_unlimited();
+        for _ in 0..2000 {
+            let end = pair.now + Duration::from_secs(200);
+            pair.step(end);
+            prop_assert!(pair.client.acked_bytes() <= pair.server.delivered_bytes());
+            prop_assert!(pair.client.cwnd() >= 1 && pair.client.ssthresh() >= 2);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Named situations of two endpoints. RTT is 100 ms; client data segment 0 is the SYN, so segment `n` of data is number
+//! `n + 1` of the path until something is retransmitted. The handshake's ACK, and so the first data, leaves at 100 ms.
+
+mod common;
+
+use common::{Pair, Path};
+use goodqueue_tcp::{Cc, Config, CongestionState, SeqNumber, Stack};
+use goodqueue_units::{Duration, Ecn};
+
+const MSS: u64 = 1448;
+
+fn reno() -> Config {
+    Config { cc: Cc::Reno, ..Config::default() }
+}
+
+/// A client that sends `segments` and closes, and a server that closes too.
+fn upload(config: Config, segments: u64, up: Path) -> Pair {
+    let mut pair = Pair::alike(config);
+    pair.client.write(segments * MSS);
+    pair.client.close();
+    pair.server.close();
+    pair.up = up;
+    pair
+}
+
+fn finish(pair: &mut Pair, bytes: u64) -> Duration {
+    let time = pair.run(300).expect("the transfer ends");
+    assert_eq!((pair.server.delivered_bytes(), pair.client.acked_bytes()), (bytes, bytes));
+    assert!(pair.client.is_closed() && pair.server.is_closed());
+    assert_eq!((pair.client.in_flight(), pair.server.in_flight()), (0, 0));
+    time
+}
+
+/// Wrong would be: 1.5× (ACKs counted instead of segments), or growth after a round trip that did not fill the window.
+#[test]
+fn slow_start_doubles_each_round_trip() {
+    let mut pair = Pair::alike(reno());
+    pair.client.write_unlimited();
+    for (ms, sent) in [(150, 10), (250, 30), (350, 70), (450, 150), (550, 310)] {
+        pair.run_until(ms);
+        assert_eq!(pair.up.data_seen - 1, sent, "at {ms} ms");
+        assert_eq!(u64::from(pair.client.cwnd()), sent + 10 - sent / 2 - 5, "at {ms} ms");
+    }
+}
+
+/// With an ACK per two segments Linux 3.10 grew by half a round trip; quick ACKs hide that for 16 segments.
+#[test]
+fn slow_start_of_linux_3_10_counts_acks() {
+    let mut pair = Pair::alike(Config { stack: Stack::Linux3_10, ..reno() });
+    pair.client.write_unlimited();
+    // 10, then 20 (all acknowledged singly), then 6 single ACKs and 14/2: 33, then 33/2.
+    for (ms, cwnd) in [(150, 10), (250, 20), (350, 33), (450, 49)] {
+        pair.run_until(ms);
+        assert_eq!(pair.client.cwnd(), cwnd, "at {ms} ms");
+    }
+}
+
+/// Wrong would be: a timeout, a second retransmission, a window that falls twice or not at all.
+#[test]
+fn one_loss_costs_one_retransmission_and_half_the_window() {
+    let mut pair = upload(reno(), 200, Path::drop([31]));
+    let time = finish(&mut pair, 200 * MSS);
+    let stats = pair.client.stats();
+    assert_eq!((stats.retransmitted, stats.timeouts, stats.fast_recoveries), (1, 0, 1));
+    assert!(pair.client.ssthresh() < 50 && time < Duration::from_millis(1500), "{time}");
+}
+
+/// Several holes in one window: wrong would be one round trip per hole (as without SACK), or a timeout.
+#[test]
+fn many_losses_in_a_window_are_repaired_in_few_round_trips() {
+    let mut pair = upload(reno(), 150, Path::drop([71, 75, 76, 80, 91, 95, 100, 110]));
+    let time = finish(&mut pair, 150 * MSS);
+    let stats = pair.client.stats();
+    assert_eq!((stats.retransmitted, stats.timeouts, stats.fast_recoveries), (8, 0, 1));
+    assert!(time < Duration::from_millis(1200), "{time}");
+}
+
+/// The retransmission of segment 30 is lost too. Wrong would be a timeout: later data shows the loss.
+#[test]
+fn a_lost_retransmission_is_repaired_without_a_timeout() {
+    let mut pair = upload(reno(), 200, Path::drop([31]));
+    while pair.client.stats().retransmitted == 0 {
+        assert!(pair.step(pair.now + Duration::from_secs(1)));
+        if pair.client.state() == CongestionState::Recovery && pair.up.drop_data.len() == 1 {
+            let next = pair.up.data_seen;
+            pair.up.drop_data.insert(next); // the retransmission is the next segment to leave
+        }
+    }
+    finish(&mut pair, 200 * MSS);
+    let stats = pair.client.stats();
+    assert_eq!((stats.retransmitted, stats.timeouts, stats.fast_recoveries), (2, 0, 1));
+}
+
+/// Nothing follows the last segment, so nothing can show its loss but time: RTO = SRTT + 200 ms.
+#[test]
+fn a_lost_tail_waits_for_the_timer() {
+    let mut pair = upload(reno(), 10, Path::drop([10]));
+    let time = finish(&mut pair, 10 * MSS);
+    assert_eq!((pair.client.stats().timeouts, pair.client.stats().fast_recoveries), (1, 0));
+    // First data leaves at 100, its ACKs come at 200; RTO 300 later; one round trip.
+    assert_eq!(time, Duration::from_millis(600));
+}
+
+/// Two of three last segments arrive: early retransmit, no timer.
+#[test]
+fn a_loss_among_the_last_three_is_retransmitted_early() {
+    let mut pair = upload(reno(), 10, Path::drop([8]));
+    finish(&mut pair, 10 * MSS);
+    assert_eq!((pair.client.stats().timeouts, pair.client.stats().retransmitted), (0, 1));
+}
+
+/// A whole window is lost: the timer, then slow start over what is missing.
+#[test]
+fn a_lost_window_is_sent_again_in_slow_start() {
+    let mut pair = upload(reno(), 30, Path::drop(11..31));
+    finish(&mut pair, 30 * MSS);
+    let stats = pair.client.stats();
+    assert_eq!((stats.timeouts, stats.retransmitted, stats.fast_recoveries), (1, 20, 0));
+}
+
+/// Later ACKs cover the lost ones. Wrong would be any retransmission.
+#[test]
+fn lost_acks_cost_nothing_while_others_follow() {
+    let mut pair = upload(reno(), 200, Path::default());
+    pair.down.drop_acks = (0..100).filter(|n| n % 3 != 0).collect();
+    finish(&mut pair, 200 * MSS);
+    assert_eq!((pair.client.stats().retransmitted, pair.client.stats().timeouts), (0, 0));
+}
+
+#[test]
+fn lost_syn_and_lost_syn_ack_cost_a_second_each() {
+    let mut pair = upload(reno(), 10, Path::drop([0]));
+    assert_eq!(finish(&mut pair, 10 * MSS), Duration::from_millis(1200));
+    let mut pair = upload(reno(), 10, Path::default());
+    pair.down = Path::drop([0]);
+    let time = finish(&mut pair, 10 * MSS);
+    assert!(time >= Duration::from_millis(1200) && time <= Duration::from_millis(1300), "{time}");
+}
+
+/// Wrong would be: a retransmission, a second reduction by the ECEs that follow the first, no CWR (then ECE never ends).
+#[test]
+fn a_mark_reduces_once_and_loses_nothing() {
+    let mut pair = upload(Config { ecn: true, ..reno() }, 300, Path::default());
+    pair.up.mark_data = [35, 36, 40].into();
+    finish(&mut pair, 300 * MSS);
+    let stats = pair.client.stats();
+    assert_eq!((stats.ecn_reductions, stats.retransmitted, stats.timeouts), (1, 0, 0));
+    assert!(pair.client.ssthresh() < 40);
+    let cwr = pair.up.log.iter().filter(|(_, s, _)| s.flags.contains(goodqueue_tcp::Flags::CWR)).count();
+    assert_eq!(cwr, 2, "the SYN, and the one new segment after the reduction");
+    assert!(pair.up.log.iter().all(|(_, s, ecn)| (*ecn == Ecn::Ect0) == (s.payload_len > 0)));
+}
+
+/// Wrong would be: data that does not carry ACKs (twice the segments), or a loss in one direction that stops the other.
+#[test]
+fn both_directions_flow_at_once_and_are_repaired_apart() {
+    let mut pair = upload(reno(), 300, Path::drop([31, 60]));
+    pair.down = Path::drop([45]);
+    pair.server = goodqueue_tcp::Connection::server(reno());
+    pair.server.write(300 * MSS);
+    pair.server.close();
+    finish(&mut pair, 300 * MSS);
+    assert_eq!((pair.client.delivered_bytes(), pair.server.acked_bytes()), (300 * MSS, 300 * MSS));
+    assert_eq!((pair.client.stats().retransmitted, pair.server.stats().retransmitted), (2, 1));
+    assert!(pair.up.acks_seen < 150, "{} bare ACKs", pair.up.acks_seen);
+}
+
+/// A segment that is overtaken by two is not lost; wrong would be a retransmission.
+#[test]
+fn a_little_reordering_retransmits_nothing() {
+    let mut pair = upload(reno(), 2, Path::default());
+    pair.client = goodqueue_tcp::Connection::client(reno());
+    pair.client.write(10 * MSS);
+    pair.up.late_data = [(3, Duration::from_millis(1))].into();
+    pair.up.drop_data = [].into();
+    pair.run_until(140);
+    // Segments of one burst arrive together, so the late one is overtaken by eight: that is beyond DupThresh.
+    pair.run_until(400);
+    assert_eq!(pair.client.stats().fast_recoveries, 1);
+    assert_eq!(pair.server.delivered_bytes(), 10 * MSS);
+
+    let mut pair = upload(reno(), 10, Path::default());
+    pair.up.late_data = [(9, Duration::from_millis(1))].into(); // overtaken by one
+    finish(&mut pair, 10 * MSS);
+    assert_eq!(pair.client.stats().fast_recoveries, 0);
+}
+
+#[test]
+fn fin_alone_is_lost_and_sent_again() {
+    let mut pair = upload(reno(), 10, Path::drop([11]));
+    let mut alone = Pair::alike(reno());
+    alone.client.write(10 * MSS);
+    alone.run_until(1000);
+    alone.client.close();
+    alone.server.close();
+    alone.up.drop_data = [11].into();
+    let time = alone.run(10).expect("it ends");
+    assert!(alone.client.is_closed() && alone.server.is_closed());
+    assert_eq!((alone.client.stats().timeouts, time > Duration::from_millis(1250)), (1, true));
+    finish(&mut pair, 10 * MSS);
+}
+
+/// Sequence numbers pass 2³² within the first window. Wrong would be anything but the same run.
+#[test]
+fn the_wrap_of_sequence_numbers_changes_nothing() {
+    let run = |initial| {
+        let config = Config { initial_sequence: SeqNumber(initial), ..Config::default() };
+        let mut pair = upload(config, 500, Path::drop([5, 31, 32, 200, 333]));
+        (finish(&mut pair, 500 * MSS), pair.client.stats(), pair.client.cwnd())
+    };
+    let expected = run(0);
+    for initial in [u32::MAX, u32::MAX - 1, u32::MAX - 20_000, u32::MAX - 300_000, (1 << 31) - 20_000] {
+        assert_eq!(run(initial), expected, "{initial}");
+    }
+}
+
+/// CUBIC over a path without a queue: HyStart must not leave slow start while the RTT stays the same.
+#[test]
+fn cubic_recovers_to_its_old_window() {
+    let mut pair = Pair::alike(Config { initial_ssthresh: 100, ..Config::default() });
+    pair.client.write_unlimited();
+    pair.run_until(500);
+    let next = pair.up.data_seen;
+    pair.up.drop_data.insert(next);
+    pair.run_until(1000);
+    let (cwnd, ssthresh) = (pair.client.cwnd(), pair.client.ssthresh());
+    assert!(ssthresh < 90 && cwnd >= ssthresh, "{cwnd} {ssthresh}");
+    pair.run_until(10_000);
+    assert!(pair.client.cwnd() > 100);
+    let mut names = vec![];
+    pair.client.probe(&mut |name, _| names.push(name));
+    assert!(names.contains(&"w_max_segments"));
+}

@@ -1,0 +1,164 @@
+"""Speed: bottleneck packets per CPU second on four standard cases, and nanoseconds per qdisc operation.
+
+Each case runs in its own process, single-threaded, and only the simulation itself is timed, in CPU time. The printed
+figure is the median of several processes. Times depend on the machine: they are for comparing on one machine.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from goodqueue.errors import UserError
+from goodqueue.record import Record, Scenario
+
+QUICK = 10
+"""``--quick`` divides the simulated time and the operations by this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A standard case: CUBIC flows through one bottleneck."""
+
+    name: str
+    flows: int
+    rate: str
+    rtt: str
+    qdisc: str
+    duration_s: float
+    floor_mpps: float
+    """What the project asks for, in million packets per CPU second."""
+
+    def scenario(self, quick: bool) -> Scenario:
+        """Return the scenario, a tenth as long if ``quick``."""
+        return {
+            "duration": f"{self.duration_s / (QUICK if quick else 1):g}s",
+            "warmup": "0s",
+            "seed": 1,
+            "bottleneck": {"rate": self.rate, "qdisc": self.qdisc},
+            "path": {"rtt": self.rtt},
+            "traffic": [{"kind": "bulk", "count": self.flows, "cc": "cubic"}],
+        }
+
+
+CASES = (
+    Case("i", 1, "100mbit", "50ms", "codel", 100, 3),
+    Case("ii", 10, "100mbit", "50ms", "fq_codel", 100, 3),
+    Case("iii", 100, "1gbit", "20ms", "fq_codel", 20, 2),
+    Case("iv", 1000, "1gbit", "20ms", "fq_codel", 10, 2),
+)
+
+FLOWS = (1, 1024)
+BACKLOG = 100
+"""Packets that stand in the queue while a discipline is timed: below the least default limit of the registry."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """The median of a case's processes."""
+
+    case: str
+    description: str
+    packets: int
+    """Packets that the down bottleneck forwarded."""
+    cpu_s: float
+    packets_per_cpu_s: float
+    floor_packets_per_cpu_s: float
+    max_rss_mb: float
+    """The greatest resident memory of the process, the interpreter included, in 10^6 bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class QdiscResult:
+    """The median cost of one enqueue and one dequeue."""
+
+    qdisc: str
+    pair_ns: dict[str, float | None]
+    """Number of flows to nanoseconds; None where the discipline refuses to run with its defaults."""
+
+
+def measure(case: Case, quick: bool = False) -> dict[str, float]:
+    """Simulate ``case`` in this process and return packets, CPU seconds and maximum resident bytes."""
+    import resource
+
+    from goodqueue._goodqueue import Simulation
+
+    simulation = Simulation(json.dumps(case.scenario(quick)))
+    before = os.times()
+    simulation.advance(simulation.duration_s)
+    after = os.times()
+    record: Record = json.loads(simulation.record())
+    unit = 1 if sys.platform == "darwin" else 1024
+    return {
+        "packets": record["queues"]["down"]["packets"]["forwarded"],
+        "cpu_s": (after.user - before.user) + (after.system - before.system),
+        "max_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit,
+    }
+
+
+def run_case(case: Case, quick: bool, repeats: int = 3) -> CaseResult:
+    """Measure ``case`` in ``repeats`` fresh processes and return the one of median speed. Raises UserError."""
+    code = f"from goodqueue import bench; print(bench.json.dumps(bench.measure(bench.CASES[{CASES.index(case)}], {quick})))"
+    runs = []
+    for _ in range(repeats):
+        process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        if process.returncode:
+            last = (process.stderr.strip().splitlines() or ["no message"])[-1]
+            raise UserError(f"bench case {case.name}", last)
+        runs.append(json.loads(process.stdout))
+    runs.sort(key=lambda run: run["packets"] / max(run["cpu_s"], 1e-9))
+    middle = runs[len(runs) // 2]
+    duration = case.duration_s / (QUICK if quick else 1)
+    plural = "flow" if case.flows == 1 else "flows"
+    return CaseResult(
+        case=case.name,
+        description=f"{case.flows} cubic {plural}, {case.rate}, {case.rtt}, {case.qdisc}, {duration:g} s",
+        packets=int(middle["packets"]),
+        cpu_s=middle["cpu_s"],
+        packets_per_cpu_s=middle["packets"] / max(middle["cpu_s"], 1e-9),
+        floor_packets_per_cpu_s=case.floor_mpps * 1e6,
+        max_rss_mb=middle["max_rss_bytes"] / 1e6,
+    )
+
+
+def run_qdisc(line: str, quick: bool, repeats: int = 5) -> QdiscResult:
+    """Time the discipline ``line`` with each number of `FLOWS`, the median of ``repeats``."""
+    from goodqueue import _goodqueue
+
+    pairs = 2_000_000 // (QUICK if quick else 1)
+    pair_ns: dict[str, float | None] = {}
+    for flows in FLOWS:
+        try:
+            times = [_goodqueue.qdisc_pair_ns(line, flows, BACKLOG, pairs) for _ in range(repeats)]
+        except ValueError:
+            pair_ns[str(flows)] = None
+        else:
+            pair_ns[str(flows)] = statistics.median(times)
+    return QdiscResult(line, pair_ns)
+
+
+def cases(quick: bool) -> Iterator[CaseResult]:
+    """Yield the result of each standard case."""
+    return (run_case(case, quick) for case in CASES)
+
+
+def qdiscs(quick: bool) -> Iterator[QdiscResult]:
+    """Yield the cost of each discipline of the registry, with its default parameters."""
+    from goodqueue import _goodqueue
+
+    return (run_qdisc(qdisc["name"], quick) for qdisc in json.loads(_goodqueue.qdiscs()))
+
+
+def as_json(case_results: list[CaseResult], qdisc_results: list[QdiscResult], quick: bool) -> dict[str, Any]:
+    """Return the results as ``bench --json`` prints them."""
+    return {
+        "schema": 1,
+        "quick": quick,
+        "cases": [asdict(result) for result in case_results],
+        "qdisc_pair_ns": [asdict(result) for result in qdisc_results],
+        "backlog_packets": BACKLOG,
+    }

@@ -1,0 +1,170 @@
+"""``goodqueue compare``: several disciplines on the same traffic."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goodqueue.cli.options import Json, Sets, Workers
+
+if TYPE_CHECKING:
+    from goodqueue.compare import Comparison
+    from goodqueue.record import Scenario
+
+# Keys of the scenario and the options that set them, to name the option in a refusal.
+ORIGINS = {
+    "bottleneck.rate": "--rate",
+    "bottleneck.up.rate": "--up-rate",
+    "bottleneck.buffer": "--buffer",
+    "path.rtt": "--rtt",
+    "duration": "--duration",
+    "warmup": "--warmup",
+    "traffic": "--traffic",
+}
+
+
+def compare(
+    qdiscs: Annotated[list[str], typer.Argument(metavar="QDISC...", help="tc lines; quote one that holds spaces.")],
+    rate: Annotated[str | None, typer.Option(metavar="RATE", help="Bottleneck rate. [10mbit]")] = None,
+    rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [50ms]")] = None,
+    up_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the way back. [as --rate]")] = None,
+    flows: Annotated[int | None, typer.Option(min=1, metavar="N", help="Bulk flows. [4]")] = None,
+    cc: Annotated[str | None, typer.Option(metavar="NAME", help="Congestion control. [cubic]")] = None,
+    ecn: Annotated[bool, typer.Option("--ecn", help="Bulk flows use ECN; say `ecn` in the qdisc's line too.")] = False,
+    traffic: Annotated[
+        str | None,
+        typer.Option(metavar="LIST", help="KIND[:COUNT][:down|up][:RATE],...: bulk:4,bulk:1:up,cbr:1mbit,ping. [bulk,ping]"),
+    ] = None,
+    duration: Annotated[str | None, typer.Option(metavar="TIME", help="Simulated time of a run. [60s]")] = None,
+    warmup: Annotated[str | None, typer.Option(metavar="TIME", help="Left out of the statistics. [5s]")] = None,
+    buffer: Annotated[str | None, typer.Option(metavar="Nbdp", help="Buffer in BDPs. [each qdisc's own limit]")] = None,
+    seeds: Annotated[int, typer.Option(min=1, metavar="N", help="Runs of each qdisc.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The first seed.")] = 1,
+    scenario: Annotated[str | None, typer.Option(metavar="FILE", help="Link and traffic from a scenario file.")] = None,
+    sets: Sets = None,
+    out: Annotated[str | None, typer.Option(metavar="DIR", help="Write figures, report.html, results.json.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write into --out even if it holds other files.")] = False,
+    workers: Workers = None,
+    json: Json = False,
+) -> None:
+    """Compare qdiscs on the same traffic, seed by seed.
+
+    \b
+    Examples:
+      goodqueue compare pfifo codel fq_codel --rate 10mbit --rtt 50ms
+      goodqueue compare codel "codel target 15ms" pie --flows 16 --cc reno --seeds 10
+      goodqueue compare fq_codel sfq --traffic bulk:4,bulk:2:up,cbr:1mbit,ping --up-rate 1mbit
+      goodqueue compare pfifo codel --scenario my-link.toml --out report --json
+
+    Each qdisc runs on the same seeds, so the difference of two is taken seed by seed and is known better than either.
+    The default traffic is 4 bulk flows that start at random within the first second, and a ping.
+    """
+    from goodqueue import output, terminal
+    from goodqueue import compare as comparing
+
+    options = {"rate": rate, "rtt": rtt, "up_rate": up_rate, "duration": duration, "warmup": warmup, "buffer": buffer}
+    described = {"flows": flows, "cc": cc, "ecn": ecn or None, "traffic": traffic}
+    base, origins = _base(scenario, options, described, sets or [])
+    lines = _check(base, qdiscs, seed, scenario or "", origins)
+    if out is not None:
+        output.check(out, force)
+        base.setdefault("series", {"interval": "100ms"})
+    chosen = list(range(seed, seed + seeds))
+    with terminal.progress(f"{len(lines)} qdiscs x {seeds} seeds") as progress:
+        result = comparing.compare(base, lines, chosen, workers, progress)
+    if out is not None:
+        from goodqueue import report
+
+        command = _command(lines, scenario, options | described, seeds, seed, sets or [])
+        with terminal.progress("figures and report") as progress:
+            output.write(out, force, lambda folder: report.write(folder, result, command, progress))
+    _print(result, json, out)
+
+
+def _base(
+    file: str | None, options: dict[str, str | None], described: dict[str, object], sets: list[str]
+) -> tuple["Scenario", dict[str, str]]:
+    """Return the unresolved scenario and, for each key that did not come from the file, where it came from."""
+    from goodqueue import scenario as reading
+    from goodqueue.errors import UserError
+
+    given = {name: value for name, value in options.items() if value is not None}
+    wanted = {name: value for name, value in described.items() if value is not None}
+    if file is None:
+        base = reading.from_options(**({"rate": "10mbit", "rtt": "50ms"} | given | wanted))  # type: ignore[arg-type]
+        origins = dict(ORIGINS)
+        if cc := wanted.get("cc"):
+            origins |= {f"traffic.{index}.cc": f"--cc {cc}" for index in range(len(base["traffic"]))}
+    else:
+        if wanted:
+            name = next(iter(wanted))
+            raise UserError(f"--{name}", f"{file} says what the traffic is; accepted: one of --{name} and --scenario")
+        base = reading.load(file)
+        keys = {option.removeprefix("--").replace("-", "_"): key for key, option in ORIGINS.items()}
+        for name, value in given.items():
+            if name == "buffer":
+                reading.apply_set(base, f"bottleneck.buffer.bdp={reading.parse_buffer(value)['bdp']}")
+            else:
+                reading.apply_set(base, f"{keys[name]}={value}")
+        origins = {keys[name]: ORIGINS[keys[name]] for name in given}
+    own = {key: f"--set {key}" for key in (reading.apply_set(base, assignment) for assignment in sets)}
+    return base, own | origins if not own else {**{k: v for k, v in origins.items() if k not in own}, **own}
+
+
+def _check(base: "Scenario", qdiscs: list[str], seed: int, file: str, origins: dict[str, str]) -> list[str]:
+    """Resolve ``base`` with each qdisc, so that a refusal comes before any run; return the lines, tidied."""
+    from goodqueue.compare import scenarios
+    from goodqueue.errors import UserError, quoted
+    from goodqueue.scenario import resolve
+
+    lines = [" ".join(line.split()) for line in qdiscs]
+    for line in lines:
+        if lines.count(line) > 1:
+            raise UserError("QDISC", f"found {quoted(line)} twice; accepted: each qdisc once")
+    if not isinstance(base.get("bottleneck"), dict):
+        raise UserError(file, "bottleneck", "missing; accepted: a table with a rate")
+    for scenario, line in zip(scenarios(base, lines, [seed]), lines, strict=True):
+        resolve(scenario, file, {"bottleneck.qdisc": f"QDISC {quoted(line)}", "seed": "--seed", **origins})
+    return lines
+
+
+def _command(
+    lines: list[str], file: str | None, options: dict[str, object], seeds: int, seed: int, sets: list[str]
+) -> str:
+    """Return the command that makes this comparison again."""
+    import shlex
+
+    words = ["goodqueue", "compare", *lines]
+    for name, value in ({"scenario": file} | options | {"seeds": seeds, "seed": None if seed == 1 else seed}).items():
+        if value is not None:
+            words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
+    for assignment in sets:
+        words += ["--set", assignment]
+    return shlex.join(words)
+
+
+def _print(result: "Comparison", json: bool, out: str | None) -> None:
+    from goodqueue import terminal
+    from goodqueue.compare import as_json
+
+    if json:
+        from json import dumps
+
+        from goodqueue._goodqueue import VERSION
+
+        terminal.emit(dumps(as_json(result, VERSION), ensure_ascii=False) + "\n")
+        return
+    from goodqueue import tables
+
+    terminal.say(tables.describe(result.scenario))
+    terminal.say()
+    terminal.print_table(tables.compare_table(result))
+    pictures = [(e.qdisc, e.delay_percentiles_ms) for e in result.entries if e.delay_percentiles_ms]
+    if pictures:
+        terminal.print_picture("Queueing delay, down, all seeds", pictures)
+    differences = tables.difference_table(result)
+    if differences:
+        terminal.print_table(differences)
+    for sentence in tables.certainty(result):
+        terminal.say(sentence)
+    if out is not None:
+        terminal.say(f"\nWritten: {out}/report.html, with its figures and results.json beside it.")

@@ -1,0 +1,96 @@
+"""Folders of results: whole or not at all.
+
+Everything is first written to a hidden folder beside the target, which takes the target's place when it is complete.
+A folder is replaced only if all that it holds was made by us, which its ``results.json`` lists under ``files``.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from goodqueue.errors import UserError
+
+RESULTS = "results.json"
+
+
+def check(out: str | Path, force: bool = False) -> None:
+    """Refuse a target that cannot or must not be written, before any work is done. Raises UserError."""
+    path, name = Path(out).absolute(), f"--out {out}"
+    if path.exists() and not path.is_dir():
+        raise UserError(name, "found a file; accepted: a folder, new, empty or made by goodqueue")
+    parent = path
+    while not parent.exists():
+        parent = parent.parent
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        raise UserError(name, f"cannot be written: no permission in {parent}")
+    if foreign := [] if force else _foreign(path):
+        more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
+        accepted = "a folder that is new, empty or made by goodqueue, or --force to write beside them"
+        raise UserError(name, f"holds files of others ({foreign[0]}{more}); accepted: {accepted}")
+
+
+def _foreign(path: Path) -> list[str]:
+    """Return what ``path`` holds that is not ours."""
+    if not path.is_dir():
+        return []
+    try:
+        ours = set(json.loads((path / RESULTS).read_text(encoding="utf-8"))["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        ours = set()
+    return sorted(entry.name for entry in path.iterdir() if entry.name not in ours)
+
+
+def write(out: str | Path, force: bool, fill: Callable[[Path], None]) -> None:
+    """Let ``fill`` write its files into a new folder, then put that in the place of ``out``.
+
+    With ``force`` the files replace those of the same name in ``out`` and leave others alone. On any error ``out`` is
+    as it was. Raises UserError where the system refuses.
+    """
+    path = Path(out).absolute()
+    check(out, force)
+    try:
+        with _workshop(path) as draft:
+            fill(draft)
+            if path.is_dir() and _foreign(path):
+                for file in sorted(draft.iterdir()):
+                    os.replace(file, path / file.name)
+            else:
+                _swap(draft, path)
+    except OSError as error:
+        raise UserError(f"--out {out}", f"cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def _workshop(path: Path) -> Iterator[Path]:
+    """Give a hidden folder beside ``path`` that is gone afterwards, unless it was moved."""
+    made = [parent for parent in path.parents if not parent.exists()]
+    draft = path.parent / f".{path.name}.partial-{os.getpid()}"
+    try:
+        draft.mkdir(parents=True)
+        yield draft
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        for parent in made:
+            try:
+                parent.rmdir()
+            except OSError:
+                break
+        raise
+    shutil.rmtree(draft, ignore_errors=True)
+
+
+def _swap(draft: Path, path: Path) -> None:
+    """Put ``draft`` in the place of ``path``, which may exist."""
+    old = path.parent / f".{path.name}.old-{os.getpid()}"
+    if path.exists():
+        path.rename(old)
+    try:
+        draft.rename(path)
+    except BaseException:
+        if old.exists():
+            old.rename(path)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,146 @@
+"""The distribution of queueing delay, drawn in text on a logarithmic axis.
+
+Each discipline has two lines: the density above (higher = more packets had that delay) and a box below it, whose line
+runs from the 5th to the 95th percentile, its box from the 25th to the 75th, with the median in it.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from goodqueue.stats import share_below
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """The characters to draw with."""
+
+    levels: str
+    """From nothing to full height."""
+    ends: str
+    """Left and right end of the whisker."""
+    whisker: str
+    box: str
+    median: str
+    axis: str
+    tick: str
+
+
+UNICODE = Glyphs(" ▁▂▃▄▅▆▇█", "├┤", "─", "━", "┃", "─", "┬")
+ASCII = Glyphs(" ..::-=+#", "||", "-", "=", "O", "-", "+")
+
+LEAST_MS = 0.01
+"""Where the axis begins at the latest: a tenth of the time of a full packet at 1 Gbit/s. What is less counts here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A logarithmic axis in ms, ``width`` characters wide."""
+
+    low: float
+    high: float
+    width: int
+
+    def position(self, value: float) -> float:
+        """Return where ``value`` stands, in characters from the left, held within the axis."""
+        share = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
+        return min(max(share, 0.0), 1.0) * self.width
+
+    def edge(self, column: int) -> float:
+        """Return the delay at the left edge of ``column``, in ms."""
+        return self.low * math.exp(math.log(self.high / self.low) * column / self.width)
+
+
+def axis_for(runs: Sequence[Sequence[float]], width: int) -> Axis:
+    """Return the axis that holds the 5th percentile to the maximum of each of ``runs``, from one round number to another."""
+    lows = [value for run in runs if (value := run[5]) > 0]
+    low = max(LEAST_MS, _round_down(min(lows, default=LEAST_MS)))
+    high = _round_up(max([run[-1] for run in runs] + [low * 10]))
+    return Axis(low, high, width)
+
+
+def _round_down(value: float) -> float:
+    decade = 10 ** math.floor(math.log10(value))
+    return decade * max(step for step in (1, 2, 5) if decade * step <= value * (1 + 1e-9))
+
+
+def _round_up(value: float) -> float:
+    decade = 10 ** math.floor(math.log10(value))
+    return decade * min(step for step in (1, 2, 5, 10) if decade * step >= value * (1 - 1e-9))
+
+
+def density(percentiles: Sequence[float], axis: Axis, glyphs: Glyphs) -> str:
+    """Return the line of bars: each column's share of the packets, the fullest column at full height."""
+    edges = [share_below(percentiles, axis.edge(column)) for column in range(axis.width + 1)]
+    edges[0], edges[-1] = 0.0, 1.0
+    shares = [right - left for left, right in zip(edges, edges[1:], strict=False)]
+    # One fat bar at the axis' start (packets that met an empty queue) must not flatten the rest.
+    top = sorted(shares)[-2] if shares[0] == max(shares) and len(shares) > 1 else max(shares)
+    steps = len(glyphs.levels) - 1
+    return "".join(
+        glyphs.levels[min(steps, max(1, round(steps * share / top)))] if share > 1e-4 and top > 0 else " "
+        for share in shares
+    )
+
+
+def box(percentiles: Sequence[float], axis: Axis, glyphs: Glyphs) -> str:
+    """Return the line of the box: 5th, 25th, 50th, 75th and 95th percentile."""
+    p5, p25, p50, p75, p95 = (
+        min(axis.width - 1, int(axis.position(percentiles[percent]))) for percent in (5, 25, 50, 75, 95)
+    )
+    cells = [" "] * axis.width
+    cells[p5 : p95 + 1] = glyphs.whisker * (p95 + 1 - p5)
+    cells[p25 : p75 + 1] = glyphs.box * (p75 + 1 - p25)
+    cells[p5], cells[p95] = (glyphs.ends[0], glyphs.ends[1]) if p5 < p95 else (glyphs.box, glyphs.box)
+    cells[p50] = glyphs.median
+    return "".join(cells)
+
+
+def scale(axis: Axis, glyphs: Glyphs) -> tuple[str, str]:
+    """Return the axis' line and the line of its numbers, in ms."""
+    line = [glyphs.axis] * (axis.width + 1)
+    numbers = [" "] * (axis.width + 8)
+    free_from = 0
+    decade = 10.0 ** math.floor(math.log10(axis.low))
+    steps = (1, 2, 5) if axis.high / axis.low <= 1000 else (1,)
+    while decade <= axis.high * (1 + 1e-9):
+        for step in steps:
+            value = decade * step
+            if not axis.low * (1 - 1e-9) <= value <= axis.high * (1 + 1e-9):
+                continue
+            at = min(axis.width, round(axis.position(value)))
+            line[at] = glyphs.tick
+            text = f"{value:g}"
+            begin = max(0, at - len(text) // 2)
+            if begin >= free_from:
+                numbers[begin : begin + len(text)] = text
+                free_from = begin + len(text) + 1
+        decade *= 10
+    return "".join(line), "".join(numbers).rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the picture: a label, what is drawn, and what kind of thing it is (for its colour)."""
+
+    label: str
+    drawn: str
+    kind: str
+    """``density``, ``box``, ``axis`` or ``numbers``."""
+
+
+def distribution(runs: Sequence[tuple[str, Sequence[float]]], width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
+    """Return the picture of ``runs``, each a label and 101 percentiles in ms, at most ``width`` characters wide."""
+    if not runs:
+        return []
+    longest = min(22, max(len(label) for label, _ in runs))
+    axis = axis_for([percentiles for _, percentiles in runs], max(10, width - longest - 8))
+    lines = []
+    for label, percentiles in runs:
+        label = label if len(label) <= longest else f"{label[: longest - 2]}.."
+        lines.append(Line(label.ljust(longest), density(percentiles, axis, glyphs), "density"))
+        lines.append(Line(" " * longest, box(percentiles, axis, glyphs), "box"))
+    line, numbers = scale(axis, glyphs)
+    lines.append(Line(" " * longest, line, "axis"))
+    lines.append(Line("ms".rjust(longest), numbers, "numbers"))
+    return lines

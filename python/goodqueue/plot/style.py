@@ -1,0 +1,82 @@
+"""The look of the figures, and how they are written."""
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+MARKERS = "osD^vPX*"
+"""One a series, so that no figure needs colour to be read."""
+
+WIDTH_IN = 6.8
+FONT_STACK = "'DejaVu Sans', Verdana, 'Segoe UI', sans-serif"
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """Apply goodqueue.mplstyle within the context and leave matplotlib as it was afterwards."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        text = files("goodqueue.plot").joinpath("goodqueue.mplstyle").read_text(encoding="utf-8")
+        matplotlib.rcParams.update(_parameters(text))
+        yield
+
+
+def _parameters(text: str) -> dict[str, str]:
+    lines = (line.split(":", 1) for line in text.splitlines() if line.strip() and not line.startswith("#"))
+    return {key.strip(): value.strip() for key, value in lines}
+
+
+def new_figure(height_in: float) -> Figure:
+    """Return an empty figure of the common width. Call within `look`."""
+    return Figure(figsize=(WIDTH_IN, height_in))
+
+
+def colour(index: int) -> str:
+    """Return the colour of the series ``index``; beyond the palette it begins again."""
+    colours: list[str] = matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
+    text = colours[index % len(colours)]
+    return text if text.startswith("#") else f"#{text}"
+
+
+def log_ms(ax: Axes, axis: str, low: float, high: float) -> None:
+    """Make ``axis`` (``x`` or ``y``) of ``ax`` logarithmic, with plain numbers at 1, 2, 5 of each decade where they fit."""
+    which = ax.xaxis if axis == "x" else ax.yaxis
+    (ax.set_xscale if axis == "x" else ax.set_yscale)("log")
+    (ax.set_xlim if axis == "x" else ax.set_ylim)(low, high)
+    few = high / low <= (2000 if axis == "x" else 50)
+    which.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=20))
+    which.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    which.set_minor_formatter(NullFormatter())
+
+
+def svg(figure: Figure, name: str) -> str:
+    """Return ``figure`` as an SVG element that can stand in an HTML page beside others.
+
+    Its identifiers begin with ``name``; it holds no date, and its text is text.
+    """
+    buffer = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": f"goodqueue {name}"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r'\bid="', f'id="{name}-', text)
+    text = re.sub(r"url\(#", f"url(#{name}-", text)
+    text = re.sub(r'xlink:href="#', f'xlink:href="#{name}-', text)
+    return re.sub(r"'DejaVu Sans'(, '[^']*'|, [\w-]+)*", FONT_STACK, text)
+
+
+def save(figure: Figure, folder: Path, name: str) -> str:
+    """Write ``name.svg`` and ``name.png`` into ``folder`` and return the SVG."""
+    text = svg(figure, name)
+    (folder / f"{name}.svg").write_text(f'<?xml version="1.0" encoding="utf-8"?>\n{text}', encoding="utf-8")
+    figure.savefig(folder / f"{name}.png", format="png", metadata={"Software": None})
+    return text

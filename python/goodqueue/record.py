@@ -1,0 +1,127 @@
+"""The record of one run, as every engine returns it (schema 1). Units are in the names.
+
+These types describe JSON; nothing here computes. ``None`` stands where there is nothing to measure: the delay of a
+queue that forwarded no packet, the drop probability of a discipline that has none.
+"""
+
+from typing import Any, NotRequired, TypedDict
+
+Scenario = dict[str, Any]
+"""A scenario as TOML has it: nested tables. The Rust core validates it."""
+
+
+class Delay(TypedDict):
+    """A distribution, in ms. For queues: from a packet's arrival to the start of its transmission."""
+
+    mean: float | None
+    stddev: float | None
+    min: float | None
+    p10: float | None
+    p50: float | None
+    p90: float | None
+    p95: float | None
+    p99: float | None
+    max: float | None
+
+
+class Packets(TypedDict):
+    """What became of the packets, counted over the measured time."""
+
+    offered: int
+    forwarded: int
+    dropped: int
+    marked: int
+
+
+class Queue(TypedDict):
+    """One direction of the bottleneck."""
+
+    qdisc: str
+    utilisation_percent: float
+    throughput_mbps: float
+    delay_ms: Delay
+    delay_percentiles_ms: list[float | None]
+    """The 0th to the 100th percentile of the delay: 101 numbers, ascending."""
+    packets: Packets
+    drops_by_reason: dict[str, int]
+    drop_percent: float
+    mark_percent: float
+
+
+class Flow(TypedDict):
+    """One flow of bulk or CBR traffic."""
+
+    name: str
+    kind: str
+    direction: str
+    cc: NotRequired[str | None]
+    start_s: float
+    goodput_mbps: float
+    rtt_ms: NotRequired[dict[str, float | None] | None]
+    retransmitted: NotRequired[int | None]
+    timeouts: NotRequired[int | None]
+    loss_percent: float | None
+    goodput_5s_mbps: NotRequired[dict[str, float | None] | None]
+
+
+class App(TypedDict):
+    """One application that is judged by its own metric, such as a ping."""
+
+    name: str
+    kind: str
+    rtt_ms: NotRequired[dict[str, float | None]]
+    loss_percent: NotRequired[float | None]
+
+
+class Fairness(TypedDict):
+    """Jain's index over the flows: 1 is equal shares, 1/n is one flow with everything."""
+
+    jain_goodput: float | None
+    jain_drops: float | None
+
+
+class QueueSeries(TypedDict):
+    """One queue over time; the lists are as long as the series' ``time_s``."""
+
+    delay_ms: list[float | None]
+    backlog_packets: list[float]
+    drop_probability: list[float | None]
+
+
+class FlowSeries(TypedDict):
+    """One flow over time."""
+
+    name: str
+    cwnd_packets: list[float | None]
+    goodput_mbps: list[float | None]
+
+
+class PacketSeries(TypedDict):
+    """Every forwarded packet of a window of time: when it left and how long it had queued."""
+
+    time_s: list[float]
+    delay_ms: list[float]
+
+
+class Series(TypedDict):
+    """Time series, where the scenario asks for them."""
+
+    interval_s: float
+    time_s: list[float]
+    queues: dict[str, QueueSeries]
+    flows: list[FlowSeries]
+    packets: NotRequired[dict[str, PacketSeries]]
+
+
+class Record(TypedDict):
+    """One run."""
+
+    schema: int
+    engine: str
+    seed: int
+    scenario: Scenario
+    queues: dict[str, Queue]
+    flows: list[Flow]
+    fairness: Fairness
+    apps: list[App]
+    series: NotRequired[Series]

@@ -1,0 +1,85 @@
+"""Decision traces: does our discipline decide as the recorded one did, packet by packet?"""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NotRequired, TypedDict
+
+from goodqueue import run
+from goodqueue.errors import UserError
+
+SUFFIXES = (".csv", ".csv.gz")
+
+
+class Mismatch(TypedDict):
+    """The first line of a trace where the decisions part."""
+
+    line: int
+    expected: str
+    got: str
+
+
+class Outcome(TypedDict):
+    """What the replay of one trace found."""
+
+    file: str
+    algorithm: str
+    events: int
+    packets: int
+    mismatches: int
+    first: Mismatch | None
+    unsupported: str | None
+    """Why this trace could not be replayed, if it could not; then nothing was checked."""
+    error: NotRequired[str]
+
+
+def find(paths: Iterable[str | Path]) -> list[Path]:
+    """Return the traces among and below ``paths``, each once, sorted within a folder.
+
+    Raises UserError for what does not exist, is not a trace, or is a folder without one.
+    """
+    found: dict[Path, None] = {}
+    for path in map(Path, paths):
+        if path.is_dir():
+            below = sorted(file for file in path.rglob("*") if file.name.endswith(SUFFIXES) and file.is_file())
+            traces = [file for file in below if file.name != "INDEX.csv"]
+            if not traces:
+                raise UserError(str(path), "no trace below; accepted: a folder that holds .csv or .csv.gz files")
+            found.update(dict.fromkeys(traces))
+        elif not path.exists():
+            raise UserError(str(path), "not found; accepted: a trace (.csv or .csv.gz) or a folder of traces")
+        else:
+            found[path] = None
+    return list(found)
+
+
+def replay(traces: Sequence[Path], workers: int | None = None, progress: run.Progress | None = None) -> list[Outcome]:
+    """Replay each of ``traces``, in parallel, and return the outcomes in the same order.
+
+    Raises UserError for the first of them that is malformed.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(max_workers=workers or run.cores()) as pool:
+        futures = [pool.submit(_one, trace) for trace in traces]
+        outcomes = []
+        try:
+            for future in futures:
+                outcomes.append(future.result())
+                if progress:
+                    progress(len(outcomes) / len(futures))
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    return outcomes
+
+
+def _one(trace: Path) -> Outcome:
+    from goodqueue import _goodqueue
+
+    try:
+        outcome: Outcome = json.loads(_goodqueue.replay(str(trace)))
+    except (ValueError, OSError) as error:
+        message = str(error).removeprefix(f"{trace}: ")
+        raise UserError(str(trace), message) from None
+    return outcome

@@ -1,0 +1,96 @@
+"""Runs: one scenario, or many of them on all cores.
+
+The core releases the interpreter's lock while it simulates, so threads are enough. Results come back in the order of
+the scenarios and hold the same bytes whatever the number of workers: a run shares nothing with its neighbours.
+"""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from goodqueue.record import Record, Scenario
+from goodqueue.scenario import to_json
+
+Progress = Callable[[float], None]
+"""Called from time to time with the share of the work that is done, from 0 to 1."""
+
+SLICE_S = 0.05
+"""Wall-clock seconds to simulate between two looks at the progress and at Ctrl-C."""
+
+
+class Stopped(Exception):
+    """A run was told to stop before its end."""
+
+
+def one(scenario: Scenario) -> Record:
+    """Run ``scenario`` (as `goodqueue.scenario.load` returns it) and return its record.
+
+    Raises goodqueue._goodqueue.ScenarioError, a ValueError, where the scenario is refused.
+    """
+    record: Record = json.loads(one_text(scenario))
+    return record
+
+
+def one_text(scenario: Scenario, progress: Progress | None = None) -> str:
+    """As `one`, but return the record as the core's own JSON, whose bytes depend on scenario and seed alone."""
+    return _simulate(to_json(scenario), progress or (lambda _: None), threading.Event())
+
+
+def many(scenarios: Sequence[Scenario], workers: int | None = None, progress: Progress | None = None) -> list[str]:
+    """Run each of ``scenarios`` and return their records as JSON, in the same order.
+
+    ``workers`` is the number of threads, by default one a usable core. On Ctrl-C the runs under way stop within about
+    `SLICE_S` and KeyboardInterrupt is raised. The first refusal (ScenarioError) ends all of them likewise.
+    """
+    from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+
+    shares = [0.0] * len(scenarios)
+    stop = threading.Event()
+
+    def work(index: int, text: str) -> str:
+        def note(share: float) -> None:
+            shares[index] = share
+
+        return _simulate(text, note, stop)
+
+    with ThreadPoolExecutor(max_workers=workers or cores()) as pool:
+        futures = [pool.submit(work, index, to_json(scenario)) for index, scenario in enumerate(scenarios)]
+        try:
+            pending = set(futures)
+            while pending:
+                done, pending = wait(pending, timeout=0.1, return_when=FIRST_EXCEPTION)
+                if progress:
+                    progress(sum(shares) / len(shares))
+                for future in done:
+                    future.result()
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    return [future.result() for future in futures]
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _simulate(scenario_json: str, progress: Progress, stop: threading.Event) -> str:
+    """Run one scenario in slices of about `SLICE_S` of wall-clock time. Slices do not change the result."""
+    from goodqueue._goodqueue import Simulation
+
+    simulation = Simulation(scenario_json)
+    end = simulation.duration_s
+    at, step = 0.0, end / 1000
+    while at < end:
+        if stop.is_set():
+            raise Stopped
+        at = min(end, at + step)
+        began = time.perf_counter()
+        simulation.advance(at)
+        took = time.perf_counter() - began
+        step *= min(4.0, max(0.25, SLICE_S / max(took, 1e-9)))
+        progress(at / end)
+    return simulation.record()

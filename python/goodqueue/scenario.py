@@ -1,0 +1,232 @@
+"""Scenarios: read from TOML, changed by ``--set``, built from command-line options.
+
+A scenario is a plain nested dictionary. What its keys mean and accept is decided in one place, the Rust core
+(`resolve`); here only the text around it is handled, and each refusal is given the name of the place it came from.
+"""
+
+import json
+import math
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from goodqueue.errors import UserError, quoted
+from goodqueue.record import Scenario
+
+
+def load(path: str | Path) -> Scenario:
+    """Read a scenario file.
+
+    Raises UserError where the file is missing, a directory, empty, not UTF-8 or not TOML (with the line).
+    """
+    name = str(path)
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise UserError(name, "not found; accepted: a scenario file in TOML") from None
+    except IsADirectoryError:
+        raise UserError(name, "found a directory; accepted: a scenario file in TOML") from None
+    except (OSError, ValueError) as error:
+        raise UserError(name, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if not data.strip():
+        raise UserError(name, "the file is empty; accepted: a scenario in TOML (`goodqueue run --help` shows one)")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UserError(name, f"line {line}: found a byte that is not UTF-8; accepted: TOML in UTF-8") from None
+    try:
+        scenario = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UserError(name, f"not TOML: {str(error) or 'nested too deeply'}") from None
+    if not scenario:
+        raise UserError(name, "found only comments; accepted: a scenario in TOML (`goodqueue run --help` shows one)")
+    return scenario
+
+
+def parse_value(text: str) -> Any:
+    """Return ``text`` read as a TOML value, or as it is where it is not one: ``4`` a number, ``10mbit`` text."""
+    if "\n" in text or "\r" in text:
+        return text
+    try:
+        table = tomllib.loads(f"value = {text}")
+        json.dumps(table, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        return text
+    return table["value"]
+
+
+def apply_set(scenario: Scenario, assignment: str) -> str:
+    """Carry out one ``--set KEY=VALUE`` on ``scenario`` in place, and return the key.
+
+    The key is a dotted path; a number in it picks from a list (``traffic.0.count=4``), and the number after the last
+    adds one. Tables on the way are made where they are missing. Raises UserError.
+    """
+    key, equals, text = assignment.partition("=")
+    key = key.strip()
+    origin = f"--set {assignment}"
+    if not equals or not all(key.split(".")):
+        raise UserError(origin, "found no KEY=VALUE; accepted: a dotted key, as in bottleneck.rate=10mbit")
+    parts = key.split(".")
+    holder: Any = scenario
+    for depth, part in enumerate(parts):
+        slot = _slot(holder, part, where=".".join(parts[:depth]), origin=origin)
+        if depth == len(parts) - 1:
+            holder[slot] = parse_value(text.strip())
+        elif isinstance(holder, dict):
+            holder = holder.setdefault(part, {})
+        else:
+            holder = holder[slot]
+    return key
+
+
+def _slot(holder: Any, part: str, where: str, origin: str) -> Any:
+    """Return the key or index that ``part`` names in ``holder``, making room at the end of a list."""
+    if isinstance(holder, dict):
+        return part
+    if not isinstance(holder, list):
+        raise UserError(origin, f"{where} is {quoted(holder)}, which has no keys; accepted: {where}=VALUE")
+    if not (part.isascii() and part.isdecimal() and len(part) < 6 and int(part) <= len(holder)):
+        accepted = f"{where}.0 to {where}.{len(holder)}"
+        raise UserError(origin, f"found {quoted(part)}; accepted: {accepted} (the last adds one)")
+    if int(part) == len(holder):
+        holder.append({})
+    return int(part)
+
+
+def to_json(scenario: Scenario) -> str:
+    """Return ``scenario`` as the JSON that the core takes. Raises UserError for a value that JSON cannot hold."""
+    try:
+        return json.dumps(scenario, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        pass
+    key, value = _first_unusable(scenario) or ("", None)
+    found = "a value nested too deeply" if value is None else f"{value}"
+    raise UserError(key, f"found {found}; accepted: text, a finite number, true or false, a list or a table")
+
+
+def _first_unusable(value: Any, key: str = "", depth: int = 0) -> tuple[str, Any] | None:
+    """Return the dotted key and the value of the first thing in ``value`` that JSON cannot hold."""
+    if depth > 100:
+        return key, None
+    if isinstance(value, dict | list):
+        items: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, inner in items:
+            if found := _first_unusable(inner, f"{key}.{name}" if key else f"{name}", depth + 1):
+                return found
+        return None
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return key, value
+    return None
+
+
+def resolve(scenario: Scenario, origin: str = "", origins: Mapping[str, str] | None = None) -> Scenario:
+    """Return ``scenario`` checked and with its defaults filled in.
+
+    ``origin`` (a file name) goes before the message of a refusal; ``origins`` gives keys that came from elsewhere
+    their own, such as ``{"bottleneck.rate": "--rate"}``. Raises UserError.
+    """
+    from goodqueue import _goodqueue
+
+    try:
+        text = to_json(scenario)
+    except UserError as error:
+        raise UserError(origin, str(error)) from None
+    try:
+        resolved: Scenario = json.loads(_goodqueue.resolve(text))
+    except _goodqueue.ScenarioError as error:
+        key = error.key.replace("[", ".").replace("]", "")
+        for known, place in (origins or {}).items():
+            if key == known or key.startswith(f"{known}."):
+                rest = key[len(known) + 1 :]
+                raise UserError(place, rest, error.message) from None
+        raise UserError(origin, error.key, error.message) from None
+    return resolved
+
+
+def from_file(path: str | Path, sets: Iterable[str] = (), seed: int | None = None) -> Scenario:
+    """Return the resolved scenario of a file, with ``--set`` assignments and ``--seed`` applied. Raises UserError."""
+    scenario = load(path)
+    origins = {key: f"--set {key}" for key in (apply_set(scenario, assignment) for assignment in sets)}
+    if seed is not None:
+        scenario["seed"] = seed
+        origins["seed"] = "--seed"
+    return resolve(scenario, str(path), origins)
+
+
+def seconds(text: str | float) -> float:
+    """Return a time of a resolved scenario, such as ``70s`` or ``200ms``, in seconds. Raises ValueError."""
+    units = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "min": 60.0, "s": 1.0}
+    word = str(text).strip()
+    for unit, factor in units.items():
+        if word.endswith(unit):
+            return float(word.removesuffix(unit)) * factor
+    return float(word)
+
+
+def from_options(
+    *,
+    rate: str,
+    rtt: str,
+    up_rate: str | None = None,
+    flows: int = 4,
+    cc: str = "cubic",
+    ecn: bool = False,
+    traffic: str = "bulk,ping",
+    duration: str = "60s",
+    warmup: str = "5s",
+    buffer: str | None = None,
+) -> Scenario:
+    """Return the (unresolved) scenario that the options of ``goodqueue compare`` describe.
+
+    Bulk flows start at random within the first second, so that each seed is another experiment. Raises UserError.
+    """
+    bottleneck: dict[str, Any] = {"rate": rate}
+    if buffer is not None:
+        bottleneck["buffer"] = parse_buffer(buffer)
+    if up_rate is not None:
+        bottleneck["up"] = {"rate": up_rate}
+    return {
+        "duration": duration,
+        "warmup": warmup,
+        "bottleneck": bottleneck,
+        "path": {"rtt": rtt},
+        "traffic": [_source(item.strip(), flows, cc, ecn) for item in traffic.split(",")],
+    }
+
+
+def parse_buffer(text: str) -> dict[str, float]:
+    """Return the scenario's ``buffer`` for ``2bdp`` or ``0.5bdp``. Raises UserError."""
+    number = text.strip().lower().removesuffix("bdp").strip()
+    try:
+        bdp = float(number)
+    except ValueError:
+        bdp = math.nan
+    if not 0 < bdp < math.inf:
+        accepted = "a multiple of the bandwidth-delay product, such as 2bdp"
+        raise UserError("--buffer", f"found {quoted(text)}; accepted: {accepted}")
+    return {"bdp": bdp}
+
+
+def _source(item: str, flows: int, cc: str, ecn: bool) -> dict[str, Any]:
+    """Return one traffic table for ``KIND[:DETAIL]…``: a detail is a count, a direction or (for cbr) a rate."""
+    kind, *details = item.split(":")
+    source: dict[str, Any] = {"kind": kind}
+    if kind == "bulk":
+        source |= {"count": flows, "cc": cc, "ecn": ecn, "start_spread": "1s"}
+    for detail in details:
+        if detail in ("down", "up"):
+            source["direction"] = detail
+        elif detail.isascii() and detail.isdecimal() and len(detail) < 10:
+            source["count"] = int(detail)
+        elif kind == "cbr" and detail:
+            source["rate"] = detail
+        else:
+            accepted = "a list such as bulk,ping or bulk:4:down,bulk:1:up,cbr:1mbit,ping"
+            raise UserError("--traffic", f"found {quoted(item)}; accepted: {accepted}")
+    if kind == "cbr" and "rate" not in source:
+        raise UserError("--traffic", f"found {quoted(item)}, a source without a rate; accepted: cbr:RATE, as cbr:1mbit")
+    return source

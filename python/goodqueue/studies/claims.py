@@ -1,0 +1,217 @@
+"""Claims: does a statement of the paper hold on given rows?
+
+The meaning of each kind is that of the published-facts format. Rows may be printed numbers or measured ones under the same
+keys, and may be intervals: then a comparison is true or false only where the intervals decide it, and None where they
+do not. A lookup picks, of the rows that fit a term, the most specific; keys that a row does not fix hold for all points.
+
+| kind | holds where |
+|---|---|
+| less_than, greater_than | left < factor · right, left > factor · right |
+| within | low ≤ left ≤ high, both widened by the tolerance |
+| ratio_between | low ≤ left / right ≤ high |
+| ordering | the items ascend strictly |
+| monotone | left goes one way along the points; steps back up to the tolerance are allowed |
+| approximately_equal | left and right differ by at most the tolerance (times right, where it is relative) |
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
+
+from goodqueue.studies.published import At, Claim, Term
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A number, or an interval that holds it."""
+
+    scenario: str
+    algorithm: str
+    metric: str
+    at: At
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One elementary comparison of a claim."""
+
+    verdict: bool | None
+    """None where a number is missing, or where intervals do not decide."""
+    text: str
+    """The comparison in words, with its numbers."""
+    terms: Mapping[str, float | None]
+    """What was looked up: a name to its number (the middle of an interval)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A term's number with the name it goes by."""
+
+    name: str
+    row: Row | None
+    constant: bool = False
+
+    @property
+    def low(self) -> float:
+        """Its lower end. Only where there is a row."""
+        assert self.row is not None
+        return self.row.low
+
+    @property
+    def high(self) -> float:
+        """Its upper end. Only where there is a row."""
+        assert self.row is not None
+        return self.row.high
+
+    @property
+    def number(self) -> float | None:
+        """The middle, None where nothing was found."""
+        return None if self.row is None else (self.row.low + self.row.high) / 2
+
+    def __str__(self) -> str:
+        shown = "nothing" if self.number is None else f"{self.number:.4g}"
+        return shown if self.constant else f"{self.name} = {shown}"
+
+
+def evaluate(claim: Claim, rows: Sequence[Row]) -> tuple[bool | None, list[Check]]:
+    """Return whether ``claim`` holds on ``rows`` (None: they do not decide it), and the comparisons behind that.
+
+    With the quantifier ``all``, one false comparison is enough; any other verdict needs them all decided.
+    """
+    checks = [check for scenario in claim.scenarios for check in _checks(claim, scenario, rows)]
+    verdicts = [check.verdict for check in checks]
+    if None in verdicts:
+        refuted = claim.quantifier == "all" and False in verdicts
+        return (False if refuted else None), checks
+    holding = sum(verdict is True for verdict in verdicts)
+    held = {"all": holding == len(verdicts), "some": holding > 0, "most": 2 * holding > len(verdicts)}
+    return held[claim.quantifier], checks
+
+
+def lookup(rows: Sequence[Row], term: Term, point: At) -> Found:
+    """Return what ``term``, of one algorithm and one metric, finds at ``point``; keys of its own ``at`` come first."""
+    if term.constant is not None:
+        return Found("", Row("", "", "", {}, term.constant, term.constant), constant=True)
+    if term.param is not None:
+        at = point.get(term.param)
+        row = Row("", "", "", {}, float(at), float(at)) if at is not None else None
+        return Found(term.param, row, constant=row is not None)
+    want = {**point, **term.at}
+    algorithm, metric = (names[0] if names and len(names) == 1 else "?" for names in (term.algorithms, term.metrics))
+    fitting = [
+        row
+        for row in rows
+        if (row.scenario, row.algorithm, row.metric) == (term.scenario, algorithm, metric)
+        and all(key in want and want[key] == value for key, value in row.at.items())
+    ]
+    place = "".join(f" {key}={value}" for key, value in want.items())
+    return Found(f"{algorithm} {metric}{place}", max(fitting, key=lambda row: len(row.at), default=None))
+
+
+def _inherit(first: Term, term: Term) -> Term:
+    """Return ``term`` with what it does not say taken from ``first``."""
+    if not term.is_lookup:
+        return term
+    return Term(
+        scenario=term.scenario or first.scenario,
+        algorithms=term.algorithms or first.algorithms,
+        metrics=term.metrics or first.metrics,
+        at={**first.at, **term.at},
+    )
+
+
+def _each(term: Term) -> Iterator[Term]:
+    """Yield ``term`` for each of its algorithms and metrics."""
+    for algorithm, metric in product(term.algorithms or ("?",), term.metrics or ("?",)):
+        yield replace(term, algorithms=(algorithm,), metrics=(metric,)) if term.is_lookup else term
+
+
+def _checks(claim: Claim, scenario: str, rows: Sequence[Row]) -> Iterator[Check]:
+    here = Term(scenario=scenario)
+    if claim.kind == "ordering":
+        first = _inherit(here, claim.items[0])
+        terms = [_inherit(first, item) for item in claim.items]
+        for point in claim.points:
+            yield _ordering([lookup(rows, term, point) for term in terms])
+        return
+    assert claim.left is not None
+    for left in _each(_inherit(here, claim.left)):
+        found = [lookup(rows, left, point) for point in claim.points]
+        if claim.kind == "monotone":
+            yield _monotone(claim, found)
+        elif claim.kind == "within":
+            yield from (_within(claim, one) for one in found)
+        else:
+            assert claim.right is not None
+            for point, one in zip(claim.points, found, strict=True):
+                for right in _each(_inherit(left, claim.right)):
+                    yield _pair(claim, one, lookup(rows, right, point))
+
+
+def _decide(yes: bool, no: bool) -> bool | None:
+    return True if yes else False if no else None
+
+
+def _check(found: Sequence[Found], verdict: bool | None, text: str) -> Check:
+    missing = [one for one in found if one.row is None]
+    terms = {one.name: one.number for one in found if not one.constant}
+    if missing:
+        return Check(None, "no number for " + ", ".join(one.name for one in missing), terms)
+    return Check(verdict, text, terms)
+
+
+def _ordering(found: Sequence[Found]) -> Check:
+    text = " < ".join(map(str, found))
+    if any(one.row is None for one in found):
+        return _check(found, None, text)
+    steps = list(pairwise(found))
+    verdict = _decide(all(a.high < b.low for a, b in steps), any(a.low >= b.high for a, b in steps))
+    return _check(found, verdict, text)
+
+
+def _monotone(claim: Claim, found: Sequence[Found]) -> Check:
+    values = ", ".join("?" if one.number is None else f"{one.number:.4g}" for one in found)
+    text = f"{found[0].name} and on {claim.direction}: {values}"
+    # A step between two intervals says little about their neighbours: only numbers decide.
+    if any(one.row is None or one.low != one.high for one in found) or len(found) < 2:
+        return _check(found, None, text)
+    sign = 1 if claim.direction == "increasing" else -1
+    return _check(found, all(sign * (b.low - a.low) >= -claim.tolerance for a, b in pairwise(found)), text)
+
+
+def _within(claim: Claim, left: Found) -> Check:
+    text = f"{claim.low:g} ≤ {left} ≤ {claim.high:g}" + (f" (± {claim.tolerance:g})" if claim.tolerance else "")
+    if left.row is None:
+        return _check([left], None, text)
+    low, high = claim.low - claim.tolerance, claim.high + claim.tolerance
+    return _check([left], _decide(low <= left.low and left.high <= high, left.high < low or left.low > high), text)
+
+
+def _pair(claim: Claim, left: Found, right: Found) -> Check:
+    times = f"{claim.factor:g} × " if claim.factor != 1 else ""
+    words = {
+        "less_than": f"{left} {'≤' if claim.or_equal else '<'} {times}{right}",
+        "greater_than": f"{left} > {times}{right}",
+        "ratio_between": f"{claim.low:g} ≤ ({left}) / ({right}) ≤ {claim.high:g}",
+        "approximately_equal": f"{left} ≈ {right} (± {claim.tolerance:g}{' of the right' if claim.relative else ''})",
+    }
+    missing = left.row is None or right.row is None
+    return _check([left, right], None if missing else _compare(claim, left, right), words[claim.kind])
+
+
+def _compare(claim: Claim, left: Found, right: Found) -> bool | None:
+    factor = claim.factor
+    if claim.kind == "greater_than":
+        return _decide(left.low > factor * right.high, left.high <= factor * right.low)
+    if claim.kind == "less_than":
+        equal = left.low == left.high == factor * right.low
+        yes = left.high < factor * right.low or (claim.or_equal and left.high <= right.low)
+        return _decide(yes, left.low > factor * right.high or (equal and not claim.or_equal))
+    if claim.kind == "ratio_between":
+        yes = claim.low * right.high <= left.low and left.high <= claim.high * right.low
+        return _decide(yes, left.high < claim.low * right.low or left.low > claim.high * right.high)
+    room = claim.tolerance * abs(right.low) if claim.relative else claim.tolerance
+    yes = left.low >= right.high - room and left.high <= right.low + room
+    return _decide(yes, left.high < right.low - room or left.low > right.high + room)

@@ -1,0 +1,137 @@
+"""What a study is made of. Plain values: nothing here reads files or runs anything."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from goodqueue.record import Scenario
+from goodqueue.studies.published import At, Published
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """How one published metric is computed: a number of each run's record, then one number of all seeds."""
+
+    name: str
+    """As published, with the unit at its end: ``delay_mean_ms``."""
+    record: str = ""
+    """Dotted path into the record, such as ``queues.down.delay_ms.mean``; empty where a computation is named."""
+    compute: str = ""
+    """Name of a computation of `goodqueue.studies.metrics.COMPUTATIONS`; empty where a path is given."""
+    options: Mapping[str, str | float] = field(default_factory=dict)
+    """What the computation is told."""
+    over_seeds: str = "mean"
+    """``mean`` or ``sd`` (sample standard deviation)."""
+    scale: float = 1.0
+    """Factor from the record's unit to the metric's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A swept parameter: what each of its values sets in the scenario."""
+
+    name: str
+    """As in the ``at`` of published values: ``rtt_ms``."""
+    set: Mapping[str, str]
+    """Scenario key to template; ``{}`` stands for the value: ``{"path.rtt": "{}ms"}``."""
+    values: tuple[float | str | bool, ...] | None
+    """The values to run; None: those of the published scenario's ``sweep``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quick:
+    """What ``--quick`` changes."""
+
+    seeds: int
+    set: Mapping[str, str]
+    """Scenario key to value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Runs of one scenario file that yield the numbers of one or more published scenarios."""
+
+    id: str
+    published: tuple[str, ...]
+    """Ids of the published scenarios that it answers."""
+    file: Path
+    scenario: Scenario
+    """The file's content."""
+    qdiscs: Mapping[str, str]
+    """Published algorithm to qdisc line."""
+    sweep: Mapping[str, Parameter]
+    metrics: Mapping[str, Metric]
+    seeds: int
+    quick: Quick
+    keep_records: bool
+    """Whether the records themselves are kept for the study's figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """Published values that are not tested, and why."""
+
+    metrics: tuple[str, ...]
+    """Names or shell patterns of metrics."""
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Something that the paper leaves open, what was chosen, and why."""
+
+    about: str
+    choice: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far a measured value may lie from the published one; see `goodqueue.studies.judging`."""
+
+    reproduced: float
+    close: float
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A study, checked."""
+
+    folder: Path
+    key: str
+    title: str
+    citation: str
+    doi: str
+    published: Published
+    experiments: tuple[Experiment, ...]
+    exclusions: tuple[Exclusion, ...]
+    decisions: tuple[Decision, ...]
+    tolerances: Mapping[str, Tolerance]
+    """By unit, where the study has its own."""
+
+    @property
+    def file(self) -> Path:
+        """The study's main file."""
+        return self.folder / "study.toml"
+
+    def experiment_of(self, scenario: str) -> Experiment | None:
+        """Return the experiment that answers the published ``scenario``."""
+        return next((experiment for experiment in self.experiments if scenario in experiment.published), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One point of one published scenario under one algorithm: what its seeds measure together."""
+
+    experiment: Experiment
+    scenario: str
+    """Published scenario id."""
+    algorithm: str
+    at: At
+    """The point, by swept parameter."""
+
+    @property
+    def name(self) -> str:
+        """What a person calls it: ``table1a codel bandwidth_mbps=1``."""
+        point = [f"{name}={value}" for name, value in self.at.items()]
+        return " ".join([self.scenario.rpartition("/")[2], self.algorithm, *point])

@@ -1,0 +1,236 @@
+"""Published facts: the values and claims of a paper, in the schema of ``published.toml``.
+
+Only what is needed to judge is read and checked here; descriptive fields of the schema (``where``, ``note``, the systems)
+pass unread. A claim's terms refer to values by scenario, algorithm, metric and point.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from goodqueue.errors import quoted
+from goodqueue.studies.reading import Table, load_toml, unknown
+
+At = Mapping[str, float | str | bool]
+"""A point of a sweep: parameter to value."""
+
+KINDS = ("less_than", "greater_than", "within", "ratio_between", "ordering", "monotone", "approximately_equal")
+QUANTIFIERS = ("all", "some", "most")
+SETTING = "parameter"
+"""The metric of values that are settings of the experiment and not results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A printed number (``low == high``), a printed range, or a text (both None)."""
+
+    id: str
+    scenario: str
+    algorithm: str
+    metric: str
+    at: At
+    unit: str
+    low: float | None
+    high: float | None
+    text: str = ""
+
+    @property
+    def number(self) -> float | None:
+        """The number, where the value is one."""
+        return self.low if self.low == self.high else None
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One side of a comparison: a constant, a swept parameter's value, or values looked up.
+
+    None stands for "not said", which is inherited from the claim's first term.
+    """
+
+    constant: float | None = None
+    param: str | None = None
+    scenario: str | None = None
+    algorithms: tuple[str, ...] | None = None
+    metrics: tuple[str, ...] | None = None
+    at: At = field(default_factory=dict)
+
+    @property
+    def is_lookup(self) -> bool:
+        """Whether the term refers to values."""
+        return self.constant is None and self.param is None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement of the paper that numbers can decide."""
+
+    id: str
+    scenarios: tuple[str, ...]
+    """It must hold in each."""
+    statement: str
+    kind: str
+    left: Term | None = None
+    right: Term | None = None
+    items: tuple[Term, ...] = ()
+    points: tuple[At, ...] = ({},)
+    quantifier: str = "all"
+    factor: float = 1.0
+    or_equal: bool = False
+    low: float = 0.0
+    high: float = 0.0
+    direction: str = ""
+    tolerance: float = 0.0
+    relative: bool = False
+    """Whether the tolerance is a share of the right term."""
+    agrees: bool = True
+    """False where the paper's own table contradicts the claim: it is kept as a record and not tested."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedScenario:
+    """An experiment of the paper."""
+
+    id: str
+    title: str
+    where: str
+    sweep: Mapping[str, tuple[float | str | bool, ...]]
+    """Parameter to the values that the paper swept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """All of one paper."""
+
+    file: Path
+    key: str
+    title: str
+    authors: tuple[str, ...]
+    year: int
+    venue: str
+    scenarios: Mapping[str, PublishedScenario]
+    values: tuple[Value, ...]
+    claims: tuple[Claim, ...]
+
+
+def load(path: Path) -> Published:
+    """Read the published facts at ``path``. Raises UserError with the file and the key."""
+    top = Table(load_toml(path, "the paper's values and claims in TOML"), path)
+    paper = top.table("paper")
+    scenarios = {found.id: found for found in map(_scenario, top.tables("scenario"))}
+    values = tuple(_value(table, scenarios) for table in top.tables("value"))
+    claims = tuple(_claim(table, scenarios) for table in top.tables("claim"))
+    top.raw("system")
+    top.finish()
+    seen: set[str] = set()
+    for id_ in [*scenarios, *(value.id for value in values), *(claim.id for claim in claims)]:
+        if id_ in seen:
+            top.refuse("", f"the id {quoted(id_)} is used twice; accepted: ids that differ")
+        seen.add(id_)
+    return Published(
+        file=path,
+        key=paper.text("key"),
+        title=paper.text("title"),
+        authors=paper.texts("authors", ()),
+        year=int(paper.number("year", 0)),
+        venue=paper.text("venue", ""),
+        scenarios=scenarios,
+        values=values,
+        claims=claims,
+    )
+
+
+def _scenario(table: Table) -> PublishedScenario:
+    sweep = {}
+    for entry in table.tables("sweep"):
+        values = entry.raw("values")
+        if not isinstance(values, list):
+            entry.refuse("values", f"found {quoted(values)}; accepted: a list")
+        sweep[entry.text("param")] = tuple(values)
+    return PublishedScenario(table.text("id"), table.text("title", ""), table.text("where", ""), sweep)
+
+
+def _value(table: Table, scenarios: Mapping[str, PublishedScenario]) -> Value:
+    low: float | None
+    high: float | None
+    if "value" in table:
+        low = high = table.number("value")
+    elif "text" in table:
+        low = high = None
+    elif "low" in table or "high" in table:
+        low = table.number("low", float("-inf")) if "low" in table else float("-inf")
+        high = table.number("high", float("inf")) if "high" in table else float("inf")
+    else:
+        table.refuse("value", "missing; accepted: one of value, text, or low and high")
+    return Value(
+        id=table.text("id"),
+        scenario=_known_scenario(table, table.text("scenario"), scenarios),
+        algorithm=table.text("algorithm"),
+        metric=table.text("metric"),
+        at=table.mapping("at"),
+        unit=table.text("unit"),
+        low=low,
+        high=high,
+        text=table.text("text", ""),
+    )
+
+
+def _known_scenario(table: Table, id_: str, scenarios: Mapping[str, PublishedScenario]) -> str:
+    if id_ not in scenarios:
+        table.refuse("scenario", unknown(id_, scenarios))
+    return id_
+
+
+def _claim(table: Table, scenarios: Mapping[str, PublishedScenario]) -> Claim:
+    kind = table.choice("kind", KINDS)
+    items = tuple(_term(item, scenarios) for item in table.tables("items"))
+    left, right = (_term(table.table(side), scenarios) if side in table else None for side in ("left", "right"))
+    if kind == "ordering" and not items:
+        table.refuse("items", "missing; accepted: a list of terms")
+    if kind != "ordering" and left is None:
+        table.refuse("left", "missing; accepted: a term")
+    if kind not in ("ordering", "within", "monotone") and right is None:
+        table.refuse("right", "missing; accepted: a term")
+    over = table.table("over")
+    return Claim(
+        id=table.text("id"),
+        scenarios=tuple(_known_scenario(table, id_, scenarios) for id_ in table.texts("scenario", lone=True)),
+        statement=table.text("statement"),
+        kind=kind,
+        left=left,
+        right=right,
+        items=items,
+        points=_points(over),
+        quantifier=table.choice("quantifier", QUANTIFIERS, "all"),
+        factor=table.number("factor", 1.0),
+        or_equal=table.flag("or_equal", False),
+        low=table.number("low", None if kind in ("within", "ratio_between") else 0.0),
+        high=table.number("high", None if kind in ("within", "ratio_between") else 0.0),
+        direction=table.choice("direction", ("increasing", "decreasing")) if kind == "monotone" else "",
+        tolerance=table.number("tolerance", None if kind == "approximately_equal" else 0.0),
+        relative=table.choice("tolerance_kind", ("absolute", "relative"), "absolute") == "relative",
+        agrees=table.flag("agrees", True),
+        note=table.text("note", ""),
+    )
+
+
+def _points(over: Table) -> tuple[At, ...]:
+    if "points" in over:
+        return tuple(point.content for point in over.tables("points"))
+    values = over.raw("values") or []
+    if not isinstance(values, list):
+        over.refuse("values", f"found {quoted(values)}; accepted: a list")
+    return tuple({over.text("param"): value} for value in values) or ({},)
+
+
+def _term(table: Table, scenarios: Mapping[str, PublishedScenario]) -> Term:
+    if "value" in table:
+        return Term(constant=table.number("value"))
+    if "param" in table:
+        return Term(param=table.text("param"))
+    return Term(
+        scenario=_known_scenario(table, table.text("scenario"), scenarios) if "scenario" in table else None,
+        algorithms=table.texts("algorithm", lone=True) if "algorithm" in table else None,
+        metrics=table.texts("metric", lone=True) if "metric" in table else None,
+        at=table.mapping("at"),
+    )

@@ -1,0 +1,273 @@
+"""Tables: from records and comparisons to rows of text. How they are printed is the business of `terminal` and `report`."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from goodqueue.bench import BACKLOG, CaseResult, QdiscResult
+from goodqueue.compare import Comparison, Metric
+from goodqueue.record import Flow, Record, Scenario
+from goodqueue.stats import Estimate, jain
+
+MANY_FLOWS = 12
+"""Above this number flows are shown by kind, not one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading (lines separated by a line break, the last one is the unit) and how its cells stand."""
+
+    heading: str
+    numeric: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of text under headings."""
+
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str] = field(default=())
+    """Sentences below the table."""
+
+
+def decimals(values: Iterable[float | None]) -> int:
+    """Return how many decimals let the least of ``values`` keep two digits: 1 for 4.7 and 180, at most 3."""
+    least = min((abs(value) for value in values if value), default=1.0)
+    return 1 if least >= 0.95 else 2 if least >= 0.095 else 3
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """Return ``value`` with ``digits`` decimals, or a dash where there is none."""
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def plus_minus(estimate: Estimate | None, digits: int = 1, mark: bool = False) -> str:
+    """Return ``mean ± half-width``; with ``mark``, followed by ``*`` where the interval excludes zero."""
+    if estimate is None:
+        return "–"
+    text = number(estimate.mean, digits)
+    if estimate.half_width is not None:
+        text += f" ± {number(estimate.half_width, digits)}"
+    return text + ((" *" if estimate.excludes_zero else "  ") if mark else "")
+
+
+def run_tables(record: Record) -> list[Table]:
+    """Return what one run measured: its queues, its flows, its applications."""
+    tables = [_queues(record)]
+    if record["flows"]:
+        tables.append(_by_kind(record) if len(record["flows"]) > MANY_FLOWS else _flows(record))
+    if record["apps"]:
+        tables.append(_apps(record))
+    return tables
+
+
+def _queues(record: Record) -> Table:
+    names = ("mean", "p50", "p95", "p99", "max")
+    queues = record["queues"].items()
+    digits = decimals(queue["delay_ms"].get(name) for _, queue in queues for name in names)  # type: ignore[misc]
+    rows = [
+        [
+            direction,
+            queue["qdisc"].split(" ")[0],
+            number(queue["utilisation_percent"]),
+            number(queue["throughput_mbps"], 2),
+            *(number(queue["delay_ms"].get(name), digits) for name in names),  # type: ignore[arg-type]
+            number(queue["drop_percent"], 2),
+            number(queue["mark_percent"], 2),
+        ]
+        for direction, queue in queues
+    ]
+    headings = ["used\n%", "rate\nMbit/s", "delay\nmean ms", "\np50 ms", "\np95 ms", "\np99 ms", "\nmax ms"]
+    columns = [Column("queue", False), Column("qdisc", False), *map(Column, headings), Column("drops\n%")]
+    notes = [f"{direction}: {queue['qdisc']}" for direction, queue in queues]
+    return Table("Queues", [*columns, Column("marks\n%")], rows, notes)
+
+
+def _flows(record: Record) -> Table:
+    rows = []
+    digits = decimals(flow["goodput_mbps"] for flow in record["flows"])
+    for flow in record["flows"]:
+        rtt = flow.get("rtt_ms") or {}
+        rows.append(
+            [
+                flow["name"],
+                flow["direction"],
+                flow.get("cc") or "–",
+                number(flow["goodput_mbps"], max(2, digits)),
+                *(number(rtt.get(name)) for name in ("p10", "p50", "p90")),
+                _count(flow.get("retransmitted")),
+                _count(flow.get("timeouts")),
+                number(flow["loss_percent"], 2),
+            ]
+        )
+    headings = ["goodput\nMbit/s", "RTT\np10 ms", "\np50 ms", "\np90 ms", "retrans-\nmitted", "time-\nouts", "loss\n%"]
+    columns = [Column("flow", False), Column("way", False), Column("cc", False), *map(Column, headings)]
+    return Table("Flows", columns, rows, _fairness(record))
+
+
+def _by_kind(record: Record) -> Table:
+    groups: dict[tuple[str, str, str], list[Flow]] = {}
+    for flow in record["flows"]:
+        groups.setdefault((flow["kind"], flow["direction"], flow.get("cc") or "–"), []).append(flow)
+    rows = []
+    for (kind, way, cc), flows in groups.items():
+        goodputs = [flow["goodput_mbps"] for flow in flows]
+        rtts = sorted(rtt for flow in flows if (rtt := (flow.get("rtt_ms") or {}).get("p50")) is not None)
+        losses = [flow["loss_percent"] for flow in flows if flow["loss_percent"] is not None]
+        digits = max(2, decimals(goodputs))
+        rows.append(
+            [
+                kind,
+                way,
+                cc,
+                str(len(flows)),
+                number(sum(goodputs), 2),
+                number(sum(goodputs) / len(goodputs), digits),
+                number(min(goodputs), digits),
+                number(max(goodputs), digits),
+                number(rtts[len(rtts) // 2] if rtts else None),
+                number(sum(losses) / len(losses) if losses else None, 2),
+                number(jain(goodputs), 3),
+            ]
+        )
+    headings = ["flows", "goodput\nsum Mbit/s", "\nmean", "\nleast", "\nmost", "RTT\np50 ms", "loss\n%", "Jain"]
+    columns = [Column("kind", False), Column("way", False), Column("cc", False), *map(Column, headings)]
+    return Table(f"Flows by kind ({len(record['flows'])} flows)", columns, rows, _fairness(record))
+
+
+def _fairness(record: Record) -> list[str]:
+    index = record["fairness"]["jain_goodput"]
+    return [f"Jain's fairness index of goodput: {number(index, 3)}"] if len(record["flows"]) > 1 else []
+
+
+def _count(value: int | None) -> str:
+    return "–" if value is None else str(value)
+
+
+def _apps(record: Record) -> Table:
+    names = ("p10", "p50", "p90", "p95", "p99")
+    rows = []
+    for app in record["apps"]:
+        rtt = app.get("rtt_ms") or {}
+        rows.append([app["name"], *(number(rtt.get(name)) for name in names), number(app.get("loss_percent"), 2)])
+    columns = [Column("application", False), Column("RTT\np10 ms"), *(Column(f"\n{name} ms") for name in names[1:])]
+    return Table("Applications", [*columns, Column("lost\n%")], rows)
+
+
+def compare_table(comparison: Comparison) -> Table:
+    """Return one row a discipline: means over the seeds, with the interval of the mean delay."""
+    shown = [metric for metric in comparison.seen() if metric.key != "delay_mean_ms"]
+    columns = [Column("qdisc", False), Column("delay ms\nmean ± CI")]
+    columns += [Column(_short_heading(metric)) for metric in shown]
+    cells = [_mean_column(comparison, metric) for metric in shown]
+    means = [entry.estimates["delay_mean_ms"] for entry in comparison.entries]
+    digits = decimals(mean.mean for mean in means if mean)
+    rows = [
+        [entry.qdisc, plus_minus(entry.estimates["delay_mean_ms"], digits), *(column[row] for column in cells)]
+        for row, entry in enumerate(comparison.entries)
+    ]
+    note = "delay: of packets in the down queue; ping: round trip, base RTT included; Jain: 1 is equal shares."
+    return Table("Means over the seeds", columns, rows, [note])
+
+
+def _short_heading(metric: Metric) -> str:
+    short = {"utilisation": "used", "ping p95": "ping\np95 ms", "Jain": "Jain"}.get(metric.label, metric.label)
+    if metric.label.startswith("delay "):
+        return f"\n{metric.label.removeprefix('delay ')}"
+    return short if "\n" in short or not metric.unit else f"{short}\n{metric.unit}"
+
+
+def _mean_column(comparison: Comparison, metric: Metric) -> list[str]:
+    means = [estimate.mean if (estimate := entry.estimates[metric.key]) else None for entry in comparison.entries]
+    digits = 2 if metric.unit in ("%", "Mbit/s") and metric.label != "utilisation" else decimals(means)
+    return [number(mean, 3 if metric.key == "jain_goodput" else digits) for mean in means]
+
+
+def difference_table(comparison: Comparison) -> Table | None:
+    """Return the paired differences from the first discipline, or None where there is nothing to compare."""
+    entries = comparison.entries[1:]
+    if not entries or len(comparison.seeds) < 2:
+        return None
+    keys = ("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps", "ping_rtt_p95_ms")
+    shown = [metric for metric in comparison.seen() if metric.key in keys]
+    columns = [Column("qdisc", False)]
+    rows = [[entry.qdisc] for entry in entries]
+    for metric in shown:
+        columns.append(Column(f"{metric.label}\n{metric.unit}"))
+        differences = [entry.differences[metric.key] for entry in entries]
+        widths = [difference.half_width for difference in differences if difference]
+        digits = min(2, decimals(widths))
+        for row, difference in zip(rows, differences, strict=True):
+            row.append(plus_minus(difference, digits, mark=True))
+    count = len(entries) * len(shown)
+    notes = [f"* the 95 % interval excludes 0 ({count} comparisons, each on its own at 5 %)"]
+    return Table(f"Difference from {comparison.entries[0].qdisc}, paired by seed (± 95 % CI)", columns, rows, notes)
+
+
+def certainty(comparison: Comparison) -> list[str]:
+    """Return the sentences that say how sure the numbers are."""
+    n = len(comparison.seeds)
+    if n == 1:
+        return ["One seed: the spread is unknown, and so is how sure these numbers are. More: --seeds 5"]
+    seeds = f"n = {n} seeds ({comparison.seeds[0]} to {comparison.seeds[-1]}), the same for each qdisc"
+    sure = [f"{seeds}; ± is the 95 % confidence interval of the mean (Student's t)."]
+    if comparison.spread_is_nil():
+        sure.append("Every seed gave the same numbers: this scenario draws nothing at random, so n is really 1.")
+    return sure
+
+
+def qdisc_parameters(qdisc: dict[str, Any]) -> Table:
+    """Return the parameters of one discipline of the registry."""
+    columns = [Column(name, False) for name in ("parameter", "default", "accepted", "what it is", "source")]
+    rows = [[p["name"], str(p["default"]), p["accepted"], p["help"], p["source"]] for p in qdisc["params"]]
+    return Table(f"{qdisc['name']}: {qdisc['summary']}", columns, rows, [f"Source: {qdisc['source']}"])
+
+
+def catalogue(title: str, items: Sequence[dict[str, Any]]) -> Table:
+    """Return a list of things with a name, a summary and perhaps a source."""
+    keys = [key for key in ("name", "summary", "source") if any(item.get(key) for item in items)]
+    return Table(title, [Column(key, False) for key in keys], [[item.get(key) or "" for key in keys] for item in items])
+
+
+def bench_tables(cases: Sequence[CaseResult], qdiscs: Sequence[QdiscResult]) -> list[Table]:
+    """Return the speed of the standard cases and the cost of the disciplines."""
+    rows = [
+        [
+            f"({result.case}) {result.description}",
+            number(result.packets_per_cpu_s / 1e6, 2),
+            number(result.floor_packets_per_cpu_s / 1e6, 0),
+            number(result.packets / 1e6, 2),
+            number(result.cpu_s, 2),
+            number(result.max_rss_mb, 0),
+        ]
+        for result in cases
+    ]
+    headings = ["speed\nM packets/CPU s", "aim\nM/CPU s", "packets\nM", "CPU\ns", "memory\nMB"]
+    note = "Packets that the down bottleneck forwarded; memory is the process's greatest, the interpreter included."
+    speed = Table("Simulation, one thread", [Column("case", False), *map(Column, headings)], rows, [note])
+    flows = list(qdiscs[0].pair_ns) if qdiscs else []
+    columns = [Column("qdisc", False), *(Column(f"{n} flow{'' if n == '1' else 's'}\nns") for n in flows)]
+    costs = [[result.qdisc, *(number(result.pair_ns[n]) for n in flows)] for result in qdiscs]
+    title = f"One enqueue and one dequeue, {BACKLOG} packets standing in the queue"
+    return [speed, Table(title, columns, costs)]
+
+
+def describe(scenario: Scenario) -> str:
+    """Return a comparison's scenario in a line: the link, the traffic, the time."""
+    bottleneck = scenario["bottleneck"]
+    rate = bottleneck["rate"]
+    up = (bottleneck.get("up") or {}).get("rate", rate)
+    link = f"{rate} down, {up} up" if up != rate else f"{rate}"
+    sources = [_describe_source(source) for source in scenario.get("traffic", [])]
+    time = f"{scenario['duration']} a run, the first {scenario.get('warmup', '0s')} left out"
+    return f"{link}, base RTT {scenario['path']['rtt']}; {', '.join(sources)}; {time}"
+
+
+def _describe_source(source: dict[str, Any]) -> str:
+    kind, count = source["kind"], source.get("count", 1)
+    name = f"{kind} {source['cc']}" if kind == "bulk" and source.get("cc") else kind
+    rate = f" of {source['rate']}" if source.get("rate") else ""
+    way = f" {source['direction']}" if kind != "ping" and source.get("direction") else ""
+    return f"{count} × {name}{rate}{way}"
