@@ -43,5 +43,5 @@ def replay(path: str) -> str:
 def qdisc_pair_ns(line: str, flows: int, backlog: int, pairs: int) -> float:
     """Mean nanoseconds of one enqueue and one dequeue at a standing `backlog` (packets) spread over `flows`.
 
-    Raises ScenarioError for a `line` that is refused.
+    Raises ValueError for a `line` that is refused.
     """

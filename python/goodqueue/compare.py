@@ -127,11 +127,11 @@ def compare(
     Raises goodqueue._goodqueue.ScenarioError where a scenario is refused.
     """
     texts = run.many(scenarios(base, qdiscs, seeds), workers, progress)
-    return summarise(qdiscs, seeds, texts)
+    return summarise(base, qdiscs, seeds, texts)
 
 
-def summarise(qdiscs: Sequence[str], seeds: Sequence[int], texts: Sequence[str]) -> Comparison:
-    """Return the comparison of the records ``texts``, which are in the order of `scenarios`."""
+def summarise(base: Scenario, qdiscs: Sequence[str], seeds: Sequence[int], texts: Sequence[str]) -> Comparison:
+    """Return the comparison of the records ``texts``, which are in the order of `scenarios` of ``base``."""
     n = len(seeds)
     entries: list[Entry] = []
     for position, line in enumerate(qdiscs):
@@ -152,10 +152,19 @@ def summarise(qdiscs: Sequence[str], seeds: Sequence[int], texts: Sequence[str])
                 records=records,
             )
         )
-    shared = copy.deepcopy(entries[0].records[0]["scenario"])
-    shared.pop("seed", None)
-    shared["bottleneck"].pop("qdisc", None)
-    return Comparison(shared, list(seeds), entries)
+    return Comparison(_shared(base, entries[0].records[0]["scenario"]), list(seeds), entries)
+
+
+def _shared(base: Scenario, resolved: Scenario) -> Scenario:
+    """Return ``resolved`` without what differs from run to run: the seed, the qdiscs, and limits made from a buffer."""
+    shared = {key: value for key, value in copy.deepcopy(resolved).items() if key != "seed"}
+    wanted = base["bottleneck"]
+    for table, asked in ((shared["bottleneck"], wanted), (shared["bottleneck"].get("up", {}), wanted.get("up") or {})):
+        if table is shared["bottleneck"] or "qdisc" not in asked:
+            table.pop("qdisc", None)
+        if "buffer" in asked:
+            table["buffer"] = copy.deepcopy(asked["buffer"])
+    return shared
 
 
 def as_json(comparison: Comparison, version: str) -> dict[str, Any]:

@@ -30,7 +30,10 @@ UNICODE = Glyphs(" ▁▂▃▄▅▆▇█", "├┤", "─", "━", "┃", "�
 ASCII = Glyphs(" ..::-=+#", "||", "-", "=", "O", "-", "+")
 
 LEAST_MS = 0.01
-"""Where the axis begins at the latest: a tenth of the time of a full packet at 1 Gbit/s. What is less counts here."""
+"""The least delay that an axis begins with: a full packet at 1 Gbit/s takes as long. What is less counts here."""
+
+DECADES = 4
+"""The most decades that an axis spans; the lowest are given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ def axis_for(runs: Sequence[Sequence[float]], width: int) -> Axis:
     lows = [value for run in runs if (value := run[5]) > 0]
     low = max(LEAST_MS, _round_down(min(lows, default=LEAST_MS)))
     high = _round_up(max([run[-1] for run in runs] + [low * 10]))
-    return Axis(low, high, width)
+    return Axis(max(low, high / 10**DECADES), high, width)
 
 
 def _round_down(value: float) -> float:

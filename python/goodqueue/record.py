@@ -31,6 +31,8 @@ class Packets(TypedDict):
     forwarded: int
     dropped: int
     marked: int
+    queued_at_start: int
+    queued_at_end: int
 
 
 class Queue(TypedDict):
@@ -44,6 +46,7 @@ class Queue(TypedDict):
     """The 0th to the 100th percentile of the delay: 101 numbers, ascending."""
     packets: Packets
     drops_by_reason: dict[str, int]
+    marks_by_reason: dict[str, int]
     drop_percent: float
     mark_percent: float
 
@@ -70,6 +73,8 @@ class App(TypedDict):
     name: str
     kind: str
     rtt_ms: NotRequired[dict[str, float | None]]
+    sent: NotRequired[int]
+    received: NotRequired[int]
     loss_percent: NotRequired[float | None]
 
 
@@ -118,6 +123,7 @@ class Record(TypedDict):
 
     schema: int
     engine: str
+    version: str
     seed: int
     scenario: Scenario
     queues: dict[str, Queue]

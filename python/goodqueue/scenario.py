@@ -139,10 +139,10 @@ def resolve(scenario: Scenario, origin: str = "", origins: Mapping[str, str] | N
         resolved: Scenario = json.loads(_goodqueue.resolve(text))
     except _goodqueue.ScenarioError as error:
         key = error.key.replace("[", ".").replace("]", "")
-        for known, place in (origins or {}).items():
-            if key == known or key.startswith(f"{known}."):
-                rest = key[len(known) + 1 :]
-                raise UserError(place, rest, error.message) from None
+        known = [known for known in origins or {} if key == known or key.startswith(f"{known}.")]
+        if origins and known:
+            nearest = max(known, key=len)
+            raise UserError(origins[nearest], key[len(nearest) + 1 :], error.message) from None
         raise UserError(origin, error.key, error.message) from None
     return resolved
 
@@ -155,6 +155,40 @@ def from_file(path: str | Path, sets: Iterable[str] = (), seed: int | None = Non
         scenario["seed"] = seed
         origins["seed"] = "--seed"
     return resolve(scenario, str(path), origins)
+
+
+def to_toml(scenario: Scenario) -> str:
+    """Return ``scenario`` as TOML text that `load` reads back as the same. Keys without a value (None) are left out."""
+    return "\n".join(_toml_lines(scenario, "")) + "\n"
+
+
+def _toml_lines(table: Mapping[str, Any], path: str) -> list[str]:
+    """Return a table's own keys, then its tables, each under its heading."""
+    plain, tables = [], []
+    for key, value in table.items():
+        name = key if key.replace("_", "").replace("-", "").isalnum() and key.isascii() else _toml_text(key)
+        inner = f"{path}.{name}" if path else name
+        if isinstance(value, dict):
+            tables += ["", f"[{inner}]", *_toml_lines(value, inner)]
+        elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+            for item in value:
+                tables += ["", f"[[{inner}]]", *_toml_lines(item, inner)]
+        elif value is not None:
+            plain.append(f"{name} = {_toml_value(value)}")
+    return plain + tables
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(_toml_value(item) for item in value)}]"
+    if isinstance(value, dict):
+        inner = (f"{_toml_text(key)} = {_toml_value(item)}" for key, item in value.items() if item is not None)
+        return f"{{{', '.join(inner)}}}"
+    return _toml_text(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _toml_text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def seconds(text: str | float) -> float:

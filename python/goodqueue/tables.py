@@ -43,6 +43,11 @@ def number(value: float | None, digits: int = 1) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
+def span(ms: float) -> str:
+    """Return a time for a sentence: ``11.7 ms``, ``1.21 s``."""
+    return f"{ms / 1000:.2f} s" if ms >= 1000 else f"{ms:.{decimals([ms])}f} ms"
+
+
 def plus_minus(estimate: Estimate | None, digits: int = 1, mark: bool = False) -> str:
     """Return ``mean ± half-width``; with ``mark``, followed by ``*`` where the interval excludes zero."""
     if estimate is None:
@@ -197,13 +202,49 @@ def difference_table(comparison: Comparison) -> Table | None:
     for metric in shown:
         columns.append(Column(f"{metric.label}\n{metric.unit}"))
         differences = [entry.differences[metric.key] for entry in entries]
-        widths = [difference.half_width for difference in differences if difference]
-        digits = min(2, decimals(widths))
+        largest = max((abs(difference.mean) for difference in differences if difference), default=1.0)
+        digits = 1 if largest >= 20 else 2
         for row, difference in zip(rows, differences, strict=True):
             row.append(plus_minus(difference, digits, mark=True))
     count = len(entries) * len(shown)
     notes = [f"* the 95 % interval excludes 0 ({count} comparisons, each on its own at 5 %)"]
     return Table(f"Difference from {comparison.entries[0].qdisc}, paired by seed (± 95 % CI)", columns, rows, notes)
+
+
+def full_table(comparison: Comparison) -> Table:
+    """Return one row a discipline with the interval of every metric, for pages that are wider than a terminal."""
+    shown = comparison.seen()
+    columns = [Column("qdisc", False), *(Column(f"{metric.label}\n{metric.unit}") for metric in shown)]
+    rows = [[entry.qdisc] for entry in comparison.entries]
+    for metric in shown:
+        estimates = [entry.estimates[metric.key] for entry in comparison.entries]
+        digits = 3 if metric.key == "jain_goodput" else decimals(estimate.mean for estimate in estimates if estimate)
+        for row, estimate in zip(rows, estimates, strict=True):
+            row.append(plus_minus(estimate, max(digits, 2) if metric.unit == "Mbit/s" else digits))
+    return Table("Means over the seeds (± 95 % CI)", columns, rows)
+
+
+def findings(comparison: Comparison) -> list[str]:
+    """Return what stands out, in sentences that the numbers carry: extremes of tail delay and of utilisation."""
+    sentences = []
+    tails = _means(comparison, "delay_p95_ms")
+    if len(tails) > 1:
+        (best, low), (worst, high) = tails[0], tails[-1]
+        times = f", {high / low:.{0 if high / low >= 10 else 1}f} times as long" if low > 0 else ""
+        sentences.append(
+            f"With {best}, 95 % of the packets queue for at most {span(low)}; with {worst}, for up to {span(high)}{times}."
+        )
+    used = _means(comparison, "utilisation_percent")
+    if len(used) > 1:
+        (least, low), (most, high) = used[0], used[-1]
+        sentences.append(f"The link is used to between {number(low)} % ({least}) and {number(high)} % ({most}).")
+    return sentences
+
+
+def _means(comparison: Comparison, key: str) -> list[tuple[str, float]]:
+    """Return each discipline's mean of a metric, ascending."""
+    pairs = [(entry.qdisc, estimate.mean) for entry in comparison.entries if (estimate := entry.estimates[key])]
+    return sorted(pairs, key=lambda pair: pair[1])
 
 
 def certainty(comparison: Comparison) -> list[str]:
@@ -221,8 +262,15 @@ def certainty(comparison: Comparison) -> list[str]:
 def qdisc_parameters(qdisc: dict[str, Any]) -> Table:
     """Return the parameters of one discipline of the registry."""
     columns = [Column(name, False) for name in ("parameter", "default", "accepted", "what it is", "source")]
-    rows = [[p["name"], str(p["default"]), p["accepted"], p["help"], p["source"]] for p in qdisc["params"]]
+    rows = [[p["name"], str(p["default"]), _accepted(p), p["help"], p["source"]] for p in qdisc["params"]]
     return Table(f"{qdisc['name']}: {qdisc['summary']}", columns, rows, [f"Source: {qdisc['source']}"])
+
+
+def _accepted(parameter: dict[str, Any]) -> str:
+    name: str = parameter["name"]
+    if parameter["unit"] == "flag":
+        return f"{name} or no{'_' if '_' in name else ''}{name}"
+    return str(parameter["accepted"])
 
 
 def catalogue(title: str, items: Sequence[dict[str, Any]]) -> Table:

@@ -29,22 +29,22 @@ impl Owner<Plain> for Counter {
 
 /// Nanoseconds that one packet costs in the discipline of the `tc` line `line`, in and out.
 ///
-/// Full frames arrive from `flows` flows in turn, each followed by a departure, at a standing backlog of
+/// Full frames arrive from `flows` flows (at most 2^31) in turn, each followed by a departure, at a standing backlog of
 /// `backlog_packets`. Time passes so that a packet waits for a millisecond, which is good queue to every control
 /// law. Before the arrivals of a pair, packets are added until the backlog is reached or one is dropped: so a
 /// backlog above the discipline's limit times its overflow. The result is the time over all packets offered,
 /// whether they were delivered or dropped; wall time of one thread, so compare runs on one quiet machine only.
 ///
 /// # Errors
-/// Where the registry refuses `line`, or `flows` or `pairs` is zero.
+/// Where the registry refuses `line`, or `flows` or `pairs` is zero, or `flows` above 2^31.
 pub fn pair_ns(
     line: &str,
     flows: u32,
     backlog_packets: u32,
     pairs: u64,
 ) -> Result<f64, goodqueue_qdisc::Error> {
-    if flows == 0 || pairs == 0 {
-        return Err(goodqueue_qdisc::Error("flows and pairs must be above zero".to_string()));
+    if flows == 0 || flows > 1 << 31 || pairs == 0 {
+        return Err(goodqueue_qdisc::Error("flows must be 1 to 2147483648 and pairs above zero".to_string()));
     }
     let rate = Rate::from_bps(1_000_000_000).ok_or_else(|| goodqueue_qdisc::Error("no rate".to_string()))?;
     let mut bench = Bench {
@@ -54,6 +54,7 @@ pub fn pair_ns(
         stride: (u64::from(u32::MAX) + 1).div_ceil(u64::from(flows)) as u32,
         flows,
         next: 0,
+        step_flow: coprime_step(flows),
         now: Instant::from_nanos(10_000_000_000),
         step: Duration::from_nanos((1_000_000 / u64::from(backlog_packets).max(1)).max(1)),
         offered: 0,
@@ -66,12 +67,25 @@ pub fn pair_ns(
     Ok(started.elapsed().as_secs_f64() * 1e9 / bench.offered as f64)
 }
 
+/// A step that visits each of `flows` flows once a round, but not in the order of their buckets: what a prefetcher
+/// would guess is not what a router sees.
+fn coprime_step(flows: u32) -> u32 {
+    fn gcd(a: u32, b: u32) -> u32 {
+        if b == 0 { a } else { gcd(b, a % b) }
+    }
+    let golden = (f64::from(flows) * 0.618) as u32;
+    (golden..flows).find(|step| gcd(*step, flows) == 1).unwrap_or(1)
+}
+
 struct Bench {
     qdisc: AnyQdisc<Plain>,
     owner: Counter,
+    /// The hashes of flows that are neighbours are this far apart.
     stride: u32,
     flows: u32,
     next: u32,
+    /// From the flow that sends to the flow that sends next.
+    step_flow: u32,
     now: Instant,
     step: Duration,
     offered: u64,
@@ -96,7 +110,8 @@ impl Bench {
     #[inline]
     fn offer(&mut self) {
         let flow_hash = self.next.wrapping_mul(self.stride);
-        self.next = if self.next + 1 == self.flows { 0 } else { self.next + 1 };
+        let next = self.next + self.step_flow;
+        self.next = if next >= self.flows { next - self.flows } else { next };
         self.offered += 1;
         self.qdisc.enqueue(self.now, Plain { flow_hash, ..Plain::new(1514) }, &mut self.owner);
     }

@@ -1,6 +1,6 @@
 //! One event after the other: asks our discipline what the trace asked Linux's, and compares.
 
-use crate::setup::{self, Setup};
+use crate::setup::{self, Refusal, Setup};
 use crate::trace::{After, Ids, Line, Pairs, Reader};
 use crate::{Error, Mismatch, Outcome, States};
 use goodqueue_qdisc::packet::Plain;
@@ -147,7 +147,8 @@ pub(crate) fn play<R: BufRead>(mut reader: Reader<R>) -> Result<Outcome, Error> 
     };
     let setup = match setup::build(&outcome.algorithm, reader.header()) {
         Ok(setup) => setup,
-        Err(why) => return Ok(Outcome { unsupported: Some(why), ..outcome }),
+        Err(Refusal::Unsupported(why)) => return Ok(Outcome { unsupported: Some(why), ..outcome }),
+        Err(Refusal::Malformed(what)) => return Err(reader.malformed(what)),
     };
     let mut player = Player {
         setup,

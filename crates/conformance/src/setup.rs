@@ -15,12 +15,27 @@ enum Rule {
     Flag(&'static str, &'static str),
     /// Bit `1` of `key` becomes `word` where it is set.
     Bit(&'static str, u32, &'static str),
-    /// `key` must have this value: the other one is an option that our line has no word for.
+    /// `key`, if there, must have this value: any other is an option that our line has no word for.
     Only(&'static str, &'static str),
     /// What needs more than one key.
-    Words(fn(&Header) -> Result<String, String>),
+    Words(fn(&Header) -> Result<String, Refusal>),
 }
 use Rule::{Bit, Flag, Only, Value, Words};
+
+/// Why there is no discipline for a header.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The header is broken.
+    Malformed(String),
+    /// We have no such discipline, or ours has no such option.
+    Unsupported(String),
+}
+
+impl From<String> for Refusal {
+    fn from(what: String) -> Self {
+        Self::Malformed(what)
+    }
+}
 
 /// What stands for a packet's flow hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,21 +142,21 @@ const TABLE: &[(&str, &[Rule])] = &[
 ];
 
 /// The header counts ticks of 1024 ns, and the largest signed number is "off".
-fn ce_threshold(header: &Header) -> Result<String, String> {
+fn ce_threshold(header: &Header) -> Result<String, Refusal> {
     match header.number::<u64>("ce_threshold_ticks")? {
         ticks if ticks == i32::MAX as u64 => Ok(String::new()),
         ticks => Ok(format!("ce_threshold {}ns", ticks.saturating_mul(1024))),
     }
 }
 
-fn ce_threshold_selector(header: &Header) -> Result<String, String> {
+fn ce_threshold_selector(header: &Header) -> Result<String, Refusal> {
     let (value, mask): (u8, u8) =
         (header.number("ce_threshold_selector")?, header.number("ce_threshold_mask")?);
     Ok(if mask == 0 { String::new() } else { format!("ce_threshold_selector {value:#x}/{mask:#x}") })
 }
 
 /// A max_P that was not passed follows from Plog. Written as a probability, it comes back as the same integer.
-fn probability(header: &Header) -> Result<String, String> {
+fn probability(header: &Header) -> Result<String, Refusal> {
     if !header.get("options").is_some_and(|options| options.contains("no_max_p=1")) {
         return Ok(format!("probability {}", header.number::<f64>("cfg_prob")?));
     }
@@ -151,20 +166,24 @@ fn probability(header: &Header) -> Result<String, String> {
 }
 
 /// `tc` has whole seconds, the header jiffies.
-fn perturb(header: &Header) -> Result<String, String> {
+fn perturb(header: &Header) -> Result<String, Refusal> {
     let (jiffies, hz): (u64, u64) = (header.number("perturb_period_jiffies")?, header.number("HZ")?);
     match jiffies.checked_rem(hz) {
         Some(0) => Ok(format!("perturb {}", jiffies / hz)),
-        _ => Err(format!("perturb_period_jiffies: found {jiffies}, which is no whole second at HZ {hz}")),
+        _ => Err(Refusal::Unsupported(format!("perturb: {jiffies} jiffies are no whole second at HZ {hz}"))),
     }
 }
 
 impl Rule {
-    fn words(&self, header: &Header) -> Result<String, String> {
+    fn words(&self, header: &Header) -> Result<String, Refusal> {
         Ok(match *self {
-            Value(key, word, unit) => {
-                header.get(key).map_or_else(String::new, |value| format!("{word} {value}{unit}"))
-            }
+            Value(key, word, unit) => match header.get(key) {
+                None => String::new(),
+                Some(value) => {
+                    header.number::<f64>(key)?;
+                    format!("{word} {value}{unit}")
+                }
+            },
             Flag(key, word) => match header.get(key) {
                 None => String::new(),
                 Some(_) if header.number::<u64>(key)? == 0 => format!("no{word}"),
@@ -173,7 +192,9 @@ impl Rule {
             Bit(key, bit, word) if header.number::<u64>(key)? >> bit & 1 != 0 => word.to_string(),
             Bit(..) => String::new(),
             Only(key, value) => match header.get(key) {
-                Some(other) if other != value => return Err(format!("{key}={other} has no word here")),
+                Some(other) if other != value => {
+                    return Err(Refusal::Unsupported(format!("{key}={other} has no word here")));
+                }
                 _ => String::new(),
             },
             Words(words) => words(header)?,
@@ -188,9 +209,10 @@ pub(crate) struct Setup {
 }
 
 /// The `tc` line of the trace's discipline.
-fn line(algorithm: &str, header: &Header) -> Result<String, String> {
+fn line(algorithm: &str, header: &Header) -> Result<String, Refusal> {
     let rules = TABLE.iter().find(|(name, _)| *name == algorithm);
-    let (_, rules) = rules.ok_or_else(|| format!("{algorithm:?} is not implemented"))?;
+    let (_, rules) =
+        rules.ok_or_else(|| Refusal::Unsupported(format!("{algorithm:?} is not implemented")))?;
     let mut line = algorithm.to_string();
     for rule in *rules {
         let words = rule.words(header)?;
@@ -203,7 +225,7 @@ fn line(algorithm: &str, header: &Header) -> Result<String, String> {
 }
 
 /// Makes the discipline that `header` describes, or says why there is none.
-pub(crate) fn build(algorithm: &str, header: &Header) -> Result<Setup, String> {
+pub(crate) fn build(algorithm: &str, header: &Header) -> Result<Setup, Refusal> {
     // Where the rate changes, the header lists them all; disciplines are set up at the first.
     let bps = header.get("link_bps").and_then(|list| list.split(',').next());
     let rate = bps.and_then(|bps| Rate::from_bps(bps.parse().ok()?));
@@ -216,6 +238,6 @@ pub(crate) fn build(algorithm: &str, header: &Header) -> Result<Setup, String> {
         FlowHash::Column
     };
     let line = line(algorithm, header)?;
-    let qdisc = AnyQdisc::parse(&line, &link).map_err(|error| error.to_string())?;
+    let qdisc = AnyQdisc::parse(&line, &link).map_err(|error| Refusal::Unsupported(error.to_string()))?;
     Ok(Setup { qdisc, hash })
 }

@@ -1,11 +1,14 @@
 //! The trace format `aqm-golden-1`, as lines that are understood or refused (`golden/README.md`).
 
+mod line;
+
 use crate::Error;
 use flate2::bufread::MultiGzDecoder;
 use goodqueue_units::{Ecn, Instant};
+use line::number;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Cursor, Read};
-use std::str::{FromStr, Split};
+use std::str::FromStr;
 
 /// The format that this crate reads, as the header's `format` names it.
 pub const FORMAT: &str = "aqm-golden-1";
@@ -261,7 +264,7 @@ impl<R: BufRead> Reader<R> {
             return Ok(None);
         }
         self.pending = false;
-        match understand(&self.line, self.now) {
+        match line::understand(&self.line, self.now) {
             Ok((now, line)) => {
                 self.now = now;
                 Ok(Some((Instant::from_nanos(now), line)))
@@ -292,121 +295,4 @@ impl<R: BufRead> Reader<R> {
         }
         Ok(true)
     }
-}
-
-/// The columns of one line, taken from the left.
-struct Columns<'a>(Split<'a, char>);
-
-impl<'a> Columns<'a> {
-    fn text(&mut self, column: &str) -> Parsed<&'a str> {
-        self.0.next().ok_or_else(|| format!("the line ends before the column {column:?}"))
-    }
-
-    fn number<T: FromStr>(&mut self, column: &str) -> Parsed<T> {
-        number(self.text(column)?, column)
-    }
-
-    fn ecn(&mut self) -> Parsed<Ecn> {
-        match self.number("ecn")? {
-            bits @ 0..=3 => Ok(Ecn::from_bits(bits)),
-            other => Err(format!("ecn: found {other}; accepted: 0 to 3")),
-        }
-    }
-
-    fn after(&mut self) -> Parsed<After<'a>> {
-        Ok(After {
-            drops: Ids::parse(self.text("drops")?, "drops")?,
-            marks: Ids::parse(self.text("marks")?, "marks")?,
-            qlen: self.number("qlen")?,
-            backlog: self.number("backlog")?,
-        })
-    }
-
-    fn end(mut self) -> Parsed<()> {
-        self.0.next().map_or(Ok(()), |more| Err(format!("found {more:?} after the last column")))
-    }
-}
-
-fn number<T: FromStr>(text: &str, what: &str) -> Parsed<T> {
-    text.parse().map_err(|_| format!("{what}: found {text:?}; accepted: a number"))
-}
-
-/// The time and the meaning of a line that follows one of the time `before`.
-fn understand(line: &[u8], before: u64) -> Parsed<(u64, Line<'_>)> {
-    let line = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_string())?;
-    if line.starts_with('#') {
-        return Err("a header line after the first event".to_string());
-    }
-    let mut columns = Columns(line.split(','));
-    let now = columns.number("t_ns")?;
-    if now < before {
-        return Err(format!("time runs backwards: found {now} after {before}"));
-    }
-    let kind = columns.text("kind")?;
-    let rest = || line.splitn(3, ',').nth(2).unwrap_or("");
-    let event = match kind {
-        "rate" => closed(columns, |columns| Ok(Line::Rate(columns.number("bps")?))),
-        "rnd" => closed(columns, |columns| {
-            let bits = columns.number("bits")?;
-            let value: u64 = columns.number("value")?;
-            match bits {
-                16 | 32 if value >> bits != 0 => Err(format!("value: found {value}, more than {bits} bits")),
-                16 | 32 | 64 => Ok(Line::Random { bits, value }),
-                _ => Err(format!("bits: found {bits}; accepted: 16, 32, 64")),
-            }
-        }),
-        "enq" => closed(columns, enqueue),
-        "deq" => closed(columns, dequeue),
-        "timer" => {
-            columns.text("name")?;
-            let drops = Ids::parse(columns.text("drops")?, "drops")?;
-            let state = line.splitn(5, ',').nth(4).unwrap_or("");
-            Ok(Line::Timer { drops, state: Pairs::parse(state)? })
-        }
-        "st" => Pairs::parse(rest()).map(Line::State),
-        "end" => Pairs::parse(rest()).map(Line::End),
-        other => Err(format!("found {other:?}; accepted: rate, enq, deq, timer, rnd, st, end")),
-    };
-    Ok((now, event?))
-}
-
-/// A line whose columns `read` must use up.
-fn closed<'a>(
-    mut columns: Columns<'a>,
-    read: impl FnOnce(&mut Columns<'a>) -> Parsed<Line<'a>>,
-) -> Parsed<Line<'a>> {
-    let line = read(&mut columns)?;
-    columns.end()?;
-    Ok(line)
-}
-
-fn enqueue<'a>(columns: &mut Columns<'a>) -> Parsed<Line<'a>> {
-    let id = columns.number("id")?;
-    let len = match columns.number("len")? {
-        0 => return Err("len: found 0; accepted: a number above zero".to_string()),
-        len => len,
-    };
-    let (flow, hash) = (columns.number("flow")?, columns.number("hash")?);
-    let (ecn, prio) = (columns.ecn()?, columns.number("prio")?);
-    let fate = match columns.text("fate")? {
-        "q" => 'q',
-        "m" => 'm',
-        "d" => 'd',
-        other => return Err(format!("fate: found {other:?}; accepted: q, m, d")),
-    };
-    let (ret, after) = (columns.number("ret")?, columns.after()?);
-    // cake's two host hashes: no discipline here asks for them yet, but they must be numbers.
-    if columns.0.clone().next().is_some() {
-        columns.number::<u32>("src_hash")?;
-        columns.number::<u32>("dst_hash")?;
-    }
-    Ok(Line::Enqueue { id, len, flow, hash, ecn, prio, fate, ret, after })
-}
-
-fn dequeue<'a>(columns: &mut Columns<'a>) -> Parsed<Line<'a>> {
-    let id = match columns.text("id")? {
-        "-1" => None,
-        text => Some(number(text, "id")?),
-    };
-    Ok(Line::Dequeue { id, ecn: columns.ecn()?, after: columns.after()? })
 }

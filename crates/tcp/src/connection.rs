@@ -126,7 +126,7 @@ impl Connection {
             Phase::Listen if syn => {
                 // RFC 3168, 6.1.1: a SYN with ECE and CWR asks for ECN.
                 self.ecn &= flags.contains(Flags::ECE | Flags::CWR);
-                self.receiver.open(now, segment.seq + 1, self.ecn);
+                self.receiver.open(segment.seq + 1, self.ecn);
                 self.phase = Phase::SynReceived;
                 self.syn_due = true;
             }
@@ -137,10 +137,10 @@ impl Connection {
             Phase::SynSent if syn && acks_ours => {
                 // RFC 3168, 6.1.1: a SYN-ACK with ECE and without CWR agrees.
                 self.ecn &= flags.contains(Flags::ECE) && !flags.contains(Flags::CWR);
-                self.receiver.open(now, segment.seq + 1, self.ecn);
+                self.receiver.open(segment.seq + 1, self.ecn);
                 self.establish(now, segment, Phase::AckDue);
             }
-            Phase::SynReceived if flags.contains(Flags::ACK) && segment.ack >= self.initial + 1 => {
+            Phase::SynReceived if flags.contains(Flags::ACK) && segment.ack > self.initial => {
                 self.establish(now, segment, Phase::Established);
             }
             Phase::Established if syn => self.receiver.demand_ack(), // our ACK of the SYN-ACK was lost
@@ -163,22 +163,15 @@ impl Connection {
             return self.poll_handshake(now);
         }
         if let Some((chunk, flags, ect)) = self.sender.poll_transmit(now) {
-            let mut segment = Segment {
-                seq: chunk.seq,
-                payload_len: chunk.len,
-                flags: flags | Flags::FIN.when(chunk.fin),
-                ..Segment::default()
-            };
-            self.receiver.acknowledge(&mut segment, false);
-            return Some((segment, if ect { Ecn::Ect0 } else { Ecn::NotEct }));
+            let flags = flags | Flags::FIN.when(chunk.fin);
+            let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
+            return Some((self.receiver.carry(chunk.seq, chunk.len, flags), ecn));
         }
         self.receiver.is_ack_due().then(|| (self.bare_ack(), Ecn::NotEct))
     }
 
     fn bare_ack(&mut self) -> Segment {
-        let mut segment = Segment { seq: self.sender.board().nxt(), ..Segment::default() };
-        self.receiver.acknowledge(&mut segment, true);
-        segment
+        self.receiver.carry(self.sender.board().nxt(), 0, Flags::NONE)
     }
 
     #[cold]
@@ -194,16 +187,13 @@ impl Connection {
         self.syn_sent = now;
         let timeout = SYN_TIMEOUT * (1 << self.syns_lost.min(7));
         self.syn_deadline = now + timeout.min(MAX_SYN_TIMEOUT);
-        let mut segment = Segment { seq: self.initial, ..Segment::default() };
-        if self.phase == Phase::SynReceived {
-            self.receiver.acknowledge(&mut segment, true);
-            segment.flags |= Flags::ECE.when(self.ecn);
+        let segment = if self.phase == Phase::SynReceived {
+            self.receiver.carry(self.initial, 0, Flags::SYN | Flags::ECE.when(self.ecn))
         } else {
-            segment.window = self.receiver.window();
             let asks = self.ecn && (self.syns_lost == 0 || self.stack == Stack::Linux3_10);
-            segment.flags |= (Flags::ECE | Flags::CWR).when(asks);
-        }
-        segment.flags |= Flags::SYN;
+            let flags = Flags::SYN | (Flags::ECE | Flags::CWR).when(asks);
+            Segment { seq: self.initial, window: self.receiver.window(), flags, ..Segment::default() }
+        };
         Some((segment, Ecn::NotEct)) // RFC 3168, 6.1.1: a SYN is not ECT
     }
 

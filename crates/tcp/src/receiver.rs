@@ -50,7 +50,7 @@ impl Receiver {
             delivered: 0,
             deadline: Instant::MAX,
             ack_now: false,
-            quick: QUICK_ACKS,
+            quick: 0,
             last_data: Instant::ZERO,
             ecn: false,
             echo: false,
@@ -62,10 +62,9 @@ impl Receiver {
     }
 
     /// The peer's SYN was taken: data begins at `first`.
-    pub(crate) fn open(&mut self, now: Instant, first: SeqNumber, ecn: bool) {
+    pub(crate) fn open(&mut self, first: SeqNumber, ecn: bool) {
         self.nxt = first;
         self.ecn = ecn;
-        self.last_data = now;
     }
 
     #[inline]
@@ -85,8 +84,8 @@ impl Receiver {
     /// Takes a segment with payload or FIN; the bytes that came into order. `rto` is this endpoint's own.
     #[inline]
     pub(crate) fn on_data(&mut self, now: Instant, segment: &Segment, ecn: Ecn, rto: Duration) -> u32 {
-        if now.since(self.last_data) > rto {
-            self.quick = QUICK_ACKS; // the sender was silent for long, and so is in slow start
+        if self.delivered == 0 || now.since(self.last_data) > rto {
+            self.quick = QUICK_ACKS; // the sender begins, or was silent for long, and so is in slow start
         }
         self.last_data = now;
         if self.ecn && (ecn == Ecn::Ce || segment.flags.contains(Flags::CWR)) {
@@ -210,26 +209,28 @@ impl Receiver {
         }
     }
 
-    /// Writes the acknowledgement into `segment`, SACK blocks too if it is a bare ACK.
+    /// A segment of `len` bytes that carries the acknowledgement; without bytes or FIN, the SACK blocks too.
     ///
     /// A data segment carries no SACK blocks, since a full one has no room for them; so where there are blocks, it
     /// does not count as the ACK that is due, and a bare one follows.
     #[inline]
-    pub(crate) fn acknowledge(&mut self, segment: &mut Segment, bare: bool) {
-        segment.ack = self.nxt;
-        segment.window = self.window;
-        segment.flags |= Flags::ACK | Flags::ECE.when(self.echo);
-        if self.sack_len > 0 {
-            if !bare {
-                return;
-            }
-            segment.sack_len = self.sack_len;
-            segment.sack = self.sack;
+    pub(crate) fn carry(&mut self, seq: SeqNumber, payload_len: u16, flags: Flags) -> Segment {
+        let bare = payload_len == 0 && !flags.contains(Flags::FIN);
+        if bare || self.sack_len == 0 {
+            self.unacked = 0;
+            self.deadline = Instant::MAX;
+            self.ack_now = false;
+            self.quick = self.quick.saturating_sub(1);
         }
-        self.unacked = 0;
-        self.deadline = Instant::MAX;
-        self.ack_now = false;
-        self.quick = self.quick.saturating_sub(1);
+        let flags = flags | Flags::ACK | Flags::ECE.when(self.echo);
+        // One expression each: a segment that is built in pieces is copied, and the copy waits for the pieces.
+        if bare && self.sack_len > 0 {
+            let (sack_len, sack) = (self.sack_len, self.sack);
+            Segment { seq, ack: self.nxt, window: self.window, payload_len, flags, sack_len, sack }
+        } else {
+            let sack = [SackBlock::default(); 3];
+            Segment { seq, ack: self.nxt, window: self.window, payload_len, flags, sack_len: 0, sack }
+        }
     }
 }
 

@@ -7,102 +7,16 @@
 //! Everything is O(1) amortised: originals were sent in sequence order, so one pointer (`scan`) passes each once, and
 //! retransmissions stand in a queue in the order in which they were sent.
 
+mod record;
+
 use crate::{SackBlock, SeqNumber};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use goodqueue_units::{Duration, Instant};
-
-const SACKED: u8 = 1;
-/// Taken for lost, and not known to be delivered since.
-const LOST: u8 = 2;
-/// Lost, and a retransmission is out; never without `LOST`.
-const RESENT: u8 = 4;
-/// Was ever sent twice: its RTT is ambiguous (Karn).
-const AMBIGUOUS: u8 = 8;
-const FIN: u8 = 16;
-/// None of these: the segment was sent once and nothing was heard of it.
-const TOUCHED: u8 = SACKED | LOST | RESENT | AMBIGUOUS;
+use goodqueue_units::Instant;
+use record::{AMBIGUOUS, FIN, LOST, RESENT, Record, SACKED, SendOrder, TOUCHED};
+pub(crate) use record::{Chunk, Delivery};
 
 const FIRST_CAPACITY: usize = 16;
-
-/// One segment. 16 bytes, so that four fill a cache line.
-#[derive(Clone, Copy, Debug)]
-struct Record {
-    sent_at: Instant,
-    end: SeqNumber,
-    len: u16,
-    flags: u8,
-}
-
-impl Record {
-    const EMPTY: Self = Self { sent_at: Instant::ZERO, end: SeqNumber(0), len: 0, flags: 0 };
-
-    fn start(&self) -> SeqNumber {
-        self.end - (u32::from(self.len) + u32::from(self.flags & FIN != 0))
-    }
-
-    fn has(&self, flags: u8) -> bool {
-        self.flags & flags != 0
-    }
-}
-
-/// A segment to put on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Chunk {
-    pub(crate) seq: SeqNumber,
-    pub(crate) len: u16,
-    pub(crate) fin: bool,
-}
-
-/// What one ACK delivered.
-#[derive(Debug)]
-pub(crate) struct Delivery {
-    now: Instant,
-    min_rtt: Duration,
-    /// Segments newly delivered, cumulatively or by SACK.
-    pub(crate) segments: u32,
-    /// Send times of the first and the last segment newly acknowledged, [`Instant::MAX`] without one. Segments that
-    /// were sent twice are left out.
-    pub(crate) acked: (Instant, Instant),
-    /// The same of segments newly SACKed.
-    pub(crate) sacked: (Instant, Instant),
-    /// A segment that was sent twice was acknowledged: `acked` is no sample (Karn).
-    pub(crate) ambiguous: bool,
-}
-
-impl Delivery {
-    #[inline]
-    pub(crate) fn new(now: Instant, min_rtt: Duration) -> Self {
-        let none = (Instant::MAX, Instant::MAX);
-        Self { now, min_rtt, segments: 0, acked: none, sacked: none, ambiguous: false }
-    }
-
-    #[inline]
-    pub(crate) fn now(&self) -> Instant {
-        self.now
-    }
-}
-
-/// When a segment was sent, as RFC 8985 orders segments: by time, then by sequence number.
-#[derive(Clone, Copy, Debug)]
-struct SendOrder {
-    sent_at: Instant,
-    end: SeqNumber,
-}
-
-impl SendOrder {
-    #[inline]
-    fn is_after(&self, record: &Record) -> bool {
-        self.sent_at > record.sent_at || (self.sent_at == record.sent_at && self.end > record.end)
-    }
-
-    #[inline]
-    fn advance(&mut self, record: &Record) {
-        if !self.is_after(record) {
-            *self = Self { sent_at: record.sent_at, end: record.end };
-        }
-    }
-}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Scoreboard {
@@ -143,7 +57,7 @@ impl Scoreboard {
             mss: u32::from(mss),
             scan: 0,
             next_lost: 0,
-            newest_delivered: SendOrder { sent_at: Instant::ZERO, end: una },
+            newest_delivered: SendOrder { sent_at: Instant::ZERO, end: una, resent: false },
             resent: VecDeque::new(),
             known: [SackBlock::default(); 3],
         }
@@ -174,11 +88,6 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn lost_out(&self) -> u32 {
         self.lost_out
-    }
-
-    #[inline]
-    pub(crate) fn resent_out(&self) -> u32 {
-        self.resent_out
     }
 
     /// RFC 6675's pipe, in segments.
@@ -260,43 +169,47 @@ impl Scoreboard {
     /// Takes everything before `ack` off; `ack` is not beyond [`nxt`](Self::nxt).
     #[inline]
     pub(crate) fn acknowledge(&mut self, ack: SeqNumber, delivery: &mut Delivery) {
-        let mut last = None;
+        let mut newest = None;
         while self.head != self.tail {
-            let record = *self.at(self.head);
-            if record.end > ack {
-                self.trim(record, ack);
+            // Field by field: a copy of the whole record would be stored and loaded again.
+            let record = self.at(self.head);
+            let (sent_at, end, flags) = (record.sent_at, record.end, record.flags);
+            if end > ack {
+                self.trim(ack);
                 break;
             }
-            self.head += 1;
-            if record.flags & TOUCHED == 0 {
+            if flags & TOUCHED == 0 {
                 if delivery.acked.0 == Instant::MAX {
-                    delivery.acked.0 = record.sent_at;
+                    delivery.acked.0 = sent_at;
                 }
                 delivery.segments += 1;
-                last = Some(record);
+                newest = Some((sent_at, end));
             } else {
-                self.acknowledge_touched(&record, delivery);
+                self.acknowledge_touched(delivery);
             }
+            self.head += 1;
         }
         self.una = ack;
         self.scan = self.scan.max(self.head);
-        if let Some(record) = last {
-            delivery.acked.1 = record.sent_at;
-            self.newest_delivered.advance(&record);
+        if let Some((sent_at, end)) = newest {
+            delivery.acked.1 = sent_at;
+            self.newest_delivered.advance(&Record { sent_at, end, len: 0, flags: 0 });
         }
     }
 
     /// The receiver took a part of the first segment (it never does so by itself, but the wire may hold anything).
     #[inline]
-    fn trim(&mut self, record: Record, ack: SeqNumber) {
+    fn trim(&mut self, ack: SeqNumber) {
+        let record = self.at(self.head);
         if record.start() < ack {
-            let fin = u32::from(record.has(FIN));
-            self.at_mut(self.head).len = (record.end.since(ack) - fin) as u16;
+            let len = record.end.since(ack) - u32::from(record.has(FIN));
+            self.at_mut(self.head).len = len as u16;
         }
     }
 
     #[cold]
-    fn acknowledge_touched(&mut self, record: &Record, delivery: &mut Delivery) {
+    fn acknowledge_touched(&mut self, delivery: &mut Delivery) {
+        let record = *self.at(self.head);
         if record.has(SACKED) {
             self.sacked_out -= 1;
             return; // delivered before
@@ -305,11 +218,11 @@ impl Scoreboard {
         self.forget_loss(record.flags);
         if record.has(AMBIGUOUS) {
             delivery.ambiguous = true;
-            self.delivered_again(record, delivery);
+            self.delivered_again(&record, delivery);
         } else {
             delivery.acked.0 = delivery.acked.0.min(record.sent_at);
             delivery.acked.1 = record.sent_at;
-            self.newest_delivered.advance(record);
+            self.newest_delivered.advance(&record);
         }
     }
 

@@ -4,6 +4,7 @@ use crate::cc::{Ack, AnyCc, Congestion};
 use crate::prr::Prr;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Chunk, Delivery, Scoreboard};
+use crate::usage::Usage;
 use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats, Window};
 use goodqueue_units::{Duration, Instant};
 
@@ -45,8 +46,6 @@ pub(crate) struct Sender {
     ecn: bool,
     /// The next new segment says CWR (RFC 3168, 6.1.2).
     cwr_due: bool,
-    /// The window was full when the last segment was sent.
-    cwnd_limited: bool,
     mss: u16,
     /// Timeouts since the last progress.
     timeouts: u32,
@@ -58,9 +57,7 @@ pub(crate) struct Sender {
     /// When the retransmission timer fires, or [`Instant::MAX`].
     deadline: Instant,
     last_sent: Instant,
-    /// The most segments out in the present window, which ends at `usage_end`.
-    max_packets_out: u32,
-    usage_end: SeqNumber,
+    usage: Usage,
     /// Bytes written and not yet sent.
     unsent: u64,
     acked_bytes: u64,
@@ -78,7 +75,6 @@ impl Sender {
             end: End::Open,
             ecn: false,
             cwr_due: false,
-            cwnd_limited: false,
             mss: config.mss.max(1),
             timeouts: 0,
             high_seq: first,
@@ -87,8 +83,7 @@ impl Sender {
             rtt: RttEstimator::new(),
             deadline: Instant::MAX,
             last_sent: Instant::ZERO,
-            max_packets_out: 0,
-            usage_end: first,
+            usage: Usage::new(first),
             unsent: 0,
             acked_bytes: 0,
             stats: Stats::default(),
@@ -165,7 +160,6 @@ impl Sender {
         }
         let chunk = self.board.send(now, len, fin);
         self.after_send(now);
-        self.stats.segments_sent += 1;
         Some(chunk)
     }
 
@@ -191,33 +185,19 @@ impl Sender {
             self.deadline = now + self.rtt.rto(); // the new copy of the first segment gets its full time
         }
         self.after_send(now);
-        self.stats.segments_sent += 1;
         self.stats.retransmitted += 1;
         Some(chunk)
     }
 
-    /// Keeps account of how much of the window is used: over a whole window the fullest moment counts, so that one
-    /// ACK without data to send does not stop the growth, and an idle application does.
     #[inline]
     fn after_send(&mut self, now: Instant) {
         self.last_sent = now;
+        self.stats.segments_sent += 1;
         if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
             self.prr.on_sent();
         }
-        let limited = self.board.in_flight() >= self.window.cwnd;
-        let out = self.board.packets_out();
-        if limited || self.board.una() >= self.usage_end || (!self.cwnd_limited && out > self.max_packets_out)
-        {
-            self.cwnd_limited = limited;
-            self.max_packets_out = out;
-            self.usage_end = self.board.nxt();
-        }
-    }
-
-    /// RFC 9438, 4.2, and RFC 7661: in slow start half a window in use is enough to double it.
-    #[inline]
-    fn is_cwnd_limited(&self) -> bool {
-        self.cwnd_limited || (self.window.in_slow_start() && self.window.cwnd < 2 * self.max_packets_out)
+        let full = self.board.in_flight() >= self.window.cwnd;
+        self.usage.on_sent(full, self.board.packets_out(), self.board.una(), self.board.nxt());
     }
 
     /// Takes the acknowledgement in `segment`; the path's RTT, where the ACK samples it.
@@ -254,7 +234,7 @@ impl Sender {
             rtt,
             una: self.board.una(),
             nxt: self.board.nxt(),
-            is_cwnd_limited: self.is_cwnd_limited(),
+            is_cwnd_limited: self.usage.is_cwnd_limited(&self.window),
         };
         if rtt.is_some() {
             self.cc.on_rtt(&ack, &mut self.window);
@@ -371,9 +351,12 @@ impl Sender {
             return;
         }
         let cwnd = self.window.cwnd;
-        let again = self.state == CongestionState::Loss && self.timeouts > 0;
-        let reduced = self.state >= CongestionState::Cwr && self.high_seq > self.board.una();
-        if !again && (!reduced || self.state == CongestionState::Loss) {
+        let first_of_window = match self.state {
+            CongestionState::Open | CongestionState::Disorder => true,
+            CongestionState::Cwr | CongestionState::Recovery => self.board.una() >= self.high_seq,
+            CongestionState::Loss => self.timeouts == 0, // there was progress since the last one
+        };
+        if first_of_window {
             self.window.ssthresh = self.cc.ssthresh(&Congestion { now, cwnd });
         }
         self.cc.on_rto();

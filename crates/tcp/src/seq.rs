@@ -89,7 +89,9 @@ mod tests {
         let before = SeqNumber(u32::MAX - 1);
         let after = before + 10;
         assert_eq!(after, SeqNumber(8));
-        assert!(before < after && after > before && before <= before && after >= before);
+        assert_eq!(before.partial_cmp(&after), Some(Ordering::Less));
+        let [lt, le, gt, ge] = [before < after, before <= after, before > after, before >= after];
+        assert_eq!([lt, le, gt, ge], [true, true, false, false]);
         assert_eq!(after.since(before), 10);
         assert_eq!(after - 10, before);
         assert_eq!((before.later(after), before.earlier(after)), (after, before));

@@ -41,7 +41,7 @@ impl Window {
     #[inline]
     pub fn slow_start(&mut self, counted: u32) -> u32 {
         let growth = match self.stack {
-            Stack::Linux6 => counted.min(self.ssthresh - self.cwnd),
+            Stack::Linux6 => counted.min(self.ssthresh.saturating_sub(self.cwnd)),
             Stack::Linux3_10 => counted,
         };
         self.cwnd += growth;

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from goodqueue.cli import bench, compare, listing, replay, run
+from goodqueue.cli import bench, compare, listing, replay, run, study
 from goodqueue.errors import UserError, one_line
 
 HELP = """goodqueue: a laboratory for active queue management.
@@ -40,6 +40,7 @@ app = typer.Typer(
 # The verbs, in the order in which --help shows them.
 app.command("run")(run.run)
 app.command("compare")(compare.compare)
+app.command("study")(study.study)
 app.command("replay")(replay.replay)
 app.command("list")(listing.listing)
 app.command("bench")(bench.bench)
@@ -97,7 +98,6 @@ def _usage(error: typer.TyperException) -> str:
     """Return typer's complaint in our words: the verb, what was found, where to look."""
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError" and context is not None:
-        typer.echo(context.get_help(), err=True)
         return "no command given; accepted: " + ", ".join(context.command.list_commands(context))
     path: str = context.command_path if context is not None else "goodqueue"
     message = error.format_message().rstrip(".")

@@ -11,9 +11,9 @@ def bench(
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of the work: rougher figures in seconds.")] = False,
     json: Json = False,
 ) -> None:
-    """Measure packets per CPU second and nanoseconds per qdisc operation.
+    """Measure the speed on this machine.
 
-    Four standard cases run single-threaded, each in three fresh processes; the median is shown. Then each qdisc's cost
+    Packets per CPU second and nanoseconds per qdisc operation. Four standard cases run single-threaded, each in three fresh processes; the median is shown. Then each qdisc's cost
     of one enqueue and one dequeue, the median of five.
 
     \b

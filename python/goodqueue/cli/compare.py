@@ -92,8 +92,9 @@ def _base(
     if file is None:
         base = reading.from_options(**({"rate": "10mbit", "rtt": "50ms"} | given | wanted))  # type: ignore[arg-type]
         origins = dict(ORIGINS)
-        if cc := wanted.get("cc"):
-            origins |= {f"traffic.{index}.cc": f"--cc {cc}" for index in range(len(base["traffic"]))}
+        for option, key in (("flows", "count"), ("cc", "cc")):
+            if option in wanted:
+                origins |= {f"traffic.{index}.{key}": f"--{option}" for index in range(len(base["traffic"]))}
     else:
         if wanted:
             name = next(iter(wanted))
@@ -107,7 +108,7 @@ def _base(
                 reading.apply_set(base, f"{keys[name]}={value}")
         origins = {keys[name]: ORIGINS[keys[name]] for name in given}
     own = {key: f"--set {key}" for key in (reading.apply_set(base, assignment) for assignment in sets)}
-    return base, own | origins if not own else {**{k: v for k, v in origins.items() if k not in own}, **own}
+    return base, origins | own
 
 
 def _check(base: "Scenario", qdiscs: list[str], seed: int, file: str, origins: dict[str, str]) -> list[str]:

@@ -76,5 +76,6 @@ def _studies() -> list[dict[str, Any]]:
 
     if find_spec("goodqueue.studies") is None:
         return []
-    items: list[dict[str, Any]] = import_module("goodqueue.studies").available()
+    available = getattr(import_module("goodqueue.studies"), "available", list)
+    items: list[dict[str, Any]] = available()
     return items

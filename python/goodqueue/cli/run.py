@@ -61,10 +61,12 @@ def _show(name: str, text: str) -> None:
 
     from goodqueue import tables, terminal
     from goodqueue.record import Record
+    from goodqueue.scenario import seconds
 
     record: Record = loads(text)
     resolved = record["scenario"]
-    left_out = f" (the first {resolved['warmup']} left out)" if resolved.get("warmup") else ""
+    warmup = resolved.get("warmup", "0s")
+    left_out = f" (the first {warmup} left out)" if seconds(warmup) > 0 else ""
     parts = [f"{resolved['duration']}{left_out}", f"seed {record['seed']}", f"engine {record['engine']}"]
     terminal.say(f"{name}: {', '.join(parts)}")
     terminal.say()

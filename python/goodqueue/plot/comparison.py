@@ -21,7 +21,7 @@ def delay_against_goodput(comparison: Comparison, title: str = "") -> Figure:
     A circle marks the medians, an ellipse one standard deviation of the runs about their mean.
     """
     with style.look():
-        figure = style.new_figure(3.9)
+        figure = style.new_figure(3.6)
         ax = figure.subplots()
         points = [_points(entry) for entry in comparison.entries]
         delays = [x for group in points for x, _ in group]
@@ -39,7 +39,7 @@ def delay_against_goodput(comparison: Comparison, title: str = "") -> Figure:
             ax.plot(*zip(*group, strict=True), marker, color=colour, ms=4, alpha=0.45, mew=0)
             _ellipse(ax, group, colour)
             ax.plot(*middle, marker, color=colour, ms=8, mec="white", mew=1)
-            curves.append(Curve(entry.qdisc, [middle[0]], [middle[1]], colour))
+            curves.append(Curve(entry.qdisc, [middle[0]], [middle[1]], style.ink(index)))
         ax.set_xlabel("mean queueing delay (ms)")
         ax.set_ylabel("goodput (Mbit/s)")
         ax.set_title(title)
@@ -69,7 +69,7 @@ def _ellipse(ax: Axes, group: Sequence[tuple[float, float]], colour: str) -> Non
 
 def estimates(comparison: Comparison, title: str = "") -> Figure:
     """Draw mean and 95 % confidence interval of the main metrics, a panel each; small marks are the single runs."""
-    keys = ("delay_p50_ms", "delay_p95_ms", "ping_rtt_p95_ms", "utilisation_percent", "drop_percent")
+    keys = ("delay_p95_ms", "ping_rtt_p95_ms", "utilisation_percent", "drop_percent")
     metrics = [metric for metric in comparison.seen() if metric.key in keys]
     with style.look():
         figure = style.new_figure(1.1 + 0.34 * len(comparison.entries))
@@ -79,7 +79,7 @@ def estimates(comparison: Comparison, title: str = "") -> Figure:
         panels[0].set_yticks(range(len(comparison.entries)), [_short(entry.qdisc) for entry in comparison.entries])
         panels[0].set_ylim(len(comparison.entries) - 0.5, -0.5)
         for index, label in enumerate(panels[0].get_yticklabels()):
-            label.set_color(style.colour(index))
+            label.set_color(style.ink(index))
             label.set_fontweight("bold")
         figure.suptitle(title, x=0.01, ha="left", weight="bold", fontsize=10.5)
     return figure
@@ -94,7 +94,7 @@ def _panel(ax: Axes, comparison: Comparison, metric: Metric) -> None:
     digits = decimals(means)
     spread = max(means) / min(means) if min(means) > 0 else 1.0
     if metric.unit == "ms" and spread > 5:
-        style.log_ms(ax, "x", min(means) / 2, max(means) * 4)
+        style.log_ms(ax, "x", min(means) / 3, max(means) * 3, fine=False)
     for index, entry in enumerate(comparison.entries):
         estimate = entry.estimates[metric.key]
         if estimate is None:
@@ -107,7 +107,7 @@ def _panel(ax: Axes, comparison: Comparison, metric: Metric) -> None:
         ax.plot(estimate.mean, index, style.MARKERS[index % len(style.MARKERS)], color=colour, ms=5.5)
         ax.annotate(
             number(estimate.mean, digits), (estimate.mean, index), (0, 5), textcoords="offset points",
-            ha="center", fontsize=8, color=colour,
+            ha="center", fontsize=8, color=style.ink(index),
         )  # fmt: skip
     if ax.get_xscale() == "linear":
         ax.margins(x=0.35)
@@ -139,7 +139,7 @@ def goodput_by_flow(comparison: Comparison, title: str = "") -> Figure | None:
             ax.plot([share, share], [index - 0.36, index + 0.36], color=colour, lw=1.2)
         ax.set_yticks(range(len(comparison.entries)), [_short(entry.qdisc) for entry in comparison.entries])
         for index, label in enumerate(ax.get_yticklabels()):
-            label.set_color(style.colour(index))
+            label.set_color(style.ink(index))
             label.set_fontweight("bold")
         ax.set_ylim(len(comparison.entries) - 0.5, -0.5)
         ax.set_xlim(left=0)

@@ -6,14 +6,14 @@ from matplotlib.figure import Figure
 
 from goodqueue.picture import axis_for
 from goodqueue.plot import style
-from goodqueue.plot.labels import HALO, Curve, label_curves
+from goodqueue.plot.labels import BACKING, Curve, label_curves
 from goodqueue.record import Record
 
 
 def cdf(runs: Sequence[tuple[str, Sequence[float]]], title: str = "") -> Figure:
     """Draw the cumulative distribution of delay (ms, logarithmic) of each of ``runs``: a label and 101 percentiles."""
     with style.look():
-        figure = style.new_figure(3.9)
+        figure = style.new_figure(3.6)
         ax = figure.subplots()
         axis = axis_for([percentiles for _, percentiles in runs], 100)
         style.log_ms(ax, "x", axis.low, axis.high)
@@ -28,7 +28,7 @@ def cdf(runs: Sequence[tuple[str, Sequence[float]]], title: str = "") -> Figure:
             ax.plot(delays, range(101), color=colour)
             for percent in (50, 95):
                 ax.plot(delays[percent], percent, style.MARKERS[index % len(style.MARKERS)], color=colour, ms=5.5)
-            curves.append(Curve(label, delays[4:97], list(range(4, 97)), colour))
+            curves.append(Curve(label, delays[4:97], list(range(4, 97)), style.ink(index)))
         label_curves(ax, curves)
     return figure
 
@@ -39,7 +39,7 @@ def over_time(runs: Sequence[tuple[str, Record]], title: str = "", queue: str = 
     Raises KeyError for a record without a series.
     """
     with style.look():
-        figure = style.new_figure(0.55 + 1.0 * len(runs))
+        figure = style.new_figure(0.55 + 0.9 * len(runs))
         rows = figure.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         everything = [
             value for _, run in runs for value in run["series"]["queues"][queue]["delay_ms"] if value is not None and value > 0
@@ -55,7 +55,7 @@ def over_time(runs: Sequence[tuple[str, Record]], title: str = "", queue: str = 
             ax.plot(series["time_s"], delays, color=style.colour(index), linewidth=1.0)
             ax.text(
                 0.008, 0.95, label, transform=ax.transAxes, va="top", weight="bold", fontsize=9.5,
-                color=style.colour(index), path_effects=HALO,
+                color=style.ink(index), bbox=BACKING,
             )  # fmt: skip
             ax.margins(x=0)
         rows[0].set_title(title)

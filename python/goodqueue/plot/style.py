@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 MARKERS = "osD^vPX*"
 """One a series, so that no figure needs colour to be read."""
 
-WIDTH_IN = 6.8
+WIDTH_IN = 5.8
 FONT_STACK = "'DejaVu Sans', Verdana, 'Segoe UI', sans-serif"
 
 
@@ -46,12 +46,21 @@ def colour(index: int) -> str:
     return text if text.startswith("#") else f"#{text}"
 
 
-def log_ms(ax: Axes, axis: str, low: float, high: float) -> None:
-    """Make ``axis`` (``x`` or ``y``) of ``ax`` logarithmic, with plain numbers at 1, 2, 5 of each decade where they fit."""
+def ink(index: int) -> str:
+    """Return the colour of the series ``index``, dark enough for text on white."""
+    channels = (int(colour(index)[at : at + 2], 16) * 7 // 10 for at in (1, 3, 5))
+    return "#" + "".join(f"{channel:02x}" for channel in channels)
+
+
+def log_ms(ax: Axes, axis: str, low: float, high: float, fine: bool = True) -> None:
+    """Make ``axis`` (``x`` or ``y``) of ``ax`` logarithmic, with plain numbers.
+
+    With ``fine`` they stand at 1, 2, 5 of each decade where these fit, else at each decade.
+    """
     which = ax.xaxis if axis == "x" else ax.yaxis
     (ax.set_xscale if axis == "x" else ax.set_yscale)("log")
     (ax.set_xlim if axis == "x" else ax.set_ylim)(low, high)
-    few = high / low <= (2000 if axis == "x" else 50)
+    few = fine and high / low <= (2000 if axis == "x" else 50)
     which.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=20))
     which.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     which.set_minor_formatter(NullFormatter())
@@ -63,20 +72,25 @@ def svg(figure: Figure, name: str) -> str:
     Its identifiers begin with ``name``; it holds no date, and its text is text.
     """
     buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": f"goodqueue {name}"}):
+    with matplotlib.rc_context({"svg.hashsalt": f"goodqueue {name}", "svg.fonttype": "none"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r'\bd="[^"]*"', lambda path: re.sub(r"\d+\.\d{3,}", _round, path[0]), text)
     text = re.sub(r'\bid="', f'id="{name}-', text)
     text = re.sub(r"url\(#", f"url(#{name}-", text)
     text = re.sub(r'xlink:href="#', f'xlink:href="#{name}-', text)
     return re.sub(r"'DejaVu Sans'(, '[^']*'|, [\w-]+)*", FONT_STACK, text)
 
 
+def _round(match: re.Match[str]) -> str:
+    return f"{float(match[0]):.2f}"
+
+
 def save(figure: Figure, folder: Path, name: str) -> str:
     """Write ``name.svg`` and ``name.png`` into ``folder`` and return the SVG."""
     text = svg(figure, name)
     (folder / f"{name}.svg").write_text(f'<?xml version="1.0" encoding="utf-8"?>\n{text}', encoding="utf-8")
-    figure.savefig(folder / f"{name}.png", format="png", metadata={"Software": None})
+    figure.savefig(folder / f"{name}.png", format="png", dpi=200, metadata={"Software": None})
     return text

@@ -5,6 +5,20 @@ and claims), ``scenarios/`` (ordinary scenario files), ``figures.py`` (its own f
 was seen). Nothing here knows any particular paper.
 
 The modules, in the order of the work: `locate` finds the folder, `loading` and `published` read it into the types of
-`model`, `planning` lays out the runs, `execution` does them (`metrics` and `step` read the records), `judging` and
-`claims` compare, `summary` condenses, `outcome` is the result and its JSON, `show` and `output` print and write it.
+`model`, `planning` lays out the runs that `selection` asks for, `execution` does them (`metrics` and `step` read the
+records), `judging` and `verdicts` compare (by the rules of `claims`), `summary` condenses, `outcome` is the result and
+its JSON, `show` makes tables of it, `figures` and `pages` the rest of a written report.
 """
+
+
+def available() -> list[dict[str, str]]:
+    """Return the studies that come with the package: name and summary (the paper's title and year) of each."""
+    import tomllib
+
+    from goodqueue.studies.locate import available as folders
+
+    found = []
+    for name, folder in folders().items():
+        about = tomllib.loads((folder / "study.toml").read_text(encoding="utf-8"))["study"]
+        found.append({"name": name, "summary": about["title"], "source": about.get("citation", "")})
+    return found

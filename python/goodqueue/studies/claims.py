@@ -75,12 +75,13 @@ class Found:
         return shown if self.constant else f"{self.name} = {shown}"
 
 
-def evaluate(claim: Claim, rows: Sequence[Row]) -> tuple[bool | None, list[Check]]:
+def evaluate(claim: Claim, rows: Sequence[Row], steps: bool = False) -> tuple[bool | None, list[Check]]:
     """Return whether ``claim`` holds on ``rows`` (None: they do not decide it), and the comparisons behind that.
 
-    With the quantifier ``all``, one false comparison is enough; any other verdict needs them all decided.
+    With the quantifier ``all``, one false comparison is enough; any other verdict needs them all decided. The format
+    lets only numbers decide a monotone claim; with ``steps``, intervals that do not overlap decide it too.
     """
-    checks = [check for scenario in claim.scenarios for check in _checks(claim, scenario, rows)]
+    checks = [check for scenario in claim.scenarios for check in _checks(claim, scenario, rows, steps)]
     verdicts = [check.verdict for check in checks]
     if None in verdicts:
         refuted = claim.quantifier == "all" and False in verdicts
@@ -128,7 +129,7 @@ def _each(term: Term) -> Iterator[Term]:
         yield replace(term, algorithms=(algorithm,), metrics=(metric,)) if term.is_lookup else term
 
 
-def _checks(claim: Claim, scenario: str, rows: Sequence[Row]) -> Iterator[Check]:
+def _checks(claim: Claim, scenario: str, rows: Sequence[Row], steps: bool) -> Iterator[Check]:
     here = Term(scenario=scenario)
     if claim.kind == "ordering":
         first = _inherit(here, claim.items[0])
@@ -140,7 +141,7 @@ def _checks(claim: Claim, scenario: str, rows: Sequence[Row]) -> Iterator[Check]
     for left in _each(_inherit(here, claim.left)):
         found = [lookup(rows, left, point) for point in claim.points]
         if claim.kind == "monotone":
-            yield _monotone(claim, found)
+            yield _monotone(claim, found, steps)
         elif claim.kind == "within":
             yield from (_within(claim, one) for one in found)
         else:
@@ -171,14 +172,15 @@ def _ordering(found: Sequence[Found]) -> Check:
     return _check(found, verdict, text)
 
 
-def _monotone(claim: Claim, found: Sequence[Found]) -> Check:
+def _monotone(claim: Claim, found: Sequence[Found], steps: bool) -> Check:
     values = ", ".join("?" if one.number is None else f"{one.number:.4g}" for one in found)
     text = f"{found[0].name} and on {claim.direction}: {values}"
-    # A step between two intervals says little about their neighbours: only numbers decide.
-    if any(one.row is None or one.low != one.high for one in found) or len(found) < 2:
+    missing = any(one.row is None for one in found)
+    if missing or len(found) < 2 or not (steps or all(one.low == one.high for one in found)):
         return _check(found, None, text)
-    sign = 1 if claim.direction == "increasing" else -1
-    return _check(found, all(sign * (b.low - a.low) >= -claim.tolerance for a, b in pairwise(found)), text)
+    ways = [(a, b) if claim.direction == "increasing" else (b, a) for a, b in pairwise(found)]
+    surely = all(b.low - a.high >= -claim.tolerance for a, b in ways)
+    return _check(found, _decide(surely, any(b.high - a.low < -claim.tolerance for a, b in ways)), text)
 
 
 def _within(claim: Claim, left: Found) -> Check:

@@ -54,9 +54,11 @@ class Experiment:
     id: str
     published: tuple[str, ...]
     """Ids of the published scenarios that it answers."""
+    origin: Path
+    """The study.toml that describes it."""
     file: Path
     scenario: Scenario
-    """The file's content."""
+    """The scenario file and its content."""
     qdiscs: Mapping[str, str]
     """Published algorithm to qdisc line."""
     sweep: Mapping[str, Parameter]

@@ -1,19 +1,25 @@
 //! ARED: adaptive RED.
 //!
-//! Source: Floyd, Gummadi and Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active Queue
-//! Management", 2001 (the report), on top of Floyd and Jacobson 1993 (RED). This is the ARED of simulations: it sets
-//! itself up from the link's rate and a delay, it has gentle mode, and its state is real numbers. Linux's
-//! `red adaptive` is another: see `red`.
+//! Source: Floyd, Gummadi and Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of RED's
+//! Active Queue Management", 2001 (the report), on top of Floyd and Jacobson 1993 (RED). This is the ARED of
+//! simulations: it sets itself up from the link's rate and a delay, it has gentle mode, and its state is real
+//! numbers. Linux's `red adaptive` is another: see `red`.
 //!
-//! What the sources leave open, and what is done here:
+//! Where the report is silent or was revised, its first author's own code decides: ns-2.35's `Queue/RED`. So
+//!
+//! - drops are spaced by p_a = p_b / (2 - count p_b), which lets 1/p_b packets pass first; `nowait` gives RED
+//!   1993's p_a = p_b / (1 - count p_b), which drops twice as often at the same p_b;
+//! - max_p may fall to 80 000 bit/s / C where that is less than 0.01, since at high rates 1 % is far too much
+//!   for one flow; the report's is `bottom 0.01`.
+//!
+//! Decided here:
 //!
 //! - the link's rate C counts full frames; thresholds are packets, not rounded;
-//! - RED 1993's spacing of drops, p_a = p_b / (1 - count p_b); `wait` gives ns-2's, p_b / (2 - count p_b), which lets
-//!   1/p_b packets pass first and was the default of the simulator that the report used;
-//! - idle time begins with the dequeue that finds nothing, and counts whole packets; it tells in the adaptation too;
-//! - max_p never leaves [0.01, 0.5], where the report only stops to move it once it has;
-//! - an ECN-capable packet is marked while the average is below `max` and dropped above, in the gentle region too
-//!   (Le et al. 2003 name this as what cost ARED its ECN).
+//! - idle time begins with the dequeue that finds nothing, and counts whole packets; it tells in the
+//!   adaptation too;
+//! - max_p never leaves [bottom, 0.5], where the report only stops to move it once it has;
+//! - an ECN-capable packet is marked while the average is below `max` and dropped above, in the gentle region
+//!   too (Le et al. 2003 name this as what cost ARED its ECN).
 
 use super::{Aqm, Periodic, mark};
 use crate::fifo::Fifo;
@@ -24,7 +30,6 @@ use crate::signal::{Drop, Mark, Owner};
 use alloc::string::ToString;
 use goodqueue_units::{Duration, Instant};
 
-const MAX_P_BOTTOM: f64 = 0.01;
 const MAX_P_TOP: f64 = 0.5;
 const MIN_TH_FLOOR: f64 = 5.0;
 
@@ -39,6 +44,8 @@ struct Params {
     mtu: f64,
     alpha: f64,
     beta: f64,
+    /// The least max_p.
+    bottom: f64,
     bytes: bool,
     wait: bool,
 }
@@ -58,6 +65,7 @@ impl Params {
             mtu,
             alpha: real("alpha").unwrap_or(0.0),
             beta: real("beta").unwrap_or(1.0),
+            bottom: real("bottom").unwrap_or((80_000.0 / link.rate.as_bps() as f64).min(0.01)),
             bytes: args.flag("bytes"),
             wait: args.flag("wait"),
         }
@@ -83,7 +91,8 @@ struct Vars {
 }
 
 impl Vars {
-    /// The average, decayed by as many packets as the link might have sent while it was idle (RED, section 4).
+    /// The average, decayed by as many packets as the link might have sent while it was idle (RED, section
+    /// 4).
     fn average_at(&self, params: &Params, now: Instant) -> f64 {
         let Some(since) = self.idle_since else { return self.avg };
         let packets = libm::floor(now.since(since).as_secs_f64() * params.capacity);
@@ -130,7 +139,8 @@ impl Vars {
         if self.p_b < 1.0 { (p_a * size).min(1.0) } else { 1.0 }
     }
 
-    /// Moves max_p so that the average comes to stand between 40 % and 60 % of the way from `min` to `max` (the report).
+    /// Moves max_p so that the average comes to stand between 40 % and 60 % of the way from `min` to `max`
+    /// (the report).
     fn adapt(&mut self, params: &Params, now: Instant) {
         let avg = self.average_at(params, now);
         let place = (avg - params.min) / (params.max - params.min);
@@ -139,7 +149,7 @@ impl Vars {
         } else if place < 0.4 {
             self.max_p *= params.beta;
         }
-        self.max_p = self.max_p.clamp(MAX_P_BOTTOM, MAX_P_TOP);
+        self.max_p = self.max_p.clamp(params.bottom, MAX_P_TOP);
     }
 }
 
@@ -208,7 +218,10 @@ const PARAMS: &[ParamSpec] = &[
         "Floyd, Jacobson 1993",
         "measure the queue in bytes, and scale the probability by the packet's size",
     ),
-    flag("wait", "ns-2: Queue/RED wait_", "let 1/p packets pass before the next drop"),
+    ParamSpec {
+        default: Value::Flag(true),
+        ..flag("wait", "ns-2.35: Queue/RED wait_", "let 1/p packets pass before the next drop")
+    },
     real(
         "min",
         Value::Unset,
@@ -228,7 +241,7 @@ const PARAMS: &[ParamSpec] = &[
     real(
         "max_p",
         Value::Real(0.1),
-        (MAX_P_BOTTOM, MAX_P_TOP),
+        (1e-9, MAX_P_TOP),
         "ns-2: Queue/RED linterm_ 10",
         "drop probability at max, to begin with",
     ),
@@ -240,6 +253,13 @@ const PARAMS: &[ParamSpec] = &[
         "greatest step of max_p upwards; a quarter of max_p at most",
     ),
     real("beta", Value::Real(0.9), (0.01, 1.0), REPORT, "factor of max_p downwards"),
+    real(
+        "bottom",
+        Value::Unset,
+        (0.0, MAX_P_TOP),
+        "ns-2.35: Queue/RED bottom_",
+        "least max_p; unset: 0.01, or 80000/rate above 8 Mbit/s",
+    ),
 ];
 
 impl Aqm for Ared {
@@ -365,9 +385,9 @@ mod tests {
         assert!((got - want).abs() < 1e-6 * want.abs(), "{what}: {got} is not {want}");
     }
 
-    /// C = rate / (8 * 1514): 82.5627, 2064.07 and 8256.27 packets a second. Half of 5 ms of it: 0.206, 5.160 and 20.64
-    /// packets, 5 at least. Weight 1 - exp(-1/C). At 1 Mbit/s the floor makes the queue that the paper measured (95 ms):
-    /// without it ARED would look as quick as PIE there.
+    /// C = rate / (8 * 1514): 82.5627, 2064.07 and 8256.27 packets a second. Half of 5 ms of it: 0.206, 5.160
+    /// and 20.64 packets, 5 at least. Weight 1 - exp(-1/C). At 1 Mbit/s the floor makes the queue that the
+    /// paper measured (95 ms): without it ARED would look as quick as PIE there.
     #[test]
     fn thresholds_and_weight_follow_from_rate_and_target() {
         let table = [
@@ -385,8 +405,8 @@ mod tests {
         assert_eq!((set.min, set.max, set.weight), (8.0, 24.0, 0.002), "what the line sets is kept");
     }
 
-    /// min 5, max 15, max_p 0.1: at 10 half of 0.1; at 15 the gentle part begins with 0.1 and climbs to 1 at 30: at 22.5
-    /// 0.1 + 0.9/2. Without gentle mode the queue would be shut at 15.
+    /// min 5, max 15, max_p 0.1: at 10 half of 0.1; at 15 the gentle part begins with 0.1 and climbs to 1 at
+    /// 30: at 22.5 0.1 + 0.9/2. Without gentle mode the queue would be shut at 15.
     #[test]
     fn p_b_climbs_to_max_p_and_then_gently_to_one() {
         let Ared { params, vars, .. } = ared("", 1);
@@ -397,18 +417,19 @@ mod tests {
         assert_eq!((p_b(4.999), p_b(5.0)), (0.0, 0.0));
     }
 
-    /// RED, section 7: with p_b = 0.05 fixed and count packets passed, p_a = p_b / (1 - count p_b): 0.05, 0.05/0.95 …
-    /// and 1 at count 20. ns-2's `wait` holds still until count 20, then 0.05 / (2 - count p_b), and 1 at 40.
+    /// RED, section 7: with p_b = 0.05 fixed and count packets passed, p_a = p_b / (1 - count p_b): 0.05,
+    /// 0.05/0.95 … and 1 at count 20. ns-2's `wait` holds still until count 20, then 0.05 / (2 - count p_b),
+    /// and 1 at 40.
     #[test]
     fn drops_are_spaced_by_count() {
         let spacing = |words: &str, count: Option<f64>| {
             let Ared { params, vars, .. } = ared(words, 1);
             Vars { avg: 10.0, count, ..vars }.probability(&params, 1.0)
         };
-        assert_close(spacing("", None), 0.05, "the first above min");
-        assert_close(spacing("", Some(0.0)), 0.05 / 0.95, "the first after a drop");
-        assert_close(spacing("", Some(9.0)), 0.1, "ten passed");
-        assert_close(spacing("", Some(19.5)), 1.0, "the last");
+        assert_close(spacing("nowait", None), 0.05, "the first above min");
+        assert_close(spacing("nowait", Some(0.0)), 0.05 / 0.95, "the first after a drop");
+        assert_close(spacing("nowait", Some(9.0)), 0.1, "ten passed");
+        assert_close(spacing("nowait", Some(19.5)), 1.0, "the last");
         assert_eq!(spacing("wait", Some(18.0)), 0.0, "ns-2 waits for 1/p_b packets");
         assert_close(spacing("wait", Some(29.0)), 0.1, "halfway through ns-2's window");
         assert_close(spacing("wait", Some(39.5)), 1.0, "its end");
@@ -416,13 +437,13 @@ mod tests {
             let Ared { params, vars, .. } = ared(words, 1);
             Vars { avg: 10.0, ..vars }.probability(&params, params.size(757))
         };
-        assert_close(half("bytes"), 0.025, "half a frame, half the probability");
-        assert_close(half(""), 0.05, "packet mode does not look at the size");
+        assert_close(half("nowait bytes"), 0.025, "half a frame, half the probability");
+        assert_close(half("nowait"), 0.05, "packet mode does not look at the size");
     }
 
-    /// Section 4: an arrival that finds 20 moves the average by w of the distance. One second idle at 1 Mbit/s is 82 whole
-    /// frames: (1 - w)^82 = exp(-82/82.5627) = 0.370395. An average frozen while idle drops the first packets of the
-    /// next burst.
+    /// Section 4: an arrival that finds 20 moves the average by w of the distance. One second idle at 1
+    /// Mbit/s is 82 whole frames: (1 - w)^82 = exp(-82/82.5627) = 0.370395. An average frozen while idle
+    /// drops the first packets of the next burst.
     #[test]
     fn the_average_follows_the_queue_and_decays_while_idle() {
         let Ared { params, vars, .. } = ared("", 1);
@@ -436,7 +457,8 @@ mod tests {
         assert_eq!(idle.idle_since, None);
     }
 
-    /// The band of min 5, max 15 is 9 to 11. Above: max_p + min(0.01, max_p/4); below: 0.9 max_p; within [0.01, 0.5].
+    /// The band of min 5, max 15 is 9 to 11. Above: max_p + min(0.01, max_p/4); below: 0.9 max_p; within
+    /// [0.01, 0.5].
     #[test]
     fn max_p_is_adapted_towards_the_middle() {
         let adapted = |avg, max_p| {
@@ -451,6 +473,8 @@ mod tests {
         assert_close(adapted(10.0, 0.1), 0.1, "in the band");
         assert_close(adapted(11.01, 0.495), 0.5, "top");
         assert_close(adapted(8.99, 0.0105), 0.01, "bottom");
+        assert_close(ared("", 100).params.bottom, 0.0008, "80 000 / 10^8");
+        assert_close(ared("bottom 0.01", 100).params.bottom, 0.01, "the report's");
     }
 
     /// ECN-capable packets are marked below max and dropped above it; at twice max everything goes.
@@ -458,7 +482,7 @@ mod tests {
     fn ecn_ends_where_gentle_mode_begins() {
         let fate = |avg: f64, ecn, dice| {
             // A weight that small leaves the average where the test puts it.
-            let mut ared = ared("ecn weight 0.000000001", 1);
+            let mut ared = ared("ecn nowait weight 0.000000001", 1);
             ared.vars.avg = avg;
             let (mut queue, mut owner) = (Fifo::default(), Fixed(dice, Vec::new(), 0));
             ared.enqueue(Instant::ZERO, Plain { ecn, ..Plain::new(1514) }, &mut queue, &mut owner);

@@ -8,6 +8,10 @@
 //! - the small-backlog guard compares with the link's full frame (5.3), after the packet was removed;
 //! - the first drop needs `now > first_above_time`, strictly;
 //! - an ECN-capable packet is marked instead of dropped, at most one a dequeue.
+//!
+//! `variant rfc8289` takes the exact root and drops from `now >= first_above_time` on, as the pseudocode does; the
+//! clock and the guard stay Linux's. The difference is small until a round trip is longer than the interval: then
+//! it decides whether one drop or two hit the window that TCP is about to reduce (see studies/schwardmann2014).
 
 use super::{Aqm, mark};
 use crate::fifo::Fifo;
@@ -55,13 +59,15 @@ pub struct Params {
     /// What the DS field must be under which mask, for `ce_threshold` to apply.
     ce_threshold_selector: Option<(u8, u8)>,
     ecn: bool,
+    /// Whether the control law takes the exact root.
+    exact: bool,
     /// A backlog of at most this many bytes is never a standing queue (RFC 8289, 5.3).
     mtu: u32,
 }
 
 impl Params {
     /// The parameters of a line that lists [`TARGET`], [`INTERVAL`], [`CE_THRESHOLD`], `ecn` and perhaps
-    /// `ce_threshold_selector`.
+    /// `ce_threshold_selector` and `variant`.
     #[must_use]
     pub fn new(args: &Args, link: &Link) -> Self {
         let ticks = |name| args.time(name).map(Ticks::of);
@@ -73,6 +79,7 @@ impl Params {
                 .integer("ce_threshold_selector")
                 .map(|pair| ((pair >> 8) as u8, pair as u8)),
             ecn: args.flag("ecn"),
+            exact: args.choice("variant") == "rfc8289",
             mtu: link.mtu,
         }
     }
@@ -155,7 +162,11 @@ impl Vars {
     }
 
     /// The control law: `t + interval/sqrt(count)` (RFC 8289, 5.6).
-    fn control_law(&self, t: Ticks, interval: Ticks) -> Ticks {
+    fn control_law(&self, t: Ticks, params: &Params) -> Ticks {
+        let interval = params.interval;
+        if params.exact {
+            return t.plus(Ticks((f64::from(interval.0) / libm::sqrt(f64::from(self.count))) as u32));
+        }
         let inverse = u64::from(u32::from(self.rec_inv_sqrt) << 16);
         t.plus(Ticks(((u64::from(interval.0) * inverse) >> 32) as u32))
     }
@@ -182,7 +193,7 @@ impl Vars {
             self.first_above_time = now.plus(params.interval);
             return false;
         }
-        now.is_after(self.first_above_time)
+        now.is_after(self.first_above_time) || params.exact && now == self.first_above_time
     }
 
     /// Takes the next packet of `source`, dropping or marking as the law demands (RFC 8289, 5.5).
@@ -248,14 +259,14 @@ impl Vars {
             self.newton_step();
             if let Some(mut packet) = next {
                 if params.ecn && mark(&mut packet, Mark::Target, owner) {
-                    self.drop_next = self.control_law(self.drop_next, params.interval);
+                    self.drop_next = self.control_law(self.drop_next, params);
                     return Some(packet);
                 }
                 owner.dropped(packet, Drop::Target);
             }
             next = source.pull();
             if self.should_drop(next.as_ref(), source.backlog_bytes(), params, now) {
-                self.drop_next = self.control_law(self.drop_next, params.interval);
+                self.drop_next = self.control_law(self.drop_next, params);
             } else {
                 self.dropping = false;
             }
@@ -291,7 +302,7 @@ impl Vars {
             self.rec_inv_sqrt = u16::MAX;
         }
         self.lastcount = self.count;
-        self.drop_next = self.control_law(now, params.interval);
+        self.drop_next = self.control_law(now, params);
         next
     }
 
@@ -350,6 +361,14 @@ impl Aqm for Codel {
                 help: "mark ECN-capable packets instead of dropping them",
             },
             CE_THRESHOLD,
+            ParamSpec {
+                name: "variant",
+                unit: Unit::Choice(&["linux", "rfc8289"]),
+                default: Value::Integer(0),
+                range: (0.0, 0.0),
+                source: "RFC 8289, 5.6",
+                help: "whose control law: Linux's fixed-point root, or the RFC's exact one",
+            },
         ],
     };
 
@@ -407,6 +426,19 @@ mod tests {
             if count >= 8 {
                 assert!((got / want - 1.0).abs() < 0.01, "count {count}: {got} is not {want}");
             }
+        }
+    }
+
+    /// RFC 8289, 5.6: at an interval of 100 ms the gaps after one to four drops are 100, 70.7, 57.7 and 50 ms.
+    #[test]
+    fn the_rfcs_variant_takes_the_exact_root() {
+        let link = Link { rate: goodqueue_units::Rate::from_bps(1_000_000).unwrap(), mtu: 1514 };
+        static SPEC: QdiscSpec = Codel::SPEC;
+        let params = Params::new(&Args::parse(&SPEC, "variant rfc8289").unwrap(), &link);
+        for (count, gap_ms) in [(1, 100.0), (2, 70.711), (3, 57.735), (4, 50.0)] {
+            let vars = Vars { count, ..Vars::default() };
+            let ticks = vars.control_law(Ticks(0), &params).0;
+            assert!((f64::from(ticks) * 1.024e-3 - gap_ms).abs() < 0.01, "count {count}: {ticks} ticks");
         }
     }
 

@@ -1,87 +1,52 @@
 //! PIE: proportional integral controller enhanced.
 //!
-//! Source: RFC 8033 (section numbers below), in two variants: `linux`, as Linux 6.1 runs it, and `draft2013`, the PIE
-//! of draft-pan-aqm-pie-00, of Pan et al. (HPSR 2013) and of the vendor's Linux code of that year, which the papers
-//! of 2013 to 2015 ran.
+//! Source: RFC 8033 (section numbers below), in two variants: `linux`, as Linux 6.1 runs it, and `draft2013`,
+//! the PIE of draft-pan-aqm-pie-00, of Pan et al. (HPSR 2013) and of the vendor's Linux code of that year,
+//! which the papers of 2013 to 2015 ran.
 //!
 //! Where Linux differs from the RFC:
 //!
 //! - its clock ticks every 64 ns, probabilities are out of 2^56 - 1 and may grow beyond it;
-//! - the delay is the last departed packet's time in the queue, 0 if that emptied the queue (4.3 estimates it);
-//!   `dq_rate_estimator` switches the RFC's estimate on (5.2), with a weight of 1/8 instead of 1/4;
+//! - the delay is the last departed packet's time in the queue, 0 if that emptied the queue (4.3 estimates
+//!   it); `dq_rate_estimator` switches the RFC's estimate on (5.2), with a weight of 1/8 instead of 1/4;
 //! - the guard of 4.1 looks at the delay of now, and at two full frames of backlog;
 //! - the burst allowance (4.4) shrinks as packets leave, not as updates pass;
 //! - p decays by 1/64, not 1/50, while the queue is idle (4.2), and rises by 2 points more above 250 ms;
 //! - there is no inactive state (5.3): when all is quiet, the state starts anew;
-//! - a marked packet does not restart the de-randomisation (5.4), any dropped one does;
-//! - the first update comes 500 ms after the start. The kernel counts `tupdate` in jiffies and its timer wheel adds
-//!   one, so that its 15 ms are 16 to 20; here they are 15, always.
+//! - a packet that is marked because the sum reached 8.5 does not restart the de-randomisation (5.4); one that
+//!   is dropped does, for whatever reason;
+//! - the first update comes 500 ms after the start. The kernel counts `tupdate` in jiffies and its timer
+//!   wheel adds one, so that its 15 ms are 16 to 20; here they are 15, always.
 //!
-//! Where `draft2013` differs from `linux`: see [`DRAFT2013`]. Its target (20 ms), its interval (30 ms) and its rate
-//! estimator (on) are other defaults. It reckons the rate as finely as the drafts do, not in the kernel's whole 1/256
-//! of a byte a tick, which at 1 Mbit/s is 2.
+//! Where `draft2013` differs from `linux`: three levels of gain instead of seven, a cap on every step up, a
+//! decay of 2 %, plain dice, 100 ms of burst allowance (all in `pie/params.rs`). Its target (20 ms), its
+//! interval (30 ms) and its rate estimator (on) are other defaults. It reckons the rate as finely as the
+//! drafts do, not in the kernel's whole 1/256 of a byte a tick, which at 1 Mbit/s is 2.
+//!
+//! What the sources of 2013 leave open, and what is done here:
+//!
+//! - steps up are capped at any p, as Schwardmann et al. state; Linux 3.14 caps from 10 % on;
+//! - the burst allowance returns when both delays are under half the target and p is 0, as in the vendor's
+//!   code. Schwardmann et al. do not mention p; without it, a model of 20 AIMD flows drove p to 1;
+//! - the allowance is used up by the time of rate measurements, that is of a busy queue, as in that code;
+//! - the rate's average has the weight 1/8 of that code;
+//! - their "less than 3000 bytes" is two full frames, link headers counted.
+
+mod params;
 
 use super::{Aqm, Periodic, mark};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Enqueued, Probe};
 use crate::signal::{Drop, Mark, Owner};
 use goodqueue_units::{Duration, Instant};
+use params::{DRAFT2013, LINUX, PARAMS, Rules};
 
-/// Probability one. Thirty-two times it still fits, which the gains' arithmetic needs.
+/// Probability one; 56 bits, so that 64 hold the sum of 8.5 that de-randomisation (5.4) needs.
 pub const MAX_PROB: u64 = u64::MAX >> 8;
 const TICKS_PER_SECOND: u64 = 1_000_000_000 >> 6;
 const FIRST_UPDATE: Duration = Duration::from_millis(500);
-
-/// What the variants do differently, as numbers.
-#[derive(Debug)]
-pub struct Rules {
-    /// The word that selects them.
-    name: &'static str,
-    /// The burst allowance (4.4).
-    max_burst: Duration,
-    /// Below a probability of 1/`.0` the gains are halved `.1` times (4.2); the smallest probability last.
-    ladder: &'static [(u64, u32)],
-    /// From this probability on a step up is at most 2 points (5.5).
-    capped_from: u64,
-    /// While both delays are 0, p loses this part of itself (4.2).
-    decay: u64,
-    /// The greatest probability.
-    ceiling: u64,
-    /// Whether drops are spaced (5.4).
-    derandomised: bool,
-    /// Bytes that make one measurement of the departure rate (5.2).
-    dq_threshold: u64,
-    /// Fraction bits of the departure rate.
-    rate_bits: u32,
-}
-
-/// Linux 6.1.
-pub const LINUX: Rules = Rules {
-    name: "linux",
-    max_burst: Duration::from_millis(150),
-    ladder: &[(10, 1), (100, 3), (1_000, 5), (10_000, 7), (100_000, 9), (1_000_000, 11)],
-    capped_from: MAX_PROB / 10,
-    decay: 64,
-    ceiling: u64::MAX,
-    derandomised: true,
-    dq_threshold: 16_384,
-    rate_bits: 8,
-};
-
-/// The PIE of 2013. Three levels of gain; steps up are capped whatever p; packets are dropped by plain dice.
-pub const DRAFT2013: Rules = Rules {
-    name: "draft2013",
-    max_burst: Duration::from_millis(100),
-    ladder: &[(10, 1), (100, 3)],
-    capped_from: 0,
-    decay: 50,
-    ceiling: MAX_PROB,
-    derandomised: false,
-    dq_threshold: 10_000,
-    rate_bits: 24,
-};
 
 const fn ticks(span: Duration) -> u64 {
     span.as_nanos() >> 6
@@ -105,7 +70,8 @@ pub struct Params {
 }
 
 impl Params {
-    /// The parameters of a line that lists `target alpha beta bytemode dq_rate_estimator`, and perhaps `variant`.
+    /// The parameters of a line that lists `target alpha beta bytemode dq_rate_estimator`, and perhaps
+    /// `variant`.
     #[must_use]
     pub fn new(args: &Args, link: &Link) -> Self {
         Self {
@@ -199,8 +165,8 @@ impl Vars {
         self.accu_prob = 0;
     }
 
-    /// Tells that a packet left and `backlog` bytes stayed: measures the delay or the rate (4.3, 5.2), and uses up the
-    /// burst allowance (4.4).
+    /// Tells that a packet left and `backlog` bytes stayed: measures the delay or the rate (4.3, 5.2), and
+    /// uses up the burst allowance (4.4).
     #[inline]
     pub fn dequeued<P: Packet>(&mut self, params: &Params, now: Instant, packet: &P, backlog: u64) {
         let tick = tick_at(now);
@@ -214,8 +180,8 @@ impl Vars {
         self.burst_time = self.burst_time.saturating_sub(elapsed);
     }
 
-    /// The departure rate, measured only while enough waits to keep the link busy (5.2). Gives the length of the
-    /// measurement, if one has just ended.
+    /// The departure rate, measured only while enough waits to keep the link busy (5.2). Gives the length of
+    /// the measurement, if one has just ended.
     fn measure_rate(&mut self, rules: &Rules, tick: u64, len: u32, backlog: u64) -> u64 {
         if backlog >= rules.dq_threshold && self.dq_count.is_none() {
             self.dq_tstamp = Some(tick);
@@ -266,7 +232,8 @@ impl Vars {
         }
     }
 
-    /// By how much p changes: the controller with its gains tuned to p (4.2), capped (5.5), and more above 250 ms.
+    /// By how much p changes: the controller with its gains tuned to p (4.2), capped (5.5), and more above
+    /// 250 ms.
     fn step(&self, params: &Params, delay: u64, old: u64) -> i64 {
         let rung = params.rules.ladder.iter().rev().find(|(below, _)| self.prob < MAX_PROB / below);
         let shift = 4 + rung.map_or(0, |(_, halvings)| *halvings);
@@ -318,64 +285,6 @@ pub struct Pie {
     stats: Stats,
     timer: Periodic,
 }
-
-const fn gain(name: &'static str, default: u64, source: &'static str, help: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Count, default: Value::Integer(default), range: (0.0, 32.0), source, help }
-}
-
-const fn flag(name: &'static str, default: Value, source: &'static str, help: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Flag, default, range: (0.0, 0.0), source, help }
-}
-
-const PARAMS: &[ParamSpec] = &[
-    ParamSpec {
-        name: "limit",
-        unit: Unit::Packets,
-        default: Value::Integer(1000),
-        range: (1.0, 1e9),
-        source: "tc-pie(8)",
-        help: "packets that the queue holds at most",
-    },
-    ParamSpec {
-        name: "target",
-        unit: Unit::Time,
-        default: Value::PerVariant(&[Value::Integer(15_000_000), Value::Integer(20_000_000)]),
-        range: (1e3, 60e9),
-        source: "RFC 8033, 4.2; Khademi et al. 2013, Table 2",
-        help: "queue delay that the controller steers to",
-    },
-    ParamSpec {
-        name: "tupdate",
-        unit: Unit::Time,
-        default: Value::PerVariant(&[Value::Integer(15_000_000), Value::Integer(30_000_000)]),
-        range: (1e3, 60e9),
-        source: "RFC 8033, 4.2; Khademi et al. 2013, Table 2",
-        help: "time between two updates of the drop probability",
-    },
-    gain("alpha", 2, "tc-pie(8)", "weight of the delay's distance from target, in sixteenths of 1/s"),
-    gain("beta", 20, "tc-pie(8)", "weight of the delay's change, in sixteenths of 1/s"),
-    flag(
-        "ecn",
-        Value::Flag(false),
-        "tc-pie(8)",
-        "mark ECN-capable packets instead of dropping them, up to p = 10 %",
-    ),
-    flag("bytemode", Value::Flag(false), "tc-pie(8)", "scale the probability by the packet's size"),
-    flag(
-        "dq_rate_estimator",
-        Value::PerVariant(&[Value::Flag(false), Value::Flag(true)]),
-        "tc-pie(8); draft-pan-aqm-pie-00",
-        "derive the delay from the departure rate instead of time stamps",
-    ),
-    ParamSpec {
-        name: "variant",
-        unit: Unit::Choice(&[LINUX.name, DRAFT2013.name]),
-        default: Value::Integer(0),
-        range: (0.0, 0.0),
-        source: "Linux 6.1; draft-pan-aqm-pie-00",
-        help: "whose PIE: today's Linux or the papers' of 2013",
-    },
-];
 
 impl Aqm for Pie {
     const SPEC: QdiscSpec = QdiscSpec {
@@ -504,7 +413,8 @@ mod tests {
         ticks(Duration::from_millis(ms))
     }
 
-    /// A probability of one in Linux's scale is not a round number of floats; a millionth of a point is enough here.
+    /// A probability of one in Linux's scale is not a round number of floats; a millionth of a point is
+    /// enough here.
     fn assert_percent(got: f64, want: f64, what: &str) {
         assert!((got - want).abs() < 1e-6 * want.abs().max(1.0), "{what}: {got} %, not {want} %");
     }
@@ -531,9 +441,10 @@ mod tests {
         );
     }
 
-    /// 4.2: alpha (E[T] - target) + beta (E[T] - old). With alpha 2/16 and beta 20/16 a second, 80 ms above target and
-    /// no change give 0.125 * 0.08 = 1 %; below p = 10 % half of that, below 1 % an eighth, then a quarter more each
-    /// decade down to 1/2048 under 1e-6. A wrong rung makes small p oscillate or stand still.
+    /// 4.2: alpha (E[T] - target) + beta (E[T] - old). With alpha 2/16 and beta 20/16 a second, 80 ms above
+    /// target and no change give 0.125 * 0.08 = 1 %; below p = 10 % half of that, below 1 % an eighth, then a
+    /// quarter more each decade down to 1/2048 under 1e-6. A wrong rung makes small p oscillate or stand
+    /// still.
     #[test]
     fn the_gains_are_tuned_to_p_by_the_ladder_of_4_2() {
         let ladder = [
@@ -557,8 +468,8 @@ mod tests {
         }
     }
 
-    /// beta's part: 15 ms more than before, at target: 1.25 * 0.015 = 1.875 % at p = 20 %. A lost sign would make the
-    /// controller push a falling queue further down.
+    /// beta's part: 15 ms more than before, at target: 1.25 * 0.015 = 1.875 % at p = 20 %. A lost sign would
+    /// make the controller push a falling queue further down.
     #[test]
     fn the_trend_of_the_delay_counts_with_beta() {
         assert_percent(step("", 20.0, 15, 0), 1.875, "rising");
@@ -566,8 +477,9 @@ mod tests {
         assert_percent(step("alpha 1 beta 10", 20.0, 15, 0), 0.9375, "half the gains");
     }
 
-    /// 5.5: from 10 % on a step is 2 points at most; 100 ms at once would be 1.25 * 0.1 + 0.125 * 0.085 = 13.5625 %.
-    /// Below 10 % Linux lets half of that through; the papers' PIE caps there too. Above 250 ms both add 2 points.
+    /// 5.5: from 10 % on a step is 2 points at most; 100 ms at once would be 1.25 * 0.1 + 0.125 * 0.085 =
+    /// 13.5625 %. Below 10 % Linux lets half of that through; the papers' PIE caps there too. Above 250 ms
+    /// both add 2 points.
     #[test]
     fn steps_up_are_capped_and_long_delays_add_two_points() {
         assert_percent(step("", 20.0, 100, 0), 2.0, "linux, capped");
@@ -580,8 +492,9 @@ mod tests {
         assert_percent(step("", 20.0, 0, 100), -12.6875, "down");
     }
 
-    /// 4.2: while the queue is empty p decays, by 1/64 in Linux and by 2 % in 2013, after the controller's own step of
-    /// -0.125 * target: (50 - 0.1875) * 63/64 and (50 - 0.25) * 0.98. Without it p outlives an idle spell.
+    /// 4.2: while the queue is empty p decays, by 1/64 in Linux and by 2 % in 2013, after the controller's
+    /// own step of -0.125 * target: (50 - 0.1875) * 63/64 and (50 - 0.25) * 0.98. Without it p outlives an
+    /// idle spell.
     #[test]
     fn p_decays_while_both_delays_are_zero() {
         let after = |words: &str, backlog| {
@@ -596,7 +509,8 @@ mod tests {
         assert_percent(after("variant draft2013", 5000), 49.75, "rate not known");
     }
 
-    /// p = 1 is the end for the papers' PIE. Linux tests for overflow of 64 bits only: `golden/pie` holds p = 2.4.
+    /// p = 1 is the end for the papers' PIE. Linux tests for overflow of 64 bits only: `golden/pie` holds p =
+    /// 2.4.
     #[test]
     fn only_the_papers_pie_stops_at_one() {
         let grown = |words: &str| {
@@ -609,8 +523,8 @@ mod tests {
         assert_percent(grown(""), 104.0, "linux");
     }
 
-    /// 4.1 and 4.4: no drop while the burst allowance lasts, nor at less than half the target with p under 20 %, nor
-    /// before two full frames (3028 bytes) wait. Dice of 0 would drop each packet otherwise.
+    /// 4.1 and 4.4: no drop while the burst allowance lasts, nor at less than half the target with p under 20
+    /// %, nor before two full frames (3028 bytes) wait. Dice of 0 would drop each packet otherwise.
     #[test]
     fn the_guards_of_4_1_hold_back_even_the_worst_dice() {
         let pie = pie("variant draft2013");
@@ -624,8 +538,9 @@ mod tests {
         assert!(drops(Vars { qdelay: 0, prob: MAX_PROB / 4, ..ready }, 3028), "p above 20 %");
     }
 
-    /// 5.4: at p = 10 % the sum of the probabilities must reach 0.85 before dice are thrown (the ninth packet), and at
-    /// 8.5 (the 85th) the packet is dropped whatever they say. The papers' PIE throws each time.
+    /// 5.4: at p = 10 % the sum of the probabilities must reach 0.85 before dice are thrown (the ninth
+    /// packet), and at 8.5 (the 85th) the packet is dropped whatever they say. The papers' PIE throws each
+    /// time.
     #[test]
     fn drops_are_spaced_between_a_sum_of_0_85_and_8_5() {
         let first_drop = |words: &str, dice: u64| {
@@ -652,8 +567,9 @@ mod tests {
         assert!(drops("variant draft2013", FULL / 2), "without bytemode the size tells nothing");
     }
 
-    /// 4.4: 150 ms from the first departure on, used up by the time between departures; then the state starts anew once
-    /// p is 0 and both delays are under half the target. An allowance that never returns punishes every new burst.
+    /// 4.4: 150 ms from the first departure on, used up by the time between departures; then the state starts
+    /// anew once p is 0 and both delays are under half the target. An allowance that never returns punishes
+    /// every new burst.
     #[test]
     fn the_burst_allowance_is_used_up_by_departures_and_returns_when_all_is_quiet() {
         let mut pie = pie("");
@@ -677,10 +593,11 @@ mod tests {
         assert!(!restarted(Vars { prob: MAX_PROB / 100, ..quiet }), "p must have come down to 0");
     }
 
-    /// 5.2 at 10 Mbit/s, where a full frame takes 1.2112 ms: a measurement begins with the departure that leaves 10000
-    /// bytes behind, counts that packet, and ends with the seventh (10598 bytes) six frames later, which reads 7/6 of
-    /// the rate. The second takes seven frames for seven: 10 Mbit/s; an eighth of the error is gone. With the rate,
-    /// 100000 bytes are 80 ms of delay over 1 + 7/8 * 1/6 = 1.14583. Of the 100 ms allowed, 13 frames are used up.
+    /// 5.2 at 10 Mbit/s, where a full frame takes 1.2112 ms: a measurement begins with the departure that
+    /// leaves 10000 bytes behind, counts that packet, and ends with the seventh (10598 bytes) six frames
+    /// later, which reads 7/6 of the rate. The second takes seven frames for seven: 10 Mbit/s; an eighth of
+    /// the error is gone. With the rate, 100000 bytes are 80 ms of delay over 1 + 7/8 * 1/6 = 1.14583. Of the
+    /// 100 ms allowed, 13 frames are used up.
     #[test]
     fn the_papers_pie_derives_the_delay_from_the_departure_rate() {
         let mut pie = pie("variant draft2013");
@@ -717,7 +634,8 @@ mod tests {
         assert_eq!(fate(MAX_PROB / 10, Ecn::Ce), (1, 0, 0), "marked upstream: not told again, not dropped");
     }
 
-    /// The first update comes 500 ms after the start, then every tupdate. A late call must not shift the beat.
+    /// The first update comes 500 ms after the start, then every tupdate. A late call must not shift the
+    /// beat.
     #[test]
     fn updates_keep_their_beat() {
         let mut pie = pie("");

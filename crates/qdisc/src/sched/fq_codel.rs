@@ -215,3 +215,73 @@ impl<P: Packet> FqCodel<P> {
         bucket
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Noted;
+    use super::*;
+    use crate::packet::Plain;
+    use alloc::vec::Vec;
+    use goodqueue_units::{Ecn, Rate};
+
+    fn fq_codel(words: &str) -> FqCodel<Plain> {
+        let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+        FqCodel::build(&Args::parse(&FqCodel::<Plain>::SPEC, words).unwrap(), &link).unwrap()
+    }
+
+    /// Offers packets, `id` to bucket `id / 100` of eight.
+    fn offer(qdisc: &mut FqCodel<Plain>, owner: &mut Noted, len: u32, ids: &[u64]) -> Vec<Enqueued> {
+        let packet = |id| Plain { id, flow_hash: ((id / 100) << 29) as u32, ..Plain::new(len) };
+        ids.iter().map(|id| qdisc.enqueue(Instant::ZERO, packet(*id), owner)).collect()
+    }
+
+    fn drain(qdisc: &mut FqCodel<Plain>, owner: &mut Noted) -> Vec<u64> {
+        core::iter::from_fn(|| qdisc.dequeue(Instant::ZERO, owner)).map(|packet| packet.id).collect()
+    }
+
+    /// RFC 8290, 4.2: a flow that just began goes before those that stand.
+    #[test]
+    fn a_new_flow_goes_first() {
+        let (mut qdisc, mut owner) = (fq_codel("flows 8"), Noted::default());
+        offer(&mut qdisc, &mut owner, 1514, &[0, 1, 2, 100, 101, 102]);
+        for id in [0, 100] {
+            assert_eq!(qdisc.dequeue(Instant::ZERO, &mut owner).map(|packet| packet.id), Some(id));
+        }
+        offer(&mut qdisc, &mut owner, 100, &[200]);
+        assert_eq!(drain(&mut qdisc, &mut owner), [200, 1, 101, 2, 102]);
+    }
+
+    #[test]
+    fn overflow_drops_half_of_the_fattest_flow_from_its_head() {
+        let (mut qdisc, mut owner) = (fq_codel("flows 8 limit 8"), Noted::default());
+        let told = offer(&mut qdisc, &mut owner, 1000, &[0, 100, 101, 102, 103, 200, 201, 202, 203]);
+        // Flows 1 and 2 hold four each: the lower bucket pays, and it was not its packet that did it.
+        assert_eq!((owner.dropped.as_slice(), told[8]), ([100, 101].as_slice(), Enqueued::Success));
+        let told = offer(&mut qdisc, &mut owner, 1000, &[204, 205]);
+        assert_eq!((&owner.dropped[2..], told[1]), ([200, 201, 202].as_slice(), Enqueued::Congestion));
+    }
+
+    #[test]
+    fn a_batch_is_drop_batch_packets_at_most_and_memory_counts() {
+        let (mut qdisc, mut owner) = (fq_codel("flows 8 limit 5 drop_batch 1"), Noted::default());
+        offer(&mut qdisc, &mut owner, 1000, &[0, 1, 2, 3, 4, 5]);
+        assert_eq!(owner.dropped, [0]);
+        // 1000 bytes weigh 256 + 2048: the third packet is over 5000.
+        let (mut qdisc, mut owner) = (fq_codel("flows 8 memory_limit 5000 drop_batch 1"), Noted::default());
+        offer(&mut qdisc, &mut owner, 1000, &[0, 1]);
+        assert!(owner.dropped.is_empty());
+        offer(&mut qdisc, &mut owner, 1000, &[2]);
+        assert_eq!(owner.dropped, [0]);
+    }
+
+    #[test]
+    fn the_selector_limits_ce_threshold_to_its_codepoints() {
+        let words = "ce_threshold 1ms ce_threshold_selector 0x1/0x3";
+        let (mut qdisc, mut owner) = (fq_codel(words), Noted::default());
+        for (id, ecn) in [(0, Ecn::Ect0), (1, Ecn::Ect1), (2, Ecn::NotEct)] {
+            qdisc.enqueue(Instant::ZERO, Plain { id, ecn, ..Plain::new(100) }, &mut owner);
+        }
+        while qdisc.dequeue(Instant::from_nanos(2_000_000), &mut owner).is_some() {}
+        assert_eq!((owner.marked.as_slice(), owner.dropped.len()), ([1].as_slice(), 0));
+    }
+}

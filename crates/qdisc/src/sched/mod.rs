@@ -4,5 +4,30 @@ pub(crate) mod drr;
 pub(crate) mod fattest;
 pub mod fifo;
 pub mod fq_codel;
+pub(crate) mod lengths;
 pub mod sfq;
 pub(crate) mod slab;
+
+/// An owner for the tests of this folder: notes what is dropped, and draws nothing random.
+#[cfg(test)]
+#[derive(Default)]
+pub(crate) struct Noted {
+    pub(crate) dropped: alloc::vec::Vec<u64>,
+    pub(crate) marked: alloc::vec::Vec<u64>,
+}
+
+#[cfg(test)]
+impl crate::Owner<crate::packet::Plain> for Noted {
+    fn dropped(&mut self, packet: crate::packet::Plain, _why: crate::Drop) {
+        self.dropped.push(packet.id);
+    }
+    fn marked(&mut self, packet: &crate::packet::Plain, _why: crate::Mark) {
+        self.marked.push(packet.id);
+    }
+    fn random_u32(&mut self) -> u32 {
+        0
+    }
+    fn random_u64(&mut self) -> u64 {
+        0
+    }
+}

@@ -16,6 +16,7 @@
 //! all packets are dealt out anew. The keys' use follows the golden traces, since the kernel's own hash sees
 //! addresses that a [`Packet`] does not have.
 
+use super::lengths::{Lengths, Slot};
 use super::slab::{Chain, NIL, Slab};
 use crate::aqm::Periodic;
 use crate::packet::Packet;
@@ -26,61 +27,6 @@ use crate::signal::{Drop, Owner};
 use alloc::format;
 use alloc::vec::Vec;
 use goodqueue_units::{Duration, Instant};
-
-/// A place for one busy bucket.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    queue: Chain,
-    packets: u32,
-    bytes: u64,
-    /// Bytes that it may still send in this round.
-    allot: i32,
-    bucket: u32,
-    /// The slot served after it; the rounds are a ring.
-    next: u32,
-    /// Neighbours among the slots of the same length.
-    newer: u32,
-    older: u32,
-}
-
-/// The slots by their length in packets, those of one length by when they reached it.
-#[derive(Clone, Debug)]
-struct Lengths {
-    /// The newest slot of each length, from 0: the free ones.
-    newest: Vec<u32>,
-    /// The greatest length.
-    longest: usize,
-}
-
-impl Lengths {
-    /// Moves `slot` to its length now, which is one up or down from where it was.
-    fn moved(&mut self, slots: &mut [Slot], slot: u32, from: u32) {
-        let Slot { newer, older, packets, .. } = slots[slot as usize];
-        if newer == NIL {
-            self.newest[from as usize] = older;
-        } else {
-            slots[newer as usize].older = older;
-        }
-        if older != NIL {
-            slots[older as usize].newer = newer;
-        }
-        let length = packets as usize;
-        if self.longest < length || (self.longest == from as usize && self.newest[self.longest] == NIL) {
-            self.longest = length;
-        }
-        self.add(slots, slot);
-    }
-
-    /// Adds `slot`, which is in no list, as the newest of its length.
-    fn add(&mut self, slots: &mut [Slot], slot: u32) {
-        let newest = &mut self.newest[slots[slot as usize].packets as usize];
-        if *newest != NIL {
-            slots[*newest as usize].newer = slot;
-        }
-        (slots[slot as usize].newer, slots[slot as usize].older) = (NIL, *newest);
-        *newest = slot;
-    }
-}
 
 /// `tc`'s `sfq`.
 #[derive(Clone, Debug)]
@@ -172,21 +118,7 @@ impl<P: Packet> Discipline for Sfq<P> {
         if !divisor.is_power_of_two() {
             return Err(Error(format!("sfq divisor: found {divisor}; accepted: a power of two")));
         }
-        let slot = Slot {
-            queue: Chain::default(),
-            packets: 0,
-            bytes: 0,
-            allot: 0,
-            bucket: 0,
-            next: NIL,
-            newer: NIL,
-            older: NIL,
-        };
-        let mut slots = alloc::vec![slot; flows as usize];
-        let mut lengths = Lengths { newest: alloc::vec![NIL; depth as usize + 1], longest: 0 };
-        for free in 0..flows as u32 {
-            lengths.add(&mut slots, free);
-        }
+        let (slots, lengths) = Lengths::of(flows as usize, depth as usize);
         let period = Duration::from_secs(integer("perturb"));
         Ok(Self {
             packets: Slab::default(),
@@ -274,7 +206,7 @@ impl<P: Packet> Qdisc<P> for Sfq<P> {
     fn probe(&self, probe: &mut dyn Probe) {
         let active = self.slots.iter().filter(|slot| slot.packets > 0).count();
         probe.integer("active", active as i128);
-        probe.integer("cur_depth", self.lengths.longest as i128);
+        probe.integer("cur_depth", self.lengths.longest() as i128);
         let [k0, k1] = self.keys.unwrap_or_default();
         probe.integer("k0", k0.into());
         probe.integer("k1", k1.into());
@@ -309,7 +241,7 @@ impl<P: Packet> Sfq<P> {
         if known != NIL {
             return Some(known);
         }
-        let free = self.lengths.newest[0];
+        let free = self.lengths.newest(0);
         let slot = self.slots.get_mut(free as usize)?; // NIL is never a slot
         slot.bucket = bucket;
         self.buckets[bucket as usize] = free;
@@ -378,9 +310,9 @@ impl<P: Packet> Sfq<P> {
     /// served next.
     #[cold]
     fn overflow<O: Owner<P>>(&mut self, owner: &mut O) -> u32 {
-        let longest = self.lengths.longest;
+        let longest = self.lengths.longest();
         let victim =
-            if longest > 1 { self.lengths.newest[longest] } else { self.slots[self.tail as usize].next };
+            if longest > 1 { self.lengths.newest(longest) } else { self.slots[self.tail as usize].next };
         let packet = self.shorten(victim, !self.headdrop);
         packet.into_iter().for_each(|packet| owner.dropped(packet, Drop::Flow));
         if longest == 1 {
@@ -415,5 +347,69 @@ impl<P: Packet> Sfq<P> {
                 Some(slot) => self.add(slot, packet),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Noted;
+    use super::*;
+    use crate::packet::Plain;
+    use goodqueue_units::Rate;
+
+    fn sfq(words: &str) -> Sfq<Plain> {
+        let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+        Sfq::build(&Args::parse(&Sfq::<Plain>::SPEC, words).unwrap(), &link).unwrap()
+    }
+
+    /// Offers packets, `id` of flow `id / 100`.
+    fn offer(sfq: &mut Sfq<Plain>, owner: &mut Noted, len: u32, ids: impl IntoIterator<Item = u64>) {
+        for id in ids {
+            let packet = Plain { id, flow_hash: (id / 100) as u32, ..Plain::new(len) };
+            sfq.enqueue(Instant::ZERO, packet, owner);
+        }
+    }
+
+    fn drain(sfq: &mut Sfq<Plain>, owner: &mut Noted) -> Vec<u64> {
+        core::iter::from_fn(|| sfq.dequeue(Instant::ZERO, owner)).map(|packet| packet.id).collect()
+    }
+
+    #[test]
+    fn flows_take_turns_by_bytes() {
+        let (mut sfq, mut owner) = (sfq("quantum 1000"), Noted::default());
+        offer(&mut sfq, &mut owner, 1000, [0, 1, 2]);
+        offer(&mut sfq, &mut owner, 500, [100, 101, 102]);
+        assert_eq!(drain(&mut sfq, &mut owner), [0, 100, 101, 1, 102, 2]);
+    }
+
+    #[test]
+    fn the_longest_flow_pays_and_of_several_the_one_that_grew_last() {
+        let (mut sfq, mut owner) = (sfq("limit 5"), Noted::default());
+        offer(&mut sfq, &mut owner, 1000, [0, 1, 100, 101, 200]);
+        assert!(owner.dropped.is_empty());
+        offer(&mut sfq, &mut owner, 1000, [201, 300]);
+        // 201 makes flow 2 the newest with two packets; for 300 flow 2 is back at one, and flow 1 is next.
+        assert_eq!(owner.dropped, [201, 101]);
+    }
+
+    #[test]
+    fn a_flow_is_depth_packets_at_most_and_headdrop_keeps_the_newest() {
+        for (words, kept) in [("depth 2", [0, 1]), ("depth 2 headdrop", [1, 2])] {
+            let (mut sfq, mut owner) = (sfq(words), Noted::default());
+            offer(&mut sfq, &mut owner, 1000, [0, 1, 2]);
+            assert_eq!((owner.dropped.len(), drain(&mut sfq, &mut owner).as_slice()), (1, kept.as_slice()));
+        }
+    }
+
+    #[test]
+    fn new_keys_keep_every_packet_and_the_order_of_a_flow() {
+        let (mut sfq, mut owner) = (sfq("perturb 10"), Noted::default());
+        offer(&mut sfq, &mut owner, 1000, [0, 100, 1, 200, 101, 2]);
+        assert_eq!(sfq.next_timer(), Some(Instant::ZERO + Duration::from_secs(10)));
+        sfq.on_timer(Instant::ZERO + Duration::from_secs(10), &mut owner);
+        assert_eq!(sfq.backlog(), Backlog { packets: 6, bytes: 6000 });
+        let mut left = drain(&mut sfq, &mut owner);
+        left.sort_by_key(|id| id / 100); // stable
+        assert_eq!((left.as_slice(), owner.dropped.len()), ([0, 1, 2, 100, 101, 200].as_slice(), 0));
     }
 }

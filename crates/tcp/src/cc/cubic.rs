@@ -184,7 +184,7 @@ impl Cubic {
         let t = ticks(now.since(epoch) + self.delay_min);
         // 128 s from the plateau is 840 000 segments from it: further out, the cube would not fit.
         let cube = t.abs_diff(self.k).min(128 << 10).pow(3);
-        let delta = (C * cube >> CUBE_BITS) as u32;
+        let delta = ((C * cube) >> CUBE_BITS) as u32;
         let target = if t < self.k { self.origin.saturating_sub(delta) } else { self.origin + delta };
         self.cnt = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
         if self.w_max == 0 {

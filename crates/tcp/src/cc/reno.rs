@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn congestion_halves() {
-        let mut at = |cwnd| Reno.ssthresh(&Congestion { now: Instant::ZERO, cwnd });
+        let at = |cwnd| Reno.ssthresh(&Congestion { now: Instant::ZERO, cwnd });
         assert_eq!((at(21), at(3), at(1)), (10, 2, 2));
     }
 }

@@ -10,7 +10,7 @@ fn at(ms: u64) -> Instant {
 
 fn receiver() -> Receiver {
     let mut r = Receiver::new(64_000, MSS);
-    r.open(at(0), SeqNumber(5000), true);
+    r.open(SeqNumber(5000), true);
     r
 }
 
@@ -35,11 +35,7 @@ fn data(r: &mut Receiver, ms: u64, seq: u32) -> u32 {
 
 /// The bare ACK, if one is due.
 fn ack(r: &mut Receiver) -> Option<Segment> {
-    r.is_ack_due().then(|| {
-        let mut segment = Segment::default();
-        r.acknowledge(&mut segment, true);
-        segment
-    })
+    r.is_ack_due().then(|| r.carry(SeqNumber(1), 0, Flags::NONE))
 }
 
 fn blocks(segment: Segment) -> Vec<(u32, u32)> {
@@ -167,10 +163,10 @@ fn fin_counts_once_and_not_as_data_even_out_of_order() {
 fn data_carries_the_ack_unless_there_are_blocks_to_tell() {
     let mut r = receiver();
     data(&mut r, 0, 5000);
-    let mut carrier = Segment::default();
-    r.acknowledge(&mut carrier, false);
+    let carrier = r.carry(SeqNumber(1), 100, Flags::NONE);
     assert!(carrier.ack == SeqNumber(5500) && !r.is_ack_due());
     data(&mut r, 0, 6000);
-    r.acknowledge(&mut carrier, false);
+    let carrier = r.carry(SeqNumber(101), 100, Flags::NONE);
     assert!(carrier.sack_len == 0 && r.is_ack_due());
+    assert!(r.carry(SeqNumber(201), 0, Flags::FIN).sack_len == 0 && r.is_ack_due());
 }

@@ -1,6 +1,6 @@
 //! Two endpoints on a virtual clock, with a path between them that does what a test says.
 
-#![allow(dead_code)] // each test file uses its part
+#![allow(dead_code, unreachable_pub)] // each test file uses its part, as a module of its own
 
 use goodqueue_tcp::{Config, Connection, Segment};
 use goodqueue_units::{Duration, Ecn, Instant};

@@ -1,0 +1,112 @@
+//! PIE's parameters, and how its variants differ, as data: see [`super`].
+
+use super::MAX_PROB;
+use crate::param::{ParamSpec, Unit, Value};
+use goodqueue_units::Duration;
+
+/// What the variants do differently, as numbers.
+#[derive(Debug)]
+pub(super) struct Rules {
+    /// The word that selects them.
+    pub(super) name: &'static str,
+    /// The burst allowance (4.4).
+    pub(super) max_burst: Duration,
+    /// Below a probability of 1/`.0` the gains are halved `.1` times (4.2); the smallest probability last.
+    pub(super) ladder: &'static [(u64, u32)],
+    /// From this probability on a step up is at most 2 points (5.5).
+    pub(super) capped_from: u64,
+    /// While both delays are 0, p loses this part of itself (4.2).
+    pub(super) decay: u64,
+    /// The greatest probability.
+    pub(super) ceiling: u64,
+    /// Whether drops are spaced (5.4).
+    pub(super) derandomised: bool,
+    /// Bytes that make one measurement of the departure rate, and must wait when one begins (5.2).
+    pub(super) dq_threshold: u64,
+    /// Fraction bits of the departure rate.
+    pub(super) rate_bits: u32,
+}
+
+/// Linux 6.1.
+pub(super) const LINUX: Rules = Rules {
+    name: "linux",
+    max_burst: Duration::from_millis(150),
+    ladder: &[(10, 1), (100, 3), (1_000, 5), (10_000, 7), (100_000, 9), (1_000_000, 11)],
+    capped_from: MAX_PROB / 10,
+    decay: 64,
+    ceiling: u64::MAX,
+    derandomised: true,
+    dq_threshold: 16_384,
+    rate_bits: 8,
+};
+
+/// The PIE of 2013. Three levels of gain; steps up are capped whatever p; packets are dropped by plain dice.
+pub(super) const DRAFT2013: Rules = Rules {
+    name: "draft2013",
+    max_burst: Duration::from_millis(100),
+    ladder: &[(10, 1), (100, 3)],
+    capped_from: 0,
+    decay: 50,
+    ceiling: MAX_PROB,
+    derandomised: false,
+    dq_threshold: 10_000,
+    rate_bits: 24,
+};
+
+const fn gain(name: &'static str, default: u64, source: &'static str, help: &'static str) -> ParamSpec {
+    ParamSpec { name, unit: Unit::Count, default: Value::Integer(default), range: (0.0, 32.0), source, help }
+}
+
+const fn flag(name: &'static str, default: Value, source: &'static str, help: &'static str) -> ParamSpec {
+    ParamSpec { name, unit: Unit::Flag, default, range: (0.0, 0.0), source, help }
+}
+
+pub(super) const PARAMS: &[ParamSpec] = &[
+    ParamSpec {
+        name: "limit",
+        unit: Unit::Packets,
+        default: Value::Integer(1000),
+        range: (1.0, 1e9),
+        source: "tc-pie(8)",
+        help: "packets that the queue holds at most",
+    },
+    ParamSpec {
+        name: "target",
+        unit: Unit::Time,
+        default: Value::PerVariant(&[Value::Integer(15_000_000), Value::Integer(20_000_000)]),
+        range: (1e3, 60e9),
+        source: "RFC 8033, 4.2; Khademi et al. 2013, Table 2",
+        help: "queue delay that the controller steers to",
+    },
+    ParamSpec {
+        name: "tupdate",
+        unit: Unit::Time,
+        default: Value::PerVariant(&[Value::Integer(15_000_000), Value::Integer(30_000_000)]),
+        range: (1e3, 60e9),
+        source: "RFC 8033, 4.2; Khademi et al. 2013, Table 2",
+        help: "time between two updates of the drop probability",
+    },
+    gain("alpha", 2, "tc-pie(8)", "weight of the delay's distance from target, in sixteenths of 1/s"),
+    gain("beta", 20, "tc-pie(8)", "weight of the delay's change, in sixteenths of 1/s"),
+    flag(
+        "ecn",
+        Value::Flag(false),
+        "tc-pie(8)",
+        "mark ECN-capable packets instead of dropping them, up to p = 10 %",
+    ),
+    flag("bytemode", Value::Flag(false), "tc-pie(8)", "scale the probability by the packet's size"),
+    flag(
+        "dq_rate_estimator",
+        Value::PerVariant(&[Value::Flag(false), Value::Flag(true)]),
+        "tc-pie(8); draft-pan-aqm-pie-00",
+        "derive the delay from the departure rate instead of time stamps",
+    ),
+    ParamSpec {
+        name: "variant",
+        unit: Unit::Choice(&[LINUX.name, DRAFT2013.name]),
+        default: Value::Integer(0),
+        range: (0.0, 0.0),
+        source: "Linux 6.1; draft-pan-aqm-pie-00",
+        help: "whose PIE: today's Linux or the papers' of 2013",
+    },
+];

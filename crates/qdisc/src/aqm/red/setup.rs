@@ -1,0 +1,189 @@
+//! What `tc` computes of RED's line before the kernel sees it: thresholds, weight, idle table.
+
+use super::Params;
+use crate::param::{Args, Error};
+use alloc::format;
+use goodqueue_units::{Duration, Rate};
+
+/// The decay of the average while the link is idle, as shifts of 255 cells of time (section 4).
+#[derive(Clone, Debug)]
+pub struct Idle {
+    /// The logarithm to base 2 of a cell in microseconds.
+    cell_log: u32,
+    shifts: [u8; 256],
+}
+
+impl Idle {
+    /// The table for a weight of 2^-`wlog` and one average packet every `packet_us` microseconds. As `tc` has
+    /// it: the shift grows by one with each time in which (1 - weight)^packets falls to 1/e, although a shift
+    /// only halves.
+    fn new(wlog: u32, packet_us: f64) -> Option<Self> {
+        let decay_per_us = -libm::log(1.0 - 1.0 / (1_u64 << wlog) as f64) / packet_us;
+        let longest = 31.0 / decay_per_us;
+        let cell_log = (0..32).find(|log| longest / ((1_u64 << log) as f64) < 512.0)?;
+        let mut shifts = [0; 256];
+        for (cell, shift) in shifts.iter_mut().enumerate() {
+            *shift = (((cell as u64) << cell_log) as f64 * decay_per_us).min(31.0) as u8;
+        }
+        shifts[255] = 31;
+        Some(Self { cell_log, shifts })
+    }
+
+    /// What is left of the average after `idle`.
+    pub(super) fn decay(&self, average: u64, idle: Duration) -> u64 {
+        let us = (idle.as_nanos() / 1_000).min(255 << self.cell_log);
+        match self.shifts[(us >> self.cell_log) as usize & 255] {
+            // Within the first cells the decay is taken as linear, to a half at most.
+            0 => match ((u128::from(average) * u128::from(us)) >> self.cell_log) as u64 {
+                lost if lost < average >> 1 => average - lost,
+                _ => average >> 1,
+            },
+            shift => average >> shift,
+        }
+    }
+}
+
+/// The weight's logarithm for which `tc` lets a burst of `burst` packets pass an empty queue: the least for
+/// which the average of the burst stays below `min` (section 4, equation 3). `None`: `burst` is too small for
+/// `min`, or too large.
+fn wlog(min: u64, burst: u64, avpkt: u64) -> Option<u32> {
+    let needed = burst as f64 + 1.0 - min as f64 / avpkt as f64;
+    if needed < 1.0 {
+        return None;
+    }
+    (1..32).find(|log| {
+        let weight = 1.0 / (1_u64 << log) as f64;
+        needed <= (1.0 - libm::pow(1.0 - weight, burst as f64)) / weight
+    })
+}
+
+/// The thresholds, the weight and the idle table, as `tc` derives them.
+pub(super) fn set_up(args: &Args) -> Result<Params, Error> {
+    let refuse = |why: &str| Error(format!("red: {why}"));
+    let integer = |name| args.integer(name);
+    let (limit, avpkt) = (integer("limit").unwrap_or(0), integer("avpkt").unwrap_or(1));
+    let max = integer("max").unwrap_or_else(|| integer("min").map_or(limit / 4, |min| 3 * min));
+    let min = integer("min").unwrap_or(max / 3);
+    if max <= min {
+        return Err(refuse("max must be greater than min"));
+    }
+    let burst = integer("burst").unwrap_or((2 * min + max) / (3 * avpkt));
+    let wlog = wlog(min, burst, avpkt).ok_or_else(|| {
+        refuse(&format!("no weight lets a burst of {burst} packets pass; burst must be at least min / avpkt"))
+    })?;
+    if max >> (31 - wlog) != 0 {
+        return Err(refuse("max is too large for the kernel's 31 bits"));
+    }
+    let rate = integer("bandwidth").and_then(Rate::from_bps).map_or(1.0, |rate| rate.as_bps() as f64 / 8e6);
+    let idle = Idle::new(wlog, avpkt as f64 / rate);
+    let idle = idle.ok_or_else(|| refuse("bandwidth is too small for the decay while idle"))?;
+    Ok(Params::new(min, max, wlog, Some(idle)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Aqm, Red};
+    use super::*;
+    use crate::param::{Link, QdiscSpec};
+    use crate::qdisc::Probe;
+    use std::vec::Vec;
+
+    static SPEC: QdiscSpec = Red::SPEC;
+    const LINK: Link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+
+    fn red(words: &str) -> Result<Red, Error> {
+        Red::build(&Args::parse(&SPEC, words)?, &LINK)
+    }
+
+    /// For each shift of the table from 1 on, the first cell that has it; the last cell is 31 in all.
+    fn first_cells(idle: &Idle) -> Vec<usize> {
+        (1..=idle.shifts[254])
+            .map(|shift| idle.shifts.iter().position(|found| *found == shift).unwrap())
+            .collect()
+    }
+
+    /// The reciprocal that the kernel divides with, as traces have it: (m, sh1, sh2).
+    #[derive(Default)]
+    struct Reciprocal([i128; 3]);
+
+    impl Probe for Reciprocal {
+        fn integer(&mut self, name: &'static str, value: i128) {
+            let place = ["recip_m", "recip_sh1", "recip_sh2"].iter().position(|known| *known == name);
+            place.into_iter().for_each(|place| self.0[place] = value);
+        }
+        fn real(&mut self, _name: &'static str, _value: f64) {}
+    }
+
+    /// The five set-ups in the headers of `golden/red`, and the cells at which their idle tables step. The
+    /// weight: `burst 50` over 30 packets needs 21, and (1 - (31/32)^50) * 32 = 25.5 is the first sum to
+    /// reach it (16 times gives 15.4). The cell: -ln(31/32)/800 us = 3.97e-5, so 31 shifts last 781 ms, and
+    /// 2^11 us is the first of which that is less than 512; 13 of them are 1.06. The last set-up passed no
+    /// max_P, so that it follows from Plog 21.
+    #[test]
+    fn the_set_up_is_that_of_the_golden_headers() {
+        const W5: &[usize] =
+            &[13, 25, 37, 50, 62, 74, 87, 99, 111, 124, 136, 148, 160, 173, 185, 197, 210, 222, 234, 247];
+        const W4: &[usize] =
+            &[13, 25, 37, 49, 61, 73, 85, 97, 109, 122, 134, 146, 158, 170, 182, 194, 206, 218, 230, 243];
+        const W3: &[usize] = &[
+            12, 24, 36, 47, 59, 71, 82, 94, 106, 118, 129, 141, 153, 164, 176, 188, 199, 211, 223, 235, 246,
+        ];
+        let table = [
+            ("min 30000 max 90000 burst 50", 5, 11, (54_000, 66_000), 85_899_345, [1_851_848_234, 1, 10], W5),
+            (
+                "min 30000 max 90000 probability 0.1",
+                5,
+                11,
+                (54_000, 66_000),
+                429_496_729,
+                [620_424_167, 1, 12],
+                W5,
+            ),
+            ("min 5000 max 30000 burst 13", 4, 10, (15_000, 20_000), 85_899_345, [826_484_246, 1, 11], W4),
+            ("min 5000 max 15000 burst 8", 3, 9, (9_000, 11_000), 85_899_345, [3_897_924_098, 1, 13], W3),
+            (
+                "min 30000 max 90000 probability 0.028596259653568268",
+                5,
+                11,
+                (54_000, 66_000),
+                122_820_000,
+                [2_098_177, 1, 10],
+                W5,
+            ),
+        ];
+        for (line, wlog, cell_log, band, max_p, reciprocal, cells) in table {
+            let Red { params, vars, .. } = red(line).unwrap();
+            let idle = params.idle.as_ref().unwrap();
+            assert_eq!((params.wlog, idle.cell_log), (wlog, cell_log), "{line}");
+            assert_eq!((params.target_min, params.target_max), band, "{line}");
+            assert_eq!((first_cells(idle).as_slice(), idle.shifts[255]), (cells, 31), "{line}");
+            let mut shown = Reciprocal::default();
+            vars.probe(&params, &mut shown);
+            assert_eq!((vars.max_p, shown.0), (max_p, reciprocal), "{line}");
+        }
+    }
+
+    /// tc: max is a quarter of limit or three times min, min a third of max, burst (2 min + max) / (3 avpkt).
+    #[test]
+    fn what_the_line_leaves_out_is_derived_as_tc_derives_it() {
+        let limits = |line: &str| {
+            let Red { params, .. } = red(line).unwrap();
+            (params.qth_min >> params.wlog, params.qth_max >> params.wlog)
+        };
+        assert_eq!(limits(""), (126_166, 378_500));
+        assert_eq!(limits("min 20000"), (20_000, 60_000));
+        assert_eq!(limits("max 60000"), (20_000, 60_000));
+        // burst = (2 * 30000 + 90000) / 3000 = 50, as if the line had said so.
+        let (said, derived) = (red("min 30000 max 90000 burst 50").unwrap(), red("min 30000").unwrap());
+        assert_eq!(said.params.wlog, derived.params.wlog);
+    }
+
+    #[test]
+    fn contradictions_are_refused_in_one_line() {
+        let refused = |line| red(line).unwrap_err().0;
+        assert_eq!(refused("min 30000 max 20000"), "red: max must be greater than min");
+        assert_eq!(refused("nodrop"), "red nodrop: has a meaning only with ecn");
+        assert!(refused("min 30000 burst 10").contains("burst must be at least min / avpkt"));
+        assert!(refused("limit 2000000000 min 400000000 burst 400000").contains("31 bits"));
+    }
+}

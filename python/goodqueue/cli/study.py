@@ -1,0 +1,93 @@
+"""``goodqueue study``: a paper's numbers and claims, published beside measured."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goodqueue.cli.options import Json, Workers
+
+if TYPE_CHECKING:
+    from goodqueue.studies.outcome import Outcome
+
+
+def study(
+    name: Annotated[str, typer.Argument(metavar="NAME|FOLDER", help="One of `goodqueue list studies`, or a folder.")],
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="ID", help="A published scenario, value or claim: table1a, v001, c04. Repeatable."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer seeds: a look, in seconds.")] = False,
+    seeds: Annotated[int | None, typer.Option(min=1, max=10_000, metavar="N", help="Runs a cell. [the study's]")] = None,
+    out: Annotated[str | None, typer.Option(metavar="DIR", help="Write report.html, figures, results.json, CSV.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write into --out even if it holds other files.")] = False,
+    workers: Workers = None,
+    json: Json = False,
+) -> None:
+    """Run a published evaluation again and compare, number by number and claim by claim.
+
+    \b
+    Examples:
+      goodqueue study schwardmann2014 --quick
+      goodqueue study schwardmann2014 --only table1b --only c17
+      goodqueue study schwardmann2014 --out report --json > results.json
+      goodqueue study path/to/my-study
+
+    A study is a folder: study.toml, published.toml, scenarios. Copy one of ours to begin your own.
+    """
+    from goodqueue import output, terminal
+    from goodqueue.studies import loading, locate, outcome, planning, selection
+
+    found = loading.load(locate.find(name))
+    chosen = selection.select(found, only or [])
+    plan = planning.plan(found, chosen, quick, seeds)
+    if out is not None:
+        output.check(out, force)
+    with terminal.progress(f"{len(plan.scenarios)} runs") as progress:
+        result = outcome.carry_out(plan, chosen, workers, progress)
+    if out is not None:
+        from goodqueue.studies import pages
+
+        command = _command(name, only or [], quick, seeds)
+        with terminal.progress("figures and report") as progress:
+            output.write(out, force, lambda folder: pages.write(folder, result, command, progress))
+    _print(result, json, out)
+
+
+def _command(name: str, only: list[str], quick: bool, seeds: int | None) -> str:
+    """Return the command that does this again."""
+    import shlex
+
+    words = ["goodqueue", "study", name]
+    for id_ in only:
+        words += ["--only", id_]
+    words += ["--quick"] if quick else []
+    words += ["--seeds", str(seeds)] if seeds is not None else []
+    return shlex.join(words)
+
+
+def _print(result: "Outcome", json: bool, out: str | None) -> None:
+    from goodqueue import terminal
+
+    if json:
+        from json import dumps
+
+        from goodqueue._goodqueue import VERSION
+        from goodqueue.studies.outcome import as_json
+
+        terminal.emit(dumps(as_json(result, VERSION), ensure_ascii=False) + "\n")
+        return
+    from goodqueue.studies import show
+
+    for sentence in show.describe(result):
+        terminal.say(sentence)
+    terminal.say()
+    for table in show.tables(result):
+        terminal.print_table(table)
+    if claims := show.claims_table(result):
+        terminal.print_table(claims)
+    if result.summary:
+        terminal.print_table(show.summary_table(result))
+    for sentence in show.counts(result):
+        terminal.say(sentence)
+    if out is not None:
+        terminal.say(f"\nWritten: {out}/report.html, with its figures, results.json and measured.csv beside it.")

@@ -1,0 +1,110 @@
+"""The report of a comparison: one HTML file that needs nothing else, its figures, and the data behind them."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from goodqueue import tables
+from goodqueue.compare import Comparison, as_json
+from goodqueue.output import RESULTS
+from goodqueue.plot import comparison as plots
+from goodqueue.plot import delay, style
+from goodqueue.run import Progress
+from goodqueue.scenario import to_toml
+
+
+def write(folder: Path, comparison: Comparison, command: str, progress: Progress = lambda _: None) -> None:
+    """Write into ``folder``: report.html, each figure as SVG and PNG, results.json, records.jsonl and scenario.toml.
+
+    ``command`` is what makes the comparison again. The same comparison gives the same bytes. Raises OSError.
+    """
+    from goodqueue._goodqueue import VERSION
+
+    drawn = []
+    todo = figures(comparison)
+    for name, title, caption, figure in todo:
+        drawn.append((name, title, caption, style.save(figure, folder, name)))
+        progress(len(drawn) / (len(todo) + 1))
+    scenario = to_toml(comparison.scenario)
+    (folder / "report.html").write_text(page(comparison, drawn, command, scenario, VERSION), encoding="utf-8")
+    (folder / "scenario.toml").write_text(f"{_header(comparison)}{scenario}", encoding="utf-8")
+    records = (text for entry in comparison.entries for text in entry.texts)
+    (folder / "records.jsonl").write_text("".join(f"{text}\n" for text in records), encoding="utf-8")
+    results = as_json(comparison, VERSION) | {"command": command}
+    results["files"] = sorted([RESULTS, *(file.name for file in folder.iterdir())])
+    (folder / RESULTS).write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def _header(comparison: Comparison) -> str:
+    lines = ["# What the runs shared. Add one of these under [bottleneck], and a seed:"]
+    lines += [f"# qdisc = {json.dumps(entry.qdisc, ensure_ascii=False)}" for entry in comparison.entries]
+    return "\n".join([*lines, ""]) + "\n"
+
+
+def figures(comparison: Comparison) -> list[tuple[str, str, str, Figure]]:
+    """Return the figures of ``comparison``, each with a file name, a title and a caption."""
+    n, seeds = len(comparison.seeds), comparison.seeds
+    runs = f"n = {n} seed{'s' if n > 1 else ''} ({seeds[0]} to {seeds[-1]})" if n > 1 else f"n = 1 (seed {seeds[0]})"
+    entries = comparison.entries
+    found: list[tuple[str, str, str, Figure]] = []
+    spread = [(entry.qdisc, entry.delay_percentiles_ms) for entry in entries if entry.delay_percentiles_ms]
+    if spread:
+        caption = f"Share of packets that queued for at most a given time; all seeds pooled, {runs}. Marks: median, p95."
+        found.append(("delay-cdf", "How long packets queue", caption, delay.cdf(spread)))
+    if all("series" in entry.records[0] for entry in entries):
+        caption = (
+            f"Mean queueing delay of each {entries[0].records[0]['series']['interval_s']:g} s of the first run (seed "
+            f"{seeds[0]}), the warm-up included. The axis is logarithmic and the same in each panel."
+        )
+        series = [(entry.qdisc, entry.records[0]) for entry in entries]
+        found.append(("delay-over-time", "The queue over time", caption, delay.over_time(series)))
+    caption = f"Mean (mark) and its 95 % confidence interval (bar) over the seeds; thin strokes are the runs; {runs}."
+    found.append(("estimates", "Side by side", caption, plots.estimates(comparison)))
+    if any(value is not None for entry in entries for value in entry.values["goodput_mbps"]):
+        caption = (
+            f"A point a run; the large mark is the median, the ellipse one standard deviation. {runs}. After RFC 7928, "
+            "section 2.7."
+        )
+        found.append(("delay-goodput", "What delay buys", caption, plots.delay_against_goodput(comparison)))
+    if flows := plots.goodput_by_flow(comparison):
+        caption = f"A mark a flow, a line of marks a seed; the vertical stroke is the equal share. {runs}."
+        found.append(("flow-goodput", "Who gets how much", caption, flows))
+    return found
+
+
+def page(
+    comparison: Comparison, drawn: list[tuple[str, str, str, str]], command: str, scenario: str, version: str
+) -> str:
+    """Return the report as HTML. ``drawn`` holds name, title, caption and SVG of each figure."""
+    from jinja2 import Environment, StrictUndefined
+
+    folder = files("goodqueue.report")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(folder.joinpath("page.html.j2").read_text(encoding="utf-8"))
+    names = [entry.qdisc for entry in comparison.entries]
+    title = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    differences = tables.difference_table(comparison)
+    return template.render(
+        title=title,
+        style=folder.joinpath("page.css").read_text(encoding="utf-8"),
+        description=tables.describe(comparison.scenario),
+        findings=tables.findings(comparison),
+        results=tables.full_table(comparison),
+        differences=differences,
+        certainty=tables.certainty(comparison),
+        figures=drawn,
+        entries=comparison.entries,
+        link=_link(comparison),
+        scenario=scenario,
+        command=command,
+        seeds=comparison.seeds,
+        version=version,
+    )
+
+
+def _link(comparison: Comparison) -> dict[str, str]:
+    bottleneck = comparison.scenario["bottleneck"]
+    up = (bottleneck.get("up") or {}).get("rate") or bottleneck["rate"]
+    return {"down": str(bottleneck["rate"]), "up": str(up), "rtt": str(comparison.scenario["path"]["rtt"])}

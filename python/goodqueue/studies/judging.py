@@ -1,0 +1,135 @@
+"""Values: does the measured number reproduce the published one?
+
+The distance of a value is measured by its unit. For shares of a whole (percent, percentage points, indices) it is
+measured − published; for everything else it is ln(measured / published), which calls twice and half equally far.
+
+| verdict | rule |
+|---|---|
+| reproduced | the distance is at most `Tolerance.reproduced`; or the published value lies in the 95 % confidence interval, |
+|            | and the interval reaches no further than `Tolerance.close` (a wide interval proves nothing) |
+| close | the distance is at most `Tolerance.close` |
+| differs | anything else |
+| not_run | nothing was measured, or the value is not tested; the reason stands beside |
+
+A published range counts with its nearer end: inside it the distance is 0.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from goodqueue.studies.execution import Measured
+from goodqueue.studies.metrics import Measurement
+from goodqueue.studies.model import Study, Tolerance
+from goodqueue.studies.published import SETTING, Value
+from goodqueue.studies.selection import Selection
+
+VERDICTS = ("reproduced", "close", "differs", "not_run")
+
+POINTS = Tolerance(0.5, 2.0)
+"""For percent: half a point, two points."""
+SHARES = Tolerance(0.005, 0.02)
+"""For indices between 0 and 1."""
+LOGARITHM = Tolerance(0.05, 0.25)
+"""For the rest: about 5 %, and a factor of 1.28 either way."""
+
+DIFFERENCES = {"percent": POINTS, "percentage_points": POINTS, "index": SHARES}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A published value with what was measured in its place."""
+
+    value: Value
+    measured: Measurement | None
+    verdict: str
+    distance: float | None
+    """measured − published, or ln(measured / published): see `is_difference`. None where nothing was compared."""
+    why: str = ""
+    """The reason of a ``not_run``, or something to know about the number."""
+
+
+def is_difference(unit: str) -> bool:
+    """Return whether distances in ``unit`` are differences; else they are logarithms of ratios."""
+    return unit in DIFFERENCES
+
+
+def tolerance(study: Study, unit: str) -> Tolerance:
+    """Return the tolerance for ``unit``: the study's own, or the default of its kind."""
+    return study.tolerances.get(unit) or DIFFERENCES.get(unit, LOGARITHM)
+
+
+def judge(study: Study, cells: Mapping[tuple[str, str], list[Measured]], selection: Selection) -> list[Judged]:
+    """Judge every published value of ``study`` against ``cells`` (by published scenario and algorithm)."""
+    return [_judge(study, value, cells, selection) for value in study.published.values]
+
+
+def _judge(
+    study: Study, value: Value, cells: Mapping[tuple[str, str], list[Measured]], selection: Selection
+) -> Judged:
+    def not_run(why: str) -> Judged:
+        return Judged(value, None, "not_run", None, why)
+
+    if value.metric == SETTING:
+        return not_run("a setting of the experiment, not a result")
+    for exclusion in study.exclusions:
+        if any(fnmatchcase(value.metric, pattern) for pattern in exclusion.metrics):
+            return not_run(exclusion.why)
+    if value.low is None or value.high is None:
+        return not_run("printed as text, not as a number")
+    if not selection.takes_value(value):
+        return not_run("left out by --only")
+    experiment = study.experiment_of(value.scenario)
+    if experiment is None:
+        return not_run("no experiment of the study answers this scenario")
+    if value.metric not in experiment.metrics:
+        return not_run(f"the study does not compute {value.metric}")
+    if value.algorithm not in experiment.qdiscs:
+        return not_run(f"the study has no qdisc line for {value.algorithm}")
+    found = next((cell for cell in cells.get((value.scenario, value.algorithm), []) if cell.cell.at == value.at), None)
+    if found is None:
+        return not_run("the study does not run this point")
+    return _compare(study, value, found.numbers[value.metric])
+
+
+def _compare(study: Study, value: Value, measured: Measurement) -> Judged:
+    lost = f"{measured.missing} of {measured.missing + measured.n} seeds do not show it" if measured.missing else ""
+    if measured.value is None:
+        return Judged(value, measured, "not_run", None, lost or "too few seeds")
+    distance = _distance(value, measured.value)
+    limits = tolerance(study, value.unit)
+    if abs(distance) <= limits.reproduced or _covered(value, measured, limits):
+        verdict = "reproduced"
+    else:
+        verdict = "close" if abs(distance) <= limits.close else "differs"
+    return Judged(value, measured, verdict, distance, lost)
+
+
+def _distance(value: Value, measured: float) -> float:
+    """Return how far ``measured`` lies from the published value or from the nearer end of its range."""
+    assert value.low is not None
+    assert value.high is not None
+    published = min(max(measured, value.low), value.high)
+    if is_difference(value.unit):
+        return measured - published
+    if measured == published:
+        return 0.0
+    if measured <= 0 or published <= 0:
+        return math.inf if measured > published else -math.inf
+    return math.log(measured / published)
+
+
+def _covered(value: Value, measured: Measurement, limits: Tolerance) -> bool:
+    """Whether the interval holds the published value and is narrow enough to say something."""
+    if measured.value is None or measured.low is None or measured.high is None or value.low is None or value.high is None:
+        return False
+    if value.high < measured.low or value.low > measured.high:
+        return False
+    if is_difference(value.unit):
+        reach = max(measured.high - measured.value, measured.value - measured.low)
+    elif measured.low <= 0:
+        return False
+    else:
+        reach = max(math.log(measured.high / measured.value), math.log(measured.value / measured.low))
+    return reach <= limits.close

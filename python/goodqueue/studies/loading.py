@@ -1,0 +1,172 @@
+"""Reading ``study.toml`` and all that it refers to, checked before anything runs."""
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+
+from goodqueue import scenario as scenarios
+from goodqueue.errors import UserError, quoted
+from goodqueue.studies import published
+from goodqueue.studies.metrics import COMPUTATIONS, check_path
+from goodqueue.studies.model import Decision, Exclusion, Experiment, Metric, Parameter, Quick, Study, Tolerance
+from goodqueue.studies.published import Published
+from goodqueue.studies.reading import Table, load_toml, unknown
+
+FILE = "study.toml"
+
+
+def load(folder: Path) -> Study:
+    """Return the study in ``folder``. Raises UserError with the file, the key, what was found and what is accepted."""
+    file = folder / FILE
+    top = Table(load_toml(file, "a study in TOML"), file)
+    about = top.table("study")
+    facts = published.load(folder / about.text("published", "published.toml"))
+    common = _qdiscs(top.table("qdiscs"))
+    experiments = tuple(_experiment(table, facts, common) for table in top.tables("experiment"))
+    if not experiments:
+        top.refuse("experiment", "missing; accepted: at least one [[experiment]]")
+    _check_unique(top, experiments)
+    study = Study(
+        folder=folder,
+        key=facts.key,
+        title=about.text("title", facts.title),
+        citation=about.text("citation", ""),
+        doi=about.text("doi", ""),
+        published=facts,
+        experiments=experiments,
+        exclusions=tuple(_exclusion(table) for table in top.tables("exclude")),
+        decisions=tuple(_decision(table) for table in top.tables("decision")),
+        tolerances={unit: _tolerance(table) for unit, table in top.inner("tolerance").items()},
+    )
+    about.finish()
+    top.finish()
+    return study
+
+
+def _check_unique(top: Table, experiments: tuple[Experiment, ...]) -> None:
+    for index, experiment in enumerate(experiments):
+        for other in experiments[:index]:
+            if other.id == experiment.id:
+                top.refuse("experiment", f"the id {quoted(other.id)} is used twice; accepted: ids that differ")
+            if both := set(other.published) & set(experiment.published):
+                found = f"{min(both)} is answered by {other.id} and by {experiment.id}"
+                top.refuse("experiment", f"{found}; accepted: one experiment for each published scenario")
+
+
+def _qdiscs(table: Table) -> dict[str, str]:
+    return {algorithm: table.text(algorithm) for algorithm in table.content}
+
+
+def _experiment(table: Table, facts: Published, common: Mapping[str, str]) -> Experiment:
+    ids = table.texts("published", lone=True)
+    for id_ in ids:
+        if id_ not in facts.scenarios:
+            table.refuse("published", unknown(id_, facts.scenarios))
+    file = table.file.parent / table.text("scenario")
+    scenario = scenarios.load(file)
+    sweep = {name: _parameter(name, inner, file) for name, inner in table.inner("sweep").items()}
+    quick = table.table("quick")
+    experiment = Experiment(
+        id=table.text("id"),
+        published=ids,
+        origin=table.file,
+        file=file,
+        scenario=scenario,
+        qdiscs={**common, **_qdiscs(table.table("qdiscs"))},
+        sweep=sweep,
+        metrics={name: _metric(name, inner, facts, ids) for name, inner in table.inner("metrics").items()},
+        seeds=table.count("seeds", 1),
+        quick=Quick(quick.count("seeds", 1), _assignments(quick, "set")),
+        keep_records=table.flag("keep_records", False),
+    )
+    quick.finish()
+    table.finish()
+    _check_assignments(experiment, table)
+    return experiment
+
+
+def _parameter(name: str, table: Table, file: Path) -> Parameter:
+    values = table.raw("values")
+    if values is not None and not isinstance(values, list):
+        table.refuse("values", f"found {quoted(values)}; accepted: a list")
+    parameter = Parameter(name, _assignments(table, "set"), None if values is None else tuple(values))
+    if not parameter.set:
+        table.refuse("set", 'missing; accepted: a table of scenario keys, such as { "path.rtt" = "{}ms" }')
+    for key, template in parameter.set.items():
+        if template.count("{}") != 1:
+            table.refuse(f"set.{key}", f"found {quoted(template)}; accepted: a text with one {{}} for the value")
+    table.finish()
+    return parameter
+
+
+def _assignments(table: Table, key: str) -> dict[str, str]:
+    inner = table.table(key)
+    return {name: inner.text(name) for name in inner.content}
+
+
+def _check_assignments(experiment: Experiment, table: Table) -> None:
+    """Refuse a key that the scenario cannot take at all; its values are checked when the runs are planned."""
+    places = [(f"quick.set.{key}", f"{key}={value}") for key, value in experiment.quick.set.items()]
+    for parameter in experiment.sweep.values():
+        for key, template in parameter.set.items():
+            places.append((f"sweep.{parameter.name}.set.{key}", f"{key}={template.replace('{}', '1')}"))
+    for place, assignment in places:
+        try:
+            scenarios.apply_set(copy.deepcopy(experiment.scenario), assignment)
+        except UserError as error:
+            table.refuse(place, str(error).removeprefix(f"--set {assignment}: "))
+
+
+def _metric(name: str, table: Table, facts: Published, ids: tuple[str, ...]) -> Metric:
+    published_here = sorted({value.metric for value in facts.values if value.scenario in ids})
+    claimed = {metric for claim in facts.claims for term in (claim.left, claim.right, *claim.items) if term
+               for metric in term.metrics or ()}  # fmt: skip
+    if name not in published_here and name not in claimed:
+        table.refuse("", f"no published value or claim has this metric; {unknown(name, published_here)}")
+    record, compute = table.text("record", ""), table.text("compute", "")
+    if bool(record) == bool(compute):
+        table.refuse("", "found " + ("both" if record else "neither") + " of record and compute; accepted: one of them")
+    if record and (why := check_path(record)):
+        table.refuse("record", why)
+    metric = Metric(
+        name=name,
+        record=record,
+        compute=compute,
+        options=_options(compute, table) if compute else {},
+        over_seeds=table.choice("over_seeds", ("mean", "sd"), "mean"),
+        scale=table.number("scale", 1.0),
+    )
+    table.finish()
+    return metric
+
+
+def _options(compute: str, table: Table) -> dict[str, str | float]:
+    if compute not in COMPUTATIONS:
+        table.refuse("compute", unknown(compute, COMPUTATIONS))
+    options: dict[str, str | float] = {}
+    for name, option in COMPUTATIONS[compute].options.items():
+        if option.kind == "text":
+            options[name] = table.text(name, None if option.default is None else str(option.default))
+        else:
+            options[name] = table.number(name, None if option.default is None else float(option.default), least=0.0)
+    return options
+
+
+def _exclusion(table: Table) -> Exclusion:
+    exclusion = Exclusion(table.texts("metrics"), table.text("why"))
+    table.finish()
+    return exclusion
+
+
+def _decision(table: Table) -> Decision:
+    decision = Decision(table.text("about"), table.text("choice"), table.text("why"))
+    table.finish()
+    return decision
+
+
+def _tolerance(table: Table) -> Tolerance:
+    tolerance = Tolerance(table.number("reproduced", least=0.0), table.number("close", least=0.0))
+    if tolerance.close < tolerance.reproduced:
+        table.refuse("close", f"found {tolerance.close:g}; accepted: at least reproduced, {tolerance.reproduced:g}")
+    table.finish()
+    return tolerance

@@ -1,0 +1,166 @@
+"""From records to numbers: one a run, then one of all seeds with its 95 % confidence interval."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args, get_origin, get_type_hints, is_typeddict
+
+from goodqueue import stats
+from goodqueue.record import Record
+from goodqueue.studies.model import Metric
+from goodqueue.studies.step import Excursion, excursion
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What a computation is told."""
+
+    kind: Literal["text", "number"]
+    default: str | float | None = None
+    """None: required."""
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """A number of a record that no single field holds."""
+
+    options: Mapping[str, Option]
+    of: Callable[[Record, Mapping[str, str | float]], float | None]
+    """From a record and the options; None where the run does not show it."""
+    help: str
+
+
+def _excursion(record: Record, options: Mapping[str, str | float]) -> Excursion | None:
+    start = next((flow["start_s"] for flow in record["flows"] if flow["name"] == options["flow"]), None)
+    packets = record.get("series", {}).get("packets", {}).get("down")
+    if start is None or packets is None:
+        return None
+    target = float(options["target_ms"])
+    rise = float(options["rise_ms"]) or target
+    return excursion(packets["time_s"], packets["delay_ms"], start, target, rise)
+
+
+def _tau_ms(record: Record, options: Mapping[str, str | float]) -> float | None:
+    found = _excursion(record, options)
+    return found and found.tau_s * 1e3
+
+
+def _delay_max_ms(record: Record, options: Mapping[str, str | float]) -> float | None:
+    found = _excursion(record, options)
+    return found and found.delay_max_ms
+
+
+_STEP = {"flow": Option("text"), "target_ms": Option("number"), "rise_ms": Option("number", 0.0)}
+
+COMPUTATIONS: Mapping[str, Computation] = {
+    "tau_ms": Computation(_STEP, _tau_ms, "from the start of `flow` until the delay, once above, is below `target_ms`"),
+    "delay_max_ms": Computation(_STEP, _delay_max_ms, "the largest delay within tau"),
+}
+"""By the name that ``compute`` takes. Both need `[series] packets` in the scenario; the excursion is that of `step`."""
+
+
+def of_record(metric: Metric, record: Record) -> float | None:
+    """Return the value of ``metric`` in one run, in the metric's unit; None where the run does not show it."""
+    if metric.compute:
+        value = COMPUTATIONS[metric.compute].of(record, metric.options)
+    else:
+        value = walk(record, metric.record)
+    return None if value is None else value * metric.scale
+
+
+def walk(record: Record, path: str) -> float | None:
+    """Return the number at the dotted ``path``; None where a null stands there or above."""
+    here: Any = record
+    for part in path.split("."):
+        if here is None:
+            return None
+        if isinstance(here, list):
+            here = here[int(part)] if int(part) < len(here) else None
+        else:
+            here = here.get(part)
+    return None if here is None else float(here)
+
+
+def check_path(path: str) -> str | None:
+    """Return why no record has a number at ``path``, or None where it may have one."""
+    here: Any = Record
+    walked: list[str] = []
+    for part in path.split("."):
+        here = _without_none(here)
+        place = ".".join(walked) or "a record"
+        if is_typeddict(here):
+            fields = get_type_hints(here)
+            if part not in fields:
+                return f"{place} has no field {part!r}; accepted: {', '.join(fields)}"
+            here = fields[part]
+        elif get_origin(here) is list:
+            if not part.isdecimal():
+                return f"{place} is a list; accepted: a number after it"
+            here = get_args(here)[0]
+        elif get_origin(here) is dict:
+            if walked == ["queues"] and part not in ("down", "up"):
+                return f"queues has no field {part!r}; accepted: down, up"
+            here = get_args(here)[1]
+        else:
+            return f"{place} is a number; accepted: nothing after it"
+        walked.append(part)
+    ends = _without_none(here)
+    return None if ends in (int, float) else f"{path} is not a number; accepted: a path that ends at one"
+
+
+def _without_none(hint: Any) -> Any:
+    """Return the one option beside None of ``X | None``, and any other type as it is."""
+    options = [option for option in get_args(hint) if option is not type(None)]
+    return options[0] if type(None) in get_args(hint) and len(options) == 1 else hint
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One number of all seeds."""
+
+    value: float | None
+    """None where no seed shows it."""
+    low: float | None
+    """Ends of the 95 % confidence interval; None for fewer than two seeds."""
+    high: float | None
+    n: int
+    """Seeds that show it."""
+    missing: int = 0
+    """Seeds that do not."""
+    runs: tuple[float | None, ...] = ()
+    """Each seed's value, scaled."""
+
+    @property
+    def half_width(self) -> float | None:
+        """Half of the interval."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+def over_seeds(metric: Metric, runs: Sequence[float | None]) -> Measurement:
+    """Return the ``metric``'s one number of all seeds' ``runs``.
+
+    A mean has the interval of Student's t, a standard deviation s that of χ²: s √((n-1)/χ²) at 97.5 % and 2.5 %. Both
+    take the seeds as independent, the second takes them as normal too.
+    """
+    known = [value for value in runs if value is not None]
+    missing = len(runs) - len(known)
+    if metric.over_seeds == "sd":
+        return _deviation(known, missing, tuple(runs))
+    found = stats.estimate(known)
+    if found is None:
+        return Measurement(None, None, None, 0, missing, tuple(runs))
+    return Measurement(found.mean, found.low, found.high, found.n, missing, tuple(runs))
+
+
+def _deviation(known: Sequence[float], missing: int, runs: tuple[float | None, ...]) -> Measurement:
+    n = len(known)
+    if n < 2:
+        return Measurement(None, None, None, n, missing, runs)
+    from scipy.special import chdtri
+
+    mean = math.fsum(known) / n
+    squares = math.fsum((value - mean) ** 2 for value in known)
+    tail = (1 - stats.CONFIDENCE) / 2
+    # chdtri inverts the upper tail.
+    low, high = (math.sqrt(squares / float(chdtri(n - 1, upper))) for upper in (tail, 1 - tail))
+    return Measurement(math.sqrt(squares / (n - 1)), low, high, n, missing, runs)

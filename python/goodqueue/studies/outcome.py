@@ -1,0 +1,150 @@
+"""What a study found, as a value and as JSON."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from goodqueue import run
+from goodqueue.studies import execution, judging, verdicts
+from goodqueue.studies.execution import Measured
+from goodqueue.studies.judging import Judged
+from goodqueue.studies.model import Study
+from goodqueue.studies.planning import Plan
+from goodqueue.studies.selection import Selection
+from goodqueue.studies.summary import Error, MetricSummary, summarise
+from goodqueue.studies.verdicts import JudgedClaim
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A study with everything that its runs said."""
+
+    study: Study
+    quick: bool
+    only: frozenset[str]
+    """The ids that were asked for; everything where empty."""
+    runs: int
+    """Runs made; cells share some."""
+    cells: tuple[Measured, ...]
+    values: tuple[Judged, ...]
+    claims: tuple[JudgedClaim, ...]
+    summary: tuple[MetricSummary, ...]
+
+    def measured(self, scenario: str) -> list[Measured]:
+        """Return the cells of one published scenario."""
+        return [cell for cell in self.cells if cell.cell.scenario == scenario]
+
+
+def carry_out(
+    plan: Plan, selection: Selection, workers: int | None = None, progress: run.Progress | None = None
+) -> Outcome:
+    """Do the runs of ``plan`` and judge the study by them."""
+    cells = execution.execute(plan, workers, progress)
+    by_place: dict[tuple[str, str], list[Measured]] = {}
+    for cell in cells:
+        by_place.setdefault((cell.cell.scenario, cell.cell.algorithm), []).append(cell)
+    values = judging.judge(plan.study, by_place, selection)
+    return Outcome(
+        study=plan.study,
+        quick=plan.quick,
+        only=selection.ids,
+        runs=len(plan.scenarios),
+        cells=tuple(cells),
+        values=tuple(values),
+        claims=tuple(verdicts.judge(plan.study, cells, selection)),
+        summary=tuple(summarise(values)),
+    )
+
+
+def as_json(outcome: Outcome, version: str) -> dict[str, Any]:
+    """Return ``outcome`` as the object that ``study --json`` prints and ``results.json`` holds.
+
+    Beside the keys that stay (study, values, claims): the summary, and what was run. A published range is a list of its
+    two ends, null for an open one. Distances are measured − published for percent, ln(measured/published) otherwise.
+    """
+    return {
+        "schema": 1,
+        "made_by": "goodqueue study",
+        "version": version,
+        "study": outcome.study.key,
+        "quick": outcome.quick,
+        "only": sorted(outcome.only),
+        "runs": outcome.runs,
+        "confidence": 0.95,
+        "values": [_value(judged) for judged in outcome.values],
+        "claims": [_claim(judged) for judged in outcome.claims],
+        "summary": {
+            "metrics": [_summary(found) for found in outcome.summary],
+            "values": _count([judged.verdict for judged in outcome.values], judging.VERDICTS),
+            "claims": _count([judged.verdict for judged in outcome.claims], ("holds", "fails", "not_run")),
+        },
+        "cells": [_cell(cell) for cell in outcome.cells],
+    }
+
+
+def _value(judged: Judged) -> dict[str, Any]:
+    value, measured = judged.value, judged.measured
+    low, high = (_finite(end) for end in (value.low, value.high))
+    published: Any = value.text or None if value.low is None else low if low == high else [low, high]
+    interval = None if measured is None or measured.low is None else [measured.low, measured.high]
+    return {
+        "id": value.id,
+        "scenario": value.scenario,
+        "algorithm": value.algorithm,
+        "metric": value.metric,
+        "at": dict(value.at),
+        "unit": value.unit,
+        "published": published,
+        "measured": measured.value if measured else None,
+        "ci": interval,
+        "n": measured.n if measured else 0,
+        "verdict": judged.verdict,
+        "distance": _finite(judged.distance),
+        "why": judged.why,
+    }
+
+
+def _claim(judged: JudgedClaim) -> dict[str, Any]:
+    return {
+        "id": judged.claim.id,
+        "statement": judged.claim.statement,
+        "verdict": judged.verdict,
+        "certain": judged.certain,
+        "measured": dict(judged.measured),
+        "why": judged.why,
+    }
+
+
+def _summary(found: MetricSummary) -> dict[str, Any]:
+    def error(one: Error) -> dict[str, Any]:
+        return {"error": _finite(one.value), "n": one.n}
+
+    return {
+        "metric": found.metric,
+        "unit": found.unit,
+        "measure": found.measure,
+        "overall": error(found.overall),
+        "by_scenario": {name: error(one) for name, one in found.by_scenario.items()},
+        "by_algorithm": {name: error(one) for name, one in found.by_algorithm.items()},
+        "verdicts": found.verdicts,
+    }
+
+
+def _cell(measured: Measured) -> dict[str, Any]:
+    return {
+        "scenario": measured.cell.scenario,
+        "algorithm": measured.cell.algorithm,
+        "at": dict(measured.cell.at),
+        "qdisc": measured.qdisc,
+        "seeds": list(measured.seeds),
+        "runs": {metric: list(number.runs) for metric, number in measured.numbers.items()},
+    }
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None
+
+
+def _count(words: Sequence[str], every: Sequence[str]) -> dict[str, int]:
+    return {word: words.count(word) for word in every}

@@ -1,0 +1,41 @@
+"""Step responses: what the delay does after something joins.
+
+The reading of Schwardmann et al. 2014, section 4.3: τ is "the period until packet delay decreases below the reference
+delay for the first time after starting the CBR traffic", delay_max "the maximum delay within that period".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Excursion:
+    """One excursion of the delay above its target."""
+
+    tau_s: float
+    """From the step to the departure of the first packet whose delay is below the target again, in seconds."""
+    delay_max_ms: float
+    """The largest delay from the step to then, in ms."""
+
+
+def excursion(
+    time_s: Sequence[float], delay_ms: Sequence[float], start_s: float, target_ms: float, rise_ms: float
+) -> Excursion | None:
+    """Return the excursion that follows the step at ``start_s``.
+
+    ``time_s`` are the departures of the packets, ascending, ``delay_ms`` their delays. The excursion counts from the
+    first packet after the step whose delay exceeds ``rise_ms``; it ends with the first one after that below
+    ``target_ms``. Returns None where the delay never exceeds ``rise_ms``, or does not come back before the packets end.
+    Raises ValueError where the lists differ in length or ``rise_ms`` is less than ``target_ms``.
+    """
+    if rise_ms < target_ms:
+        raise ValueError(f"rise_ms ({rise_ms}) is less than target_ms ({target_ms})")
+    risen, largest = False, 0.0
+    for time, delay in zip(time_s, delay_ms, strict=True):
+        if time < start_s:
+            continue
+        largest = max(largest, delay)
+        risen = risen or delay > rise_ms
+        if risen and delay < target_ms:
+            return Excursion(time - start_s, largest)
+    return None

@@ -1,0 +1,67 @@
+"""A study in a few numbers: how far the measured values lie from the published ones, metric by metric."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from goodqueue.studies.judging import VERDICTS, Judged, is_difference
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """The distance of some values, condensed."""
+
+    value: float
+    n: int
+    """Values compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSummary:
+    """All values of one metric."""
+
+    metric: str
+    unit: str
+    measure: str
+    """How distances are condensed, in words."""
+    overall: Error
+    by_scenario: dict[str, Error]
+    by_algorithm: dict[str, Error]
+    verdicts: dict[str, int]
+    """Verdict to the number of values."""
+
+
+def summarise(values: Sequence[Judged]) -> list[MetricSummary]:
+    """Return one summary for each metric that was compared, in the order in which they are published."""
+    groups: dict[tuple[str, str], list[Judged]] = {}
+    for judged in values:
+        if judged.distance is not None:
+            groups.setdefault((judged.value.metric, judged.value.unit), []).append(judged)
+    return [_summary(metric, unit, group) for (metric, unit), group in groups.items()]
+
+
+def _summary(metric: str, unit: str, group: Sequence[Judged]) -> MetricSummary:
+    difference = is_difference(unit)
+    points = "percentage points" if unit in ("percent", "percentage_points") else unit
+    measure = f"mean |measured - published|, {points}" if difference else "median |ln(measured / published)|"
+
+    def split(name: Callable[[Judged], str]) -> dict[str, Error]:
+        names = dict.fromkeys(map(name, group))
+        return {key: _error([judged for judged in group if name(judged) == key], difference) for key in names}
+
+    return MetricSummary(
+        metric=metric,
+        unit=unit,
+        measure=measure,
+        overall=_error(group, difference),
+        by_scenario=split(lambda judged: judged.value.scenario),
+        by_algorithm=split(lambda judged: judged.value.algorithm),
+        verdicts={verdict: sum(judged.verdict == verdict for judged in group) for verdict in VERDICTS[:3]},
+    )
+
+
+def _error(group: Sequence[Judged], difference: bool) -> Error:
+    """Condense: the mean of absolute differences, the median of absolute logarithms."""
+    distances = [abs(judged.distance) for judged in group if judged.distance is not None]
+    return Error(math.fsum(distances) / len(distances) if difference else median(distances), len(distances))
