@@ -5,10 +5,10 @@ figure is the median of several processes. Times depend on the machine: they are
 """
 
 import json
-import os
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -88,24 +88,25 @@ def measure(case: Case, quick: bool = False) -> dict[str, float]:
     from goodqueue._goodqueue import Simulation
 
     simulation = Simulation(json.dumps(case.scenario(quick)))
-    before = os.times()
+    before = time.process_time()
     simulation.advance(simulation.duration_s)
-    after = os.times()
+    cpu_s = time.process_time() - before
     record: Record = json.loads(simulation.record())
     unit = 1 if sys.platform == "darwin" else 1024
     return {
         "packets": record["queues"]["down"]["packets"]["forwarded"],
-        "cpu_s": (after.user - before.user) + (after.system - before.system),
+        "cpu_s": cpu_s,
         "max_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit,
     }
 
 
 def run_case(case: Case, quick: bool, repeats: int = 3) -> CaseResult:
     """Measure ``case`` in ``repeats`` fresh processes and return the one of median speed. Raises UserError."""
-    code = f"from goodqueue import bench; print(bench.json.dumps(bench.measure(bench.CASES[{CASES.index(case)}], {quick})))"
+    measured = f"bench.measure(bench.CASES[{CASES.index(case)}], {quick})"
+    code = f"import json; from goodqueue import bench; print(json.dumps({measured}))"
     runs = []
     for _ in range(repeats):
-        process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        process = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
         if process.returncode:
             last = (process.stderr.strip().splitlines() or ["no message"])[-1]
             raise UserError(f"bench case {case.name}", last)
@@ -116,7 +117,7 @@ def run_case(case: Case, quick: bool, repeats: int = 3) -> CaseResult:
     plural = "flow" if case.flows == 1 else "flows"
     return CaseResult(
         case=case.name,
-        description=f"{case.flows} cubic {plural}, {case.rate}, {case.rtt}, {case.qdisc}, {duration:g} s",
+        description=f"{case.flows} {plural}, {case.rate}, {case.rtt}, {case.qdisc}, {duration:g} s",
         packets=int(middle["packets"]),
         cpu_s=middle["cpu_s"],
         packets_per_cpu_s=middle["packets"] / max(middle["cpu_s"], 1e-9),

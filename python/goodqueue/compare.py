@@ -104,7 +104,7 @@ class Comparison:
 
 
 def scenarios(base: Scenario, qdiscs: Sequence[str], seeds: Sequence[int]) -> list[Scenario]:
-    """Return a copy of ``base`` for each discipline and each seed: all seeds of the first, then of the second, …"""
+    """Return a copy of ``base`` for each discipline and each seed: all seeds of the first, then of the second."""
     result = []
     for line in qdiscs:
         for seed in seeds:
@@ -184,9 +184,7 @@ def as_json(comparison: Comparison, version: str) -> dict[str, Any]:
                     key: _estimate_json(estimate) | {"values": entry.values[key]}
                     for key, estimate in entry.estimates.items()
                 },
-                "difference_from_first": {
-                    key: _estimate_json(estimate) for key, estimate in entry.differences.items()
-                },
+                "difference_from_first": {key: _estimate_json(estimate) for key, estimate in entry.differences.items()},
                 "delay_percentiles_ms": entry.delay_percentiles_ms,
             }
             for entry in comparison.entries

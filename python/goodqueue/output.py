@@ -56,7 +56,7 @@ def write(out: str | Path, force: bool, fill: Callable[[Path], None]) -> None:
             fill(draft)
             if path.is_dir() and _foreign(path):
                 for file in sorted(draft.iterdir()):
-                    os.replace(file, path / file.name)
+                    file.replace(path / file.name)
             else:
                 _swap(draft, path)
     except OSError as error:

@@ -7,6 +7,7 @@ runs from the 5th to the 95th percentile, its box from the 25th to the 75th, wit
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from goodqueue.stats import share_below
 
@@ -55,7 +56,7 @@ class Axis:
 
 
 def axis_for(runs: Sequence[Sequence[float]], width: int) -> Axis:
-    """Return the axis that holds the 5th percentile to the maximum of each of ``runs``, from one round number to another."""
+    """Return the axis that holds the 5th percentile to the maximum of each of ``runs``, with round ends."""
     lows = [value for run in runs if (value := run[5]) > 0]
     low = max(LEAST_MS, _round_down(min(lows, default=LEAST_MS)))
     high = _round_up(max([run[-1] for run in runs] + [low * 10]))
@@ -63,12 +64,12 @@ def axis_for(runs: Sequence[Sequence[float]], width: int) -> Axis:
 
 
 def _round_down(value: float) -> float:
-    decade = 10 ** math.floor(math.log10(value))
+    decade = 10.0 ** math.floor(math.log10(value))
     return decade * max(step for step in (1, 2, 5) if decade * step <= value * (1 + 1e-9))
 
 
 def _round_up(value: float) -> float:
-    decade = 10 ** math.floor(math.log10(value))
+    decade = 10.0 ** math.floor(math.log10(value))
     return decade * min(step for step in (1, 2, 5, 10) if decade * step >= value * (1 - 1e-9))
 
 
@@ -76,7 +77,7 @@ def density(percentiles: Sequence[float], axis: Axis, glyphs: Glyphs) -> str:
     """Return the line of bars: each column's share of the packets, the fullest column at full height."""
     edges = [share_below(percentiles, axis.edge(column)) for column in range(axis.width + 1)]
     edges[0], edges[-1] = 0.0, 1.0
-    shares = [right - left for left, right in zip(edges, edges[1:], strict=False)]
+    shares = [right - left for left, right in pairwise(edges)]
     # One fat bar at the axis' start (packets that met an empty queue) must not flatten the rest.
     top = sorted(shares)[-2] if shares[0] == max(shares) and len(shares) > 1 else max(shares)
     steps = len(glyphs.levels) - 1
@@ -140,8 +141,8 @@ def distribution(runs: Sequence[tuple[str, Sequence[float]]], width: int, glyphs
     axis = axis_for([percentiles for _, percentiles in runs], max(10, width - longest - 8))
     lines = []
     for label, percentiles in runs:
-        label = label if len(label) <= longest else f"{label[: longest - 2]}.."
-        lines.append(Line(label.ljust(longest), density(percentiles, axis, glyphs), "density"))
+        short = label if len(label) <= longest else f"{label[: longest - 2]}.."
+        lines.append(Line(short.ljust(longest), density(percentiles, axis, glyphs), "density"))
         lines.append(Line(" " * longest, box(percentiles, axis, glyphs), "box"))
     line, numbers = scale(axis, glyphs)
     lines.append(Line(" " * longest, line, "axis"))

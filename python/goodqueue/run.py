@@ -20,7 +20,7 @@ SLICE_S = 0.05
 """Wall-clock seconds to simulate between two looks at the progress and at Ctrl-C."""
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """A run was told to stop before its end."""
 
 
@@ -86,7 +86,7 @@ def _simulate(scenario_json: str, progress: Progress, stop: threading.Event) -> 
     at, step = 0.0, end / 1000
     while at < end:
         if stop.is_set():
-            raise Stopped
+            raise StoppedError
         at = min(end, at + step)
         began = time.perf_counter()
         simulation.advance(at)

@@ -1,4 +1,4 @@
-"""Tables: from records and comparisons to rows of text. How they are printed is the business of `terminal` and `report`."""
+"""Tables: from records and comparisons to rows of text. `terminal` and `report` show them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -232,7 +232,8 @@ def findings(comparison: Comparison) -> list[str]:
         (best, low), (worst, high) = tails[0], tails[-1]
         times = f", {high / low:.{0 if high / low >= 10 else 1}f} times as long" if low > 0 else ""
         sentences.append(
-            f"With {best}, 95 % of the packets queue for at most {span(low)}; with {worst}, for up to {span(high)}{times}."
+            f"With {best}, 95 % of the packets queue for at most {span(low)}; "
+            f"with {worst}, for up to {span(high)}{times}."
         )
     used = _means(comparison, "utilisation_percent")
     if len(used) > 1:
@@ -294,7 +295,7 @@ def bench_tables(cases: Sequence[CaseResult], qdiscs: Sequence[QdiscResult]) -> 
     ]
     headings = ["speed\nM packets/CPU s", "aim\nM/CPU s", "packets\nM", "CPU\ns", "memory\nMB"]
     note = "Packets that the down bottleneck forwarded; memory is the process's greatest, the interpreter included."
-    speed = Table("Simulation, one thread", [Column("case", False), *map(Column, headings)], rows, [note])
+    speed = Table("CUBIC flows simulated by one thread", [Column("case", False), *map(Column, headings)], rows, [note])
     flows = list(qdiscs[0].pair_ns) if qdiscs else []
     columns = [Column("qdisc", False), *(Column(f"{n} flow{'' if n == '1' else 's'}\nns") for n in flows)]
     costs = [[result.qdisc, *(number(result.pair_ns[n]) for n in flows)] for result in qdiscs]

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from goodqueue import picture
 from goodqueue.run import Progress
@@ -70,11 +70,11 @@ def print_table(table: "Table") -> None:
 
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", show_edge=False)
     for column in table.columns:
-        justify = "right" if column.numeric else "left"
+        justify: Literal["right", "left"] = "right" if column.numeric else "left"
         heading = Text(fit(column.heading), justify=justify)
         grid.add_column(
             heading,
-            justify=justify,  # type: ignore[arg-type]
+            justify=justify,
             no_wrap=column.numeric,
             overflow="fold",
             vertical="bottom" if column.numeric else "top",
@@ -114,9 +114,9 @@ def print_picture(title: str, runs: Sequence[tuple[str, Sequence[float]]]) -> No
 
 @contextmanager
 def progress(label: str) -> Iterator[Progress]:
-    """Give a callback that shows a bar on standard error, once the work has taken `PATIENCE_S` and if a person looks."""
+    """Give a callback that shows a bar on standard error, once the work took `PATIENCE_S` and if a person looks."""
     if not sys.stderr.isatty():
-        yield lambda share: None
+        yield lambda _: None
         return
     began = time.monotonic()
     bar = None

@@ -169,8 +169,7 @@ pub(crate) fn play<R: BufRead>(mut reader: Reader<R>) -> Result<Outcome, Error> 
 impl Player {
     fn run<R: BufRead>(&mut self, reader: &mut Reader<R>) -> Result<Option<Mismatch>, Error> {
         let mut ended = false;
-        loop {
-            let Some((now, line)) = reader.next_line()? else { break };
+        while let Some((now, line)) = reader.next_line()? {
             if ended {
                 return Err(reader.malformed("a line after the end line".to_string()));
             }

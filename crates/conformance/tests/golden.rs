@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 fn traces(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy();
+    for entry in std::fs::read_dir(folder).expect("a folder of traces") {
+        let path = entry.expect("a readable folder").path();
+        let name = path.to_string_lossy();
         if path.is_dir() {
             traces(&path, into);
         } else if name.ends_with(".csv.gz") || name.ends_with(".csv") {

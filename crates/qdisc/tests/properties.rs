@@ -239,7 +239,7 @@ impl Bench {
 }
 
 fn link() -> Link {
-    Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 }
+    Link { rate: Rate::from_bps(10_000_000).expect("above zero"), mtu: 1514 }
 }
 
 proptest! {

@@ -13,8 +13,8 @@ def bench(
 ) -> None:
     """Measure the speed on this machine.
 
-    Packets per CPU second and nanoseconds per qdisc operation. Four standard cases run single-threaded, each in three fresh processes; the median is shown. Then each qdisc's cost
-    of one enqueue and one dequeue, the median of five.
+    Packets per CPU second: four standard cases run single-threaded, each in three fresh processes; the median is
+    shown. Then nanoseconds: each qdisc's cost of one enqueue and one dequeue, the median of five.
 
     \b
     Examples:

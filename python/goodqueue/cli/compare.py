@@ -1,5 +1,6 @@
 """``goodqueue compare``: several disciplines on the same traffic."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,7 +33,9 @@ def compare(
     ecn: Annotated[bool, typer.Option("--ecn", help="Bulk flows use ECN; say `ecn` in the qdisc's line too.")] = False,
     traffic: Annotated[
         str | None,
-        typer.Option(metavar="LIST", help="KIND[:COUNT][:down|up][:RATE],...: bulk:4,bulk:1:up,cbr:1mbit,ping. [bulk,ping]"),
+        typer.Option(
+            metavar="LIST", help="KIND[:COUNT][:down|up][:RATE],... as bulk:4,bulk:up,cbr:1mbit,ping. [bulk,ping]"
+        ),
     ] = None,
     duration: Annotated[str | None, typer.Option(metavar="TIME", help="Simulated time of a run. [60s]")] = None,
     warmup: Annotated[str | None, typer.Option(metavar="TIME", help="Left out of the statistics. [5s]")] = None,
@@ -58,8 +61,8 @@ def compare(
     Each qdisc runs on the same seeds, so the difference of two is taken seed by seed and is known better than either.
     The default traffic is 4 bulk flows that start at random within the first second, and a ping.
     """
-    from goodqueue import output, terminal
     from goodqueue import compare as comparing
+    from goodqueue import output, terminal
 
     options = {"rate": rate, "rtt": rtt, "up_rate": up_rate, "duration": duration, "warmup": warmup, "buffer": buffer}
     described = {"flows": flows, "cc": cc, "ecn": ecn or None, "traffic": traffic}
@@ -74,14 +77,14 @@ def compare(
     if out is not None:
         from goodqueue import report
 
-        command = _command(lines, scenario, options | described, seeds, seed, sets or [])
+        command = _command(lines, scenario, {**options, **described}, seeds, seed, sets or [])
         with terminal.progress("figures and report") as progress:
             output.write(out, force, lambda folder: report.write(folder, result, command, progress))
     _print(result, json, out)
 
 
 def _base(
-    file: str | None, options: dict[str, str | None], described: dict[str, object], sets: list[str]
+    file: str | None, options: dict[str, str | None], described: Mapping[str, object], sets: list[str]
 ) -> tuple["Scenario", dict[str, str]]:
     """Return the unresolved scenario and, for each key that did not come from the file, where it came from."""
     from goodqueue import scenario as reading

@@ -70,7 +70,7 @@ def _items(topic: str) -> list[dict[str, Any]]:
 
 
 def _studies() -> list[dict[str, Any]]:
-    """Return the studies that come with the package: ``goodqueue.studies.available()``, where there is such a module."""
+    """Return the studies that come with the package, from ``goodqueue.studies.available()``."""
     from importlib import import_module
     from importlib.util import find_spec
 

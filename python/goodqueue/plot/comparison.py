@@ -103,7 +103,8 @@ def _panel(ax: Axes, comparison: Comparison, metric: Metric) -> None:
         runs = [value for value in entry.values[metric.key] if value is not None]
         ax.plot(runs, [index] * len(runs), "|", color=colour, ms=7, alpha=0.5, mew=0.8)
         if estimate.half_width is not None:
-            ax.plot([estimate.low, estimate.high], [index, index], color=colour, lw=2.2)
+            reach = [estimate.mean - estimate.half_width, estimate.mean + estimate.half_width]
+            ax.plot(reach, [index, index], color=colour, lw=2.2)
         ax.plot(estimate.mean, index, style.MARKERS[index % len(style.MARKERS)], color=colour, ms=5.5)
         ax.annotate(
             number(estimate.mean, digits), (estimate.mean, index), (0, 5), textcoords="offset points",

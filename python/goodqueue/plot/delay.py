@@ -42,7 +42,10 @@ def over_time(runs: Sequence[tuple[str, Record]], title: str = "", queue: str = 
         figure = style.new_figure(0.55 + 0.9 * len(runs))
         rows = figure.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         everything = [
-            value for _, run in runs for value in run["series"]["queues"][queue]["delay_ms"] if value is not None and value > 0
+            value
+            for _, run in runs
+            for value in run["series"]["queues"][queue]["delay_ms"]
+            if value is not None and value > 0
         ]
         ordered = sorted(everything) or [1.0]
         low = max(0.1, ordered[len(ordered) // 50])

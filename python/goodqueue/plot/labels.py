@@ -34,9 +34,7 @@ class Box:
 
     def holds(self, x: float, y: float, margin: float = 3) -> bool:
         """Return whether a point lies inside, or within ``margin`` of it."""
-        return (
-            self.left - margin <= x <= self.right + margin and self.bottom - margin <= y <= self.top + margin
-        )
+        return self.left - margin <= x <= self.right + margin and self.bottom - margin <= y <= self.top + margin
 
     def meets(self, other: "Box") -> bool:
         """Return whether both share any place."""
@@ -58,7 +56,7 @@ def label_curves(ax: Axes, curves: Sequence[Curve]) -> None:
     figure = ax.figure.get_figure(root=True)
     assert figure is not None
     canvas = FigureCanvasAgg(figure)
-    canvas.draw()  # settles the layout, which the positions depend on
+    canvas.draw()  # type: ignore[no-untyped-call]  # settles the layout, which the positions depend on
     extent = ax.get_window_extent()
     frame = Box(extent.x0, extent.y0, extent.x1, extent.y1)
     paths = [ax.transData.transform(list(zip(curve.x, curve.y, strict=True))).tolist() for curve in curves]
@@ -66,18 +64,29 @@ def label_curves(ax: Axes, curves: Sequence[Curve]) -> None:
     taken: list[Box] = []
     for curve, path in zip(curves, paths, strict=True):
         text = ax.text(
-            0, 0, curve.label, color=curve.colour, weight="bold", fontsize=9.5, bbox=BACKING, transform=None, va="bottom"
+            0,
+            0,
+            curve.label,
+            color=curve.colour,
+            weight="bold",
+            fontsize=9.5,
+            bbox=BACKING,
+            transform=None,
+            va="bottom",
         )
-        size = text.get_window_extent(canvas.get_renderer())
+        size = text.get_window_extent(
+            canvas.get_renderer()  # type: ignore[no-untyped-call]
+        )
         stride = max(1, len(path) // STEPS)
         places = [
             (_cost(box, frame, points, taken) + abs(index / len(path) - 0.5), index, turn, box)
             for index in range(0, len(path), stride)
-            for turn, box in enumerate(_around(*path[index], size.width, size.height))
+            for turn, box in enumerate(_around(path[index][0], path[index][1], size.width, size.height))
         ]
         box = min(places, key=lambda place: place[:3])[-1]
         text.set_transform(ax.transData)
-        text.set_position(ax.transData.inverted().transform((box.left, box.bottom)))
+        x, y = ax.transData.inverted().transform((box.left, box.bottom)).tolist()
+        text.set_position((x, y))
         taken.append(box)
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 
-import matplotlib
+import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -22,10 +22,11 @@ FONT_STACK = "'DejaVu Sans', Verdana, 'Segoe UI', sans-serif"
 @contextmanager
 def look() -> Iterator[None]:
     """Apply goodqueue.mplstyle within the context and leave matplotlib as it was afterwards."""
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
+    with mpl.rc_context():
+        mpl.rcdefaults()
         text = files("goodqueue.plot").joinpath("goodqueue.mplstyle").read_text(encoding="utf-8")
-        matplotlib.rcParams.update(_parameters(text))
+        for key, value in _parameters(text).items():
+            mpl.rcParams[key] = value  # type: ignore[index]
         yield
 
 
@@ -41,7 +42,7 @@ def new_figure(height_in: float) -> Figure:
 
 def colour(index: int) -> str:
     """Return the colour of the series ``index``; beyond the palette it begins again."""
-    colours: list[str] = matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
+    colours: list[str] = mpl.rcParams["axes.prop_cycle"].by_key()["color"]
     text = colours[index % len(colours)]
     return text if text.startswith("#") else f"#{text}"
 
@@ -72,7 +73,7 @@ def svg(figure: Figure, name: str) -> str:
     Its identifiers begin with ``name``; it holds no date, and its text is text.
     """
     buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": f"goodqueue {name}", "svg.fonttype": "none"}):
+    with mpl.rc_context({"svg.hashsalt": f"goodqueue {name}", "svg.fonttype": "none"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = buffer.getvalue()
     text = text[text.index("<svg") :]

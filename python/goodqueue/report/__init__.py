@@ -51,7 +51,9 @@ def figures(comparison: Comparison) -> list[tuple[str, str, str, Figure]]:
     found: list[tuple[str, str, str, Figure]] = []
     spread = [(entry.qdisc, entry.delay_percentiles_ms) for entry in entries if entry.delay_percentiles_ms]
     if spread:
-        caption = f"Share of packets that queued for at most a given time; all seeds pooled, {runs}. Marks: median, p95."
+        caption = (
+            f"Share of packets that queued for at most a given time; all seeds pooled, {runs}. Marks: median, p95."
+        )
         found.append(("delay-cdf", "How long packets queue", caption, delay.cdf(spread)))
     if all("series" in entry.records[0] for entry in entries):
         caption = (

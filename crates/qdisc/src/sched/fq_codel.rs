@@ -5,7 +5,7 @@
 //! - a flow's CoDel state is never reset, also not when its bucket changes hands;
 //! - CoDel's small-backlog guard looks at the whole discipline's backlog, not at the flow's;
 //! - overflow drops up to `drop_batch` packets, or half the bytes, from the fattest flow, and CoDel counts them as
-//!   its own drops (4.1.3 has the idea, without the count);
+//!   its own drops (the RFC drops from the fattest flow's head too: 5.2.3);
 //! - a new flow that turns out empty is kept for a round only if there are old flows (4.2).
 //!
 //! The victim of an overflow is Linux's, but found by a winner tree in O(log flows) and not by a search.
@@ -249,6 +249,11 @@ mod tests {
         }
         offer(&mut qdisc, &mut owner, 100, &[200]);
         assert_eq!(drain(&mut qdisc, &mut owner), [200, 1, 101, 2, 102]);
+    }
+
+    #[test]
+    fn a_flow_is_one_cache_line() {
+        assert_eq!(core::mem::size_of::<Flow<Vars>>(), 64);
     }
 
     #[test]

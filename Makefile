@@ -1,0 +1,89 @@
+# What a fresh clone needs: Python 3.11 or newer, and cargo. Everything else goes into .venv and target.
+#
+#   make demo     compare five qdiscs on a 10 Mbit/s access link: a table here, a report in demo-report/
+#   make test     everything: Rust, Python, lint, types
+#   make bench    packets per CPU second, nanoseconds per qdisc operation
+#   make lint     format, clippy, ruff, mypy (fix the format: make format)
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export VIRTUAL_ENV := $(CURDIR)/.venv
+BIN := .venv/bin
+GOODQUEUE := $(BIN)/goodqueue
+
+rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+.PHONY: help demo test bench lint format rust-test python-test clean
+help:
+	@sed -n '3,6s/^# *//p' Makefile
+
+# --- the environment; a stamp a step, so that only what changed is done again ---------------------------------------
+
+# A shim without a Python behind it (pyenv) is passed over.
+.venv/.made:
+	@found=; for python in python3.11 python3.12 python3.13 python3.14 python3; do \
+	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
+	done; \
+	[ -n "$$found" ] || { echo "make: no Python 3.11 or newer; accepted: python3.11 or python3 on PATH" >&2; exit 1; }; \
+	command -v cargo >/dev/null || { echo "make: no cargo; accepted: Rust's cargo on PATH (https://rustup.rs)" >&2; exit 1; }; \
+	"$$found" -m venv --clear .venv >/dev/null \
+	  || { echo "make: $$found cannot make a virtual environment; Debian has it in python3-venv" >&2; exit 1; }
+	@touch $@
+
+.venv/.maturin: .venv/.made
+	@$(BIN)/pip install --quiet 'maturin>=1.9,<2' \
+	  || { echo "make: maturin (the build tool) cannot be installed; is the package index (PyPI) reachable?" >&2; exit 1; }
+	@touch $@
+
+# The package itself stays where it is (an editable install): a change of Python needs no build.
+.venv/.package: .venv/.maturin pyproject.toml $(rust_sources)
+	@echo "building goodqueue (release; about a minute the first time)"
+	@$(BIN)/maturin develop --release --quiet \
+	  || { echo "make: the build failed; the lines above say where" >&2; exit 1; }
+	@touch $@
+
+.venv/.dev: .venv/.package
+	@$(BIN)/pip install --quiet $$($(BIN)/python -c \
+	  'import tomllib; print(*(repr(d) for d in tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"]))' \
+	  | tr -d "'")
+	@touch $@
+
+# --- what it is for -------------------------------------------------------------------------------------------------
+
+demo: .venv/.package
+	@$(GOODQUEUE) compare pfifo ared pie codel fq_codel --rate 10mbit --rtt 50ms --out demo-report
+	@echo "Open $(CURDIR)/demo-report/report.html in a browser."
+
+test: lint rust-test python-test
+	@echo "make test: all passed"
+
+rust-test:
+	cargo test --workspace --quiet
+
+python-test: .venv/.dev
+	$(BIN)/python -m pytest --quiet
+
+lint: .venv/.dev
+	@cargo fmt --version >/dev/null 2>&1 || { echo "make: no rustfmt; accepted: rustup component add rustfmt" >&2; exit 1; }
+	@cargo clippy --version >/dev/null 2>&1 || { echo "make: no clippy; accepted: rustup component add clippy" >&2; exit 1; }
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/mypy
+
+format: .venv/.dev
+	cargo fmt --all
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+bench: .venv/.package
+	@$(GOODQUEUE) bench
+
+clean:
+	rm -rf .venv target demo-report python/goodqueue/_goodqueue*.so
