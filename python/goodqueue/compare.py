@@ -38,7 +38,7 @@ def _goodput(record: Record) -> float | None:
 
 
 def _ping(record: Record) -> float | None:
-    values = [app["rtt_ms"].get("p95") for app in record["apps"] if app["kind"] == "ping" and "rtt_ms" in app]
+    values = [(app.get("rtt_ms") or {}).get("p95") for app in record["apps"] if app["kind"] == "ping"]
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 

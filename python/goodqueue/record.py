@@ -72,7 +72,7 @@ class App(TypedDict):
 
     name: str
     kind: str
-    rtt_ms: NotRequired[dict[str, float | None]]
+    rtt_ms: NotRequired[dict[str, float | None] | None]
     sent: NotRequired[int]
     received: NotRequired[int]
     loss_percent: NotRequired[float | None]

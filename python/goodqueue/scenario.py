@@ -38,8 +38,10 @@ def load(path: str | Path) -> Scenario:
         raise UserError(name, f"line {line}: found a byte that is not UTF-8; accepted: TOML in UTF-8") from None
     try:
         scenario = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UserError(name, f"not TOML: {str(error) or 'nested too deeply'}") from None
+    except RecursionError:
+        raise UserError(name, "found tables or lists nested too deeply; accepted: a scenario in TOML") from None
+    except ValueError as error:
+        raise UserError(name, f"not TOML: {error}") from None
     if not scenario:
         raise UserError(name, "found only comments; accepted: a scenario in TOML (`goodqueue run --help` shows one)")
     return scenario
@@ -98,12 +100,21 @@ def _slot(holder: Any, part: str, where: str, origin: str) -> Any:
 def to_json(scenario: Scenario) -> str:
     """Return ``scenario`` as the JSON that the core takes. Raises UserError for a value that JSON cannot hold."""
     try:
-        return json.dumps(scenario, allow_nan=False)
+        return _strict_json(scenario)
     except (TypeError, ValueError, RecursionError):
         pass
     key, value = _first_unusable(scenario) or ("", None)
     found = "a value nested too deeply" if value is None else f"{value}"
+    if isinstance(value, str):
+        raise UserError(key, f"found {quoted(value)}, which is not UTF-8; accepted: text in UTF-8")
     raise UserError(key, f"found {found}; accepted: text, a finite number, true or false, a list or a table")
+
+
+def _strict_json(value: Any) -> str:
+    """Return JSON that any reader takes: finite numbers, text that is UTF-8 (a command line may hold other bytes)."""
+    text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+    text.encode("utf-8")
+    return text
 
 
 def _first_unusable(value: Any, key: str = "", depth: int = 0) -> tuple[str, Any] | None:
@@ -117,7 +128,7 @@ def _first_unusable(value: Any, key: str = "", depth: int = 0) -> tuple[str, Any
                 return found
         return None
     try:
-        json.dumps(value, allow_nan=False)
+        _strict_json(value)
     except (TypeError, ValueError):
         return key, value
     return None

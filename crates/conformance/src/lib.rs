@@ -8,7 +8,7 @@
 //! - [`mod@trace`]: the file, as lines that are understood or refused;
 //! - `setup`: the header, as the `tc` line that our registry takes;
 //! - `player`: one event after the other;
-//! - [`bench`]: what a packet costs, in nanoseconds.
+//! - [`mod@bench`]: what a packet costs, in nanoseconds.
 //!
 //! The trace is streamed: memory is bounded by the longest backlog, not by the file.
 

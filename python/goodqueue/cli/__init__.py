@@ -12,7 +12,7 @@ from typing import NoReturn
 import typer
 
 from goodqueue.cli import bench, compare, listing, replay, run, study
-from goodqueue.errors import UserError, one_line
+from goodqueue.errors import UserError, one_line, quoted
 
 HELP = """goodqueue: a laboratory for active queue management.
 
@@ -66,19 +66,33 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     Exit status: 0 fine, 1 a replayed trace mismatches, 2 bad input, 130 interrupted, 141 the reader went away.
     """
-    # Characters that the output cannot hold (a file name in another encoding) are escaped; they never end the program.
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    _prepare_streams()
     try:
         status = _dispatch(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 141
+        status = _give_up_output(141)
+    except OSError as error:
+        status = _give_up_output(_refuse(f"{error.filename or 'standard output'}: {error.strerror or error}", 2))
     except KeyboardInterrupt:
         status = _refuse("interrupted", 130)
     sys.exit(status)
+
+
+def _prepare_streams() -> None:
+    """Make sure that there is an output, and that characters it cannot hold are escaped and never end the program."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by who started us
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _give_up_output(status: int) -> int:
+    """Send what is still to be written to nowhere, lest the interpreter complains when it flushes at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return status
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -88,6 +102,9 @@ def _dispatch(arguments: list[str]) -> int:
     except UserError as error:
         return _refuse(str(error), 2)
     except typer.TyperException as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            typer.echo(error.format_message())
+            return 0
         return _refuse(_usage(error), getattr(error, "exit_code", 2))
     except typer.Abort:
         raise KeyboardInterrupt from None
@@ -95,14 +112,22 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _usage(error: typer.TyperException) -> str:
-    """Return typer's complaint in our words: the verb, what was found, where to look."""
+    """Return typer's complaint in our words: the verb, what was found, what is accepted."""
     context = getattr(error, "ctx", None)
-    if type(error).__name__ == "NoArgsIsHelpError" and context is not None:
-        return "no command given; accepted: " + ", ".join(context.command.list_commands(context))
-    path: str = context.command_path if context is not None else "goodqueue"
     message = error.format_message().rstrip(".")
+    if context is None:
+        return f"{message}; accepted: see `goodqueue --help`"
+    path: str = context.command_path
     verb = path.removeprefix("goodqueue").strip()
-    return f"{f'{verb}: ' if verb else ''}{message}; accepted: see `{path} --help`"
+    if option := getattr(error, "option_name", None):
+        options = [max(param.opts, key=len) for param in context.command.params if param.param_type_name == "option"]
+        message = f"found option {quoted(option)}; accepted: {', '.join(options)}"
+    elif not verb and hasattr(context.command, "list_commands"):
+        commands = ", ".join(context.command.list_commands(context))
+        message = f"{message[0].lower()}{message[1:]}; accepted: {commands}"
+    else:
+        message = f"{message[0].lower()}{message[1:]}; accepted: see `{path} --help`"
+    return f"{verb}: {message}" if verb else message
 
 
 def _refuse(message: str, status: int) -> int:

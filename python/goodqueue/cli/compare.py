@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.cli.options import Json, Sets, Workers
+from goodqueue.cli.options import Json, Sets, Workers, whole
 
 if TYPE_CHECKING:
     from goodqueue.compare import Comparison
@@ -28,7 +28,7 @@ def compare(
     rate: Annotated[str | None, typer.Option(metavar="RATE", help="Bottleneck rate. [10mbit]")] = None,
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [50ms]")] = None,
     up_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the way back. [as --rate]")] = None,
-    flows: Annotated[int | None, typer.Option(min=1, metavar="N", help="Bulk flows. [4]")] = None,
+    flows: Annotated[int | None, typer.Option(parser=whole("--flows", 1), metavar="N", help="Bulk flows. [4]")] = None,
     cc: Annotated[str | None, typer.Option(metavar="NAME", help="Congestion control. [cubic]")] = None,
     ecn: Annotated[bool, typer.Option("--ecn", help="Bulk flows use ECN; say `ecn` in the qdisc's line too.")] = False,
     traffic: Annotated[
@@ -40,8 +40,8 @@ def compare(
     duration: Annotated[str | None, typer.Option(metavar="TIME", help="Simulated time of a run. [60s]")] = None,
     warmup: Annotated[str | None, typer.Option(metavar="TIME", help="Left out of the statistics. [5s]")] = None,
     buffer: Annotated[str | None, typer.Option(metavar="Nbdp", help="Buffer in BDPs. [each qdisc's own limit]")] = None,
-    seeds: Annotated[int, typer.Option(min=1, metavar="N", help="Runs of each qdisc.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The first seed.")] = 1,
+    seeds: Annotated[int, typer.Option(parser=whole("--seeds", 1), metavar="N", help="Runs of each qdisc.")] = 5,
+    seed: Annotated[int, typer.Option(parser=whole("--seed", 0), metavar="N", help="The first seed.")] = 1,
     scenario: Annotated[str | None, typer.Option(metavar="FILE", help="Link and traffic from a scenario file.")] = None,
     sets: Sets = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Write figures, report.html, results.json.")] = None,
@@ -125,7 +125,8 @@ def _check(base: "Scenario", qdiscs: list[str], seed: int, file: str, origins: d
         if lines.count(line) > 1:
             raise UserError("QDISC", f"found {quoted(line)} twice; accepted: each qdisc once")
     if not isinstance(base.get("bottleneck"), dict):
-        raise UserError(file, "bottleneck", "missing; accepted: a table with a rate")
+        found = quoted(base["bottleneck"]) if "bottleneck" in base else "none"
+        raise UserError(origins.get("bottleneck", file), f"bottleneck: found {found}; accepted: a table with a rate")
     for scenario, line in zip(scenarios(base, lines, [seed]), lines, strict=True):
         resolve(scenario, file, {"bottleneck.qdisc": f"QDISC {quoted(line)}", "seed": "--seed", **origins})
     return lines

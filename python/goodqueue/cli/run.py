@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from goodqueue.cli.options import Json, Sets
+from goodqueue.cli.options import Json, Sets, whole
 
 ENGINES = ("sim", "kernel", "gateway")
 
@@ -12,7 +12,9 @@ ENGINES = ("sim", "kernel", "gateway")
 def run(
     scenario: Annotated[str, typer.Argument(metavar="SCENARIO.toml", help="The scenario file.")],
     engine: Annotated[str, typer.Option(metavar="sim", help="What runs it: the simulator.")] = "sim",
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the random draws. [the file's]")] = None,
+    seed: Annotated[
+        int | None, typer.Option(parser=whole("--seed", 0), metavar="N", help="Seed of the draws. [the file's]")
+    ] = None,
     sets: Sets = None,
     json: Json = False,
 ) -> None:

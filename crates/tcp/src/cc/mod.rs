@@ -4,7 +4,9 @@
 //! congestion, how the reduction is paced (PRR), what a timeout does. An algorithm decides *how much*. That is Linux's
 //! division, and it keeps an algorithm to the formulas of its paper.
 
+mod cubic;
 mod hystart;
+mod reno;
 
 use crate::{SeqNumber, Stack, Window};
 use goodqueue_units::{Duration, Instant};
@@ -71,8 +73,6 @@ pub trait CongestionControl: Sized {
 
 macro_rules! congestion_controls {
     ($($module:ident :: $name:ident),+ $(,)?) => {
-        $(mod $module;)+
-
         /// The congestion controls.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Cc { $(#[doc = concat!("`", stringify!($module), "`")] $name),+ }
