@@ -107,8 +107,8 @@ def lookup(rows: Sequence[Row], term: Term, point: At) -> Found:
         if (row.scenario, row.algorithm, row.metric) == (term.scenario, algorithm, metric)
         and all(key in want and want[key] == value for key, value in row.at.items())
     ]
-    place = "".join(f" {key}={value}" for key, value in want.items())
-    return Found(f"{algorithm} {metric}{place}", max(fitting, key=lambda row: len(row.at), default=None))
+    place = ", ".join(f"{key}={value}" for key, value in want.items())
+    return Found(f"{algorithm} {metric}" + (f"[{place}]" if place else ""), max(fitting, key=lambda row: len(row.at), default=None))
 
 
 def _inherit(first: Term, term: Term) -> Term:

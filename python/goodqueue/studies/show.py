@@ -141,19 +141,21 @@ def summary_table(outcome: Outcome) -> Table:
         several = len(found.by_scenario) > 1
         rows.append(
             [
-                f"{Name.of(found.metric).words} ({'points' if difference else 'ln ratio'})",
+                Name.of(found.metric).words,
+                "points" if difference else "ln",
                 str(found.overall.n),
                 _error(found.overall, difference),
                 *(_error(found.by_scenario.get(name), difference) if several else "" for name in scenarios),
                 *(_error(found.by_algorithm.get(name), difference) for name in algorithms),
             ]
         )
-    headings = ["values", "all", *(name.rpartition("/")[2] for name in scenarios), *algorithms]
+    headings = ["n", "all", *(name.rpartition("/")[2] for name in scenarios), *algorithms]
     notes = [
-        "points: mean |measured - published|; ln ratio: median |ln(measured / published)|, 0.1 is about 10 %.",
+        "points: mean |measured - published|; ln: median |ln(measured / published)|, 0.1 is about 10 %.",
         *_rules(outcome.study, sorted({judged.value.unit for judged in outcome.values if judged.distance is not None})),
     ]
-    return Table("How far apart", [Column("metric", numeric=False), *map(Column, headings)], rows, notes)
+    columns = [Column("metric", numeric=False), Column("in", numeric=False), *map(Column, headings)]
+    return Table("How far apart", columns, rows, notes)
 
 
 def _error(error: Error | None, difference: bool) -> str:
@@ -164,7 +166,7 @@ def _rules(study: Study, units: Sequence[str]) -> list[str]:
     rules = []
     for unit in units:
         limits = tolerance(study, unit)
-        what = "points" if is_difference(unit) else "of ln ratio"
+        what = "points" if is_difference(unit) else "of ln"
         rules.append(f"{unit}: reproduced within {limits.reproduced:g}, close within {limits.close:g} {what}")
     extra = "; reproduced too where the published number lies in a 95 % interval no wider than close."
     return ["; ".join(rules) + extra] if rules else []
@@ -188,7 +190,7 @@ def describe(outcome: Outcome) -> list[str]:
     who = facts.authors[0].split()[-1] + (" et al." if len(facts.authors) > 2 else "") if facts.authors else ""
     head = f"{study.title} ({who}, {facts.year})" if who and facts.year else study.title
     seeds = sorted({len(cell.seeds) for cell in outcome.cells})
-    repeats = " or ".join(map(str, seeds))
+    repeats = " to ".join(map(str, dict.fromkeys([seeds[0], seeds[-1]]))) if seeds else ""
     quick = " Quick: shorter runs and fewer seeds than the paper's; the numbers are rough." if outcome.quick else ""
     cells = f"{len(outcome.cells)} cells from {outcome.runs} runs, {repeats} seeds each; ± is half of the 95 % interval."
     return [head, cells + quick] if outcome.cells else [head, "Nothing to run."]

@@ -1,0 +1,162 @@
+"""Figures of a study: published beside measured, and those that the study's own ``figures.py`` draws."""
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from goodqueue.errors import UserError, one_line
+from goodqueue.plot import style
+from goodqueue.studies.judging import Judged
+from goodqueue.studies.outcome import Outcome
+from goodqueue.studies.show import Name
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure, ready to be written."""
+
+    name: str
+    """File name without its ending."""
+    title: str
+    caption: str
+    figure: Figure
+
+
+def all_figures(outcome: Outcome) -> list[Drawn]:
+    """Return the study's own figures, then published beside measured for each published scenario."""
+    return [*_own(outcome), *_tables(outcome)]
+
+
+def _own(outcome: Outcome) -> list[Drawn]:
+    """Return what ``figures(outcome)`` of the study's ``figures.py`` returns: a list of `Drawn`.
+
+    Raises UserError where that file cannot be used.
+    """
+    path = outcome.study.folder / "figures.py"
+    if not path.is_file():
+        return []
+    draw = _load(path)
+    try:
+        return list(draw(outcome))
+    except Exception as error:  # noqa: BLE001  # the user's code may raise anything: say where
+        raise UserError(str(path), f"figures() raised {type(error).__name__}: {one_line(str(error))}") from error
+
+
+def _load(path: Path) -> Callable[[Outcome], Sequence[Drawn]]:
+    spec = importlib.util.spec_from_file_location(f"goodqueue_study_{path.parent.name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # noqa: BLE001  # likewise
+        raise UserError(str(path), f"cannot be imported: {type(error).__name__}: {one_line(str(error))}") from error
+    draw = getattr(module, "figures", None)
+    if not callable(draw):
+        raise UserError(str(path), "has no function figures; accepted: figures(outcome), which returns a list of Drawn")
+    found: Callable[[Outcome], Sequence[Drawn]] = draw
+    return found
+
+
+def _tables(outcome: Outcome) -> list[Drawn]:
+    groups: dict[str, list[Judged]] = {}
+    for judged in outcome.values:
+        if judged.distance is not None and judged.value.number is not None:
+            groups.setdefault(judged.value.scenario, []).append(judged)
+    drawn = []
+    for scenario, group in groups.items():
+        facts = outcome.study.published.scenarios[scenario]
+        n = sorted({judged.measured.n for judged in group if judged.measured})
+        runs = f"n = {n[0]}" if len(n) == 1 else f"n = {n[0]} to {n[-1]}"
+        caption = (
+            f"Hollow marks: the paper{f' ({facts.where})' if facts.where else ''}. Full marks: measured here, the mean of "
+            f"the seeds ({runs}); bars are 95 % confidence intervals."
+        )
+        figure = published_and_measured(group)
+        name = scenario.rpartition("/")[2]
+        drawn.append(Drawn(name, f"{name}: {facts.title}", caption, figure))
+    return drawn
+
+
+def published_and_measured(group: Sequence[Judged]) -> Figure:
+    """Draw the values of one published scenario, a panel a metric.
+
+    Where one parameter is swept it goes across; otherwise the algorithms stand side by side.
+    """
+    metrics = list(dict.fromkeys(judged.value.metric for judged in group))
+    swept = list(dict.fromkeys(name for judged in group for name in judged.value.at))
+    columns = 2 if len(metrics) > 1 else 1
+    rows = -(-len(metrics) // columns)
+    with style.look():
+        figure = style.new_figure(0.5 + 2.6 * rows)
+        panels = figure.subplots(rows, columns, squeeze=False).flatten()
+        for ax, metric in zip(panels, metrics, strict=False):
+            own = [judged for judged in group if judged.value.metric == metric]
+            if len(swept) == 1 and all(isinstance(judged.value.at.get(swept[0]), int | float) for judged in own):
+                _swept(ax, own, swept[0])
+            else:
+                _side_by_side(ax, own)
+            name = Name.of(metric)
+            ax.set_title(f"{name.words} ({name.unit})" if name.unit else name.words)
+        for ax in panels[len(metrics) :]:
+            ax.set_visible(False)
+        handles, labels = panels[0].get_legend_handles_labels()
+        if len(handles) > 1:
+            figure.legend(handles, labels, loc="outside upper right", ncols=len(handles), frameon=False)
+    return figure
+
+
+def _swept(ax: Axes, group: Sequence[Judged], parameter: str) -> None:
+    places = sorted({float(judged.value.at[parameter]) for judged in group})
+    ratio = max(places) / min(places) if min(places) > 0 else 1.0
+    if ratio >= 10:
+        ax.set_xscale("log")
+    algorithms = list(dict.fromkeys(judged.value.algorithm for judged in group))
+    for index, algorithm in enumerate(algorithms):
+        own = sorted(
+            (judged for judged in group if judged.value.algorithm == algorithm),
+            key=lambda judged: float(judged.value.at[parameter]),
+        )
+        # Side by side, so that the marks of one point do not cover each other.
+        shift = (index - (len(algorithms) - 1) / 2) * 0.04
+        width = max(places) - min(places)
+        x = [float(judged.value.at[parameter]) for judged in own]
+        x = [place * 10**shift if ratio >= 10 else place + shift * width for place in x]
+        _points(ax, own, x, index, algorithm, line=True)
+    values = [judged.value.number for judged in group if judged.value.number]
+    values += [judged.measured.value for judged in group if judged.measured and judged.measured.value]
+    if values and min(values) > 0 and max(values) / min(values) > 8:
+        style.log_ms(ax, "y", min(values) / 1.5, max(values) * 1.5)
+    ax.xaxis.set_major_locator(FixedLocator(places))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.xaxis.set_minor_locator(NullLocator())
+    name = Name.of(parameter)
+    ax.set_xlabel(f"{name.words} ({name.unit})" if name.unit else name.words)
+
+
+def _side_by_side(ax: Axes, group: Sequence[Judged]) -> None:
+    algorithms = list(dict.fromkeys(judged.value.algorithm for judged in group))
+    for index, algorithm in enumerate(algorithms):
+        own = [judged for judged in group if judged.value.algorithm == algorithm]
+        _points(ax, own, [float(index)] * len(own), index, algorithm, line=False)
+    ax.set_xticks(range(len(algorithms)), algorithms)
+    ax.set_xlim(-0.5, len(algorithms) - 0.5)
+    ax.set_ylim(bottom=0)
+
+
+def _points(ax: Axes, own: Sequence[Judged], x: Sequence[float], index: int, label: str, line: bool) -> None:
+    colour, marker = style.colour(index), style.MARKERS[index % len(style.MARKERS)]
+    published = [judged.value.number for judged in own]
+    measured = [judged.measured.value if judged.measured else None for judged in own]
+    away = x if line else [place - 0.12 for place in x]
+    near = x if line else [place + 0.12 for place in x]
+    ax.plot(away, published, marker, color=colour, mfc="none", ls=":" if line else "", lw=1, ms=6)  # type: ignore[arg-type]
+    ax.plot(near, measured, marker, color=colour, ls="-" if line else "", lw=1.2, ms=4, label=label)  # type: ignore[arg-type]
+    for place, judged in zip(near, own, strict=True):
+        if judged.measured and judged.measured.low is not None and judged.measured.high is not None:
+            ax.plot([place, place], [judged.measured.low, judged.measured.high], color=colour, lw=1.6, alpha=0.6)

@@ -1,0 +1,80 @@
+"""A study's written report: one HTML page that needs nothing else, its figures, and the data behind them."""
+
+import csv
+import io
+import json
+from importlib.resources import files
+from pathlib import Path
+
+from goodqueue.output import RESULTS
+from goodqueue.plot import style
+from goodqueue.run import Progress
+from goodqueue.studies import show
+from goodqueue.studies.figures import all_figures
+from goodqueue.studies.outcome import Outcome, as_json
+
+COLUMNS = ("id", "scenario", "algorithm", "metric", "at", "unit", "published", "measured", "ci_low", "ci_high", "n", "verdict")
+
+
+def write(folder: Path, outcome: Outcome, command: str, progress: Progress = lambda _: None) -> None:
+    """Write into ``folder``: report.html, each figure as SVG and PNG, results.json, measured.csv, and the notes.
+
+    ``command`` is what does the study again. The same outcome gives the same bytes. Raises OSError, and UserError where
+    the study's own figures cannot be drawn.
+    """
+    from goodqueue._goodqueue import VERSION
+
+    figures = all_figures(outcome)
+    drawn = []
+    for figure in figures:
+        drawn.append((figure.name, figure.title, figure.caption, style.save(figure.figure, folder, figure.name)))
+        progress(len(drawn) / (len(figures) + 1))
+    notes = _notes(outcome)
+    (folder / "report.html").write_text(page(outcome, drawn, notes, command, VERSION), encoding="utf-8")
+    (folder / "measured.csv").write_text(as_csv(outcome), encoding="utf-8", newline="")
+    if notes:
+        (folder / "NOTES.md").write_text(notes, encoding="utf-8")
+    results = as_json(outcome, VERSION) | {"command": command}
+    results["files"] = sorted([RESULTS, *(file.name for file in folder.iterdir())])
+    (folder / RESULTS).write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def _notes(outcome: Outcome) -> str:
+    path = outcome.study.folder / "NOTES.md"
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def as_csv(outcome: Outcome) -> str:
+    """Return the values that were compared, a line each; the point is written ``name=value`` with spaces between."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for value in as_json(outcome, "")["values"]:
+        if value["measured"] is not None:
+            low, high = value["ci"] or ("", "")
+            at = " ".join(f"{name}={place}" for name, place in value["at"].items())
+            writer.writerow([{**value, "at": at, "ci_low": low, "ci_high": high}[column] for column in COLUMNS])
+    return buffer.getvalue()
+
+
+def page(outcome: Outcome, drawn: list[tuple[str, str, str, str]], notes: str, command: str, version: str) -> str:
+    """Return the report as HTML. ``drawn`` holds name, title, caption and SVG of each figure; ``notes`` is Markdown."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(files("goodqueue.studies").joinpath("page.html.j2").read_text(encoding="utf-8"))
+    lead, *more = show.describe(outcome)
+    return template.render(
+        title=lead,
+        description=" ".join(more),
+        study=outcome.study,
+        findings=show.counts(outcome),
+        summary=show.summary_table(outcome) if outcome.summary else None,
+        tables=show.tables(outcome),
+        claims=show.claims_table(outcome),
+        figures=drawn,
+        notes=[part for part in notes.split("\n\n") if part.strip()],
+        style=files("goodqueue.report").joinpath("page.css").read_text(encoding="utf-8"),
+        command=command,
+        version=version,
+    )

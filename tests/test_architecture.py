@@ -1,0 +1,50 @@
+"""The arrows between the crates point one way (ARCHITECTURE.md)."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+#: Which crates of ours each crate may know.
+KNOWS = {
+    "units": set(),
+    "qdisc": {"units"},
+    "tcp": {"units"},
+    "netsim": {"units", "qdisc", "tcp"},
+    "conformance": {"units", "qdisc"},
+    "python": {"units", "qdisc", "tcp", "netsim", "conformance"},
+}
+
+
+def cargo() -> str:
+    """Cargo's path; a checkout's tests need it, as its build does."""
+    path = shutil.which("cargo")
+    if path is None:
+        pytest.fail("cargo is not on PATH")
+    return path
+
+
+def test_arrows_point_one_way() -> None:
+    command = [cargo(), "metadata", "--format-version", "1", "--no-deps", "--offline"]
+    metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
+    ours = {
+        package["name"].removeprefix("goodqueue-"): {
+            dependency["name"].removeprefix("goodqueue-")
+            for dependency in package["dependencies"]
+            if dependency["name"].startswith("goodqueue-") and dependency["kind"] is None
+        }
+        for package in metadata["packages"]
+    }
+    assert ours.keys() == KNOWS.keys(), "a crate is missing in the list above, and in ARCHITECTURE.md"
+    for crate, dependencies in ours.items():
+        assert dependencies <= KNOWS[crate], f"{crate} must not know {dependencies - KNOWS[crate]}"
+
+
+def test_disciplines_and_tcp_do_without_std() -> None:
+    for crate in ("units", "qdisc", "tcp"):
+        text = (ROOT / "crates" / crate / "src" / "lib.rs").read_text(encoding="utf-8")
+        assert "#![no_std]" in text, f"{crate} is to be usable where there is no std"
