@@ -25,7 +25,7 @@ def figures(outcome: Outcome) -> Iterator[Drawn]:
             start = next(flow["start_s"] for flow in record["flows"] if flow["name"] == "cbr/0")
             packets = record["series"]["packets"]["down"]
             colour = style.colour(index)
-            ax.plot(packets["time_s"], packets["delay_ms"], ".", color=colour, ms=1.5, rasterized=False)
+            ax.plot(packets["time_s"], packets["delay_ms"], ".", color=colour, ms=1.5, rasterized=True)
             ax.axhline(TARGET_MS, color="#888888", lw=0.8)
             ax.axvline(start, color="#888888", lw=0.8, ls=":")
             label = cell.cell.algorithm

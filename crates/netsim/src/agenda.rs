@@ -1,13 +1,19 @@
 //! The event queue: one entry a *component*, never one a packet.
 //!
-//! A component (a link, a pipe, a connection's timer) has one next time at which it wants to act, or none. The
-//! agenda is a 4-ary heap of those times that is indexed by component, so that a time can be moved in place. At
-//! equal times the lower component number acts first: runs do not depend on the order of insertion.
+//! A component (a wire, a pipe, a connection's timer) has one next time at which it wants to act, or none. At equal
+//! times the lower component number acts first: runs do not depend on the order of insertion.
+//!
+//! The first few components, wires and pipes, act with every packet: theirs is a plain array that is scanned, where
+//! a move costs one store. The others, timers, seldom act: theirs is a 4-ary heap that is indexed by component, so
+//! that a time can be moved in place.
 
 use goodqueue_units::Instant;
 
 /// A component's number: its index, and its priority at equal times (lower first).
 pub(crate) type Component = u32;
+
+/// How many components are scanned; beyond that, the heap is faster.
+const SCANNED: usize = 9;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
@@ -17,33 +23,62 @@ struct Entry {
 
 /// When each of a fixed set of components acts next.
 pub(crate) struct Agenda {
-    /// Heap order: no entry is later than its children, which stand at `4 i + 1 ..= 4 i + 4`.
+    /// The times of the components below [`SCANNED`].
+    scanned: [Instant; SCANNED],
+    /// The others. Heap order: no entry is later than its children, which stand at `4 i + 1 ..= 4 i + 4`.
     heap: Vec<Entry>,
-    /// Where in `heap` each component's entry stands.
+    /// Where in `heap` the entry of component `SCANNED + i` stands.
     position: Vec<u32>,
 }
 
 impl Agenda {
     /// An agenda of `components` components, none of which has plans.
     pub(crate) fn new(components: usize) -> Self {
-        let heap = (0..components as u32).map(|component| Entry { time: Instant::MAX, component }).collect();
-        Self { heap, position: (0..components as u32).collect() }
+        let others = SCANNED as u32..components.max(SCANNED) as u32;
+        Self {
+            scanned: [Instant::MAX; SCANNED],
+            position: (0..others.len() as u32).collect(),
+            heap: others.map(|component| Entry { time: Instant::MAX, component }).collect(),
+        }
     }
 
     /// The next component to act, and when; `None` when nobody has plans.
+    #[inline]
     pub(crate) fn next(&self) -> Option<(Instant, Component)> {
-        let first = self.heap.first()?;
+        let mut first = Entry { time: self.scanned[0], component: 0 };
+        for (component, &time) in self.scanned.iter().enumerate().skip(1) {
+            if time < first.time {
+                first = Entry { time, component: component as u32 };
+            }
+        }
+        if let Some(&entry) = self.heap.first()
+            && entry.time < first.time
+        {
+            first = entry;
+        }
         (first.time != Instant::MAX).then_some((first.time, first.component))
     }
 
     /// When `component` acts next; [`Instant::MAX`]: never.
+    #[inline]
     pub(crate) fn time(&self, component: Component) -> Instant {
-        self.heap[self.position[component as usize] as usize].time
+        match self.scanned.get(component as usize) {
+            Some(&time) => time,
+            None => self.heap[self.position[component as usize - SCANNED] as usize].time,
+        }
     }
 
     /// Plans `component` for `time`, in place of what it had planned; [`Instant::MAX`] takes its plan away.
+    #[inline]
     pub(crate) fn set(&mut self, component: Component, time: Instant) {
-        let index = self.position[component as usize] as usize;
+        match self.scanned.get_mut(component as usize) {
+            Some(plan) => *plan = time,
+            None => self.set_in_heap(component, time),
+        }
+    }
+
+    fn set_in_heap(&mut self, component: Component, time: Instant) {
+        let index = self.position[component as usize - SCANNED] as usize;
         let earlier = time < self.heap[index].time;
         let entry = Entry { time, component };
         if earlier { self.sift_up(index, entry) } else { self.sift_down(index, entry) }
@@ -51,7 +86,7 @@ impl Agenda {
 
     fn place(&mut self, index: usize, entry: Entry) {
         self.heap[index] = entry;
-        self.position[entry.component as usize] = index as u32;
+        self.position[entry.component as usize - SCANNED] = index as u32;
     }
 
     fn sift_up(&mut self, mut index: usize, entry: Entry) {

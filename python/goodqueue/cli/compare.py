@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from goodqueue.compare import Comparison
     from goodqueue.record import Scenario
 
+INTERVALS = 600
+"""Into how many intervals the figure of delay over time divides a run."""
+
 # Keys of the scenario and the options that set them, to name the option in a refusal.
 ORIGINS = {
     "bottleneck.rate": "--rate",
@@ -67,10 +70,11 @@ def compare(
     options = {"rate": rate, "rtt": rtt, "up_rate": up_rate, "duration": duration, "warmup": warmup, "buffer": buffer}
     described = {"flows": flows, "cc": cc, "ecn": ecn or None, "traffic": traffic}
     base, origins = _base(scenario, options, described, sets or [])
-    lines = _check(base, qdiscs, seed, scenario or "", origins)
+    lines, duration_s = _check(base, qdiscs, seed, scenario or "", origins)
     if out is not None:
         output.check(out, force)
-        base.setdefault("series", {"interval": "100ms"})
+        interval = f"{max(1, round(duration_s / INTERVALS * 1e6))}us"
+        base.setdefault("series", {}).setdefault("interval", interval)
     chosen = list(range(seed, seed + seeds))
     with terminal.progress(f"{len(lines)} qdiscs x {seeds} seeds") as progress:
         result = comparing.compare(base, lines, chosen, workers, progress)
@@ -114,11 +118,16 @@ def _base(
     return base, origins | own
 
 
-def _check(base: "Scenario", qdiscs: list[str], seed: int, file: str, origins: dict[str, str]) -> list[str]:
-    """Resolve ``base`` with each qdisc, so that a refusal comes before any run; return the lines, tidied."""
+def _check(
+    base: "Scenario", qdiscs: list[str], seed: int, file: str, origins: dict[str, str]
+) -> tuple[list[str], float]:
+    """Resolve ``base`` with each qdisc, so that a refusal comes before any run.
+
+    Return the lines, tidied, and the runs' duration in seconds.
+    """
     from goodqueue.compare import scenarios
     from goodqueue.errors import UserError, quoted
-    from goodqueue.scenario import resolve
+    from goodqueue.scenario import resolve, seconds
 
     lines = [" ".join(line.split()) for line in qdiscs]
     for line in lines:
@@ -127,9 +136,10 @@ def _check(base: "Scenario", qdiscs: list[str], seed: int, file: str, origins: d
     if not isinstance(base.get("bottleneck"), dict):
         found = quoted(base["bottleneck"]) if "bottleneck" in base else "none"
         raise UserError(origins.get("bottleneck", file), f"bottleneck: found {found}; accepted: a table with a rate")
+    resolved = base
     for scenario, line in zip(scenarios(base, lines, [seed]), lines, strict=True):
-        resolve(scenario, file, {"bottleneck.qdisc": f"QDISC {quoted(line)}", "seed": "--seed", **origins})
-    return lines
+        resolved = resolve(scenario, file, {"bottleneck.qdisc": f"QDISC {quoted(line)}", "seed": "--seed", **origins})
+    return lines, seconds(resolved["duration"])
 
 
 def _command(

@@ -90,6 +90,7 @@ def published_and_measured(group: Sequence[Judged]) -> Figure:
     """
     metrics = list(dict.fromkeys(judged.value.metric for judged in group))
     swept = list(dict.fromkeys(name for judged in group for name in judged.value.at))
+    algorithms = list(dict.fromkeys(judged.value.algorithm for judged in group))
     columns = 2 if len(metrics) > 1 else 1
     rows = -(-len(metrics) // columns)
     with style.look():
@@ -98,9 +99,9 @@ def published_and_measured(group: Sequence[Judged]) -> Figure:
         for ax, metric in zip(panels, metrics, strict=False):
             own = [judged for judged in group if judged.value.metric == metric]
             if len(swept) == 1 and all(isinstance(judged.value.at.get(swept[0]), int | float) for judged in own):
-                _swept(ax, own, swept[0])
+                _swept(ax, own, swept[0], algorithms)
             else:
-                _side_by_side(ax, own)
+                _side_by_side(ax, own, algorithms)
             name = Name.of(metric)
             ax.set_title(f"{name.words} ({name.unit})" if name.unit else name.words)
         for ax in panels[len(metrics) :]:
@@ -111,12 +112,11 @@ def published_and_measured(group: Sequence[Judged]) -> Figure:
     return figure
 
 
-def _swept(ax: Axes, group: Sequence[Judged], parameter: str) -> None:
+def _swept(ax: Axes, group: Sequence[Judged], parameter: str, algorithms: Sequence[str]) -> None:
     places = sorted({float(judged.value.at[parameter]) for judged in group})
     ratio = max(places) / min(places) if min(places) > 0 else 1.0
     if ratio >= 10:
         ax.set_xscale("log")
-    algorithms = list(dict.fromkeys(judged.value.algorithm for judged in group))
     for index, algorithm in enumerate(algorithms):
         own = sorted(
             (judged for judged in group if judged.value.algorithm == algorithm),
@@ -128,10 +128,7 @@ def _swept(ax: Axes, group: Sequence[Judged], parameter: str) -> None:
         x = [float(judged.value.at[parameter]) for judged in own]
         x = [place * 10**shift if ratio >= 10 else place + shift * width for place in x]
         _points(ax, own, x, index, algorithm, line=True)
-    values = [judged.value.number for judged in group if judged.value.number]
-    values += [judged.measured.value for judged in group if judged.measured and judged.measured.value]
-    if values and min(values) > 0 and max(values) / min(values) > 8:
-        style.log_ms(ax, "y", min(values) / 1.5, max(values) * 1.5)
+    _heights(ax, group)
     ax.xaxis.set_major_locator(FixedLocator(places))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.xaxis.set_minor_locator(NullLocator())
@@ -139,14 +136,26 @@ def _swept(ax: Axes, group: Sequence[Judged], parameter: str) -> None:
     ax.set_xlabel(f"{name.words} ({name.unit})" if name.unit else name.words)
 
 
-def _side_by_side(ax: Axes, group: Sequence[Judged]) -> None:
-    algorithms = list(dict.fromkeys(judged.value.algorithm for judged in group))
+def _heights(ax: Axes, group: Sequence[Judged]) -> None:
+    """Let the values fill ``ax``; an interval of few seeds may reach beyond its edge."""
+    values = [judged.value.number for judged in group if judged.value.number is not None]
+    values += [judged.measured.value for judged in group if judged.measured and judged.measured.value is not None]
+    low, high = min(values), max(values)
+    if low > 0 and high / low > 8:
+        style.log_ms(ax, "y", low / 1.5, high * 1.5)
+    else:
+        room = 0.12 * (high - low) or 0.1 * abs(high) or 1.0
+        ax.set_ylim(low - room, high + room)
+
+
+def _side_by_side(ax: Axes, group: Sequence[Judged], algorithms: Sequence[str]) -> None:
     for index, algorithm in enumerate(algorithms):
         own = [judged for judged in group if judged.value.algorithm == algorithm]
         _points(ax, own, [float(index)] * len(own), index, algorithm, line=False)
     ax.set_xticks(range(len(algorithms)), algorithms)
     ax.set_xlim(-0.5, len(algorithms) - 0.5)
-    ax.set_ylim(bottom=0)
+    tops = [max(judged.value.number or 0, (judged.measured and judged.measured.value) or 0) for judged in group]
+    ax.set_ylim(0, 1.6 * max(tops) or 1.0)
 
 
 def _points(ax: Axes, own: Sequence[Judged], x: Sequence[float], index: int, label: str, line: bool) -> None:
