@@ -43,8 +43,8 @@ help:
 # The package itself stays where it is (an editable install): a change of Python needs no build.
 .venv/.package: .venv/.maturin pyproject.toml $(rust_sources)
 	@echo "building goodqueue (release; about a minute the first time)"
-	@$(BIN)/maturin develop --release --quiet \
-	  || { echo "make: the build failed; the lines above say where" >&2; exit 1; }
+	@$(BIN)/maturin develop --release >.venv/build.log 2>&1 \
+	  || { cat .venv/build.log >&2; echo "make: the build failed; the lines above say where" >&2; exit 1; }
 	@touch $@
 
 .venv/.dev: .venv/.package

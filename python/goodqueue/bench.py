@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from goodqueue import peers
 from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
 
@@ -51,6 +52,9 @@ CASES = (
     Case("iii", 100, "1gbit", "20ms", "fq_codel", 20, 2),
     Case("iv", 1000, "1gbit", "20ms", "fq_codel", 10, 2),
 )
+
+REPEATS = 3
+"""Fresh processes a case, and rounds of the peers."""
 
 FLOWS = (1, 1024)
 BACKLOG = 100
@@ -95,22 +99,27 @@ def measure(case: Case, quick: bool = False) -> dict[str, float]:
     unit = 1 if sys.platform == "darwin" else 1024
     return {
         "packets": record["queues"]["down"]["packets"]["forwarded"],
+        "utilisation_percent": record["queues"]["down"]["utilisation_percent"],
         "cpu_s": cpu_s,
         "max_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit,
     }
 
 
-def run_case(case: Case, quick: bool, repeats: int = 3) -> CaseResult:
-    """Measure ``case`` in ``repeats`` fresh processes and return the one of median speed. Raises UserError."""
+def measure_apart(case: Case, quick: bool) -> dict[str, float]:
+    """Return what `measure` does in a fresh process. Raises UserError."""
     measured = f"bench.measure(bench.CASES[{CASES.index(case)}], {quick})"
     code = f"import json; from goodqueue import bench; print(json.dumps({measured}))"
-    runs = []
-    for _ in range(repeats):
-        process = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
-        if process.returncode:
-            last = (process.stderr.strip().splitlines() or ["no message"])[-1]
-            raise UserError(f"bench case {case.name}", last)
-        runs.append(json.loads(process.stdout))
+    process = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    if process.returncode:
+        last = (process.stderr.strip().splitlines() or ["no message"])[-1]
+        raise UserError(f"bench case {case.name}", last)
+    found: dict[str, float] = json.loads(process.stdout)
+    return found
+
+
+def run_case(case: Case, quick: bool, repeats: int = REPEATS) -> CaseResult:
+    """Measure ``case`` in ``repeats`` fresh processes and return the one of median speed. Raises UserError."""
+    runs = [measure_apart(case, quick) for _ in range(repeats)]
     runs.sort(key=lambda run: run["packets"] / max(run["cpu_s"], 1e-9))
     middle = runs[len(runs) // 2]
     duration = case.duration_s / (QUICK if quick else 1)
@@ -154,12 +163,38 @@ def qdiscs(quick: bool) -> Iterator[QdiscResult]:
     return (run_qdisc(qdisc["name"], quick) for qdisc in json.loads(_goodqueue.qdiscs()))
 
 
-def as_json(case_results: list[CaseResult], qdisc_results: list[QdiscResult], quick: bool) -> dict[str, Any]:
-    """Return the results as ``bench --json`` prints them."""
+def run_peers(quick: bool, repeats: int = REPEATS) -> list[peers.PeerResult]:
+    """Measure case (i) in turns with the other simulators that are installed; goodqueue's result comes first."""
+    case = CASES[0]
+
+    def ours() -> peers.Run:
+        from goodqueue._goodqueue import VERSION
+
+        found = measure_apart(case, quick)
+        return peers.Run(
+            version=VERSION,
+            qdisc=case.qdisc,
+            simulated_s=case.duration_s / (QUICK if quick else 1),
+            packets=int(found["packets"]),
+            utilisation_percent=found["utilisation_percent"],
+            cpu_s=found["cpu_s"],
+        )
+
+    return peers.compare(ours, repeats, QUICK if quick else 1)
+
+
+def as_json(
+    case_results: list[CaseResult],
+    qdisc_results: list[QdiscResult],
+    quick: bool,
+    peer_results: list[peers.PeerResult] | None = None,
+) -> dict[str, Any]:
+    """Return the results as ``bench --json`` prints them; ``peers`` is null where they were not asked for."""
     return {
         "schema": 1,
         "quick": quick,
         "cases": [asdict(result) for result in case_results],
+        "peers": None if peer_results is None else [asdict(result) for result in peer_results],
         "qdisc_pair_ns": [asdict(result) for result in qdisc_results],
         "backlog_packets": BACKLOG,
     }

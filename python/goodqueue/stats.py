@@ -76,19 +76,19 @@ def jain(shares: Sequence[float]) -> float | None:
     return math.fsum(shares) ** 2 / (len(shares) * squares) if squares > 0 else None
 
 
-def share_below(percentiles: Sequence[float], value: float) -> float:
-    """Return the share (0 to 1) of a distribution that is at most ``value``.
+def share_below(percentiles: Sequence[float], value: float, inclusive: bool = True) -> float:
+    """Return the share (0 to 1) of a distribution that is at most ``value``, or less than it if not ``inclusive``.
 
     ``percentiles`` are the 0th to the 100th, ascending; between two of them the distribution is taken as uniform.
     """
     last = len(percentiles) - 1
-    right = bisect_right(percentiles, value)
-    if right == 0:
+    above = bisect_right(percentiles, value) if inclusive else bisect_left(percentiles, value)
+    if above == 0:
         return 0.0
-    if right > last:
+    if above > last:
         return 1.0
-    low, high = percentiles[right - 1], percentiles[right]
-    return (right - 1 + (value - low) / (high - low)) / last
+    low, high = percentiles[above - 1], percentiles[above]
+    return (above - 1 + (value - low) / (high - low)) / last
 
 
 def pool_percentiles(runs: Sequence[Sequence[float | None]]) -> list[float] | None:
@@ -103,14 +103,18 @@ def pool_percentiles(runs: Sequence[Sequence[float | None]]) -> list[float] | No
         return None
     if len(full) == 1:
         return full[0]
+    # The mixture's distribution function, as a line through points: straight between knots, upright at a knot where
+    # some run has several percentiles at one value.
     knots = sorted({value for run in full for value in run})
-    shares = [math.fsum(share_below(run, knot) for run in full) / len(full) for knot in knots]
+    points = [
+        (math.fsum(share_below(run, knot, inclusive) for run in full) / len(full), knot)
+        for knot in knots
+        for inclusive in (False, True)
+    ]
+    shares = [share for share, _ in points]
     pooled = [knots[0]]
     for percent in range(1, 100):
         index = bisect_left(shares, percent / 100)
-        if index == 0 or shares[index] == shares[index - 1]:
-            pooled.append(knots[index])
-            continue
-        part = (percent / 100 - shares[index - 1]) / (shares[index] - shares[index - 1])
-        pooled.append(knots[index - 1] + part * (knots[index] - knots[index - 1]))
+        (below, low), (above, high) = points[index - 1], points[index]
+        pooled.append(low + (percent / 100 - below) / (above - below) * (high - low))
     return [*pooled, knots[-1]]

@@ -6,6 +6,7 @@ from typing import Any
 
 from goodqueue.bench import BACKLOG, CaseResult, QdiscResult
 from goodqueue.compare import Comparison, Metric
+from goodqueue.peers import PeerResult
 from goodqueue.record import Flow, Record, Scenario
 from goodqueue.stats import Estimate, jain
 
@@ -203,7 +204,7 @@ def difference_table(comparison: Comparison) -> Table | None:
         columns.append(Column(f"{metric.label}\n{metric.unit}"))
         differences = [entry.differences[metric.key] for entry in entries]
         largest = max((abs(difference.mean) for difference in differences if difference), default=1.0)
-        digits = 1 if largest >= 20 else 2
+        digits = 1 if largest >= 20 else 2 if largest >= 0.2 else 3
         for row, difference in zip(rows, differences, strict=True):
             row.append(plus_minus(difference, digits, mark=True))
     count = len(entries) * len(shown)
@@ -254,7 +255,7 @@ def certainty(comparison: Comparison) -> list[str]:
     if n == 1:
         return ["One seed: the spread is unknown, and so is how sure these numbers are. More: --seeds 5"]
     seeds = f"n = {n} seeds ({comparison.seeds[0]} to {comparison.seeds[-1]}), the same for each qdisc"
-    sure = [f"{seeds}; ± is the 95 % confidence interval of the mean (Student's t)."]
+    sure = [f"{seeds}; ± is the mean's 95 % confidence interval (Student's t)."]
     if comparison.spread_is_nil():
         sure.append("Every seed gave the same numbers: this scenario draws nothing at random, so n is really 1.")
     return sure
@@ -280,8 +281,10 @@ def catalogue(title: str, items: Sequence[dict[str, Any]]) -> Table:
     return Table(title, [Column(key, False) for key in keys], [[item.get(key) or "" for key in keys] for item in items])
 
 
-def bench_tables(cases: Sequence[CaseResult], qdiscs: Sequence[QdiscResult]) -> list[Table]:
-    """Return the speed of the standard cases and the cost of the disciplines."""
+def bench_tables(
+    cases: Sequence[CaseResult], qdiscs: Sequence[QdiscResult], peers: Sequence[PeerResult] | None = None
+) -> list[Table]:
+    """Return the speed of the standard cases, the peers' where asked for, and the cost of the disciplines."""
     rows = [
         [
             f"({result.case}) {result.description}",
@@ -300,7 +303,32 @@ def bench_tables(cases: Sequence[CaseResult], qdiscs: Sequence[QdiscResult]) -> 
     columns = [Column("qdisc", False), *(Column(f"{n} flow{'' if n == '1' else 's'}\nns") for n in flows)]
     costs = [[result.qdisc, *(number(result.pair_ns[n]) for n in flows)] for result in qdiscs]
     title = f"One enqueue and one dequeue, {BACKLOG} packets standing in the queue"
-    return [speed, Table(title, columns, costs)]
+    return [speed, *([_peers(peers)] if peers else []), Table(title, columns, costs)]
+
+
+def _peers(peers: Sequence[PeerResult]) -> Table:
+    ran = [peer for peer in peers if peer.note is None]
+    speeds = [peer.packets_per_cpu_s / 1e6 for peer in ran if peer.packets_per_cpu_s]
+    digits = max(2, decimals(speeds))
+    rows = [
+        [
+            f"{peer.simulator} {peer.version}".rstrip(),
+            peer.qdisc or "–",
+            number((peer.packets_per_cpu_s or 0) / 1e6, digits),
+            "" if peer.goodqueue_times_as_fast is None else f"{number(peer.goodqueue_times_as_fast)} ×",
+            number(peer.utilisation_percent),
+            number(peer.simulated_s, 0),
+            number(peer.cpu_s, 2),
+        ]
+        for peer in ran
+    ]
+    headings = ["speed\nM packets/CPU s", "goodqueue\nas fast", "utilisation\n%", "simulated\ns", "CPU\ns"]
+    columns = [Column("simulator", False), Column("qdisc", False), *map(Column, headings)]
+    notes = ["Run in turns; start-up is not counted. The utilisation says whether the same thing was simulated."]
+    stand_ins = [peer for peer in ran if peer.qdisc != ran[0].qdisc]
+    notes += [f"{peer.simulator} has no {ran[0].qdisc} here; {peer.qdisc} stands in for it." for peer in stand_ins]
+    notes += [f"{peer.simulator}: {peer.note}" for peer in peers if peer.note is not None]
+    return Table("Case (i) in other simulators", columns, rows, notes)
 
 
 def describe(scenario: Scenario) -> str:

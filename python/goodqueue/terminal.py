@@ -41,7 +41,11 @@ def is_utf8(stream: TextIO) -> bool:
 def _console() -> "Console":
     from rich.console import Console
 
-    return Console(file=sys.stdout, width=width(), highlight=False, markup=False, emoji=False)
+    class Printer(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # cli.main knows what to do; rich would exit with status 1
+
+    return Printer(file=sys.stdout, width=width(), highlight=False, markup=False, emoji=False)
 
 
 def fit(text: str) -> str:

@@ -38,7 +38,7 @@ def figures(outcome: Outcome) -> Iterator[Drawn]:
         panels[-1].set_xlabel("time (s)")
         figure.supylabel("packet delay (ms)", fontsize=10.5, color="#444444")
     caption = (
-        "Delay of each packet when 10 Mbit/s of CBR join five CUBIC flows at 59.77 s (dotted) on a 25 Mbit/s link; the line "
-        "is the target of 5 ms, the shade τ. One run (n = 1, seed 1), as in the paper; its figure prints no numbers."
+        "Delay of each packet when 10 Mbit/s of CBR join five CUBIC flows at 59.77 s (dotted) on a 25 Mbit/s link. "
+        "Line: the target of 5 ms. Shade: τ. One run (n = 1, seed 1), as in the paper; its figure prints no numbers."
     )
     yield Drawn("figure2", "Figure 2: a CBR stream joins", caption, figure)

@@ -98,7 +98,11 @@ def _give_up_output(status: int) -> int:
 def _dispatch(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
     try:
-        result = command.main(arguments, prog_name="goodqueue", standalone_mode=False)
+        # Not command.main(), which has its own ways with Ctrl-C and with a reader that goes away.
+        with command.make_context("goodqueue", arguments) as context:
+            command.invoke(context)
+    except typer.Exit as ended:
+        return ended.exit_code
     except UserError as error:
         return _refuse(str(error), 2)
     except typer.TyperException as error:
@@ -106,9 +110,7 @@ def _dispatch(arguments: list[str]) -> int:
             typer.echo(error.format_message())
             return 0
         return _refuse(_usage(error), getattr(error, "exit_code", 2))
-    except typer.Abort:
-        raise KeyboardInterrupt from None
-    return result if isinstance(result, int) else 0
+    return 0
 
 
 def _usage(error: typer.TyperException) -> str:

@@ -14,11 +14,13 @@ def study(
     name: Annotated[str, typer.Argument(metavar="NAME|FOLDER", help="One of `goodqueue list studies`, or a folder.")],
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="ID", help="A published scenario, value or claim: table1a, v001, c04. Repeatable."),
+        typer.Option(metavar="ID", help="A published scenario, value or claim: table1a, v001, c04; repeatable."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer seeds: a look, in seconds.")] = False,
-    seeds: Annotated[int | None, typer.Option(min=1, max=10_000, metavar="N", help="Runs a cell. [the study's]")] = None,
-    out: Annotated[str | None, typer.Option(metavar="DIR", help="Write report.html, figures, results.json, CSV.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, max=10_000, metavar="N", help="Seeds a cell. [as the study]")
+    ] = None,
+    out: Annotated[str | None, typer.Option(metavar="DIR", help="Write a report: HTML, figures, data.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write into --out even if it holds other files.")] = False,
     workers: Workers = None,
     json: Json = False,

@@ -1,8 +1,9 @@
 """Claims: does a statement of the paper hold on given rows?
 
-The meaning of each kind is that of the published-facts format. Rows may be printed numbers or measured ones under the same
-keys, and may be intervals: then a comparison is true or false only where the intervals decide it, and None where they
-do not. A lookup picks, of the rows that fit a term, the most specific; keys that a row does not fix hold for all points.
+The meaning of each kind is that of the published-facts format. Rows may be printed numbers or measured ones under the
+same keys, and may be intervals: then a comparison is true or false only where the intervals decide it, and None where
+they do not. A lookup picks, of the rows that fit a term, the most specific; keys that a row does not fix hold for all
+points.
 
 | kind | holds where |
 |---|---|
@@ -108,7 +109,8 @@ def lookup(rows: Sequence[Row], term: Term, point: At) -> Found:
         and all(key in want and want[key] == value for key, value in row.at.items())
     ]
     place = ", ".join(f"{key}={value}" for key, value in want.items())
-    return Found(f"{algorithm} {metric}" + (f"[{place}]" if place else ""), max(fitting, key=lambda row: len(row.at), default=None))
+    name = f"{algorithm} {metric}" + (f"[{place}]" if place else "")
+    return Found(name, max(fitting, key=lambda row: len(row.at), default=None))
 
 
 def _inherit(first: Term, term: Term) -> Term:

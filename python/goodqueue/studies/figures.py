@@ -43,7 +43,7 @@ def _own(outcome: Outcome) -> list[Drawn]:
     draw = _load(path)
     try:
         return list(draw(outcome))
-    except Exception as error:  # noqa: BLE001  # the user's code may raise anything: say where
+    except Exception as error:  # the user's code may raise anything: say where
         raise UserError(str(path), f"figures() raised {type(error).__name__}: {one_line(str(error))}") from error
 
 
@@ -54,7 +54,7 @@ def _load(path: Path) -> Callable[[Outcome], Sequence[Drawn]]:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # noqa: BLE001  # likewise
+    except Exception as error:  # likewise
         raise UserError(str(path), f"cannot be imported: {type(error).__name__}: {one_line(str(error))}") from error
     draw = getattr(module, "figures", None)
     if not callable(draw):
@@ -74,8 +74,8 @@ def _tables(outcome: Outcome) -> list[Drawn]:
         n = sorted({judged.measured.n for judged in group if judged.measured})
         runs = f"n = {n[0]}" if len(n) == 1 else f"n = {n[0]} to {n[-1]}"
         caption = (
-            f"Hollow marks: the paper{f' ({facts.where})' if facts.where else ''}. Full marks: measured here, the mean of "
-            f"the seeds ({runs}); bars are 95 % confidence intervals."
+            f"Hollow marks: the paper{f' ({facts.where})' if facts.where else ''}. Full marks: measured here, the mean "
+            f"of the seeds ({runs}); bars are 95 % confidence intervals."
         )
         figure = published_and_measured(group)
         name = scenario.rpartition("/")[2]

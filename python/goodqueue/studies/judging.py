@@ -5,8 +5,8 @@ measured − published; for everything else it is ln(measured / published), whic
 
 | verdict | rule |
 |---|---|
-| reproduced | the distance is at most `Tolerance.reproduced`; or the published value lies in the 95 % confidence interval, |
-|            | and the interval reaches no further than `Tolerance.close` (a wide interval proves nothing) |
+| reproduced | the distance is at most `Tolerance.reproduced`; or the published value lies in the 95 % confidence |
+|            | interval, which reaches no further than `Tolerance.close` (a wide interval proves nothing) |
 | close | the distance is at most `Tolerance.close` |
 | differs | anything else |
 | not_run | nothing was measured, or the value is not tested; the reason stands beside |
@@ -65,32 +65,35 @@ def judge(study: Study, cells: Mapping[tuple[str, str], list[Measured]], selecti
     return [_judge(study, value, cells, selection) for value in study.published.values]
 
 
-def _judge(
-    study: Study, value: Value, cells: Mapping[tuple[str, str], list[Measured]], selection: Selection
-) -> Judged:
-    def not_run(why: str) -> Judged:
+def _judge(study: Study, value: Value, cells: Mapping[tuple[str, str], list[Measured]], selection: Selection) -> Judged:
+    if why := _untested(study, value, selection) or _not_computed(study, value):
         return Judged(value, None, "not_run", None, why)
-
-    if value.metric == SETTING:
-        return not_run("a setting of the experiment, not a result")
-    for exclusion in study.exclusions:
-        if any(fnmatchcase(value.metric, pattern) for pattern in exclusion.metrics):
-            return not_run(exclusion.why)
-    if value.low is None or value.high is None:
-        return not_run("printed as text, not as a number")
-    if not selection.takes_value(value):
-        return not_run("left out by --only")
-    experiment = study.experiment_of(value.scenario)
-    if experiment is None:
-        return not_run("no experiment of the study answers this scenario")
-    if value.metric not in experiment.metrics:
-        return not_run(f"the study does not compute {value.metric}")
-    if value.algorithm not in experiment.qdiscs:
-        return not_run(f"the study has no qdisc line for {value.algorithm}")
     found = next((cell for cell in cells.get((value.scenario, value.algorithm), []) if cell.cell.at == value.at), None)
     if found is None:
-        return not_run("the study does not run this point")
+        return Judged(value, None, "not_run", None, "the study does not run this point")
     return _compare(study, value, found.numbers[value.metric])
+
+
+def _untested(study: Study, value: Value, selection: Selection) -> str:
+    """Return why ``value`` is not to be tested; empty where it is."""
+    if value.metric == SETTING:
+        return "a setting of the experiment, not a result"
+    for exclusion in study.exclusions:
+        if any(fnmatchcase(value.metric, pattern) for pattern in exclusion.metrics):
+            return exclusion.why
+    if value.low is None or value.high is None:
+        return "printed as text, not as a number"
+    return "" if selection.takes_value(value) else "left out by --only"
+
+
+def _not_computed(study: Study, value: Value) -> str:
+    """Return what the study lacks to compute ``value``; empty where it lacks nothing."""
+    experiment = study.experiment_of(value.scenario)
+    if experiment is None:
+        return "no experiment of the study answers this scenario"
+    if value.metric not in experiment.metrics:
+        return f"the study does not compute {value.metric}"
+    return "" if value.algorithm in experiment.qdiscs else f"the study has no qdisc line for {value.algorithm}"
 
 
 def _compare(study: Study, value: Value, measured: Measurement) -> Judged:
@@ -122,7 +125,9 @@ def _distance(value: Value, measured: float) -> float:
 
 def _covered(value: Value, measured: Measurement, limits: Tolerance) -> bool:
     """Whether the interval holds the published value and is narrow enough to say something."""
-    if measured.value is None or measured.low is None or measured.high is None or value.low is None or value.high is None:
+    assert value.low is not None
+    assert value.high is not None
+    if measured.value is None or measured.low is None or measured.high is None:
         return False
     if value.high < measured.low or value.low > measured.high:
         return False

@@ -64,7 +64,7 @@ def _experiment(table: Table, facts: Published, common: Mapping[str, str]) -> Ex
             table.refuse("published", unknown(id_, facts.scenarios))
     file = table.file.parent / table.text("scenario")
     scenario = scenarios.load(file)
-    sweep = {name: _parameter(name, inner, file) for name, inner in table.inner("sweep").items()}
+    sweep = {name: _parameter(name, inner) for name, inner in table.inner("sweep").items()}
     quick = table.table("quick")
     experiment = Experiment(
         id=table.text("id"),
@@ -85,7 +85,7 @@ def _experiment(table: Table, facts: Published, common: Mapping[str, str]) -> Ex
     return experiment
 
 
-def _parameter(name: str, table: Table, file: Path) -> Parameter:
+def _parameter(name: str, table: Table) -> Parameter:
     values = table.raw("values")
     if values is not None and not isinstance(values, list):
         table.refuse("values", f"found {quoted(values)}; accepted: a list")

@@ -42,12 +42,12 @@ def _excursion(record: Record, options: Mapping[str, str | float]) -> Excursion 
 
 def _tau_ms(record: Record, options: Mapping[str, str | float]) -> float | None:
     found = _excursion(record, options)
-    return found and found.tau_s * 1e3
+    return found.tau_s * 1e3 if found else None
 
 
 def _delay_max_ms(record: Record, options: Mapping[str, str | float]) -> float | None:
     found = _excursion(record, options)
-    return found and found.delay_max_ms
+    return found.delay_max_ms if found else None
 
 
 _STEP = {"flow": Option("text"), "target_ms": Option("number"), "rise_ms": Option("number", 0.0)}
@@ -61,10 +61,7 @@ COMPUTATIONS: Mapping[str, Computation] = {
 
 def of_record(metric: Metric, record: Record) -> float | None:
     """Return the value of ``metric`` in one run, in the metric's unit; None where the run does not show it."""
-    if metric.compute:
-        value = COMPUTATIONS[metric.compute].of(record, metric.options)
-    else:
-        value = walk(record, metric.record)
+    value = COMPUTATIONS[metric.compute].of(record, metric.options) if metric.compute else walk(record, metric.record)
     return None if value is None else value * metric.scale
 
 
@@ -74,10 +71,7 @@ def walk(record: Record, path: str) -> float | None:
     for part in path.split("."):
         if here is None:
             return None
-        if isinstance(here, list):
-            here = here[int(part)] if int(part) < len(here) else None
-        else:
-            here = here.get(part)
+        here = dict(enumerate(here)).get(int(part)) if isinstance(here, list) else here.get(part)
     return None if here is None else float(here)
 
 

@@ -13,7 +13,10 @@ from goodqueue.studies import show
 from goodqueue.studies.figures import all_figures
 from goodqueue.studies.outcome import Outcome, as_json
 
-COLUMNS = ("id", "scenario", "algorithm", "metric", "at", "unit", "published", "measured", "ci_low", "ci_high", "n", "verdict")
+COLUMNS = (
+    *("id", "scenario", "algorithm", "metric", "at", "unit"),
+    *("published", "measured", "ci_low", "ci_high", "n", "verdict", "distance", "why"),
+)
 
 
 def write(folder: Path, outcome: Outcome, command: str, progress: Progress = lambda _: None) -> None:

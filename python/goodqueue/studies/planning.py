@@ -59,7 +59,7 @@ def plan(study: Study, selection: Selection, quick: bool = False, seeds: int | N
 
 
 def all_cells(study: Study) -> Iterator[Cell]:
-    """Yield every cell of ``study``: published scenario by published scenario, point by point, algorithm by algorithm."""
+    """Yield every cell of ``study``: by published scenario, then by point, then by algorithm."""
     for experiment in study.experiments:
         for scenario in experiment.published:
             for at in points(study, experiment, scenario):

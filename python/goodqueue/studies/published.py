@@ -1,7 +1,7 @@
 """Published facts: the values and claims of a paper, in the schema of ``published.toml``.
 
-Only what is needed to judge is read and checked here; descriptive fields of the schema (``where``, ``note``, the systems)
-pass unread. A claim's terms refer to values by scenario, algorithm, metric and point.
+Only what is needed to judge is read and checked here; descriptive fields of the schema (``where``, ``note``, the
+systems) pass unread. A claim's terms refer to values by scenario, algorithm, metric and point.
 """
 
 from collections.abc import Mapping

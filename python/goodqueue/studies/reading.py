@@ -1,5 +1,7 @@
-"""Reading TOML tables that people wrote: each refusal is one line with the file, the key, what was found and what is
-accepted."""
+"""Reading TOML tables that people wrote.
+
+Each refusal is one line: the file, the key, what was found and what is accepted.
+"""
 
 import math
 import tomllib
@@ -80,7 +82,8 @@ class Table:
         """Return a finite number of at least ``least``; required where there is no ``default``."""
         value = self._required(key, default, "a number")
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < least:
-            self.refuse(key, f"found {quoted(value)}; accepted: a number" + (f" from {least:g}" if least > -1e99 else ""))
+            accepted = f"a number from {least:g}" if least > -math.inf else "a number"
+            self.refuse(key, f"found {quoted(value)}; accepted: {accepted}")
         return float(value)
 
     def count(self, key: str, default: int | None = None) -> int:

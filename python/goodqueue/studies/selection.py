@@ -43,7 +43,8 @@ def select(study: Study, only: Iterable[str]) -> Selection:
     facts = study.published
     values = {value.id: value for value in facts.values}
     claims = {claim.id: claim for claim in facts.claims}
-    ids, wanted = [], []
+    ids: list[str] = []
+    wanted: list[tuple[str, str | None, At]] = []
     for word in only:
         id_ = word if "/" in word else f"{facts.key}/{word}"
         if id_ in facts.scenarios:

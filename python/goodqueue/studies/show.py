@@ -104,7 +104,8 @@ def _range(low: float | None, high: float | None) -> str:
 def _digits(group: Iterable[Judged]) -> int:
     """Return the largest number of decimals that the paper prints in ``group``."""
     texts = [repr(judged.value.number) for judged in group if judged.value.number is not None]
-    return max((len(text.partition(".")[2]) for text in texts if not text.endswith(".0") and "e" not in text), default=0)
+    printed = [text.partition(".")[2] for text in texts if not text.endswith(".0") and "e" not in text]
+    return max(map(len, printed), default=0)
 
 
 def claims_table(outcome: Outcome) -> Table | None:
@@ -192,5 +193,5 @@ def describe(outcome: Outcome) -> list[str]:
     seeds = sorted({len(cell.seeds) for cell in outcome.cells})
     repeats = " to ".join(map(str, dict.fromkeys([seeds[0], seeds[-1]]))) if seeds else ""
     quick = " Quick: shorter runs and fewer seeds than the paper's; the numbers are rough." if outcome.quick else ""
-    cells = f"{len(outcome.cells)} cells from {outcome.runs} runs, {repeats} seeds each; ± is half of the 95 % interval."
-    return [head, cells + quick] if outcome.cells else [head, "Nothing to run."]
+    runs = f"{len(outcome.cells)} cells from {outcome.runs} runs, {repeats} seeds each; ± is half of the 95 % interval."
+    return [head, runs + quick] if outcome.cells else [head, "Nothing to run."]

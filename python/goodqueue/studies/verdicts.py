@@ -56,7 +56,8 @@ def _judge(claim: Claim, numbers: Sequence[Row], intervals: Sequence[Row], selec
     holds, checks = evaluate(claim, numbers)
     measured = {name: value for check in checks for name, value in check.terms.items()}
     if holds is None:
-        return JudgedClaim(claim, "not_run", None, measured, _list(check.text for check in checks if check.verdict is None))
+        open_ones = [check.text for check in checks if check.verdict is None]
+        return JudgedClaim(claim, "not_run", None, measured, _list(open_ones))
     surely, sure_checks = evaluate(claim, intervals, steps=True)
     without = any(value is None for check in sure_checks for value in check.terms.values())
     certain = None if without else surely == holds

@@ -1,0 +1,263 @@
+"""Speed of other simulators on the standard case (i), measured in turns with ours: ns-2 and ns-3, where installed.
+
+Their programs stand in the source checkout (``benches/peers``). Each runs in a process of its own, whose CPU time the
+operating system tells; that of a run of `START_UP_S` simulated seconds is taken off, as ours is timed without its
+start-up. A peer that cannot run is listed with the reason, which is never an error.
+"""
+
+import json
+import math
+import os
+import shlex
+import shutil
+import statistics
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from goodqueue.errors import one_line
+
+PROGRAMS = Path(__file__).resolve().parents[2] / "benches" / "peers"
+RATE_BPS = 100e6
+"""The bottleneck's rate in the programs."""
+
+START_UP_S = 0.001
+PATIENCE_S = 300.0
+"""Wall-clock time after which a peer is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one run of a simulator forwarded at the bottleneck, and the CPU time of the simulation alone."""
+
+    version: str
+    qdisc: str
+    simulated_s: float
+    packets: int
+    utilisation_percent: float
+    cpu_s: float
+
+    @property
+    def packets_per_cpu_s(self) -> float:
+        """Its speed."""
+        return self.packets / max(self.cpu_s, 1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class PeerResult:
+    """The run of median speed, or a note that says why there is none."""
+
+    simulator: str
+    note: str | None = None
+    version: str | None = None
+    qdisc: str | None = None
+    simulated_s: float | None = None
+    packets: int | None = None
+    utilisation_percent: float | None = None
+    cpu_s: float | None = None
+    packets_per_cpu_s: float | None = None
+    goodqueue_times_as_fast: float | None = None
+    """The median over the rounds of goodqueue's speed divided by this one's; None for goodqueue itself."""
+
+
+class _UnusableError(Exception):
+    """A peer cannot be measured; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Another simulator: its program here, the simulated time that is enough, and how its command is made."""
+
+    name: str
+    program: str
+    simulated_s: float
+    command: Callable[[Path, Path], list[str]]
+    """Takes the program and an empty folder; returns the command less the simulated seconds. Raises _UnusableError."""
+
+    def prepare(self, folder: Path) -> list[str]:
+        """Return the command, less the simulated seconds. Raises _UnusableError."""
+        program = PROGRAMS / self.program
+        if not program.is_file():
+            raise _UnusableError("not compared: its program is in the source checkout only (benches/peers)")
+        return self.command(program, folder)
+
+
+def _ns2(program: Path, _folder: Path) -> list[str]:
+    found = shutil.which("ns")
+    if found is None:
+        raise _UnusableError("not installed (apt-get install ns2)")
+    return [found, str(program)]
+
+
+def _ns3(program: Path, folder: Path) -> list[str]:
+    compiler, config = shutil.which("g++"), shutil.which("pkg-config")
+    modules = [f"ns3-{name}" for name in ("applications", "internet", "point-to-point", "traffic-control", "core")]
+    if compiler is None or config is None or _call([config, "--exists", *modules]).returncode:
+        raise _UnusableError("not installed (apt-get install libns3-dev g++ pkg-config)")
+    version = _call([config, "--modversion", "ns3-core"]).stdout.strip()
+    flags = shlex.split(_call([config, "--cflags", "--libs", *modules]).stdout)
+    # Debian's files name libraries of its build machine that libns3-dev does not bring, nor the program needs.
+    flags = [flag for flag in flags if not flag.startswith("/") or Path(flag).exists()]
+    binary = str(folder / program.stem)
+    build = [f'-DPEER_VERSION="{version}"', "-O2", str(program), "-o", binary, "-Wl,--as-needed", *flags]
+    complaints = ""
+    for standard in ("c++17", "c++20"):  # what ns-3's headers are written in moved on in 3.43
+        compiled = _call([compiler, f"-std={standard}", *build])
+        if not compiled.returncode:
+            return [binary]
+        complaints = complaints or compiled.stderr
+    raise _UnusableError("does not compile: " + _reason(complaints))
+
+
+PEERS = (
+    Peer("ns-2", "ns2-codel.tcl", 100, _ns2),
+    Peer("ns-3", "ns3-codel.cc", 10, _ns3),
+)
+
+
+def _call(command: list[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command, check=False, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL
+        )
+    except OSError as error:
+        raise _UnusableError(f"cannot run {command[0]}: {error.strerror}") from None
+
+
+def _reason(text: str) -> str:
+    """Return the line of ``text`` that says most, at most 120 characters of it."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no message"]
+    line = one_line(next((line for line in lines if "error" in line.lower()), lines[-1]))
+    return line if len(line) <= 120 else line[:117] + "..."
+
+
+def cpu_of(command: list[str], patience_s: float = PATIENCE_S) -> tuple[float, str]:
+    """Run ``command`` and return its CPU seconds, user and system, and what it printed. Raises _UnusableError."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        try:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        except OSError as error:
+            raise _UnusableError(f"cannot run {command[0]}: {error.strerror}") from None
+        late = threading.Event()
+
+        def give_up() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(patience_s, give_up)
+        timer.start()
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        except ChildProcessError:  # it ended while it was given up
+            raise _UnusableError(f"gave up after {patience_s:g} s") from None
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        finally:
+            timer.cancel()
+        if late.is_set():
+            raise _UnusableError(f"gave up after {patience_s:g} s")
+        printed = _text(out)
+        if process.returncode:
+            raise _UnusableError(f"exit status {process.returncode}: {_reason(_text(err) or printed)}")
+        return usage.ru_utime + usage.ru_stime, printed
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read(1 << 20).decode("utf-8", "replace")
+
+
+def _reading(printed: str) -> dict[str, Any]:
+    """Return the line of JSON with the packets in what a peer ``printed``. Raises _UnusableError."""
+    for line in printed.splitlines():
+        try:
+            found = json.loads(line)
+            return {
+                "version": str(found["version"]),
+                "qdisc": str(found["qdisc"]),
+                "simulated_s": float(found["simulated_s"]),
+                "packets": int(found["packets"]),
+                "wire_bytes": float(found["wire_bytes"]),
+            }
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+            continue
+    raise _UnusableError(f"printed no figures: {_reason(printed)}")
+
+
+def run_peer(command: list[str], simulated_s: float) -> Run:
+    """Run a peer's ``command`` for ``simulated_s``, and for its start-up alone. Raises _UnusableError."""
+    start_up_s, _ = cpu_of([*command, f"{START_UP_S:g}"])
+    cpu_s, printed = cpu_of([*command, f"{simulated_s:g}"])
+    found = _reading(printed)
+    wire_bytes = found.pop("wire_bytes")
+    carried = 100 * found["packets"] * wire_bytes * 8 / (RATE_BPS * (found["simulated_s"] or math.inf))
+    if not 0 < carried < math.inf or cpu_s <= start_up_s:
+        raise _UnusableError(f"simulated nothing: {_reason(printed)}")
+    return Run(cpu_s=cpu_s - start_up_s, utilisation_percent=carried, **found)
+
+
+@contextmanager
+def _commands() -> Iterator[dict[str, list[str] | str]]:
+    """Give each peer's command, or why there is none; what was compiled for them goes in the end."""
+    with tempfile.TemporaryDirectory(prefix="goodqueue-peers-") as folder:
+        commands: dict[str, list[str] | str] = {}
+        for peer in PEERS:
+            try:
+                commands[peer.name] = peer.prepare(Path(folder))
+            except _UnusableError as reason:
+                commands[peer.name] = str(reason)
+        yield commands
+
+
+def compare(ours: Callable[[], Run], repeats: int, shorter: float = 1) -> list[PeerResult]:
+    """Run goodqueue (``ours``) and each peer in turns, ``repeats`` times, and return goodqueue's result and theirs.
+
+    A round holds one run of each, so that a slower spell of the machine meets them all. ``shorter`` divides the
+    peers' simulated time.
+    """
+    runs: dict[str, list[tuple[Run, Run]]] = {peer.name: [] for peer in PEERS}
+    own: list[Run] = []
+    with _commands() as commands:
+        for _ in range(repeats):
+            own.append(ours())
+            for peer in PEERS:
+                command = commands[peer.name]
+                if isinstance(command, str):
+                    continue
+                try:
+                    runs[peer.name].append((own[-1], run_peer(command, peer.simulated_s / shorter)))
+                except _UnusableError as reason:
+                    commands[peer.name] = str(reason)
+        results = [_result("goodqueue", own, None)]
+        for peer in PEERS:
+            command = commands[peer.name]
+            if isinstance(command, str):
+                results.append(PeerResult(peer.name, note=command))
+            else:
+                pairs = runs[peer.name]
+                ratio = statistics.median(our.packets_per_cpu_s / run.packets_per_cpu_s for our, run in pairs)
+                results.append(_result(peer.name, [run for _, run in pairs], ratio))
+    return results
+
+
+def _result(simulator: str, runs: list[Run], ratio: float | None) -> PeerResult:
+    middle = sorted(runs, key=lambda run: run.packets_per_cpu_s)[len(runs) // 2]
+    return PeerResult(
+        simulator,
+        version=middle.version,
+        qdisc=middle.qdisc,
+        simulated_s=middle.simulated_s,
+        packets=middle.packets,
+        utilisation_percent=middle.utilisation_percent,
+        cpu_s=middle.cpu_s,
+        packets_per_cpu_s=middle.packets_per_cpu_s,
+        goodqueue_times_as_fast=ratio,
+    )

@@ -1,0 +1,108 @@
+"""Bad input gets one clear line that names the place, what was found and what is accepted; nothing is written."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import TOML, Result
+
+FILES = {
+    "empty.toml": b"",
+    "comment.toml": b"# nothing but this\n",
+    "latin.toml": b'# fine\nduration = "\xff"\n',
+    "syntax.toml": b'duration = "1s"\nwarmup = \n',
+    "deep.toml": b"a = " + b"[" * 3000 + b"]" * 3000,
+    "date.toml": TOML.replace('"4s"', "2024-01-01").encode(),
+    "nan.toml": TOML.replace('"4s"', "nan").encode(),
+    "key.toml": b"botleneck = 1\n" + TOML.encode(),
+    "short.toml": b'duration = "4s"\n',
+    "contradiction.toml": (TOML + 'cc = "cubic"\n').encode(),
+}
+
+# The command, and what its one line must hold.
+TABLE = [
+    ("run missing.toml", "missing.toml: not found; accepted: a scenario file"),
+    ("run empty.toml", "empty.toml: the file is empty; accepted: a scenario"),
+    ("run comment.toml", "comment.toml: found only comments; accepted: a scenario"),
+    ("run folder", "folder: found a directory; accepted: a scenario file"),
+    ("run latin.toml", "latin.toml: line 2: found a byte that is not UTF-8"),
+    ("run syntax.toml", "syntax.toml: not TOML: Invalid value (at line 2, column 10)"),
+    ("run deep.toml", "deep.toml: found tables or lists nested too deeply"),
+    ("run date.toml", "date.toml: duration: found 2024-01-01; accepted: "),
+    ("run nan.toml", "nan.toml: duration: found nan; accepted: "),
+    ("run key.toml", 'key.toml: botleneck: unknown key; did you mean "bottleneck"? accepted: duration'),
+    ("run short.toml", "short.toml: bottleneck: missing"),
+    ("run contradiction.toml", 'contradiction.toml: traffic[1].cc: kind "ping" has no such key'),
+    ("run ok.toml --set bottleneck.rate=-5mbit", '--set bottleneck.rate: found "-5mbit"; accepted: a rate'),
+    ("run ok.toml --set bottleneck.rate=5parsec", '--set bottleneck.rate: found "5parsec"; accepted: a rate'),
+    ("run ok.toml --set path.rtt=50", "--set path.rtt: found"),
+    ("run ok.toml --set bottleneck.rate.x=1", "--set bottleneck.rate.x=1: bottleneck.rate is "),
+    ("run ok.toml --set traffic.7.count=2", '--set traffic.7.count=2: found "7"; accepted: traffic.0 to traffic.2'),
+    ("run ok.toml --set traffic.0.cc=cubik", '--set traffic.0.cc: found "cubik"; did you mean "cubic"? accepted:'),
+    ("run ok.toml --set nonsense", "--set nonsense: found no KEY=VALUE; accepted: a dotted key"),
+    ("run ok.toml --set path.rtt=\udcff", "path.rtt: found "),
+    ("run ok.toml --seed x", '--seed: found "x"; accepted: a whole number from 0'),
+    ("run ok.toml --seed -1", '--seed: found "-1"; accepted: a whole number from 0'),
+    ("run ok.toml --engine kernel", "--engine kernel: not built yet in this version; accepted: sim"),
+    ("run ok.toml --engine moon", '--engine: found "moon"; accepted: sim'),
+    ("run ok.toml --sed 1", 'run: found option "--sed"; accepted: --engine, --seed'),
+    ("run ok.toml --seed", "'--seed' requires an argument"),
+    ("run ok.toml more", "run: got unexpected extra argument"),
+    ("run", "run: missing argument 'SCENARIO.toml'"),
+    ("walk", "no such command 'walk'; accepted: run, compare"),
+    ("compare codle", 'QDISC "codle": unknown qdisc "codle"; did you mean "codel"? accepted: pfifo'),
+    ("compare codel codel", 'QDISC: found "codel" twice; accepted: each qdisc once'),
+    ("compare codel --rate 10parsec", '--rate: found "10parsec"; accepted: a rate'),
+    ("compare codel --rtt -5ms", '--rtt: found "-5ms"; accepted: a time'),
+    ("compare codel --duration 1s --warmup 2s", "--warmup: found 2s; accepted: less than the duration"),
+    ("compare codel --cc cubik", '--cc: found "cubik"; did you mean "cubic"?'),
+    ("compare codel --flows 0", '--flows: found "0"; accepted: a whole number from 1'),
+    ("compare codel --flows 999999", "--flows: found 999999; accepted: 1 to"),
+    ("compare codel --traffic telepathy", '--traffic: 0.kind: found "telepathy"; accepted: bulk'),
+    ("compare codel --traffic cbr", '--traffic: found "cbr", a source without a rate; accepted: cbr:RATE'),
+    ("compare codel --traffic bulk:fast", '--traffic: found "bulk:fast"; accepted: a list such as bulk,ping'),
+    ("compare codel --buffer big", '--buffer: found "big"; accepted: a multiple of the bandwidth-delay product'),
+    ("compare codel --set bottleneck=3", "bottleneck: found 3; accepted: a table with a rate"),
+    ("compare codel --scenario ok.toml --flows 2", "--flows: ok.toml says what the traffic is; accepted: one of"),
+    ("compare codel --out ok.toml", "--out ok.toml: found a file; accepted: a folder"),
+    ("compare codel --out .", "--out .: holds files of others (comment.toml and"),
+    ("compare codel --out folder/below/out --rate x", '--rate: found "x"'),
+    ("list planets", 'list: found "planets"; accepted: qdiscs, cc, traffic, studies'),
+    ("list qdiscs codle", 'list qdiscs: found "codle"; accepted: pfifo'),
+    ("replay missing", "missing: not found; accepted: a trace"),
+    ("replay folder", "folder: no trace below; accepted: a folder"),
+    ("replay ok.toml", "ok.toml"),
+    ("bench --fast", 'bench: found option "--fast"; accepted: --quick'),
+]
+
+
+@pytest.mark.parametrize(("command", "expected"), TABLE, ids=[command for command, _ in TABLE])
+def test_one_line_names_the_place_and_what_is_accepted(
+    here: Path, goodqueue: Callable[..., Result], command: str, expected: str
+) -> None:
+    for name, content in FILES.items():
+        (here / name).write_bytes(content)
+    (here / "folder").mkdir()
+    before = sorted(here.rglob("*"))
+
+    result = goodqueue(*command.split(" "))
+
+    assert result.status == 2, "bad input must end with status 2"
+    assert result.out == "", "bad input must print nothing that a program could take for a result"
+    assert result.err.startswith("goodqueue: ")
+    assert result.err.count("\n") == 1, "a refusal is one line"
+    assert expected in result.err, "the line must name the place, what was found, what is accepted"
+    assert sorted(here.rglob("*")) == before, "bad input must leave nothing behind"
+
+
+def test_a_line_break_in_a_name_does_not_break_the_line(here: Path, goodqueue: Callable[..., Result]) -> None:
+    assert goodqueue("run", "two\nlines.toml").err == (
+        "goodqueue: two\\nlines.toml: not found; accepted: a scenario file in TOML\n"
+    )
+
+
+def test_a_refusal_comes_before_any_run(here: Path, goodqueue: Callable[..., Result]) -> None:
+    # A run of a million seconds would take minutes: the bad third qdisc must be seen first.
+    result = goodqueue("compare", "codel", "pie", "red limit none", "--duration", "999999s")
+    assert 'QDISC "red limit none"' in result.err

@@ -1,0 +1,69 @@
+"""The examples are whole, run, and say what they show; so do the package's own claims about itself."""
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Result
+from goodqueue import bench, scenario
+from goodqueue._goodqueue import VERSION
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+
+
+def test_there_are_examples() -> None:
+    assert [file.stem for file in EXAMPLES] == ["asymmetric", "cbr-step", "one-flow-codel"]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)
+def test_an_example_runs_and_draws_its_topology(example: Path, goodqueue: Callable[..., Result]) -> None:
+    text = example.read_text(encoding="utf-8")
+    assert "─▶" in text, "an example opens with a picture of what it runs"
+    record = json.loads(goodqueue("run", str(example), "--json").out)
+    assert record["queues"]["down"]["packets"]["forwarded"] > 1000
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)
+def test_the_commands_in_an_example_are_accepted(
+    example: Path, goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    commands = re.findall(r"^#   (goodqueue .*?)(?:  +.*)?$", example.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(commands) >= 2
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for command in commands:
+        shorter = ["--seeds", "1"] if "compare" in command else []
+        assert goodqueue(*shlex.split(command)[1:], *shorter).status == 0, command
+
+
+def test_the_cases_of_the_benchmark_are_accepted() -> None:
+    for case in bench.CASES:
+        resolved = scenario.resolve(case.scenario(quick=False))
+        assert resolved["traffic"][0]["count"] == case.flows
+        assert scenario.seconds(resolved["duration"]) == case.duration_s
+
+
+def test_the_benchmark_measures(goodqueue: Callable[..., Result]) -> None:
+    found = bench.measure(bench.Case("test", 1, "100mbit", "50ms", "codel", 1, 3))
+    assert found["packets"] > 1000
+    assert found["cpu_s"] > 0
+    assert 1e6 < found["max_rss_bytes"] < 1e9, "resident memory is in bytes"
+    cost = bench.run_qdisc("codel", quick=True, repeats=1)
+    assert all(ns is not None and 0 < ns < 1e5 for ns in cost.pair_ns.values())
+    assert bench.run_qdisc("codel limit 1 target nonsense", quick=True).pair_ns == {"1": None, "1024": None}
+
+
+def test_the_version_is_one(goodqueue: Callable[..., Result]) -> None:
+    cargo = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
+    assert f'version = "{VERSION}"' in cargo
+    assert goodqueue("--version").out == f"goodqueue {VERSION}\n"
+
+
+def test_files_stay_readable() -> None:
+    for file in sorted((ROOT / "python" / "goodqueue").rglob("*.py")):
+        lines = file.read_text(encoding="utf-8").count("\n")
+        assert lines <= 400, f"{file.relative_to(ROOT)} has {lines} lines; a file has at most 400"

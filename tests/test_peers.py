@@ -1,0 +1,197 @@
+"""The benchmark's peers: what is read from them, and that nothing they do breaks the benchmark."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import Result
+from goodqueue import bench, peers, tables
+
+LINE = '{"version": "9.9", "qdisc": "codel", "simulated_s": 10, "packets": 8000, "wire_bytes": 1500}'
+
+# Burns CPU unless it is asked for the start-up alone.
+SIMULATOR = f"""#!/bin/sh
+for last; do :; done
+i=0
+if [ "$last" != 0.001 ]; then while [ $i -lt 100000 ]; do i=$((i+1)); done; fi
+echo 'cmd select_ca cubic'
+echo '{LINE}'
+"""
+
+PKG_CONFIG = """#!/bin/sh
+case "$1" in
+  --modversion) echo 3.99 ;;
+  --cflags) echo '-I"/usr/include" -I/usr\\; -lns3-core /no/such/libgsl.so' ;;
+esac
+"""
+
+# "Compiles" by writing the simulator to what follows -o, after noting its arguments.
+COMPILER = f"""#!/bin/sh
+PATH=/usr/bin:/bin
+echo "$@" >"$(dirname "$0")/arguments"
+while [ "$1" != -o ]; do shift; done
+cat >"$2" <<'END'
+{SIMULATOR}END
+chmod 755 "$2"
+"""
+
+
+def own() -> peers.Run:
+    return peers.Run("0.0", "codel", 100, 800_000, 94.0, 0.1)
+
+
+def by_name(results: list[peers.PeerResult]) -> dict[str, peers.PeerResult]:
+    return {result.simulator: result for result in results}
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
+    """Puts programs on a PATH that holds nothing else."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+
+    def put(name: str, text: str) -> Path:
+        file = folder / name
+        file.write_text(text, encoding="utf-8")
+        file.chmod(0o755)
+        return file
+
+    return put
+
+
+@pytest.fixture
+def nothing_installed(install: Callable[[str, str], Path]) -> None:
+    """A PATH without any peer."""
+
+
+def test_a_peer_that_is_not_installed_is_listed_with_its_package(nothing_installed: None) -> None:
+    results = by_name(peers.compare(own, 1))
+    assert list(results) == ["goodqueue", "ns-2", "ns-3"]
+    assert results["goodqueue"].packets_per_cpu_s == pytest.approx(8e6)
+    assert results["ns-2"].note == "not installed (apt-get install ns2)"
+    assert results["ns-3"].note == "not installed (apt-get install libns3-dev g++ pkg-config)"
+
+
+def test_what_is_measured(install: Callable[[str, str], Path]) -> None:
+    install("ns", SIMULATOR)
+    install("pkg-config", PKG_CONFIG)
+    compiler = install("g++", COMPILER)
+    results = by_name(peers.compare(own, 3))
+    for name in ("ns-2", "ns-3"):
+        found = results[name]
+        assert (found.note, found.version, found.qdisc) == (None, "9.9", "codel")
+        assert (found.simulated_s, found.packets) == (10, 8000)
+        assert found.utilisation_percent == pytest.approx(9.6)  # 8000 packets of 12 kbit in 10 s, of 100 Mbit/s
+        assert found.cpu_s
+        assert found.packets_per_cpu_s == pytest.approx(8000 / found.cpu_s)
+        assert found.goodqueue_times_as_fast == pytest.approx(8e6 / found.packets_per_cpu_s, rel=0.9)
+    arguments = (compiler.parent / "arguments").read_text(encoding="utf-8")
+    assert '-DPEER_VERSION="3.99"' in arguments
+    assert "-lns3-core" in arguments
+    assert "libgsl" not in arguments, "a library that is not there would not link"
+
+
+def test_goodqueue_and_the_peers_take_turns(
+    install: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install("ns", SIMULATOR)
+    order = []
+
+    def ours() -> peers.Run:
+        order.append("goodqueue")
+        return own()
+
+    def theirs(command: list[str], patience_s: float = 0) -> tuple[float, str]:
+        order.append(f"{Path(command[0]).name} {command[-1]}")
+        return (0.5 if command[-1] == "0.001" else 2.5), LINE
+
+    monkeypatch.setattr(peers, "cpu_of", theirs)
+    found = by_name(peers.compare(ours, 2, shorter=10))["ns-2"]
+    assert order == ["goodqueue", "ns 0.001", "ns 10"] * 2
+    assert found.cpu_s == 2, "the start-up is taken off"
+    assert found.goodqueue_times_as_fast == pytest.approx(8e6 / 4000)
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("#!/bin/sh\necho; echo 'Name  Server'\n", "printed no figures: Name  Server"),
+        ("#!/bin/sh\nprintf 'bell \\a\\377\\n'\n", "printed no figures: bell \\u0007\ufffd"),
+        ("#!/bin/sh\n", "printed no figures: no message"),
+        ("#!/bin/sh\necho '[]'; echo null; echo '{\"packets\": \"many\"}'\n", "printed no figures: {"),
+        ("#!/bin/sh\necho 'ns: one' >&2; echo 'ns: an error' >&2; exit 3\n", "exit status 3: ns: an error"),
+        ("#!/bin/sh\nkill -9 $$\n", "exit status -9: no message"),
+        ("#!/no/such/interpreter\n", "cannot run "),
+        (SIMULATOR.replace('"packets": 8000', '"packets": 0'), "simulated nothing: "),
+        (SIMULATOR.replace('"wire_bytes": 1500', '"wire_bytes": NaN'), "simulated nothing: "),
+    ],
+)
+def test_whatever_a_peer_prints_becomes_a_line(install: Callable[[str, str], Path], text: str, note: str) -> None:
+    install("ns", text)
+    found = by_name(peers.compare(own, 2))["ns-2"]
+    assert found.note is not None
+    assert found.note.startswith(note)
+    assert found.note.isprintable()
+    assert len(found.note) < 200
+    assert found.packets is None
+
+
+def test_a_peer_that_does_not_compile_says_why(install: Callable[[str, str], Path]) -> None:
+    install("pkg-config", PKG_CONFIG)
+    install("g++", "#!/bin/sh\necho 'In file included' >&2\necho 'x.cc:1: error: no such module' >&2\nexit 1\n")
+    assert by_name(peers.compare(own, 1))["ns-3"].note == "does not compile: x.cc:1: error: no such module"
+
+
+def test_a_peer_that_hangs_is_given_up() -> None:
+    with pytest.raises(peers._UnusableError, match=r"gave up after 0\.2 s"):
+        peers.cpu_of([sys.executable, "-c", "import time; time.sleep(600)"], patience_s=0.2)
+
+
+def test_a_wheel_has_no_peers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peers, "PROGRAMS", tmp_path / "none")
+    for result in peers.compare(own, 1)[1:]:
+        assert result.note == "not compared: its program is in the source checkout only (benches/peers)"
+
+
+def test_the_programs_are_here_and_under_our_licence() -> None:
+    for peer in peers.PEERS:
+        head = (peers.PROGRAMS / peer.program).read_text(encoding="utf-8")[:60]
+        assert "SPDX-License-Identifier: MIT" in head
+
+
+def test_the_peers_that_are_installed_simulate_the_same() -> None:
+    for result in peers.compare(own, 1, shorter=5)[1:]:
+        if result.note is not None:
+            assert result.note.startswith("not installed"), result
+            continue
+        assert result.utilisation_percent is not None
+        assert 70 < result.utilisation_percent < 100.5, result
+
+
+def test_the_table_shows_who_ran_and_who_did_not() -> None:
+    ran = peers.PeerResult("ns-2", None, "2.35", "codel", 100, 776_000, 94.0, 0.5, 1_552_000, 2.97)
+    other = peers.PeerResult("ns-1", None, "1", "pfifo limit 50", 100, 776_000, 94.0, 0.5, 1_552_000, 2.97)
+    absent = peers.PeerResult("ns-3", note="not installed")
+    table = tables.bench_tables([], [], [peers._result("goodqueue", [own()], None), ran, other, absent])[1]
+    assert [row[0] for row in table.rows] == ["goodqueue 0.0", "ns-2 2.35", "ns-1 1"]
+    assert list(table.rows[1]) == ["ns-2 2.35", "codel", "1.55", "3.0 ×", "94.0", "100", "0.50"]
+    assert list(table.notes[1:]) == ["ns-1 has no codel here; pfifo limit 50 stands in for it.", "ns-3: not installed"]
+
+
+@pytest.mark.parametrize(("options", "asked"), [([], True), (["--quick"], False), (["--quick", "--peers"], True)])
+def test_quick_leaves_the_peers_out(
+    goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, options: list[str], asked: bool
+) -> None:
+    monkeypatch.setattr(bench, "cases", lambda quick: iter([]))
+    monkeypatch.setattr(bench, "qdiscs", lambda quick: iter([]))
+    monkeypatch.setattr(bench, "run_peers", lambda quick: [peers.PeerResult("ns-2", note="not installed")])
+    result = goodqueue("bench", *options, "--json")
+    assert result.status == 0
+    found = json.loads(result.out)["peers"]
+    assert [peer["note"] for peer in found or []] == (["not installed"] if asked else [])
+    assert (found is not None) == asked
+    assert ("not installed" in goodqueue("bench", *options).out) == asked

@@ -1,0 +1,85 @@
+"""Decision traces: found below folders, judged one by one, and an exit status that tells."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Result
+
+GOLDEN = [ROOT / "golden", ROOT.parent / "shared" / "golden"]
+
+
+@pytest.fixture
+def traces() -> Path:
+    found = [folder for folder in GOLDEN if (folder / "codel").is_dir()]
+    if not found:
+        pytest.skip("no golden traces at hand")
+    return found[0]
+
+
+@pytest.fixture
+def trace(traces: Path) -> bytes:
+    """The shortest codel trace, as text."""
+    shortest = min((traces / "codel").glob("*.csv.gz"), key=lambda file: file.stat().st_size)
+    return gzip.decompress(shortest.read_bytes())
+
+
+def test_a_folder_of_traces_is_replayed_in_order(traces: Path, goodqueue: Callable[..., Result]) -> None:
+    result = goodqueue("replay", str(traces / "codel"))
+    lines = result.out.splitlines()
+    files = sorted((traces / "codel").glob("*.csv.gz"))
+    assert result.status == 0
+    assert [line.split()[0] for line in lines[:-1]] == ["ok"] * len(files)
+    assert [line.split()[1].rstrip(":") for line in lines[:-1]] == [str(file) for file in files]
+    assert lines[-1].startswith(f"{len(files)} of {len(files)} traces ok, 0 mismatched, 0 unsupported, ")
+
+
+def test_a_wrong_decision_is_found_and_ends_with_status_1(
+    here: Path, goodqueue: Callable[..., Result], trace: bytes
+) -> None:
+    lines = trace.decode().splitlines()
+    number, line = next(
+        (n, line)
+        for n, line in enumerate(lines, 1)
+        if line.split(",")[1:2] == ["deq"] and line[0] != "#" and ",deq,-1," not in line
+    )
+    fields = line.split(",")
+    fields[2] = str(int(fields[2]) + 1)  # another packet is said to have left
+    lines[number - 1] = ",".join(fields)
+    (here / "wrong.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (here / "right.csv.gz").write_bytes(gzip.compress(trace))
+
+    result = goodqueue("replay", str(here))
+    assert result.status == 1
+    assert "MISMATCH" in result.out
+    assert f"line {number}: expected" in result.out
+    assert "1 of 2 traces ok, 1 mismatched" in result.out
+
+    found = json.loads(goodqueue("replay", str(here), "--json").out)["traces"]
+    assert [outcome["mismatches"] > 0 for outcome in found] == [False, True]
+    assert found[1]["first"]["line"] == number
+
+
+def test_what_cannot_be_replayed_is_not_called_ok(here: Path, goodqueue: Callable[..., Result], trace: bytes) -> None:
+    (here / "strange.csv").write_bytes(trace.replace(b"# algorithm=codel", b"# algorithm=marvel"))
+    result = goodqueue("replay", "strange.csv")
+    assert result.out.startswith("unsupported  strange.csv: ")
+    assert "0 of 1 traces ok, 0 mismatched, 1 unsupported, 0 packets" in result.out
+
+
+@pytest.mark.parametrize("damage", [b"", b"# format=aqm-golden-1\n", b"\xff\xfe", b"# algorithm=codel\n1,enq,x\n"])
+def test_a_malformed_trace_is_one_line(here: Path, goodqueue: Callable[..., Result], damage: bytes) -> None:
+    (here / "bad.csv").write_bytes(damage)
+    result = goodqueue("replay", "bad.csv", "--json")
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith("goodqueue: bad.csv")
+    assert result.err.count("\n") == 1
+
+
+def test_a_cut_gzip_file_is_one_line(here: Path, goodqueue: Callable[..., Result], trace: bytes) -> None:
+    (here / "cut.csv.gz").write_bytes(gzip.compress(trace)[:-40])
+    result = goodqueue("replay", "cut.csv.gz")
+    assert (result.status, result.out, result.err.count("\n")) == (2, "", 1)

@@ -1,0 +1,107 @@
+"""Scenarios: what --set does, how values are read, and that TOML survives the way there and back."""
+
+import copy
+import tomllib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import SCENARIO
+from goodqueue import scenario
+from goodqueue.errors import UserError
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("4", 4),
+        ("0.5", 0.5),
+        ("true", True),
+        ('"4"', "4"),
+        ("10mbit", "10mbit"),
+        ("codel target 5ms", "codel target 5ms"),
+        ("2024-01-01", "2024-01-01"),
+        ("nan", "nan"),
+        ("{bdp = 2.0}", {"bdp": 2.0}),
+        ("1\nseed = 2", "1\nseed = 2"),
+        ("", ""),
+    ],
+)
+def test_a_value_is_toml_where_it_can_be_and_text_where_not(text: str, value: object) -> None:
+    assert scenario.parse_value(text) == value
+
+
+def test_set_reaches_tables_lists_and_what_is_not_there_yet() -> None:
+    changed = copy.deepcopy(SCENARIO)
+    for assignment in ("path.rtt=10ms", "traffic.0.count=7", "bottleneck.up.rate=1mbit", "traffic.2.kind=ping"):
+        scenario.apply_set(changed, assignment)
+    assert changed["path"]["rtt"] == "10ms"
+    assert changed["traffic"][0]["count"] == 7
+    assert changed["bottleneck"]["up"] == {"rate": "1mbit"}
+    assert changed["traffic"][2] == {"kind": "ping"}, "the number after the last must add one"
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_set_either_works_or_is_refused_in_one_line(key: str, value: str) -> None:
+    changed = copy.deepcopy(SCENARIO)
+    try:
+        scenario.apply_set(changed, f"{key}={value}")
+        scenario.resolve(changed, "scenario.toml")
+    except UserError as error:
+        assert "\n" not in str(error), "a refusal is one line whatever was typed"
+
+
+KEYS = ["duration", "warmup", "seed", "bottleneck.rate", "bottleneck.qdisc", "bottleneck.buffer", "path", "traffic.0"]
+VALUES = st.one_of(
+    st.text(max_size=12), st.integers(), st.floats(), st.sampled_from(["-1s", "1e999mbit", "[[]]", "{}"])
+)
+
+
+@given(st.sampled_from(KEYS), VALUES)
+def test_no_value_of_a_known_key_ends_in_a_traceback(key: str, value: object) -> None:
+    changed = copy.deepcopy(SCENARIO)
+    try:
+        scenario.apply_set(changed, f"{key}={value}")
+        scenario.resolve(changed, "scenario.toml")
+    except UserError as error:
+        assert "\n" not in str(error)
+
+
+NAMES = st.text(st.characters(categories=["L", "N", "P", "Zs"]), max_size=8)
+SCALARS = st.one_of(
+    st.booleans(), st.integers(-(2**60), 2**60), st.floats(allow_nan=False, allow_infinity=False), NAMES
+)
+TREES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(NAMES, inner, max_size=3)),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(NAMES, TREES, max_size=5))
+def test_toml_reads_back_as_what_was_written(table: dict[str, Any]) -> None:
+    assert tomllib.loads(scenario.to_toml(table)) == table
+
+
+def test_options_make_the_scenario_they_describe() -> None:
+    made = scenario.from_options(
+        rate="20mbit",
+        rtt="30ms",
+        up_rate="2mbit",
+        flows=3,
+        cc="reno",
+        buffer="1.5bdp",
+        traffic="bulk,bulk:1:up,cbr:1mbit",
+    )
+    bulk, up, cbr = made["traffic"]
+    assert made["bottleneck"] == {"rate": "20mbit", "buffer": {"bdp": 1.5}, "up": {"rate": "2mbit"}}
+    assert (bulk["count"], bulk["cc"]) == (3, "reno")
+    assert (up["count"], up["direction"]) == (1, "up")
+    assert cbr == {"kind": "cbr", "rate": "1mbit"}
+
+
+@pytest.mark.parametrize(("text", "expected"), [("70s", 70.0), ("200ms", 0.2), ("2min", 120.0), ("15us", 15e-6)])
+def test_times_are_read_in_seconds(text: str, expected: float) -> None:
+    assert scenario.seconds(text) == pytest.approx(expected)

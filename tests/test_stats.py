@@ -1,0 +1,81 @@
+"""Statistics against numbers worked by hand."""
+
+import math
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goodqueue import stats
+
+
+def test_the_interval_of_five_numbers() -> None:
+    # Mean 3, sample deviation sqrt(2.5), t(0.975, 4) = 2.776445: half-width 2.776445 * sqrt(2.5 / 5) = 1.963243.
+    found = stats.estimate([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert found is not None
+    assert found.mean == 3.0
+    assert found.half_width == pytest.approx(1.963243, abs=1e-6)
+    assert found.n == 5
+    assert found.excludes_zero
+    assert (found.low, found.high) == (pytest.approx(1.036757), pytest.approx(4.963243))
+
+
+def test_one_seed_has_no_interval_and_none_has_nothing() -> None:
+    single = stats.estimate([7.0])
+    assert single is not None
+    assert single.half_width is None, "one value says nothing of the spread"
+    assert not single.excludes_zero, "and so nothing can be significant"
+    assert stats.estimate([]) is None
+
+
+@pytest.mark.parametrize(("degrees", "expected"), [(1, 12.7062), (4, 2.7764), (9, 2.2622), (29, 2.0452)])
+def test_students_t_as_in_the_table(degrees: int, expected: float) -> None:
+    assert stats.t_quantile(degrees) == pytest.approx(expected, abs=1e-4)
+
+
+def test_pairing_takes_out_what_both_share() -> None:
+    reference = [100.0, 200.0, 300.0]
+    found = stats.paired([101.0, 201.0, 301.0], reference)
+    assert found is not None
+    assert (found.mean, found.half_width) == (1.0, 0.0)
+    assert found.excludes_zero, "a difference of exactly 1 in every pair is as sure as can be"
+    assert stats.paired([1.0, None], [0.0, 5.0]) == stats.estimate([1.0]), "a seed without a value is left out"
+    with pytest.raises(ValueError, match="longer"):
+        stats.paired([1.0], [1.0, 2.0])
+
+
+def test_jain() -> None:
+    assert stats.jain([1.0, 1.0, 1.0]) == 1.0
+    assert stats.jain([1.0, 0.0, 0.0, 0.0]) == 0.25
+    assert stats.jain([2.0, 4.0]) == pytest.approx(36 / 40)
+    assert stats.jain([0.0, 0.0]) is None
+
+
+def test_pooling_two_runs_gives_the_mixture() -> None:
+    low, high = [float(p) for p in range(101)], [float(p + 100) for p in range(101)]
+    pooled = stats.pool_percentiles([low, high])
+    assert pooled is not None
+    assert (pooled[0], pooled[25], pooled[75], pooled[100]) == (0.0, pytest.approx(50.0), pytest.approx(150.0), 200.0)
+    assert stats.pool_percentiles([low, [None] * 101]) == low, "a run that forwarded nothing counts for nothing"
+    assert stats.pool_percentiles([[None] * 101]) is None
+
+
+PERCENTILES = st.lists(st.floats(0, 1e4), min_size=1, max_size=9).map(lambda few: sorted((few * 101)[:101]))
+
+
+@given(PERCENTILES, PERCENTILES)
+def test_a_pooled_distribution_ascends_and_stays_within_its_parts(one: list[float], other: list[float]) -> None:
+    pooled = stats.pool_percentiles([one, other])
+    assert pooled is not None
+    assert len(pooled) == 101
+    assert all(left <= right + 1e-9 for left, right in pairwise(pooled))
+    for percent, value in enumerate(pooled):
+        assert min(one[percent], other[percent]) - 1e-6 <= value <= max(one[percent], other[percent]) + 1e-6
+
+
+@given(PERCENTILES, st.floats(-10, 2e4))
+def test_the_share_below_is_a_share(percentiles: list[float], value: float) -> None:
+    share = stats.share_below(percentiles, value)
+    assert 0.0 <= share <= 1.0
+    assert math.isfinite(share)

@@ -1,0 +1,146 @@
+"""What a person sees: tables within 100 columns, pictures in any encoding, help with examples, and quickly."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import Result, spawn
+from goodqueue import picture, tables
+from goodqueue.compare import Comparison
+from goodqueue.record import Record
+from goodqueue.stats import Estimate
+
+VERBS = ["run", "compare", "list", "replay", "bench"]
+HEAVY = ("numpy", "scipy", "matplotlib", "jinja2", "rich", "concurrent.futures", "goodqueue._goodqueue")
+
+
+def widest(text: str) -> int:
+    return max(len(line) for line in text.splitlines())
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_each_verb_shows_examples(goodqueue: Callable[..., Result], verb: str) -> None:
+    result = goodqueue(verb, "--help")
+    assert result.status == 0
+    assert f"Examples:\n    goodqueue {verb}" in result.out.replace("      goodqueue", "    goodqueue")
+    assert widest(result.out) <= 100
+
+
+def test_help_names_every_verb_and_shows_examples(goodqueue: Callable[..., Result]) -> None:
+    result = goodqueue("--help")
+    assert goodqueue().out == result.out, "the bare command must show what there is"
+    assert result.out.count("  goodqueue ") >= 3
+    for verb in VERBS:
+        assert re.search(rf"^  {verb} +[A-Z].*\.$", result.out, re.MULTILINE), f"{verb} lacks its sentence"
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = f"import sys, goodqueue.cli; print(*(name for name in {HEAVY} if name in sys.modules))"
+    loaded = spawn("--help")
+    assert loaded.returncode == 0
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert found == [], "these make every command slower and belong inside the functions that need them"
+
+
+def test_a_small_run_imports_no_science(here: Path) -> None:
+    code = "import sys; from goodqueue.cli import main\ntry: main(['run', 'ok.toml'])\n"
+    code += "finally: print(*sorted({'numpy', 'scipy', 'matplotlib', 'jinja2'} & set(sys.modules)), file=sys.stderr)"
+    process = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert process.stderr.split() == []
+
+
+@pytest.mark.parametrize(
+    "arguments", [["list", "qdiscs"], ["list", "qdiscs", "fq_codel"], ["list", "cc"], ["run", "ok.toml"]]
+)
+def test_tables_fit_100_columns(here: Path, goodqueue: Callable[..., Result], arguments: list[str]) -> None:
+    result = goodqueue(*arguments)
+    assert result.status == 0
+    assert widest(result.out) <= 100
+
+
+def test_a_comparison_fits_even_with_long_lines(here: Path, goodqueue: Callable[..., Result]) -> None:
+    long = "codel limit 1000 target 5ms interval 100ms noecn"
+    result = goodqueue("compare", "pfifo limit 100000", long, "--duration", "20s", "--seeds", "3", "--rate", "1mbit")
+    assert widest(result.out) <= 100, "delays of seconds and long lines must still fit"
+    assert "…" not in result.out, "no number may be cut off"
+    for word in ("paired by seed", "95 % confidence interval", "n = 3 seeds (1 to 3)"):
+        assert word in result.out
+
+
+def test_one_seed_says_that_it_knows_nothing_of_the_spread(here: Path, goodqueue: Callable[..., Result]) -> None:
+    result = goodqueue("compare", "codel", "pie", "--duration", "6s", "--seeds", "1")
+    assert "One seed: the spread is unknown" in result.out
+    assert "paired" not in result.out
+
+
+def test_runs_that_draw_nothing_are_not_called_five_seeds(here: Path, goodqueue: Callable[..., Result]) -> None:
+    arguments = ["--set", "traffic.0.start_spread=0s", "--traffic", "bulk:1", "--duration", "6s"]
+    assert "n is really 1" in goodqueue("compare", "pfifo", "bfifo", *arguments).out
+
+
+def test_many_flows_are_shown_by_kind(record: Record) -> None:
+    many = record | {"flows": record["flows"] * 7}
+    table = tables.run_tables(many)[1]  # type: ignore[arg-type]
+    assert table.title == "Flows by kind (14 flows)"
+    assert len(table.rows) == 1
+
+
+def test_ascii_where_the_output_is_not_utf8(here: Path) -> None:
+    process = spawn("compare", "pfifo", "codel", "--duration", "6s", environment={"PYTHONIOENCODING": "ascii"})
+    assert process.returncode == 0
+    assert process.stdout.isascii()
+    assert "\\u" not in process.stdout, "nothing may need an escape: the drawing has ASCII characters of its own"
+
+
+def test_no_colour_and_no_bar_but_on_terminals(here: Path) -> None:
+    process = spawn("compare", "pfifo", "codel", "--duration", "6s")
+    assert "\x1b" not in process.stdout
+    assert process.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("values", "digits"), [([180.3, 4.5], 1), ([0.5, 12.0], 2), ([0.012], 3), ([0.0, None], 1), ([], 1)]
+)
+def test_decimals_keep_two_digits_of_the_least(values: list[float | None], digits: int) -> None:
+    assert tables.decimals(values) == digits
+
+
+def test_plus_minus() -> None:
+    assert tables.plus_minus(Estimate(180.26, 2.14, 5)) == "180.3 ± 2.1"
+    assert tables.plus_minus(Estimate(180.26, None, 1)) == "180.3"
+    assert tables.plus_minus(Estimate(-5.0, 1.0, 5), mark=True).endswith(" *")
+    assert not tables.plus_minus(Estimate(-5.0, 6.0, 5), mark=True).rstrip().endswith("*")
+    assert tables.plus_minus(None) == "–"
+
+
+def uniform(low: float, high: float) -> list[float]:
+    return [low + (high - low) * percent / 100 for percent in range(101)]
+
+
+def test_the_picture_places_the_box_on_the_axis() -> None:
+    lines = picture.distribution([("fast", uniform(1, 2)), ("slow", uniform(50, 100))], 80)
+    fast, slow = lines[1].drawn, lines[3].drawn
+    assert fast.index("┃") < slow.index("┃"), "the slower one must stand further right"
+    assert lines[4].drawn.startswith("┬")
+    assert lines[5].drawn.split()[0] == "1"
+    assert lines[5].drawn.split()[-1] == "100"
+    assert max(len(line.label) + 2 + len(line.drawn) for line in lines) <= 80
+
+
+@pytest.mark.parametrize("run", [[0.0] * 101, [5.0] * 101, [0.0] * 99 + [1e6, 1e6], uniform(0, 1e-9)])
+def test_the_picture_of_an_odd_distribution_can_be_drawn(run: list[float]) -> None:
+    for glyphs in (picture.UNICODE, picture.ASCII):
+        lines = picture.distribution([("odd", run)], 60, glyphs)
+        assert max(len(line.label) + 2 + len(line.drawn) for line in lines) <= 60
+
+
+def test_findings_name_the_extremes(comparison: Comparison) -> None:
+    text = " ".join(tables.findings(comparison))
+    tails = {entry.qdisc: entry.estimates["delay_p95_ms"] for entry in comparison.entries}
+    ordered = sorted((estimate.mean, name) for name, estimate in tails.items() if estimate)
+    assert text.startswith(f"With {ordered[0][1]}, 95 %")
+    assert f"with {ordered[-1][1]}, for up to" in text
