@@ -254,7 +254,7 @@ def certainty(comparison: Comparison) -> list[str]:
     n = len(comparison.seeds)
     if n == 1:
         return ["One seed: the spread is unknown, and so is how sure these numbers are. More: --seeds 5"]
-    seeds = f"n = {n} seeds ({comparison.seeds[0]} to {comparison.seeds[-1]}), the same for each qdisc"
+    seeds = f"n = {n} seeds ({comparison.seeds[0]} to {comparison.seeds[-1]}), common to all"
     sure = [f"{seeds}; ± is the mean's 95 % confidence interval (Student's t)."]
     if comparison.spread_is_nil():
         sure.append("Every seed gave the same numbers: this scenario draws nothing at random, so n is really 1.")

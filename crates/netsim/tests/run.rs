@@ -66,6 +66,17 @@ fn a_cbr_stream_gets_what_it_sends_and_a_ping_feels_the_queue() {
 }
 
 #[test]
+fn a_flow_that_stops_leaves_the_link_to_the_other() {
+    let mut asked =
+        scenario("codel", json!([{"kind": "bulk"}, {"kind": "bulk", "name": "short", "stop": "10s"}]));
+    asked["series"] = json!({"interval": "1s"});
+    let record = run(&asked);
+    let goodput = |flow: usize| &record.series.as_ref().unwrap().flows[flow].goodput_mbps;
+    assert!(goodput(1)[8] > 1.0 && goodput(1)[11..].iter().all(|mbps| *mbps == 0.0), "{:?}", goodput(1));
+    assert!(goodput(0)[19] > 8.0, "{:?}", goodput(0));
+}
+
+#[test]
 fn flows_at_the_same_rtt_share_alike_under_fq_codel() {
     let record = run(&scenario("fq_codel", json!([{"kind": "bulk", "count": 4}])));
     assert!(record.fairness.jain_goodput.unwrap() > 0.99, "{:?}", record.fairness);

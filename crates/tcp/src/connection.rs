@@ -89,12 +89,13 @@ impl Connection {
         self.sender.write(bytes);
     }
 
-    /// There is always more to send.
+    /// There is always more to send, until [`close`](Self::close).
     pub fn write_unlimited(&mut self) {
-        self.sender.write(u64::MAX);
+        self.sender.write_unlimited();
     }
 
-    /// No more will be written: FIN goes with the last byte.
+    /// No more will be written: FIN goes with the last byte. After [`write_unlimited`](Self::write_unlimited) that is
+    /// the last byte sent so far.
     pub fn close(&mut self) {
         self.sender.close();
     }

@@ -60,6 +60,8 @@ pub(crate) struct Sender {
     usage: Usage,
     /// Bytes written and not yet sent.
     unsent: u64,
+    /// The application has no end of data; `unsent` only looks like a number then.
+    unlimited: bool,
     acked_bytes: u64,
     pub(crate) stats: Stats,
 }
@@ -85,6 +87,7 @@ impl Sender {
             last_sent: Instant::ZERO,
             usage: Usage::new(first),
             unsent: 0,
+            unlimited: false,
             acked_bytes: 0,
             stats: Stats::default(),
         }
@@ -117,9 +120,17 @@ impl Sender {
         }
     }
 
+    pub(crate) fn write_unlimited(&mut self) {
+        self.write(u64::MAX);
+        self.unlimited = true;
+    }
+
     pub(crate) fn close(&mut self) {
         if self.end == End::Open {
             self.end = End::Closing;
+            if self.unlimited {
+                self.unsent = 0;
+            }
         }
     }
 

@@ -25,10 +25,9 @@ def cdf(runs: Sequence[tuple[str, Sequence[float]]], title: str = "") -> Figure:
         for index, (label, percentiles) in enumerate(runs):
             colour = style.colour(index)
             delays = [max(value, axis.low) for value in percentiles]
-            ax.plot(delays, range(101), color=colour)
-            for percent in (50, 95):
-                ax.plot(delays[percent], percent, style.MARKERS[index % len(style.MARKERS)], color=colour, ms=5.5)
-            curves.append(Curve(label, delays[4:97], list(range(4, 97)), style.ink(index)))
+            marker = style.MARKERS[index % len(style.MARKERS)]
+            (line,) = ax.plot(delays, range(101), color=colour, marker=marker, markevery=[50, 95], ms=5.5)
+            curves.append(Curve(label, delays[4:97], list(range(4, 97)), style.ink(index), line))
         label_curves(ax, curves)
     return figure
 

@@ -2,15 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.lines import Line2D
 
 BACKING = {"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1}
 """What text stands on, where lines run below it."""
 
 STEPS = 24
 """Places along a curve that are tried."""
+
+UNCLEAR = 2.5
+"""The cost from which a label hides more than a point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +26,9 @@ class Curve:
     x: Sequence[float]
     y: Sequence[float]
     colour: str
+    """Of the name."""
+    line: Line2D
+    """What was drawn, for a legend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +58,8 @@ class Box:
 def label_curves(ax: Axes, curves: Sequence[Curve]) -> None:
     """Write each curve's name beside it, where it covers the fewest points of curves and no other label.
 
-    The axes' limits must be final. Of equal places the one nearest the curve's middle is taken, so the result is always
-    the same.
+    Where some name has no clear place, all stand in a legend beside the axes instead. The axes' limits must be final.
+    Of equal places the one nearest the curve's middle is taken, so the result is always the same.
     """
     figure = ax.figure.get_figure(root=True)
     assert figure is not None
@@ -60,34 +68,39 @@ def label_curves(ax: Axes, curves: Sequence[Curve]) -> None:
     extent = ax.get_window_extent()
     frame = Box(extent.x0, extent.y0, extent.x1, extent.y1)
     paths = [ax.transData.transform(list(zip(curve.x, curve.y, strict=True))).tolist() for curve in curves]
-    points = [(x, y) for path in paths for x, y in path]
+    looks: dict[str, Any] = {"weight": "bold", "fontsize": 9.5, "bbox": BACKING, "va": "bottom"}
+    texts = [ax.text(0, 0, curve.label, color=curve.colour, transform=None, **looks) for curve in curves]
     taken: list[Box] = []
-    for curve, path in zip(curves, paths, strict=True):
-        text = ax.text(
-            0,
-            0,
-            curve.label,
-            color=curve.colour,
-            weight="bold",
-            fontsize=9.5,
-            bbox=BACKING,
-            transform=None,
-            va="bottom",
-        )
-        size = text.get_window_extent(
-            canvas.get_renderer()  # type: ignore[no-untyped-call]
-        )
-        stride = max(1, len(path) // STEPS)
-        places = [
-            (_cost(box, frame, points, taken) + abs(index / len(path) - 0.5), index, turn, box)
-            for index in range(0, len(path), stride)
-            for turn, box in enumerate(_around(path[index][0], path[index][1], size.width, size.height))
-        ]
-        box = min(places, key=lambda place: place[:3])[-1]
-        text.set_transform(ax.transData)
+    for index, text in enumerate(texts):
+        size = text.get_window_extent(canvas.get_renderer())  # type: ignore[no-untyped-call]
+        cost, box = _best(paths, index, size.width, size.height, frame, taken)
+        if cost > UNCLEAR:
+            break
         x, y = ax.transData.inverted().transform((box.left, box.bottom)).tolist()
+        text.set_transform(ax.transData)
         text.set_position((x, y))
         taken.append(box)
+    else:
+        return
+    for text in texts:
+        text.remove()
+    lines, names = [curve.line for curve in curves], [curve.label for curve in curves]
+    figure.legend(lines, names, loc="outside right upper", frameon=False, fontsize=9)
+
+
+def _best(
+    paths: Sequence[Sequence[list[float]]], index: int, width: float, height: float, frame: Box, taken: Sequence[Box]
+) -> tuple[float, Box]:
+    """Return the best place for the label of the path ``index``, and its cost."""
+    path = paths[index]
+    others = [(x, y) for position, other in enumerate(paths) if position != index for x, y in other]
+    places = [
+        (_cost(box, frame, path, others, taken) + abs(step / len(path) - 0.5), step, turn, box)
+        for step in range(0, len(path), max(1, len(path) // STEPS))
+        for turn, box in enumerate(_around(path[step][0], path[step][1], width, height))
+    ]
+    cost, _, _, box = min(places, key=lambda place: place[:3])
+    return cost, box
 
 
 def _around(x: float, y: float, width: float, height: float) -> list[Box]:
@@ -98,8 +111,11 @@ def _around(x: float, y: float, width: float, height: float) -> list[Box]:
     return [Box(begin, bottom, begin + width, bottom + height) for begin, bottom in corners]
 
 
-def _cost(box: Box, frame: Box, points: Sequence[tuple[float, float]], taken: Sequence[Box]) -> float:
-    """Return how bad a place is: points of curves under it, labels under it, parts outside the axes."""
-    hidden = sum(box.holds(x, y) for x, y in points)
+def _cost(
+    box: Box, frame: Box, own: Sequence[list[float]], others: Sequence[tuple[float, float]], taken: Sequence[Box]
+) -> float:
+    """Return how bad a place is: points of curves or labels under it, parts outside the axes, another curve as near."""
+    hidden = sum(box.holds(x, y) for x, y in own) + sum(box.holds(x, y) for x, y in others)
     clashes = sum(box.meets(other) for other in taken)
-    return 2.0 * hidden + 100.0 * clashes + 100.0 * (not box.within(frame))
+    doubtful = any(box.holds(x, y, margin=12) for x, y in others)
+    return 2.0 * hidden + 100.0 * clashes + 100.0 * (not box.within(frame)) + doubtful
