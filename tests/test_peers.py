@@ -110,10 +110,16 @@ def test_goodqueue_and_the_peers_take_turns(
         return (0.5 if command[-1] == "0.001" else 2.5), LINE
 
     monkeypatch.setattr(peers, "cpu_of", theirs)
-    found = by_name(peers.compare(ours, 2, shorter=10))["ns-2"]
-    assert order == ["goodqueue", "ns 0.001", "ns 10"] * 2
+    found = by_name(peers.compare(ours, 2))["ns-2"]
+    assert order == ["goodqueue", "ns 0.001", "ns 100"] * 2
     assert found.cpu_s == 2, "the start-up is taken off"
     assert found.goodqueue_times_as_fast == pytest.approx(8e6 / 4000)
+
+
+def test_a_time_that_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peers, "cpu_of", lambda command: (0.5, LINE))
+    with pytest.raises(peers._UnusableError, match=r"took no longer than its start-up, 0\.500 CPU s"):
+        peers.run_peer(["ns"], 1)
 
 
 @pytest.mark.parametrize(
@@ -126,8 +132,8 @@ def test_goodqueue_and_the_peers_take_turns(
         ("#!/bin/sh\necho 'ns: one' >&2; echo 'ns: an error' >&2; exit 3\n", "exit status 3: ns: an error"),
         ("#!/bin/sh\nkill -9 $$\n", "exit status -9: no message"),
         ("#!/no/such/interpreter\n", "cannot run "),
-        (SIMULATOR.replace('"packets": 8000', '"packets": 0'), "simulated nothing: "),
-        (SIMULATOR.replace('"wire_bytes": 1500', '"wire_bytes": NaN'), "simulated nothing: "),
+        (SIMULATOR.replace('"packets": 8000', '"packets": 0'), "printed that it simulated nothing: 0 packets"),
+        (SIMULATOR.replace('"wire_bytes": 1500', '"wire_bytes": NaN'), "printed that it simulated nothing: "),
     ],
 )
 def test_whatever_a_peer_prints_becomes_a_line(install: Callable[[str, str], Path], text: str, note: str) -> None:
@@ -164,7 +170,7 @@ def test_the_programs_are_here_and_under_our_licence() -> None:
 
 
 def test_the_peers_that_are_installed_simulate_the_same() -> None:
-    for result in peers.compare(own, 1, shorter=5)[1:]:
+    for result in peers.compare(own, 1)[1:]:
         if result.note is not None:
             assert result.note.startswith("not installed"), result
             continue

@@ -14,7 +14,7 @@ from goodqueue.compare import Comparison
 from goodqueue.record import Record
 from goodqueue.stats import Estimate
 
-VERBS = ["run", "compare", "list", "replay", "bench"]
+VERBS = ["run", "compare", "study", "list", "replay", "bench"]
 HEAVY = ("numpy", "scipy", "matplotlib", "jinja2", "rich", "concurrent.futures", "goodqueue._goodqueue")
 
 

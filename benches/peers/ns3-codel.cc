@@ -6,7 +6,8 @@
 //   ns3-codel [simulated seconds]
 //
 // prints one line of JSON. Every choice favours ns-3: two nodes and nothing but the bottleneck between them, as in
-// goodqueue; the fastest of its event schedulers; no trace, no checksums, no packet metadata; writes of 64 KiB.
+// goodqueue; the fastest of its event schedulers; no trace, no checksums, no packet metadata; writes of one
+// segment, which it need not cut.
 //
 // goodqueue/peers.py compiles it, with PEER_VERSION defined as the version of ns-3.
 
@@ -28,7 +29,7 @@ using namespace ns3;
 
 int main(int argc, char* argv[])
 {
-    const double seconds = argc > 1 ? std::atof(argv[1]) : 10.0;
+    const double seconds = argc > 1 ? std::atof(argv[1]) : 20.0;
     const unsigned mss = 1448;
     const unsigned wireBytes = mss + 12 + 20 + 20 + 2; // timestamps, TCP, IPv4, PPP
 
@@ -37,8 +38,8 @@ int main(int argc, char* argv[])
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(2));
     Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(MilliSeconds(40)));
-    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(16u << 20)); // never what limits
-    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(16u << 20));
+    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(4u << 20)); // never what limits
+    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(4u << 20));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(true));
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(true));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
@@ -73,7 +74,7 @@ int main(int argc, char* argv[])
     PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), port));
     sink.Install(nodes.Get(1));
     BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(interfaces.GetAddress(1), port));
-    source.SetAttribute("SendSize", UintegerValue(64u << 10));
+    source.SetAttribute("SendSize", UintegerValue(mss));
     source.Install(nodes.Get(0));
 
     Simulator::Stop(Seconds(seconds));

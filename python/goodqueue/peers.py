@@ -71,7 +71,7 @@ class _UnusableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Another simulator: its program here, the simulated time that is enough, and how its command is made."""
+    """Another simulator: its program here, the simulated time after which its speed is steady, its command's maker."""
 
     name: str
     program: str
@@ -116,7 +116,7 @@ def _ns3(program: Path, folder: Path) -> list[str]:
 
 PEERS = (
     Peer("ns-2", "ns2-codel.tcl", 100, _ns2),
-    Peer("ns-3", "ns3-codel.cc", 10, _ns3),
+    Peer("ns-3", "ns3-codel.cc", 20, _ns3),
 )
 
 
@@ -199,8 +199,10 @@ def run_peer(command: list[str], simulated_s: float) -> Run:
     found = _reading(printed)
     wire_bytes = found.pop("wire_bytes")
     carried = 100 * found["packets"] * wire_bytes * 8 / (RATE_BPS * (found["simulated_s"] or math.inf))
-    if not 0 < carried < math.inf or cpu_s <= start_up_s:
-        raise _UnusableError(f"simulated nothing: {_reason(printed)}")
+    if not 0 < carried < math.inf:
+        raise _UnusableError(f"printed that it simulated nothing: {found['packets']} packets of {wire_bytes:g} bytes")
+    if cpu_s <= start_up_s:
+        raise _UnusableError(f"took no longer than its start-up, {start_up_s:.3f} CPU s")
     return Run(cpu_s=cpu_s - start_up_s, utilisation_percent=carried, **found)
 
 
@@ -217,11 +219,10 @@ def _commands() -> Iterator[dict[str, list[str] | str]]:
         yield commands
 
 
-def compare(ours: Callable[[], Run], repeats: int, shorter: float = 1) -> list[PeerResult]:
+def compare(ours: Callable[[], Run], repeats: int) -> list[PeerResult]:
     """Run goodqueue (``ours``) and each peer in turns, ``repeats`` times, and return goodqueue's result and theirs.
 
-    A round holds one run of each, so that a slower spell of the machine meets them all. ``shorter`` divides the
-    peers' simulated time.
+    A round holds one run of each, so that a slower spell of the machine meets them all.
     """
     runs: dict[str, list[tuple[Run, Run]]] = {peer.name: [] for peer in PEERS}
     own: list[Run] = []
@@ -233,7 +234,7 @@ def compare(ours: Callable[[], Run], repeats: int, shorter: float = 1) -> list[P
                 if isinstance(command, str):
                     continue
                 try:
-                    runs[peer.name].append((own[-1], run_peer(command, peer.simulated_s / shorter)))
+                    runs[peer.name].append((own[-1], run_peer(command, peer.simulated_s)))
                 except _UnusableError as reason:
                     commands[peer.name] = str(reason)
         results = [_result("goodqueue", own, None)]

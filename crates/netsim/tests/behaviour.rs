@@ -9,44 +9,10 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
-const QDISCS: [&str; 10] = [
-    "pfifo limit 100",
-    "bfifo limit 64kb",
-    "codel",
-    "codel ecn variant rfc8289",
-    "fq_codel",
-    "pie",
-    "pie variant draft2013 target 5ms",
-    "red limit 150kb",
-    "ared",
-    "sfq",
-];
-
-/// Traffic and its name; each load also carries a ping.
-fn loads() -> [(&'static str, Value); 3] {
-    let ping = json!({"kind": "ping"});
-    [
-        ("one", json!([{"kind": "bulk", "stack": "linux-3.10"}, ping])),
-        ("eight", json!([{"kind": "bulk", "count": 8, "start_spread": "1s", "ecn": true}, ping])),
-        (
-            "mixed",
-            json!([
-                {"kind": "bulk", "count": 2, "cc": "reno"},
-                {"kind": "bulk", "name": "back", "direction": "up", "rtt": "80ms"},
-                {"kind": "cbr", "rate": "2mbit", "packet_size": 400, "start": "5s"},
-                ping,
-            ]),
-        ),
-    ]
-}
-
-fn row(qdisc: &str, load: &str, traffic: &Value) -> String {
-    let scenario = json!({
-        "duration": "15s", "warmup": "3s", "seed": 7,
-        "bottleneck": {"rate": "10mbit", "qdisc": qdisc},
-        "path": {"rtt": "40ms"},
-        "traffic": traffic,
-    });
+fn row(scenario: &Value, qdisc: &str, load: &str, traffic: &Value) -> String {
+    let mut scenario = scenario.clone();
+    scenario["bottleneck"]["qdisc"] = json!(qdisc);
+    scenario["traffic"] = traffic.clone();
     let mut simulation = Simulation::new(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap();
     simulation.run();
     let record = simulation.record();
@@ -77,12 +43,15 @@ fn behaviour_is_as_the_table_says() {
     let mut table = String::from(
         "qdisc                             load     p50 ms   p99 ms  util%  Mbit/s  drops  marks  record (FNV-1a)\n",
     );
-    for qdisc in QDISCS {
-        for (load, traffic) in loads() {
-            writeln!(table, "{}", row(qdisc, load, &traffic)).unwrap();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let runs = std::fs::read_to_string(data.join("behaviour.json")).unwrap();
+    let runs: Value = serde_json::from_str(&runs).unwrap();
+    for qdisc in runs["qdiscs"].as_array().unwrap() {
+        for (load, traffic) in runs["loads"].as_object().unwrap() {
+            writeln!(table, "{}", row(&runs["scenario"], qdisc.as_str().unwrap(), load, traffic)).unwrap();
         }
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/behaviour.txt");
+    let path = data.join("behaviour.txt");
     if std::env::var_os("GOODQUEUE_BLESS").is_some() {
         std::fs::write(&path, &table).unwrap();
     }

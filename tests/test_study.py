@@ -1,0 +1,378 @@
+"""The verb ``study``: a user's own folder, ours in a hurry, what is refused, what is written."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.conftest import TOML, Result
+
+from goodqueue.studies import loading, locate, outcome, planning, selection
+
+Command = Callable[..., Result]
+
+STUDY = """
+[study]
+title = "A small one"
+
+[qdiscs]
+codel = "codel"
+droptail = "pfifo limit 100"
+
+[[experiment]]
+id = "rates"
+published = "mine/rates"
+scenario = "link.toml"
+seeds = 2
+quick = { seeds = 1, set = { duration = "2s" } }
+
+[experiment.sweep]
+bandwidth_mbps.set = { "bottleneck.rate" = "{}mbit" }
+
+[experiment.metrics]
+delay_mean_ms.record = "queues.down.delay_ms.mean"
+utilisation_percent.record = "queues.down.utilisation_percent"
+
+[[exclude]]
+metrics = ["drop_*"]
+why = "nobody knows what was counted"
+"""
+
+PUBLISHED = """
+[paper]
+key = "mine"
+title = "A small one"
+authors = ["Ada Small"]
+year = 2026
+
+[[scenario]]
+id = "mine/rates"
+title = "Two rates"
+where = "Table 1"
+sweep = [{ param = "bandwidth_mbps", values = [5, 10] }]
+
+[[scenario]]
+id = "mine/other"
+
+[[value]]
+id = "mine/v1"
+scenario = "mine/rates"
+algorithm = "codel"
+metric = "delay_mean_ms"
+at = { bandwidth_mbps = 5 }
+value = 3.0
+unit = "ms"
+
+[[value]]
+id = "mine/v2"
+scenario = "mine/rates"
+algorithm = "codel"
+metric = "utilisation_percent"
+at = { bandwidth_mbps = 10 }
+low = 50
+unit = "percent"
+
+[[value]]
+id = "mine/v3"
+scenario = "mine/rates"
+algorithm = "codel"
+metric = "drop_percent"
+at = { bandwidth_mbps = 10 }
+value = 1
+unit = "percent"
+
+[[value]]
+id = "mine/v4"
+scenario = "mine/other"
+algorithm = "codel"
+metric = "delay_mean_ms"
+value = 1
+unit = "ms"
+
+[[claim]]
+id = "mine/c1"
+scenario = "mine/rates"
+statement = "CoDel queues less than drop-tail"
+kind = "less_than"
+left = { algorithm = "codel", metric = "delay_mean_ms" }
+right = { algorithm = "droptail" }
+over = { param = "bandwidth_mbps", values = [5, 10] }
+
+[[claim]]
+id = "mine/c2"
+scenario = "mine/rates"
+statement = "CoDel queues for a second"
+kind = "greater_than"
+left = { algorithm = "codel", metric = "delay_mean_ms", at = { bandwidth_mbps = 5 } }
+right = { value = 1000, unit = "ms" }
+
+[[claim]]
+id = "mine/c3"
+scenario = "mine/rates"
+statement = "The paper contradicts itself"
+kind = "less_than"
+left = { algorithm = "codel", metric = "delay_mean_ms", at = { bandwidth_mbps = 5 } }
+right = { value = 1, unit = "ms" }
+agrees = false
+
+[[claim]]
+id = "mine/c4"
+scenario = "mine/other"
+statement = "Not run here"
+kind = "less_than"
+left = { algorithm = "codel", metric = "delay_mean_ms" }
+right = { value = 1, unit = "ms" }
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "study.toml").write_text(STUDY, encoding="utf-8")
+    (folder / "published.toml").write_text(PUBLISHED, encoding="utf-8")
+    (folder / "link.toml").write_text(TOML, encoding="utf-8")
+    return folder
+
+
+def test_a_users_own_folder_is_a_study(mine: Path, goodqueue: Command) -> None:
+    result = goodqueue("study", str(mine), "--json")
+    assert (result.status, result.err) == (0, "")
+    found = json.loads(result.out)
+    assert found["study"] == "mine"
+    values = {value["id"]: value for value in found["values"]}
+    first = values["mine/v1"]
+    assert (first["scenario"], first["published"], first["n"]) == ("mine/rates", 3.0, 2)
+    assert first["ci"][0] < first["measured"] < first["ci"][1]
+    assert values["mine/v2"]["published"] == [50, None]
+    assert values["mine/v2"]["verdict"] == "reproduced"
+    assert values["mine/v3"]["verdict"] == values["mine/v4"]["verdict"] == "not_run"
+    assert values["mine/v3"]["why"] == "nobody knows what was counted"
+    claims = {claim["id"]: claim for claim in found["claims"]}
+    assert [claims[f"mine/c{i}"]["verdict"] for i in range(1, 5)] == ["holds", "fails", "not_run", "not_run"]
+    assert "the paper's own table contradicts it" in claims["mine/c3"]["why"]
+    assert re.search(r"not so: codel delay_mean_ms\[bandwidth_mbps=5\] = [\d.]+ > 1000", claims["mine/c2"]["why"])
+    assert claims["mine/c1"]["measured"]["droptail delay_mean_ms[bandwidth_mbps=10]"] > 10
+    assert found["summary"]["values"]["not_run"] == 2
+
+
+def test_tables_are_printed_within_100_columns(mine: Path, goodqueue: Command) -> None:
+    result = goodqueue("study", str(mine))
+    assert result.status == 0
+    assert max(map(len, result.out.splitlines())) <= 100
+    for words in ("A small one (Small, 2026)", "rates: Two rates (Table 1)", "How far apart", "Claims: 1 hold, 1 fail"):
+        assert words in result.out
+
+
+def test_a_report_is_written_whole(mine: Path, tmp_path: Path, goodqueue: Command) -> None:
+    (mine / "NOTES.md").write_text("# Seen\n\nNothing *yet* <b>.\n", encoding="utf-8")
+    (mine / "figures.py").write_text("def figures(outcome):\n    return []\n", encoding="utf-8")
+    out = tmp_path / "report"
+    assert goodqueue("study", str(mine), "--quick", "--out", str(out)).status == 0
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert sorted(results["files"]) == sorted(file.name for file in out.iterdir())
+    assert results["command"] == f"goodqueue study {mine} --quick"
+    assert {"report.html", "results.json", "measured.csv", "NOTES.md", "rates.svg", "rates.png"} <= set(
+        results["files"]
+    )
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Nothing *yet* &lt;b&gt;." in page
+    assert "<svg" in page
+    assert "http" not in re.sub(r"http://www\.w3\.org/[\w/.]+", "", page), "the report needs nothing from elsewhere"
+    header, first = (out / "measured.csv").read_text(encoding="utf-8").splitlines()[:2]
+    assert header.startswith("id,scenario,algorithm,metric,at,unit,published,measured,ci_low,ci_high,n,verdict")
+    assert first.startswith("mine/v1,mine/rates,codel,delay_mean_ms,bandwidth_mbps=5,ms,3.0,")
+
+
+def test_a_studys_broken_figures_name_the_file_and_leave_nothing(
+    mine: Path, tmp_path: Path, goodqueue: Command
+) -> None:
+    (mine / "figures.py").write_text("def figures(outcome):\n    return [1 / 0]\n", encoding="utf-8")
+    result = goodqueue("study", str(mine), "--quick", "--out", str(tmp_path / "report"))
+    assert result.status == 2
+    assert result.err == f"goodqueue: {mine / 'figures.py'}: figures() raised ZeroDivisionError: division by zero\n"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["mine"]
+
+
+def test_the_result_does_not_depend_on_the_number_of_workers(mine: Path, goodqueue: Command) -> None:
+    first, again = (goodqueue("study", str(mine), "--json", "--workers", n) for n in ("1", "2"))
+    assert first.status == 0
+    assert first.out == again.out
+
+
+def test_seeds_and_quick_change_what_is_run(mine: Path, goodqueue: Command) -> None:
+    three = json.loads(goodqueue("study", str(mine), "--json", "--seeds", "3", "--quick").out)
+    assert three["runs"] == 12
+    assert three["cells"][0]["seeds"] == [1, 2, 3]
+    one = json.loads(goodqueue("study", str(mine), "--json", "--quick").out)
+    assert one["values"][0]["n"] == 1
+    assert one["values"][0]["ci"] is None
+    assert one["claims"][0]["certain"] is None
+
+
+@pytest.mark.parametrize(
+    ("only", "cells", "judged"),
+    [
+        (["rates"], 4, {"mine/v1", "mine/v2"}),
+        (["mine/v1"], 1, {"mine/v1"}),
+        (["c2"], 2, set()),
+        (["c1", "v2"], 4, {"mine/v2"}),
+        (["other"], 0, set()),
+    ],
+)
+def test_only_runs_what_was_asked_for(mine: Path, only: list[str], cells: int, judged: set[str]) -> None:
+    study = loading.load(mine)
+    chosen = selection.select(study, only)
+    plan = planning.plan(study, chosen, quick=True)
+    assert len(plan.cells) == cells
+    found = outcome.carry_out(plan, chosen)
+    assert {one.value.id for one in found.values if one.distance is not None} == judged
+    named = {f"mine/{word}" for word in only}
+    left_out = [one.claim.id for one in found.claims if one.why == "left out by --only"]
+    assert not named & set(left_out)
+
+
+def test_cells_that_mean_the_same_run_share_it(mine: Path) -> None:
+    other = '[[scenario]]\nid = "mine/other"'
+    again = PUBLISHED.replace(other, other + '\nsweep = [{ param = "rtt_ms", values = [20, 40] }]')
+    (mine / "published.toml").write_text(again, encoding="utf-8")
+    text = STUDY.replace('"mine/rates"', '["mine/rates", "mine/other"]')
+    text = text.replace(
+        "[experiment.metrics]", '[experiment.metrics]\ndelay_p50_ms.record = "queues.down.delay_ms.p50"'
+    )
+    text = text.replace("[experiment.sweep]", '[experiment.sweep]\nrtt_ms.set = { "path.rtt" = "{}ms" }')
+    text = text.replace('delay_p50_ms.record = "queues.down.delay_ms.p50"\n', "")
+    (mine / "study.toml").write_text(text, encoding="utf-8")
+    study = loading.load(mine)
+    plan = planning.plan(study, selection.select(study, []))
+    # rates: 5 and 10 Mbit/s at 20 ms; other: 10 Mbit/s at 20 and 40 ms, and once without a point, for v4.
+    assert len(plan.cells) == 2 * (2 + 3)
+    assert len(plan.scenarios) == 2 * 3 * 2
+
+
+WRONG = [
+    ("study.toml", "[study]", "[studdy]", 'study.toml: studdy: unknown key; did you mean "study"?'),
+    ("study.toml", 'title = "A small one"', "title = 7", "study.title: found 7; accepted: a text"),
+    ("study.toml", 'title = "A small one"', 'titel = "x"\ntitle = "y"', 'study.titel: unknown key; did you mean "title"?'),
+    ("study.toml", "[[exclude]]", "[[exclud]]", 'exclud: unknown key; did you mean "exclude"?'),
+    ("study.toml", '"link.toml"', '"lank.toml"', "lank.toml: not found; accepted: a scenario file in TOML"),
+    ("study.toml", '"mine/rates"', '"mine/rate"', '.published: found "mine/rate"; did you mean "mine/rates"? accepted: mine/'),
+    ("study.toml", "seeds = 2", "seeds = 0", "experiment[rates].seeds: found 0; accepted: a whole number from 1"),
+    ("study.toml", "seeds = 2", "seeds = 2\nspeed = 1", 'experiment[rates].speed: unknown key; did you mean "seeds"?'),
+    ("study.toml", '"{}mbit"', '"5mbit"', 'sweep.bandwidth_mbps.set.bottleneck.rate: found "5mbit"; accepted: a text with one'),
+    ("study.toml", '"{}mbit"', '"{}mbyte"', "sweep.bandwidth_mbps.set.bottleneck.rate: found"),
+    ("study.toml", '"bottleneck.rate"', '"bottleneck.rat"', "sweep.bandwidth_mbps.set.bottleneck.rat: unknown key"),
+    ("study.toml", '"bottleneck.rate"', '"traffic.9.count"', "sweep.bandwidth_mbps.set.traffic.9.count: found"),
+    ("study.toml", '"codel"', '"codle"', 'study.toml: qdiscs.codel: found "codle"; did you mean "codel"?'),
+    ("study.toml", '"queues.down.delay_ms.mean"', '"queues.down.delay.mean"', "queues.down has no field 'delay'"),
+    ("study.toml", 'delay_mean_ms.record = "queues.down.delay_ms.mean"', 'delay_mean_ms.compute = "taw_ms"',
+     'metrics.delay_mean_ms.compute: found "taw_ms"; did you mean "tau_ms"?'),
+    ("study.toml", "delay_mean_ms.record", "delay_median_ms.record", "metrics.delay_median_ms: no published value or claim"),
+    ("study.toml", 'duration = "2s"', 'duration = "-2s"', "quick.set.duration: found"),
+    ("published.toml", 'key = "mine"', "", "published.toml: paper.key: missing"),
+    ("published.toml", 'id = "mine/v2"', 'id = "mine/v1"', 'the id "mine/v1" is used twice'),
+    ("published.toml", 'scenario = "mine/other"', 'scenario = "mine/otter"', 'value[mine/v4].scenario: found "mine/otter"; did'),
+    ("published.toml", "value = 3.0", 'value = "3.0"', 'value[mine/v1].value: found "3.0"; accepted: a number'),
+    ("published.toml", "value = 3.0", "", "value[mine/v1].value: missing; accepted: one of value, text, or low and high"),
+    ("published.toml", 'kind = "less_than"', 'kind = "less"', 'claim[mine/c1].kind: found "less"; did you mean "less_than"?'),
+    ("published.toml", 'right = { algorithm = "droptail" }', "", "claim[mine/c1].right: missing; accepted: a term"),
+    ("published.toml", "[paper]", "[paper", "published.toml: not TOML"),
+    ("link.toml", 'rate = "10mbit"', 'rate = "10furlongs"', None),
+    ("link.toml", 'rtt = "20ms"', 'rtt = "20lightyears"', "link.toml: path.rtt: found"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("file", "old", "new", "want"), WRONG)
+def test_what_is_wrong_is_said_in_one_line(
+    mine: Path, goodqueue: Command, file: str, old: str, new: str, want: str | None
+) -> None:
+    text = (mine / file).read_text(encoding="utf-8")
+    assert old in text
+    (mine / file).write_text(text.replace(old, new, 1), encoding="utf-8")
+    out = mine.parent / "report"
+    result = goodqueue("study", str(mine), "--quick", "--out", str(out))
+    if want is None:  # a value that every point replaces does no harm
+        assert result.status == 0
+        return
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith("goodqueue: ")
+    assert result.err.count("\n") == 1
+    assert want in result.err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "want"),
+    [
+        (["nosuch2014"], 'STUDY: found "nosuch2014"; '),
+        (["schwardman2014"], 'did you mean "schwardmann2014"? accepted: schwardmann2014, or the path of a folder'),
+        (["."], ".: holds no study.toml; accepted: a study's folder"),
+        (["schwardmann2014", "--only", "table9"], '--only: found "table9"; did you mean "table1'),
+        (["schwardmann2014", "--seeds", "0"], "--seeds"),
+        (["a\x00b"], "STUDY: found"),
+    ],
+)
+def test_what_does_not_exist(here: Path, goodqueue: Command, arguments: list[str], want: str) -> None:
+    result = goodqueue("study", *arguments)
+    assert (result.status, result.out) == (2, "")
+    assert want in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_ours_in_a_hurry(goodqueue: Command) -> None:
+    """One table end to end, shortened: the numbers are rough, the order of the three at 1 Mbit/s is not."""
+    ids = ("c01", "v133", "v037")
+    result = goodqueue("study", "schwardmann2014", "--quick", "--json", *(word for i in ids for word in ("--only", i)))
+    assert (result.status, result.err) == (0, "")
+    found = json.loads(result.out)
+    assert len(found["values"]) == 154
+    assert len(found["claims"]) == 29
+    claims = {claim["id"]: claim["verdict"] for claim in found["claims"]}
+    assert claims["schwardmann2014/c01"] == "holds"
+    why = {value["id"]: value["why"] for value in found["values"]}
+    assert why["schwardmann2014/v037"].startswith("the printed mean rows are not the means")
+    assert why["schwardmann2014/v133"] == "a setting of the experiment, not a result"
+
+
+def test_ours_is_complete() -> None:
+    """Every value but settings and mean rows is computed, and the published facts are those that were handed to us."""
+    folder = locate.available()["schwardmann2014"]
+    study = loading.load(folder)
+    plan = planning.plan(study, selection.select(study, []))
+    assert len({(cell.scenario, cell.algorithm, str(cell.at)) for cell in plan.cells}) == 57
+    computed = {(cell.scenario, cell.algorithm, str(cell.at)) for cell in plan.cells}
+    missing = [
+        value.id
+        for value in study.published.values
+        if value.metric != "parameter"
+        and "_of_sweep_" not in value.metric
+        and (value.scenario, value.algorithm, str(value.at)) not in computed
+    ]
+    assert missing == []
+    # 17 cells x 3 disciplines, less the default one that tables 1b and 1c share, x 10 seeds; table 2; figure 2.
+    assert len(plan.scenarios) == 16 * 3 * 10 + 3 * 10 + 3
+
+
+@pytest.mark.parametrize(
+    "file", sorted(locate.available()["schwardmann2014"].glob("scenarios/*.toml")), ids=lambda p: p.name
+)
+def test_its_scenarios_run_by_themselves(file: Path, goodqueue: Command) -> None:
+    shorter = ("--set", "duration=2s", "--set", "warmup=1s")
+    if "series" in file.read_text(encoding="utf-8"):
+        pytest.skip("its window of packets lies late in the run")
+    assert goodqueue("run", str(file), "--json", *shorter).status == 0
+
+
+def test_a_copy_elsewhere_is_the_same_study(tmp_path: Path, goodqueue: Command) -> None:
+    shutil.copytree(locate.available()["schwardmann2014"], tmp_path / "copy")
+    arguments = ("--only", "v001", "--quick", "--json")
+    assert (
+        goodqueue("study", str(tmp_path / "copy"), *arguments).out
+        == goodqueue("study", "schwardmann2014", *arguments).out
+    )
+
+
+def test_studies_are_listed(goodqueue: Command) -> None:
+    assert "schwardmann2014" in goodqueue("list", "studies").out

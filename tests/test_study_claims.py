@@ -1,0 +1,171 @@
+"""Claims: each kind by hand-made rows, our own study's by the paper's numbers, and the format's reference evaluator."""
+
+import importlib.util
+import random
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goodqueue.studies import published
+from goodqueue.studies.claims import Row, evaluate
+from goodqueue.studies.published import Claim, Term, Value
+
+ROOT = Path(__file__).resolve().parents[1]
+OURS = sorted((ROOT / "studies").glob("*/published.toml"))
+SHARED = ROOT.parent / "shared" / "published"
+
+A, B = Term(algorithms=("a",), metrics=("m",)), Term(algorithms=("b",))
+
+
+def claim(kind: str, **more: Any) -> Claim:
+    left = None if kind == "ordering" else A
+    return Claim(**({"id": "c", "scenarios": ("s",), "statement": "", "kind": kind, "left": left, "right": B} | more))
+
+
+def rows(**numbers: Any) -> list[Row]:
+    """``a=1`` a number, ``a=(1, 2)`` an interval, ``a=[1, 2]`` numbers at x = 0, 1."""
+    found = []
+    for algorithm, number in numbers.items():
+        for x, one in enumerate(number) if isinstance(number, list) else [(None, number)]:
+            low, high = one if isinstance(one, tuple) else (one, one)
+            found.append(Row("s", algorithm, "m", {} if x is None else {"x": x}, low, high))
+    return found
+
+
+ALONG = {"points": ({"x": 0}, {"x": 1}, {"x": 2})}
+
+CASES = [
+    (claim("less_than"), rows(a=1, b=2), True),
+    (claim("less_than"), rows(a=2, b=2), False),
+    (claim("less_than", or_equal=True), rows(a=2, b=2), True),
+    (claim("less_than", factor=0.5), rows(a=1.1, b=2), False),
+    (claim("less_than"), rows(a=(1, 3), b=2), None),
+    (claim("less_than"), rows(a=(1, 1.9), b=2), True),
+    (claim("less_than"), rows(a=1), None),
+    (claim("greater_than"), rows(a=2, b=2), False),
+    (claim("greater_than", factor=4), rows(a=9, b=2), True),
+    (claim("greater_than", right=Term(constant=5.0)), rows(a=5.1), True),
+    (claim("greater_than", right=Term(param="x"), **ALONG), rows(a=[1, 2, 3]), True),
+    (claim("greater_than", right=Term(param="y"), **ALONG), rows(a=[1, 2, 3]), None),
+    (claim("within", low=1, high=2), rows(a=2.05), False),
+    (claim("within", low=1, high=2, tolerance=0.1), rows(a=2.05), True),
+    (claim("within", low=1, high=2), rows(a=(0, 3)), None),
+    (claim("ratio_between", low=0.9, high=1.1), rows(a=1, b=1), True),
+    (claim("ratio_between", low=0.9, high=1.1), rows(a=1, b=2), False),
+    (claim("ordering", items=(A, B, Term(algorithms=("c",)))), rows(a=1, b=2, c=3), True),
+    (claim("ordering", items=(A, B, Term(algorithms=("c",)))), rows(a=1, b=3, c=3), False),
+    (claim("ordering", items=(A, B)), rows(a=1), None),
+    (claim("monotone", direction="increasing", **ALONG), rows(a=[1, 2, 2]), True),
+    (claim("monotone", direction="increasing", **ALONG), rows(a=[1, 2, 1.9]), False),
+    (claim("monotone", direction="increasing", tolerance=0.11, **ALONG), rows(a=[1, 2, 1.9]), True),
+    (claim("monotone", direction="decreasing", **ALONG), rows(a=[3, (1, 2), 0]), None),
+    (claim("approximately_equal", tolerance=0.5), rows(a=1.4, b=1), True),
+    (claim("approximately_equal", tolerance=0.1, relative=True), rows(a=11.1, b=10), False),
+    (claim("approximately_equal", tolerance=0.1, relative=True), rows(a=10.9, b=10), True),
+    (claim("less_than", **ALONG), rows(a=[1, 2, 3], b=2.5), False),
+    (claim("less_than", quantifier="some", **ALONG), rows(a=[1, 2, 3], b=1.5), True),
+    (claim("less_than", quantifier="most", **ALONG), rows(a=[1, 2, 3], b=1.5), False),
+    (claim("less_than", quantifier="most", **ALONG), rows(a=[1, 2, 3], b=2.5), True),
+    (claim("less_than", **ALONG), rows(a=[1, 3], b=2), False),
+    (claim("less_than", quantifier="some", **ALONG), rows(a=[1, 3], b=2), None),
+    (claim("less_than", right=Term(algorithms=("b", "c"))), rows(a=1, b=2, c=0), False),
+    (claim("less_than", right=Term(at={"x": 1}), left=Term(algorithms=("a",), metrics=("m",), at={"x": 0})),
+     rows(a=[1, 2]), True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("statement", "numbers", "want"), CASES)
+def test_each_kind_means_what_the_format_says(statement: Claim, numbers: list[Row], want: bool | None) -> None:
+    assert evaluate(statement, numbers)[0] is want
+
+
+def test_the_most_specific_row_is_taken_and_a_loose_one_holds_everywhere() -> None:
+    loose, tight = Row("s", "a", "m", {}, 1, 1), Row("s", "a", "m", {"x": 1}, 9, 9)
+    holds, checks = evaluate(claim("within", low=0, high=2, **ALONG), [loose, tight])
+    assert holds is False
+    assert [check.verdict for check in checks] == [True, False, True]
+    assert "a m[x=1] = 9" in checks[1].text
+
+
+def test_with_steps_intervals_that_do_not_overlap_decide_a_monotone_claim() -> None:
+    falls = claim("monotone", direction="decreasing", **ALONG)
+    assert evaluate(falls, rows(a=[(5, 6), (3, 4), (1, 2)]), steps=True)[0] is True
+    assert evaluate(falls, rows(a=[(5, 6), (3, 4), (5, 6)]), steps=True)[0] is False
+    assert evaluate(falls, rows(a=[(5, 6), (3, 5.5), (1, 2)]), steps=True)[0] is None
+
+
+def rows_of(values: tuple[Value, ...]) -> list[Row]:
+    return [
+        Row(v.scenario, v.algorithm, v.metric, v.at, v.low, v.high)
+        for v in values
+        if v.low is not None and v.high is not None
+    ]
+
+
+@pytest.mark.parametrize("path", [*OURS, *sorted(SHARED.glob("*.toml"))], ids=lambda path: "/".join(path.parts[-2:]))
+def test_agrees_is_false_for_exactly_the_claims_that_the_papers_own_numbers_contradict(path: Path) -> None:
+    facts = published.load(path)
+    printed = rows_of(facts.values)
+    contradicted = {one.id for one in facts.claims if evaluate(one, printed)[0] is False}
+    assert contradicted == {one.id for one in facts.claims if not one.agrees}
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the reference evaluator is not beside this checkout")
+@pytest.mark.parametrize("key", ["khademi2013", "hoiland2015", "schwardmann2014", "le2003", "nichols2012"])
+def test_the_reference_evaluator_says_the_same_on_random_rows(key: str) -> None:
+    spec = importlib.util.spec_from_file_location("evaluate_reference", SHARED / "evaluate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    reference = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(reference)
+    raw = tomllib.loads((SHARED / f"{key}.toml").read_text(encoding="utf-8"))
+    facts = published.load(SHARED / f"{key}.toml")
+    dice = random.Random(key)
+    seen = set()
+    for _ in range(40):
+        made = [one for one in random_rows(raw, dice) if dice.random() < 0.97]
+        ours = [
+            Row(r["scenario"], r["algorithm"], r["metric"], r["at"], r.get("value", r.get("low", 0.0)),
+                r.get("value", r.get("high", 0.0))) for r in made
+        ]  # fmt: skip
+        for theirs, mine in zip(raw["claim"], facts.claims, strict=True):
+            verdict = reference.evaluate(theirs, made)
+            assert evaluate(mine, ours)[0] is verdict, (mine.id, made)
+            seen.add(verdict)
+    assert seen == {True, False, None}
+
+
+def random_rows(raw: dict[str, Any], dice: random.Random) -> list[dict[str, Any]]:
+    """Rows for all that the claims look up: a number or an interval for each term at each point."""
+    made = []
+    for one in raw["claim"]:
+        over = one.get("over", {})
+        points = over.get("points") or [{over["param"]: value} for value in over.get("values", [])] or [{}]
+        terms = [term for term in [*one.get("items", []), one.get("left", {}), one.get("right", {})] if term]
+        for scenario in one["scenario"] if isinstance(one["scenario"], list) else [one["scenario"]]:
+            head: dict[str, Any] = {}
+            for term in terms:
+                head = head or term
+                whole = {"scenario": scenario, **head, **term}
+                if "value" in term or "param" in term:
+                    continue
+                for algorithm in as_list(whole["algorithm"]):
+                    for metric in as_list(whole["metric"]):
+                        for point in points:
+                            at = {**point, **head.get("at", {}), **term.get("at", {})}
+                            number = dice.choice(
+                                [dice.uniform(0, 12), dice.uniform(80, 100), float(dice.randint(0, 6))]
+                            )
+                            row = {"scenario": whole["scenario"], "algorithm": algorithm, "metric": metric, "at": at}
+                            if dice.random() < 0.8:
+                                made.append(row | {"value": number})
+                            else:
+                                made.append(row | {"low": number, "high": number + dice.random()})
+    dice.shuffle(made)
+    return made
+
+
+def as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
