@@ -48,9 +48,8 @@ help:
 	@touch $@
 
 .venv/.dev: .venv/.package
-	@$(BIN)/pip install --quiet $$($(BIN)/python -c \
-	  'import tomllib; print(*(repr(d) for d in tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"]))' \
-	  | tr -d "'")
+	@$(BIN)/pip install --quiet $$($(BIN)/python -c 'import tomllib; \
+	  print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"])')
 	@touch $@
 
 # --- what it is for -------------------------------------------------------------------------------------------------

@@ -57,6 +57,7 @@ TABLE = [
     ("compare codel --rtt -5ms", '--rtt: found "-5ms"; accepted: a time'),
     ("compare codel --duration 1s --warmup 2s", "--warmup: found 2s; accepted: less than the duration"),
     ("compare codel --cc cubik", '--cc: found "cubik"; did you mean "cubic"?'),
+    ("compare codel --seeds 99999", '--seeds: found "99999"; accepted: a whole number from 1 to 10000'),
     ("compare codel --flows 0", '--flows: found "0"; accepted: a whole number from 1'),
     ("compare codel --flows 999999", "--flows: found 999999; accepted: 1 to"),
     ("compare codel --traffic telepathy", '--traffic: 0.kind: found "telepathy"; accepted: bulk'),

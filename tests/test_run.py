@@ -75,7 +75,7 @@ def test_ctrl_c_ends_with_one_line(here: Path, verb: list[str]) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(1.0)
+    time.sleep(2.0)  # by then it simulates
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "goodqueue: interrupted\n")

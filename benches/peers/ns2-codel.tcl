@@ -22,7 +22,7 @@ set client [$ns node]
 
 # Debian's ns-2 (2.35, the last release) has no CoDel. The stand-in is drop-tail, which costs less, with about CoDel's
 # target in packets (5 ms are 41): so short a queue leaves TCP the same work, a similar utilisation and few losses.
-# Drop-tail of 1000 packets would lose thousands, and ns-2 be a third slower. The line that is printed says which it was.
+# Drop-tail of 1000 packets would lose thousands, for which ns-2 pays. The line that is printed says which it was.
 if {[catch {delete [new Queue/CoDel]}]} {
     set queue DropTail
     set qdisc "pfifo limit 50"

@@ -264,15 +264,8 @@ def certainty(comparison: Comparison) -> list[str]:
 def qdisc_parameters(qdisc: dict[str, Any]) -> Table:
     """Return the parameters of one discipline of the registry."""
     columns = [Column(name, False) for name in ("parameter", "default", "accepted", "what it is", "source")]
-    rows = [[p["name"], str(p["default"]), _accepted(p), p["help"], p["source"]] for p in qdisc["params"]]
+    rows = [[p["name"], str(p["default"]), p["accepted"], p["help"], p["source"]] for p in qdisc["params"]]
     return Table(f"{qdisc['name']}: {qdisc['summary']}", columns, rows, [f"Source: {qdisc['source']}"])
-
-
-def _accepted(parameter: dict[str, Any]) -> str:
-    name: str = parameter["name"]
-    if parameter["unit"] == "flag":
-        return f"{name} or no{'_' if '_' in name else ''}{name}"
-    return str(parameter["accepted"])
 
 
 def catalogue(title: str, items: Sequence[dict[str, Any]]) -> Table:

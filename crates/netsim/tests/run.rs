@@ -1,4 +1,5 @@
 //! Whole runs: determinism, conservation, and orders of magnitude that no tuning could hide.
+#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_netsim::{Record, Scenario, Simulation};
 use goodqueue_units::Duration;

@@ -154,6 +154,10 @@ impl ParamSpec {
         if self.unit == Unit::Masked {
             return "a byte and a mask such as 0x1/0x3".to_string();
         }
+        if self.unit == Unit::Flag {
+            let separator = if self.name.contains('_') { "_" } else { "" };
+            return format!("{0} or no{separator}{0}", self.name);
+        }
         let bound = |x: f64| match self.unit {
             Unit::Real => format!("{x}"),
             _ => self.show(Value::Integer(x as u64)),

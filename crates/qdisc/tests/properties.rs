@@ -1,4 +1,5 @@
 //! What must hold for every discipline of the registry, whatever its parameters, its load and its clock.
+#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_qdisc::packet::Plain;
 use goodqueue_qdisc::param::{ParamSpec, Unit};

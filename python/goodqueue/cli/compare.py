@@ -43,7 +43,9 @@ def compare(
     duration: Annotated[str | None, typer.Option(metavar="TIME", help="Simulated time of a run. [60s]")] = None,
     warmup: Annotated[str | None, typer.Option(metavar="TIME", help="Left out of the statistics. [5s]")] = None,
     buffer: Annotated[str | None, typer.Option(metavar="Nbdp", help="Buffer in BDPs. [each qdisc's own limit]")] = None,
-    seeds: Annotated[int, typer.Option(parser=whole("--seeds", 1), metavar="N", help="Runs of each qdisc.")] = 5,
+    seeds: Annotated[
+        int, typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Runs of each qdisc.")
+    ] = 5,
     seed: Annotated[int, typer.Option(parser=whole("--seed", 0), metavar="N", help="The first seed.")] = 1,
     scenario: Annotated[str | None, typer.Option(metavar="FILE", help="Link and traffic from a scenario file.")] = None,
     sets: Sets = None,

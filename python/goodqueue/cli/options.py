@@ -8,7 +8,7 @@ import typer
 from goodqueue.errors import UserError, quoted
 
 
-def whole(option: str, least: int, most: int = 2**63) -> Callable[[str], int]:
+def whole(option: str, least: int, most: int = 2**63 - 1) -> Callable[[str], int]:
     """Return the reader of an option that is a whole number, with a refusal that names what was found."""
 
     def read(text: str | int) -> int:
@@ -17,7 +17,8 @@ def whole(option: str, least: int, most: int = 2**63) -> Callable[[str], int]:
         except ValueError:
             number = least - 1
         if not least <= number <= most:
-            raise UserError(option, f"found {quoted(text)}; accepted: a whole number from {least}")
+            accepted = f"a whole number from {least}" + (f" to {most}" if number > most else "")
+            raise UserError(option, f"found {quoted(text)}; accepted: {accepted}")
         return number
 
     return read

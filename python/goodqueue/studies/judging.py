@@ -23,7 +23,7 @@ from goodqueue.studies.execution import Measured
 from goodqueue.studies.metrics import Measurement
 from goodqueue.studies.model import Study, Tolerance
 from goodqueue.studies.published import SETTING, Value
-from goodqueue.studies.selection import Selection
+from goodqueue.studies.selection import LEFT_OUT, Selection
 
 VERDICTS = ("reproduced", "close", "differs", "not_run")
 
@@ -83,7 +83,7 @@ def _untested(study: Study, value: Value, selection: Selection) -> str:
             return exclusion.why
     if value.low is None or value.high is None:
         return "printed as text, not as a number"
-    return "" if selection.takes_value(value) else "left out by --only"
+    return "" if selection.takes_value(value) else LEFT_OUT
 
 
 def _not_computed(study: Study, value: Value) -> str:

@@ -5,21 +5,13 @@ from pathlib import Path
 from goodqueue.errors import UserError
 from goodqueue.studies.reading import unknown
 
-PACKAGE = Path(__file__).resolve().parent
-
-
-def homes() -> list[Path]:
-    """Return where our own studies may stand: in the installed package, and at the root of the source tree."""
-    return [PACKAGE / "library", PACKAGE.parents[2] / "studies"]
+LIBRARY = Path(__file__).resolve().parent / "library"
+"""Our own studies; in the source tree a link to ``studies/`` at its root."""
 
 
 def available() -> dict[str, Path]:
     """Return our own studies, name to folder, by name."""
-    found: dict[str, Path] = {}
-    for home in homes():
-        for file in sorted(home.glob("*/study.toml")):
-            found.setdefault(file.parent.name, file.parent)
-    return dict(sorted(found.items()))
+    return {file.parent.name: file.parent for file in sorted(LIBRARY.glob("*/study.toml"))}
 
 
 def find(name: str) -> Path:

@@ -9,6 +9,10 @@ from goodqueue.studies.published import At, Claim, Published, Term, Value
 from goodqueue.studies.reading import unknown
 
 
+LEFT_OUT = "left out by --only"
+"""Why a value or claim that was not asked for is ``not_run``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """What to run and judge; everything where ``ids`` is empty."""

@@ -7,6 +7,7 @@ from goodqueue.studies.judging import Judged, is_difference, tolerance
 from goodqueue.studies.model import Study
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.published import At, Claim
+from goodqueue.studies.selection import LEFT_OUT
 from goodqueue.studies.summary import Error
 from goodqueue.tables import Column, Table, number
 
@@ -109,10 +110,10 @@ def _digits(group: Iterable[Judged]) -> int:
 
 
 def claims_table(outcome: Outcome) -> Table | None:
-    """Return the claims that were judged, each with its verdict and what decided it."""
+    """Return the claims that were asked for, each with its verdict and what decided it."""
     rows = []
     for judged in outcome.claims:
-        if judged.verdict == "not_run" and not judged.measured and judged.claim.agrees:
+        if judged.why == LEFT_OUT:
             continue
         mark = {True: "", False: " ?", None: ""}[judged.certain]
         text = f"{judged.claim.statement}. {_sentence(judged.why)}"
@@ -177,7 +178,7 @@ def counts(outcome: Outcome) -> list[str]:
     """Return the verdicts in two sentences."""
     values = [judged.verdict for judged in outcome.values if judged.distance is not None]
     said = ", ".join(f"{values.count(word)} {word}" for word in ("reproduced", "close", "differs") if word in values)
-    claims = [judged.verdict for judged in outcome.claims]
+    claims = [judged.verdict for judged in outcome.claims if judged.why != LEFT_OUT]
     sentences = [f"Values: {said}, of {len(values)} compared." if values else "Values: none compared."]
     if claims:
         decided = f"{claims.count('holds')} hold, {claims.count('fails')} fail, {claims.count('not_run')} not tested"

@@ -7,7 +7,7 @@ from goodqueue.studies.claims import Check, Row, evaluate
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.model import Study
 from goodqueue.studies.published import Claim
-from goodqueue.studies.selection import Selection
+from goodqueue.studies.selection import LEFT_OUT, Selection
 
 SHOWN = 3
 """So many deciding comparisons are named."""
@@ -48,11 +48,11 @@ def _rows(cells: Sequence[Measured], exact: bool) -> list[Row]:
 
 
 def _judge(claim: Claim, numbers: Sequence[Row], intervals: Sequence[Row], selection: Selection) -> JudgedClaim:
+    if not selection.takes_claim(claim):
+        return JudgedClaim(claim, "not_run", None, {}, LEFT_OUT)
     if not claim.agrees:
         reason = "not tested: the paper's own table contradicts it" + (f" ({claim.note})" if claim.note else "")
         return JudgedClaim(claim, "not_run", None, {}, reason)
-    if not selection.takes_claim(claim):
-        return JudgedClaim(claim, "not_run", None, {}, "left out by --only")
     holds, checks = evaluate(claim, numbers)
     measured = {name: value for check in checks for name, value in check.terms.items()}
     if holds is None:

@@ -283,9 +283,23 @@ fn readable(path: &str, message: &str) -> ScenarioError {
         let mismatch = message.strip_prefix("invalid type: ").or(message.strip_prefix("invalid value: "));
         match mismatch.and_then(|mismatch| mismatch.split_once(", expected ")) {
             Some((found, accepted)) => {
-                ScenarioError::new(path, format!("found {found}; accepted: {accepted}"))
+                let found = found.replace('`', "");
+                ScenarioError::new(path, format!("found {found}; accepted: {}", plain(accepted)))
             }
             None => ScenarioError::new(path, message),
         }
+    }
+}
+
+/// What serde calls a type, in a scenario writer's words; our own texts pass.
+fn plain(expected: &str) -> &str {
+    match expected {
+        "u64" => "a whole number, 0 or more",
+        "f64" => "a number",
+        "a boolean" => "true or false",
+        "a string" => "text in quotes",
+        "a sequence" => "a list, such as [[traffic]] makes",
+        _ if expected.starts_with("struct ") => "a table with keys",
+        _ => expected,
     }
 }
