@@ -169,3 +169,10 @@ def random_rows(raw: dict[str, Any], dice: random.Random) -> list[dict[str, Any]
 
 def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the published facts as handed over are not beside this checkout")
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.parent.name)
+def test_our_published_facts_are_those_that_were_handed_over(path: Path) -> None:
+    handed = SHARED / f"{path.parent.name}.toml"
+    assert tomllib.loads(path.read_text(encoding="utf-8")) == tomllib.loads(handed.read_text(encoding="utf-8"))

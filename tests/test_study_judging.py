@@ -69,7 +69,8 @@ def test_distances_are_differences_of_percent_and_logarithms_of_the_rest() -> No
 def test_a_mean_has_students_interval_and_a_deviation_that_of_chi_squared() -> None:
     mean = metrics.over_seeds(Metric("m"), [1.0, 2.0, 3.0, 4.0, None])
     assert (mean.value, mean.n, mean.missing) == (2.5, 4, 1)
-    assert mean.half_width == pytest.approx(3.182446 * 1.2909944 / 2)  # t(0.975, 3) s / sqrt(4)
+    assert mean.high == pytest.approx(2.5 + 3.182446 * 1.2909944 / 2)  # t(0.975, 3) s / sqrt(4)
+    assert mean.low == pytest.approx(2.5 - 3.182446 * 1.2909944 / 2)
     deviation = metrics.over_seeds(Metric("m", over_seeds="sd"), [1.0, 2.0, 3.0, 4.0])
     assert deviation.value == pytest.approx(1.2909944)
     # chi-squared with 3 degrees: 9.348404 and 0.215795

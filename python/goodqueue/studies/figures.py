@@ -155,7 +155,7 @@ def _side_by_side(ax: Axes, group: Sequence[Judged], algorithms: Sequence[str]) 
     ax.set_xticks(range(len(algorithms)), algorithms)
     ax.set_xlim(-0.5, len(algorithms) - 0.5)
     tops = [max(judged.value.number or 0, (judged.measured and judged.measured.value) or 0) for judged in group]
-    ax.set_ylim(0, 1.6 * max(tops) or 1.0)
+    ax.set_ylim(0, 1.35 * max(tops) or 1.0)
 
 
 def _points(ax: Axes, own: Sequence[Judged], x: Sequence[float], index: int, label: str, line: bool) -> None:

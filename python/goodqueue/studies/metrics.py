@@ -124,11 +124,6 @@ class Measurement:
     runs: tuple[float | None, ...] = ()
     """Each seed's value, scaled."""
 
-    @property
-    def half_width(self) -> float | None:
-        """Half of the interval."""
-        return None if self.low is None or self.high is None else (self.high - self.low) / 2
-
 
 def over_seeds(metric: Metric, runs: Sequence[float | None]) -> Measurement:
     """Return the ``metric``'s one number of all seeds' ``runs``.

@@ -8,7 +8,6 @@ from goodqueue.studies.model import Cell, Study
 from goodqueue.studies.published import At, Claim, Published, Term, Value
 from goodqueue.studies.reading import unknown
 
-
 LEFT_OUT = "left out by --only"
 """Why a value or claim that was not asked for is ``not_run``."""
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from goodqueue.studies.judging import Judged, is_difference, tolerance
+from goodqueue.studies.metrics import Measurement
 from goodqueue.studies.model import Study
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.published import At, Claim
@@ -94,8 +95,17 @@ def _cells(judged: Judged, digits: int) -> list[str]:
     published = number(value.number, digits) if value.number is not None else _range(value.low, value.high)
     if measured is None or measured.value is None:
         return [published, "–", judged.verdict]
-    half = f" ± {number(measured.half_width, digits)}" if measured.half_width is not None else ""
-    return [published, f"{number(measured.value, digits)}{half}", judged.verdict]
+    return [published, number(measured.value, digits) + _interval(measured, digits), judged.verdict]
+
+
+def _interval(measured: Measurement, digits: int) -> str:
+    """Return the interval as ± its half, or by its two ends where it is not symmetric."""
+    if measured.value is None or measured.low is None or measured.high is None:
+        return ""
+    above, below = measured.high - measured.value, measured.value - measured.low
+    if abs(above - below) > 1e-6 * (above + below):
+        return f" ({number(measured.low, digits)} to {number(measured.high, digits)})"
+    return f" ± {number(above, digits)}"
 
 
 def _range(low: float | None, high: float | None) -> str:
@@ -116,7 +126,7 @@ def claims_table(outcome: Outcome) -> Table | None:
         if judged.why == LEFT_OUT:
             continue
         mark = {True: "", False: " ?", None: ""}[judged.certain]
-        text = f"{judged.claim.statement}. {_sentence(judged.why)}"
+        text = f"{judged.claim.statement}: {judged.why}"
         rows.append([_short(judged.claim), f"{judged.verdict}{mark}", text])
     if not rows:
         return None
@@ -127,10 +137,6 @@ def claims_table(outcome: Outcome) -> Table | None:
 
 def _short(claim: Claim) -> str:
     return claim.id.rpartition("/")[2]
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", ")")) else ".")
 
 
 def summary_table(outcome: Outcome) -> Table:
