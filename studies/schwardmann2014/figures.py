@@ -34,7 +34,7 @@ def figures(outcome: Outcome) -> Iterator[Drawn]:
                 label += f": τ = {found.tau_s * 1e3:.0f} ms, largest delay {found.delay_max_ms:.1f} ms"
             ax.text(0.995, 0.93, label, transform=ax.transAxes, ha="right", va="top", weight="bold", color=colour)
         panels[0].set_xlim(*SHOWN_S)
-        panels[0].set_ylim(bottom=0)
+        panels[0].set_ylim(0, 1.25 * panels[0].get_ylim()[1])  # room for the labels above the curves
         panels[-1].set_xlabel("time (s)")
         figure.supylabel("packet delay (ms)", fontsize=10.5, color="#444444")
     caption = (
