@@ -12,6 +12,7 @@
 //!
 //! The trace is streamed: memory is bounded by the longest backlog, not by the file.
 
+mod arrival;
 pub mod bench;
 mod player;
 mod setup;

@@ -1,9 +1,9 @@
 //! One event after the other: asks our discipline what the trace asked Linux's, and compares.
 
+use crate::arrival::Arrival;
 use crate::setup::{self, Refusal, Setup};
 use crate::trace::{After, Ids, Line, Pairs, Reader};
 use crate::{Error, Mismatch, Outcome, States};
-use goodqueue_qdisc::packet::Plain;
 use goodqueue_qdisc::{Backlog, Drop, Mark, Owner, Probe, Qdisc};
 use goodqueue_units::{Ecn, Instant};
 use std::collections::VecDeque;
@@ -40,11 +40,11 @@ impl Recorder {
     }
 }
 
-impl Owner<Plain> for Recorder {
-    fn dropped(&mut self, packet: Plain, _why: Drop) {
+impl Owner<Arrival> for Recorder {
+    fn dropped(&mut self, packet: Arrival, _why: Drop) {
         self.drops.push(packet.id);
     }
-    fn marked(&mut self, packet: &Plain, _why: Mark) {
+    fn marked(&mut self, packet: &Arrival, _why: Mark) {
         self.marks.push(packet.id);
     }
     fn random_u32(&mut self) -> u32 {
@@ -194,12 +194,12 @@ impl Player {
                 self.owner.random.push_back((bits, value));
                 Ok(None)
             }
-            Line::Enqueue { id, len, flow, hash, ecn, prio, fate, ret, after } => {
+            Line::Enqueue { id, len, flow, hash, hosts, ecn, prio, fate, ret, after } => {
                 if id != self.packets {
                     return Err(format!("id: found {id}; accepted: {}, the next arrival", self.packets));
                 }
-                let flow_hash = self.setup.hash.of(flow, hash);
-                let packet = Plain { len, ecn, flow_hash, dscp: prio, arrival: Instant::ZERO, id };
+                let hash = self.setup.hash.of(flow, hash);
+                let packet = Arrival { id, len, ecn, flow, hash, hosts, prio, arrival: Instant::ZERO };
                 Ok(self.enqueue(now, packet, (fate, ret), after))
             }
             Line::Dequeue { id, ecn, after } => Ok(self.dequeue(now, id, ecn, after)),
@@ -232,7 +232,7 @@ impl Player {
     fn enqueue(
         &mut self,
         now: Instant,
-        packet: Plain,
+        packet: Arrival,
         (fate, ret): (char, u8),
         after: After<'_>,
     ) -> Option<Difference> {

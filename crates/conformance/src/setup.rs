@@ -3,8 +3,11 @@
 //! One table an algorithm. A value that our discipline does not know comes back as the registry's own refusal, so
 //! the tables need not know what is implemented.
 
+mod cake;
+
+use crate::arrival::Arrival;
 use crate::trace::Header;
-use goodqueue_qdisc::{AnyQdisc, Link, packet::Plain};
+use goodqueue_qdisc::{AnyQdisc, Link};
 use goodqueue_units::Rate;
 
 /// How one key of the header becomes words of the line. A key that is missing becomes none.
@@ -94,6 +97,13 @@ const FQ_CODEL: &[Rule] = &[
 
 const FIFO: &[Rule] = &[Value("limit", "limit", "")];
 
+/// The map and the batch are Linux's own constants, and ours.
+const PFIFO_FAST: &[Rule] = &[
+    Value("ring_size_packets_per_band", "txqueuelen", ""),
+    Only("bands", "3"),
+    Only("prio2band", "1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1"),
+];
+
 const SFQ: &[Rule] = &[
     Value("limit_packets", "limit", ""),
     Value("divisor", "divisor", ""),
@@ -102,7 +112,20 @@ const SFQ: &[Rule] = &[
     Value("quantum_bytes", "quantum", ""),
     Bit("headdrop", 0, "headdrop"),
     Words(perturb),
-    Only("red", "0"),
+    Words(sfq_red),
+];
+
+/// What SFQ's line has besides where `red` is 1.
+const SFQ_RED: &[Rule] = &[
+    // Linux does not keep it: it is what tc derives max from, and any would do.
+    Value("cfg_max", "redflowlimit", ""),
+    Value("cfg_min", "min", ""),
+    Value("cfg_max", "max", ""),
+    Value("cfg_avpkt_bytes", "avpkt", ""),
+    Value("cfg_burst", "burst", ""),
+    Words(probability),
+    Bit("cfg_flags", 0, "ecn"),
+    Bit("cfg_flags", 1, "harddrop"),
 ];
 
 const PIE: &[Rule] = &[
@@ -114,6 +137,21 @@ const PIE: &[Rule] = &[
     Flag("ecn", "ecn"),
     Flag("bytemode", "bytemode"),
     Flag("dq_rate_estimator", "dq_rate_estimator"),
+];
+
+const FQ_PIE: &[Rule] = &[
+    Value("limit_packets", "limit", ""),
+    Value("target_us", "target", "us"),
+    Value("tupdate_us", "tupdate", "us"),
+    Value("alpha", "alpha", ""),
+    Value("beta", "beta", ""),
+    Flag("ecn", "ecn"),
+    Flag("bytemode", "bytemode"),
+    Flag("dq_rate_estimator", "dq_rate_estimator"),
+    Value("buckets", "flows", ""),
+    Value("quantum_bytes", "quantum", ""),
+    Value("memory_limit_bytes", "memory_limit", ""),
+    Value("ecn_prob_percent", "ecn_prob", ""),
 ];
 
 const RED: &[Rule] = &[
@@ -130,15 +168,47 @@ const RED: &[Rule] = &[
     Bit("cfg_flags", 3, "nodrop"),
 ];
 
+const CHOKE: &[Rule] = &[
+    Value("cfg_limit", "limit", ""),
+    Value("cfg_min", "min", ""),
+    Value("cfg_max", "max", ""),
+    Value("cfg_avpkt_bytes", "avpkt", ""),
+    Value("cfg_burst", "burst", ""),
+    Value("cfg_bandwidth_bps", "bandwidth", "bit"),
+    Words(probability),
+    Bit("cfg_flags", 0, "ecn"),
+    Bit("cfg_flags", 1, "harddrop"),
+];
+
+const DUALPI2: &[Rule] = &[
+    Value("limit_packets", "limit", ""),
+    Value("memory_limit_bytes", "memlimit", ""),
+    Value("target_ns", "target", "ns"),
+    Value("tupdate_ns", "tupdate", "ns"),
+    Value("coupling_factor", "coupling_factor", ""),
+    Value("min_qlen_step", "min_qlen_step", ""),
+    Value("c_protection_wc", "classic_protection", ""),
+    Words(|header| dualpi2_gain(header, "alpha")),
+    Words(|header| dualpi2_gain(header, "beta")),
+    Words(dualpi2_words),
+];
+
+const CAKE: &[Rule] = &[Words(cake::words)];
+
 const TABLE: &[(&str, &[Rule])] = &[
     ("pfifo", FIFO),
     ("bfifo", FIFO),
     ("pfifo_head_drop", FIFO),
+    ("pfifo_fast", PFIFO_FAST),
+    ("choke", CHOKE),
     ("codel", CODEL),
+    ("cake", CAKE),
     ("fq_codel", FQ_CODEL),
+    ("fq_pie", FQ_PIE),
     ("sfq", SFQ),
     ("pie", PIE),
     ("red", RED),
+    ("dualpi2", DUALPI2),
 ];
 
 /// The header counts ticks of 1024 ns, and the largest signed number is "off".
@@ -165,6 +235,10 @@ fn probability(header: &Header) -> Result<String, Refusal> {
     Ok(format!("probability {}", max_p / (1_u64 << 32) as f64))
 }
 
+fn sfq_red(header: &Header) -> Result<String, Refusal> {
+    if header.get("red").is_none_or(|red| red == "0") { Ok(String::new()) } else { words(SFQ_RED, header) }
+}
+
 /// `tc` has whole seconds, the header jiffies.
 fn perturb(header: &Header) -> Result<String, Refusal> {
     let (jiffies, hz): (u64, u64) = (header.number("perturb_period_jiffies")?, header.number("HZ")?);
@@ -172,6 +246,34 @@ fn perturb(header: &Header) -> Result<String, Refusal> {
         Some(0) => Ok(format!("perturb {}", jiffies / hz)),
         _ => Err(Refusal::Unsupported(format!("perturb: {jiffies} jiffies are no whole second at HZ {hz}"))),
     }
+}
+
+/// `tc` takes gains in 256ths of 1/s, of which the header has what the kernel made: 64ths of 2^32 - 1 a ns, cut.
+fn dualpi2_gain(header: &Header, word: &str) -> Result<String, Refusal> {
+    let internal: u64 = header.number(&format!("{word}_internal"))?;
+    let kernel = |gain: u64| gain.saturating_mul(u32::MAX.into()) / 4_000_000_000;
+    let gain = internal.saturating_mul(4_000_000_000).div_ceil(u32::MAX.into());
+    if kernel(gain) != internal {
+        return Err(Refusal::Unsupported(format!("{word}_internal={internal} is no gain that tc can set")));
+    }
+    Ok(format!("{word} {}", gain as f64 / 256.0))
+}
+
+fn dualpi2_words(header: &Header) -> Result<String, Refusal> {
+    let on = |key| Ok::<_, Refusal>(header.number::<u64>(key)? != 0);
+    let step: u64 = header.number("step_thresh")?;
+    let step = match on("step_in_packets")? {
+        true => format!("step_thresh_pkts {step}"),
+        false => format!("step_thresh {step}ns"),
+    };
+    let overload = if on("drop_overload")? { "drop_on_overload" } else { "overflow" };
+    let drop = if on("drop_early")? { "drop_enqueue" } else { "drop_dequeue" };
+    let classifier = match header.number::<u64>("ecn_mask")? {
+        1 => "l4s_ect",
+        3 => "any_ect",
+        other => return Err(Refusal::Unsupported(format!("ecn_mask={other} has no word here"))),
+    };
+    Ok(format!("{step} {overload} {drop} {classifier}"))
 }
 
 impl Rule {
@@ -204,7 +306,7 @@ impl Rule {
 
 /// The discipline of a header, ready to be replayed.
 pub(crate) struct Setup {
-    pub(crate) qdisc: AnyQdisc<Plain>,
+    pub(crate) qdisc: AnyQdisc<Arrival>,
     pub(crate) hash: FlowHash,
 }
 
@@ -213,15 +315,13 @@ fn line(algorithm: &str, header: &Header) -> Result<String, Refusal> {
     let rules = TABLE.iter().find(|(name, _)| *name == algorithm);
     let (_, rules) =
         rules.ok_or_else(|| Refusal::Unsupported(format!("{algorithm:?} is not implemented")))?;
-    let mut line = algorithm.to_string();
-    for rule in *rules {
-        let words = rule.words(header)?;
-        if !words.is_empty() {
-            line.push(' ');
-            line.push_str(&words);
-        }
-    }
-    Ok(line)
+    Ok(format!("{algorithm} {}", words(rules, header)?))
+}
+
+/// The words of all `rules`.
+fn words(rules: &[Rule], header: &Header) -> Result<String, Refusal> {
+    let words = rules.iter().map(|rule| rule.words(header)).collect::<Result<Vec<_>, _>>()?;
+    Ok(words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" "))
 }
 
 /// Makes the discipline that `header` describes, or says why there is none.

@@ -124,6 +124,8 @@ pub enum Line<'a> {
         prio: u8,
         /// `q` queued, `m` queued and newly marked, `d` dropped.
         fate: char,
+        /// The hosts' hashes, which only cake's lines have.
+        hosts: (u32, u32),
         /// What enqueue returned.
         ret: u8,
         /// What it left behind.

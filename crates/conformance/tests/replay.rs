@@ -138,7 +138,7 @@ fn a_mismatch_shows_both_states_and_serialises_as_replay_prints_it() {
 fn what_we_do_not_have_is_unsupported_and_says_what() {
     let table = [
         (PFIFO, 2, "# algorithm=hfsc", "\"hfsc\" is not implemented"),
-        (SFQ, 10, "# red=1", "red=1 has no word here"),
+        (PFIFO, 2, "# algorithm=pfifo_fast\n# bands=4", "bands=4 has no word here"),
         (SFQ, 9, "# perturb_period_jiffies=3", "no whole second"),
         (SFQ, 10, "# divisor=3", "divisor: found 3"),
     ];

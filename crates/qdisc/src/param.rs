@@ -45,6 +45,8 @@ pub enum Unit {
     Masked,
     /// One of several words (`variant draft2013`).
     Choice(&'static [&'static str]),
+    /// One of several words that stand by themselves (`drop_enqueue` or `drop_dequeue`), without the parameter's name.
+    Word(&'static [&'static str]),
 }
 
 impl Unit {
@@ -60,7 +62,7 @@ impl Unit {
             Self::Real => "real number",
             Self::Flag => "flag",
             Self::Masked => "value/mask",
-            Self::Choice(_) => "word",
+            Self::Choice(_) | Self::Word(_) => "word",
         }
     }
 }
@@ -123,7 +125,7 @@ impl ParamSpec {
             Unit::Real => Value::Real(
                 text.parse().map_err(|_| format!("found {text:?}; accepted: {}", self.accepted()))?,
             ),
-            Unit::Choice(words) => {
+            Unit::Choice(words) | Unit::Word(words) => {
                 let index = words.iter().position(|word| *word == text);
                 let index = index.ok_or_else(|| format!("found {text:?}; accepted: {}", self.accepted()))?;
                 return Ok(Value::Integer(index as u64));
@@ -145,10 +147,18 @@ impl ParamSpec {
         }
     }
 
+    /// Whether `text` in a line begins this parameter.
+    fn begins_with(&self, text: &str) -> bool {
+        match self.unit {
+            Unit::Word(words) => words.contains(&text),
+            _ => self.name == text,
+        }
+    }
+
     /// What is accepted, for a person: `1us to 60s`.
     #[must_use]
     pub fn accepted(&self) -> String {
-        if let Unit::Choice(words) = self.unit {
+        if let Unit::Choice(words) | Unit::Word(words) = self.unit {
             return words.join(", ");
         }
         if self.unit == Unit::Masked {
@@ -178,7 +188,7 @@ impl ParamSpec {
             (Value::Integer(bps), Unit::Rate) => {
                 Rate::from_bps(bps).map_or_else(|| "0bit".to_string(), |r| r.to_string())
             }
-            (Value::Integer(index), Unit::Choice(words)) => {
+            (Value::Integer(index), Unit::Choice(words) | Unit::Word(words)) => {
                 words.get(index as usize).unwrap_or(&"?").to_string()
             }
             (Value::Integer(pair), Unit::Masked) => format!("{:#x}/{:#x}", pair >> 8, pair & 0xff),
@@ -246,13 +256,15 @@ impl Args {
             if args.given[index] {
                 return Err(refuse("given twice".to_string()));
             }
-            args.values[index] = if param.unit == Unit::Flag {
-                Value::Flag(switched_on)
-            } else {
-                let text = words
-                    .next()
-                    .ok_or_else(|| refuse(format!("no value; accepted: {}", param.accepted())))?;
-                param.read(text).map_err(refuse)?
+            args.values[index] = match param.unit {
+                Unit::Flag => Value::Flag(switched_on),
+                Unit::Word(_) => param.read(word).map_err(refuse)?,
+                _ => {
+                    let text = words
+                        .next()
+                        .ok_or_else(|| refuse(format!("no value; accepted: {}", param.accepted())))?;
+                    param.read(text).map_err(refuse)?
+                }
             };
             args.given[index] = true;
         }
@@ -262,7 +274,7 @@ impl Args {
 
     /// The parameter that `word` names, and for a flag whether it is switched on.
     fn find(&self, word: &str) -> Result<(usize, bool), Error> {
-        let position = |name: &str| self.spec.params.iter().position(|param| param.name == name);
+        let position = |name: &str| self.spec.params.iter().position(|param| param.begins_with(name));
         if let Some(index) = position(word) {
             return Ok((index, true));
         }
@@ -272,7 +284,13 @@ impl Args {
         if let Some(index) = negated.filter(|&index| self.spec.params[index].unit == Unit::Flag) {
             return Ok((index, false));
         }
-        let known: Vec<&str> = self.spec.params.iter().map(|param| param.name).collect();
+        let mut known: Vec<&str> = Vec::new();
+        for param in self.spec.params {
+            match param.unit {
+                Unit::Word(words) => known.extend(words),
+                _ => known.push(param.name),
+            }
+        }
         let hint = match parse::nearest(word, known.iter().copied()) {
             Some(near) => format!("did you mean {near:?}? "),
             None => String::new(),
@@ -336,7 +354,9 @@ impl Args {
     pub fn choice(&self, name: &str) -> &'static str {
         let spec = self.spec.params.iter().find(|param| param.name == name);
         match (spec.map(|param| param.unit), self.integer(name)) {
-            (Some(Unit::Choice(words)), Some(index)) => words.get(index as usize).copied().unwrap_or(""),
+            (Some(Unit::Choice(words) | Unit::Word(words)), Some(index)) => {
+                words.get(index as usize).copied().unwrap_or("")
+            }
             _ => "",
         }
     }
@@ -353,6 +373,7 @@ impl fmt::Display for Args {
                 // As tc spells them: `noecn`, but `no_dq_rate_estimator`.
                 Value::Flag(false) if param.name.contains('_') => write!(f, " no_{}", param.name)?,
                 Value::Flag(false) => write!(f, " no{}", param.name)?,
+                value if matches!(param.unit, Unit::Word(_)) => write!(f, " {}", param.show(*value))?,
                 value => write!(f, " {} {}", param.name, param.show(*value))?,
             }
         }
@@ -422,6 +443,30 @@ mod tests {
         assert_eq!(line("no_quick_start variant b"), "toy target 5ms noecn variant b no_quick_start");
         assert!(!Args::defaults(&SPEC).flag("quick_start"));
         assert_eq!(SPEC.params[3].show(SPEC.params[3].default), "off or by variant on");
+    }
+
+    /// `tc` has words without a name before them: each is known by itself, and two of one parameter exclude each
+    /// other.
+    #[test]
+    fn words_that_stand_by_themselves_are_read_and_printed_back() {
+        const ALONE: QdiscSpec = QdiscSpec {
+            params: &[ParamSpec {
+                name: "drop_at",
+                unit: Unit::Word(&["drop_dequeue", "drop_enqueue"]),
+                default: Value::Integer(0),
+                range: (0.0, 0.0),
+                source: "",
+                help: "",
+            }],
+            ..SPEC
+        };
+        let line = |words| Args::parse(&ALONE, words).map(|args| args.to_string());
+        assert_eq!(line("").unwrap(), "toy drop_dequeue");
+        assert_eq!(line("drop_enqueue").unwrap(), "toy drop_enqueue");
+        assert_eq!(Args::parse(&ALONE, "drop_enqueue").unwrap().choice("drop_at"), "drop_enqueue");
+        assert_eq!(line("drop_enqueue drop_dequeue").unwrap_err().0, "toy drop_at: given twice");
+        let unknown = line("drop_at").unwrap_err().0;
+        assert!(unknown.ends_with("accepted: drop_dequeue, drop_enqueue"), "{unknown}");
     }
 
     #[test]

@@ -48,6 +48,10 @@ pub trait Qdisc<P> {
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P>;
 
     /// When [`Qdisc::on_timer`] wants to be called next (PIE's update, ARED's adaptation); `None`: never.
+    ///
+    /// A discipline that shapes (`cake bandwidth`) may hold packets and yet answer `None` to [`Qdisc::dequeue`]. Its
+    /// timer then says when it may send, and changes with each call; so a link asks for it after each `enqueue` and
+    /// `dequeue`, and after each `on_timer` an idle link calls `dequeue` again.
     fn next_timer(&self) -> Option<Instant> {
         None
     }

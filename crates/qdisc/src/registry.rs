@@ -83,12 +83,24 @@ macro_rules! qdiscs {
 qdiscs! { <P>
     Pfifo => sched::fifo::Pfifo<P>,
     Bfifo => sched::fifo::Bfifo<P>,
+    PfifoHeadDrop => sched::fifo::PfifoHeadDrop<P>,
+    PfifoFast => sched::pfifo_fast::PfifoFast<P>,
     Codel => aqm::Managed<P, aqm::codel::Codel>,
+    Cobalt => aqm::Managed<P, aqm::cobalt::Cobalt>,
     FqCodel => sched::fq_codel::FqCodel<P>,
+    Cake => sched::cake::Cake<P>,
+    FqPie => sched::fq_pie::FqPie<P>,
     Sfq => sched::sfq::Sfq<P>,
     Pie => aqm::Managed<P, aqm::pie::Pie>,
+    DocsisPie => aqm::Managed<P, aqm::docsis_pie::DocsisPie>,
     Red => aqm::Managed<P, aqm::red::Red>,
+    RedGentle => aqm::Managed<P, aqm::red_gentle::RedGentle>,
     Ared => aqm::Managed<P, aqm::ared::Ared>,
+    Blue => aqm::Managed<P, aqm::blue::Blue>,
+    Pi => aqm::Managed<P, aqm::pi::Pi>,
+    Rem => aqm::Managed<P, aqm::rem::Rem>,
+    DualPi2 => sched::dualpi2::DualPi2<P>,
+    Choke => aqm::choke::Choke<P>,
 }
 
 /// Every discipline. What a discipline is does not depend on its packets, so any packet type serves here.

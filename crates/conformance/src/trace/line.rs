@@ -105,12 +105,12 @@ fn enqueue<'a>(columns: &mut Columns<'a>) -> Parsed<Line<'a>> {
         other => return Err(format!("fate: found {other:?}; accepted: q, m, d")),
     };
     let (ret, after) = (columns.number("ret")?, columns.after()?);
-    // cake's two host hashes: no discipline here asks for them yet, but they must be numbers.
-    if columns.0.clone().next().is_some() {
-        columns.number::<u32>("src_hash")?;
-        columns.number::<u32>("dst_hash")?;
-    }
-    Ok(Line::Enqueue { id, len, flow, hash, ecn, prio, fate, ret, after })
+    let hosts = if columns.0.clone().next().is_some() {
+        (columns.number("src_hash")?, columns.number("dst_hash")?)
+    } else {
+        (0, 0)
+    };
+    Ok(Line::Enqueue { id, len, flow, hash, hosts, ecn, prio, fate, ret, after })
 }
 
 fn dequeue<'a>(columns: &mut Columns<'a>) -> Parsed<Line<'a>> {

@@ -4,9 +4,19 @@
 //! [`Managed`] makes a discipline of a law and one FIFO.
 
 pub mod ared;
+pub mod blue;
+pub mod choke;
+pub mod cobalt;
 pub mod codel;
+#[cfg(test)]
+pub(crate) mod dice;
+pub mod docsis_pie;
+mod gentle;
+pub mod pi;
 pub mod pie;
 pub mod red;
+pub mod red_gentle;
+pub mod rem;
 
 use crate::fifo::Fifo;
 use crate::packet::Packet;
@@ -70,6 +80,11 @@ pub(crate) fn mark<P: Packet, O: Owner<P>>(packet: &mut P, why: Mark, owner: &mu
         owner.marked(packet, why);
     }
     true
+}
+
+/// 64 random bits as a number in [0, 1).
+pub(crate) fn unit_interval(bits: u64) -> f64 {
+    (bits >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// The timer of a law that looks at its queue every so often.

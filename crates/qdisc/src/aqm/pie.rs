@@ -1,8 +1,8 @@
 //! PIE: proportional integral controller enhanced.
 //!
-//! Source: RFC 8033 (section numbers below), in two variants: `linux`, as Linux 6.1 runs it, and `draft2013`,
-//! the PIE of draft-pan-aqm-pie-00, of Pan et al. (HPSR 2013) and of the vendor's Linux code of that year,
-//! which the papers of 2013 to 2015 ran.
+//! Source: RFC 8033 (section numbers below), in three variants: `linux`, as Linux 6.1 runs it; `draft2013`, the
+//! PIE of draft-pan-aqm-pie-00, of Pan et al. (HPSR 2013) and of the vendor's Linux code of that year, which the
+//! papers of 2013 to 2015 ran; and `rfc8033`, the RFC as it is written (its own part is in `pie/rfc8033.rs`).
 //!
 //! Where Linux differs from the RFC:
 //!
@@ -10,6 +10,8 @@
 //! - the delay is the last departed packet's time in the queue, 0 if that emptied the queue (4.3 estimates
 //!   it); `dq_rate_estimator` switches the RFC's estimate on (5.2), with a weight of 1/8 instead of 1/4;
 //! - the guard of 4.1 looks at the delay of now, and at two full frames of backlog;
+//! - a delay of zero is no idle queue as long as something waits (4.2);
+//! - it marks up to p = 10 %, that included (5.1);
 //! - the burst allowance (4.4) shrinks as packets leave, not as updates pass;
 //! - p decays by 1/64, not 1/50, while the queue is idle (4.2), and rises by 2 points more above 250 ms;
 //! - there is no inactive state (5.3): when all is quiet, the state starts anew;
@@ -33,6 +35,8 @@
 //! - their "less than 3000 bytes" is two full frames, link headers counted.
 
 mod params;
+mod rate;
+mod rfc8033;
 
 use super::{Aqm, Periodic, mark};
 use crate::fifo::Fifo;
@@ -40,13 +44,17 @@ use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Enqueued, Probe};
 use crate::signal::{Drop, Mark, Owner};
+use alloc::format;
+use core::fmt;
 use goodqueue_units::{Duration, Instant};
-use params::{DRAFT2013, LINUX, PARAMS, Rules};
+pub(crate) use params::{ALPHA, BETA, BYTEMODE, DQ_RATE_ESTIMATOR, ECN, TARGET, TUPDATE};
+use params::{PARAMS, RFC8033, Rules};
 
 /// Probability one; 56 bits, so that 64 hold the sum of 8.5 that de-randomisation (5.4) needs.
 pub const MAX_PROB: u64 = u64::MAX >> 8;
 const TICKS_PER_SECOND: u64 = 1_000_000_000 >> 6;
-const FIRST_UPDATE: Duration = Duration::from_millis(500);
+/// Linux's first update comes this long after the start.
+pub(crate) const FIRST_UPDATE: Duration = Duration::from_millis(500);
 
 const fn ticks(span: Duration) -> u64 {
     span.as_nanos() >> 6
@@ -61,26 +69,30 @@ const fn tick_at(now: Instant) -> u64 {
 pub struct Params {
     rules: &'static Rules,
     target: u64,
+    tupdate: u64,
     /// Gains as `tc` takes them, in sixteenths of 1/s.
     alpha: u64,
     beta: u64,
     bytemode: bool,
     dq_rate_estimator: bool,
+    auto_inactive: bool,
     mtu: u32,
 }
 
 impl Params {
-    /// The parameters of a line that lists `target alpha beta bytemode dq_rate_estimator`, and perhaps
-    /// `variant`.
+    /// The parameters of a line that lists `target tupdate alpha beta bytemode dq_rate_estimator`, and perhaps
+    /// `variant`, `linux` where it does not, and `auto_inactive`.
     #[must_use]
     pub fn new(args: &Args, link: &Link) -> Self {
         Self {
-            rules: if args.choice("variant") == DRAFT2013.name { &DRAFT2013 } else { &LINUX },
+            rules: Rules::of(args),
             target: ticks(args.time("target").unwrap_or(Duration::ZERO)),
+            tupdate: ticks(args.time("tupdate").unwrap_or(Duration::ZERO)),
             alpha: args.integer("alpha").unwrap_or(0),
             beta: args.integer("beta").unwrap_or(0),
             bytemode: args.flag("bytemode"),
             dq_rate_estimator: args.flag("dq_rate_estimator"),
+            auto_inactive: args.flag("auto_inactive"),
             mtu: link.mtu,
         }
     }
@@ -101,9 +113,11 @@ pub struct Vars {
     dq_tstamp: Option<u64>,
     /// Bytes that left since the measurement of the rate began, if one runs.
     dq_count: Option<u64>,
-    /// Bytes a tick, with [`Rules::rate_bits`]; 0: not known.
+    /// Bytes a tick, with [`Rules::rate_bits`] (`rfc8033`: ticks a measurement); 0: not known.
     avg_dq_rate: u64,
     backlog_old: u64,
+    /// Whether it is at work (5.3); always, but for `rfc8033`.
+    active: bool,
 }
 
 impl Vars {
@@ -120,6 +134,7 @@ impl Vars {
             dq_count: None,
             avg_dq_rate: 0,
             backlog_old: 0,
+            active: !params.auto_inactive,
         }
     }
 
@@ -132,9 +147,11 @@ impl Vars {
         len: u32,
         draw: impl FnOnce() -> u64,
     ) -> bool {
+        let rules = params.rules;
+        let delay = if rules.as_written { self.qdelay_old } else { self.qdelay };
         if self.burst_time > 0
-            || (self.qdelay < params.target / 2 && self.prob < MAX_PROB / 5)
-            || backlog < 2 * u64::from(params.mtu)
+            || (delay < params.target / 2 && self.prob < MAX_PROB / 5)
+            || backlog < rules.least_backlog.unwrap_or(2 * u64::from(params.mtu))
         {
             return false;
         }
@@ -143,12 +160,15 @@ impl Vars {
         } else {
             self.prob
         };
-        if params.rules.derandomised {
+        if rules.derandomised {
             self.accu_prob = if prob == 0 { 0 } else { self.accu_prob.saturating_add(prob) };
             if self.accu_prob < MAX_PROB / 100 * 85 {
                 return false;
             }
             if self.accu_prob >= MAX_PROB / 2 * 17 {
+                if rules.as_written {
+                    self.accu_prob = 0;
+                }
                 return true;
             }
         }
@@ -170,6 +190,9 @@ impl Vars {
     #[inline]
     pub fn dequeued<P: Packet>(&mut self, params: &Params, now: Instant, packet: &P, backlog: u64) {
         let tick = tick_at(now);
+        if params.rules.as_written {
+            return self.departed(params, tick, packet, backlog);
+        }
         let elapsed = if params.dq_rate_estimator {
             self.measure_rate(params.rules, tick, packet.len(), backlog)
         } else {
@@ -180,47 +203,18 @@ impl Vars {
         self.burst_time = self.burst_time.saturating_sub(elapsed);
     }
 
-    /// The departure rate, measured only while enough waits to keep the link busy (5.2). Gives the length of
-    /// the measurement, if one has just ended.
-    fn measure_rate(&mut self, rules: &Rules, tick: u64, len: u32, backlog: u64) -> u64 {
-        if backlog >= rules.dq_threshold && self.dq_count.is_none() {
-            self.dq_tstamp = Some(tick);
-            self.dq_count = Some(0);
-        }
-        let Some(count) = &mut self.dq_count else { return 0 };
-        *count += u64::from(len);
-        let elapsed = tick.saturating_sub(self.dq_tstamp.unwrap_or(tick));
-        if *count < rules.dq_threshold || elapsed == 0 {
-            return 0;
-        }
-        let rate = (*count << rules.rate_bits) / elapsed;
-        let average = self.avg_dq_rate;
-        self.avg_dq_rate = if average == 0 { rate } else { average - (average >> 3) + (rate >> 3) };
-        if backlog < rules.dq_threshold {
-            self.dq_count = None;
-        } else {
-            self.dq_count = Some(0);
-            self.dq_tstamp = Some(tick);
-        }
-        elapsed
-    }
-
     /// The periodic update of the probability (4.2), with `backlog` bytes waiting.
     pub fn update(&mut self, params: &Params, backlog: u64) {
-        let rules = params.rules;
+        if params.rules.as_written {
+            return self.update_as_written(params, backlog);
+        }
         if params.dq_rate_estimator {
             self.qdelay_old = self.qdelay;
-            self.qdelay = (backlog << rules.rate_bits).checked_div(self.avg_dq_rate).unwrap_or(0);
+            self.qdelay = (backlog << params.rules.rate_bits).checked_div(self.avg_dq_rate).unwrap_or(0);
         }
         let (delay, old) = (self.qdelay, self.qdelay_old);
-        let delta = self.step(params, delay, old);
-        let stepped = self.prob.checked_add_signed(delta);
-        let overflowed = stepped.is_none_or(|prob| prob > rules.ceiling) && delta > 0;
-        self.prob = if overflowed { MAX_PROB } else { stepped.unwrap_or(0) };
         // A backlog without a delay is one whose rate is not known yet.
-        if delay == 0 && old == 0 && backlog == 0 && !overflowed {
-            self.prob -= self.prob / rules.decay;
-        }
+        self.adjust(params, backlog == 0);
         self.backlog_old = backlog;
         let quiet = delay < params.target / 2 && old < params.target / 2 && self.prob == 0;
         if quiet && (!params.dq_rate_estimator || self.avg_dq_rate > 0) {
@@ -229,6 +223,19 @@ impl Vars {
         }
         if !params.dq_rate_estimator {
             self.qdelay_old = delay;
+        }
+    }
+
+    /// Moves p by a step, and lets it decay where both delays are 0 and it `may_decay` (4.2).
+    fn adjust(&mut self, params: &Params, may_decay: bool) {
+        let rules = params.rules;
+        let (delay, old) = (self.qdelay, self.qdelay_old);
+        let delta = self.step(params, delay, old);
+        let stepped = self.prob.checked_add_signed(delta);
+        let overflowed = stepped.is_none_or(|prob| prob > rules.ceiling) && delta > 0;
+        self.prob = if overflowed { MAX_PROB } else { stepped.unwrap_or(0) };
+        if delay == 0 && old == 0 && may_decay && !overflowed {
+            self.prob -= self.prob / rules.decay;
         }
     }
 
@@ -245,7 +252,7 @@ impl Vars {
             delta = (MAX_PROB / 100 * 2) as i64;
         }
         if delay > ticks(Duration::from_millis(250)) {
-            delta += (MAX_PROB / 50) as i64;
+            delta += params.rules.boost as i64;
         }
         delta
     }
@@ -261,7 +268,16 @@ impl Vars {
         probe.integer("dq_count", self.dq_count.unwrap_or(u64::MAX).into());
         probe.integer("avg_dq_rate", self.avg_dq_rate.into());
         probe.integer("backlog_old", self.backlog_old.into());
+        probe.integer("active", self.active.into());
         probe.real("drop_probability", (self.prob as f64 / MAX_PROB as f64).min(1.0));
+    }
+}
+
+/// As the traces of `fq_pie` write a flow's: `prob:accu_prob:qdelay:qdelay_old:burst_time`.
+impl fmt::Display for Vars {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { prob, accu_prob, qdelay, qdelay_old, burst_time, .. } = self;
+        write!(f, "{prob}:{accu_prob}:{qdelay}:{qdelay_old}:{burst_time}")
     }
 }
 
@@ -296,29 +312,36 @@ impl Aqm for Pie {
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let params = Params::new(args, link);
+        if args.is_given("auto_inactive") && !params.rules.as_written {
+            return Err(Error(format!("pie auto_inactive: only variant {} has it", RFC8033.name)));
+        }
         let tupdate = args.time("tupdate").unwrap_or(FIRST_UPDATE);
+        let first = if params.rules.as_written { tupdate } else { FIRST_UPDATE };
         Ok(Self {
             limit: args.integer("limit").unwrap_or(0) as usize,
             ecn: args.flag("ecn"),
             params,
             vars: Vars::new(&params),
             stats: Stats::default(),
-            timer: Periodic::new(FIRST_UPDATE, tupdate),
+            timer: Periodic::new(first, tupdate),
         })
     }
 
     #[inline]
     fn enqueue<P: Packet, O: Owner<P>>(
         &mut self,
-        _now: Instant,
+        now: Instant,
         mut packet: P,
         queue: &mut Fifo<P>,
         owner: &mut O,
     ) -> Enqueued {
+        if self.params.rules.as_written {
+            self.vars.arrived(&self.params, now, queue.len(), self.limit);
+        }
         let fits = queue.len() < self.limit;
         let draw = || owner.random_u64();
         if fits && self.vars.drop_early(&self.params, queue.bytes(), packet.len(), draw) {
-            let may_mark = self.ecn && self.vars.prob <= MAX_PROB / 10;
+            let may_mark = self.ecn && self.vars.prob < self.params.rules.mark_below;
             if !(may_mark && mark(&mut packet, Mark::Early, owner)) {
                 return self.refuse(packet, Drop::Early, owner);
             }
@@ -383,11 +406,11 @@ mod tests {
     use std::vec::Vec;
 
     static SPEC: QdiscSpec = Pie::SPEC;
-    const NEVER: u64 = u64::MAX;
-    const FULL: u32 = 1514;
+    pub(super) const NEVER: u64 = u64::MAX;
+    pub(super) const FULL: u32 = 1514;
 
     /// Dice that always fall the same way, and the fates told.
-    struct Fixed(u64, Vec<Drop>, u32);
+    pub(super) struct Fixed(pub(super) u64, pub(super) Vec<Drop>, pub(super) u32);
 
     impl Owner<Plain> for Fixed {
         fn dropped(&mut self, _packet: Plain, why: Drop) {
@@ -404,23 +427,23 @@ mod tests {
         }
     }
 
-    fn pie(words: &str) -> Pie {
+    pub(super) fn pie(words: &str) -> Pie {
         let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: FULL };
         Pie::build(&Args::parse(&SPEC, words).unwrap(), &link).unwrap()
     }
 
-    fn ms(ms: u64) -> u64 {
+    pub(super) fn ms(ms: u64) -> u64 {
         ticks(Duration::from_millis(ms))
     }
 
     /// A probability of one in Linux's scale is not a round number of floats; a millionth of a point is
     /// enough here.
-    fn assert_percent(got: f64, want: f64, what: &str) {
+    pub(super) fn assert_percent(got: f64, want: f64, what: &str) {
         assert!((got - want).abs() < 1e-6 * want.abs().max(1.0), "{what}: {got} %, not {want} %");
     }
 
     /// By how many percent p changes in one update, from `p` percent and with these delays in ms.
-    fn step(words: &str, p: f64, delay: u64, old: u64) -> f64 {
+    pub(super) fn step(words: &str, p: f64, delay: u64, old: u64) -> f64 {
         let pie = pie(words);
         let prob = (p / 100.0 * MAX_PROB as f64) as u64;
         let vars = Vars { prob, ..Vars::new(&pie.params) };
@@ -438,6 +461,10 @@ mod tests {
         assert_eq!(
             line("variant draft2013 target 5ms"),
             "pie limit 1000 target 5ms tupdate 30ms alpha 2 beta 20 noecn nobytemode dq_rate_estimator variant draft2013"
+        );
+        assert_eq!(
+            line("variant rfc8033"),
+            "pie limit 1000 target 15ms tupdate 15ms alpha 2 beta 20 noecn nobytemode no_dq_rate_estimator auto_inactive variant rfc8033"
         );
     }
 
@@ -459,6 +486,7 @@ mod tests {
         ];
         for (p, change) in ladder {
             assert_percent(step("", p, 95, 95), change, "linux, 15 ms target");
+            assert_percent(step("variant rfc8033", p, 95, 95), change, "rfc8033, 15 ms target");
             // The papers' PIE has three levels only: an eighth below 1 %, however small p is.
             assert_percent(
                 step("variant draft2013", p, 100, 100),
@@ -488,6 +516,8 @@ mod tests {
         // (0.251 - 0.015) * 0.125 = 2.95 % is over the cap; 2 points and 2 more.
         assert_percent(step("", 20.0, 251, 251), 4.0, "linux above 250 ms");
         assert_percent(step("variant draft2013", 20.0, 251, 251), 4.0, "draft2013 above 250 ms");
+        assert_percent(step("variant rfc8033", 20.0, 251, 251), 2.0, "the RFC adds nothing");
+        assert_percent(step("variant rfc8033", 9.0, 100, 0), 13.5625 / 2.0, "rfc8033, below 10 %");
         // Down there is no cap: from 100 ms to 0 is -(0.125 + 0.001875) = -12.6875 %.
         assert_percent(step("", 20.0, 0, 100), -12.6875, "down");
     }

@@ -15,19 +15,20 @@
 //! - `adaptive` moves max_p every 500 ms by the rules of Floyd, Gummadi and Shenker (2001), within 1 % and 50
 //!   %. The kernel's timer wheel makes that 512 ms or more; here it is exact.
 
+mod marking;
 mod setup;
 
-use super::{Aqm, Periodic, mark};
+use super::{Aqm, Periodic};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
 use crate::qdisc::{Enqueued, Probe};
-use crate::signal::{Drop, Mark, Owner};
+use crate::signal::{Drop, Owner};
 use alloc::string::ToString;
 use goodqueue_units::{Duration, Instant};
-use setup::set_up;
-
+pub(super) use marking::Marking;
 pub use setup::Idle;
+pub(crate) use setup::{Scale, max_p, set_up};
 
 /// One percent of max_p, in Q0.32, rounded.
 const ONE_PERCENT: u32 = ((1_u64 << 32) / 100) as u32 + 1;
@@ -130,13 +131,24 @@ impl Vars {
     #[inline]
     pub fn decide(&mut self, params: &Params, draw: impl FnOnce() -> u32) -> Verdict {
         if self.qavg < params.qth_min {
-            self.qcount = -1;
+            self.outside();
             return Verdict::Pass;
         }
         if self.qavg >= params.qth_max {
-            self.qcount = -1;
+            self.outside();
             return Verdict::Forced;
         }
+        self.between(params, draw)
+    }
+
+    /// The average is outside the thresholds: the next drop is spaced anew.
+    pub(super) fn outside(&mut self) {
+        self.qcount = -1;
+    }
+
+    /// As [`Vars::decide`], where the average is known to be between the thresholds.
+    #[inline]
+    pub(super) fn between(&mut self, params: &Params, draw: impl FnOnce() -> u32) -> Verdict {
         self.qcount = self.qcount.saturating_add(1);
         let due = self.qcount > 0 && {
             let above = (self.qavg - params.qth_min) >> params.wlog;
@@ -149,6 +161,26 @@ impl Vars {
             self.q_r = draw() / self.max_p_delta;
         }
         if due { Verdict::Early } else { Verdict::Pass }
+    }
+
+    /// CHOKe's lower threshold, which belongs to what is below it.
+    pub(super) fn is_small(&self, params: &Params) -> bool {
+        self.qavg <= params.qth_min
+    }
+
+    /// CHOKe's upper threshold, which belongs to what is below it.
+    pub(super) fn is_large(&self, params: &Params) -> bool {
+        self.qavg > params.qth_max
+    }
+
+    /// Another flow's from now on (SFQ's slots); the last random number stays.
+    pub(crate) fn restart(&mut self) {
+        (self.qavg, self.qcount) = (0, -1);
+    }
+
+    /// Average, count and random number, as traces of SFQ show them.
+    pub(crate) fn shown(&self) -> (u64, i32, u32) {
+        (self.qavg, self.qcount, self.q_r)
     }
 
     /// Moves max_p so that the average comes to stand in the middle of the thresholds (Adaptive RED).
@@ -193,26 +225,13 @@ impl Vars {
     }
 }
 
-/// What `tc -s` counts.
-#[derive(Clone, Copy, Debug, Default)]
-struct Stats {
-    prob_drop: u64,
-    prob_mark: u64,
-    forced_drop: u64,
-    forced_mark: u64,
-    pdrop: u64,
-}
-
 /// RED over one FIFO: `tc`'s `red`.
 #[derive(Clone, Debug)]
 pub struct Red {
     limit: u64,
-    ecn: bool,
-    harddrop: bool,
-    nodrop: bool,
     params: Params,
     vars: Vars,
-    stats: Stats,
+    marking: Marking,
     timer: Option<Periodic>,
 }
 
@@ -277,20 +296,15 @@ impl Aqm for Red {
     };
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
-        let (ecn, nodrop) = (args.flag("ecn"), args.flag("nodrop"));
-        if nodrop && !ecn {
+        if args.flag("nodrop") && !args.flag("ecn") {
             return Err(Error("red nodrop: has a meaning only with ecn".to_string()));
         }
-        let params = set_up(args)?;
-        let max_p = (args.real("probability").unwrap_or(0.0) * (1_u64 << 32) as f64) as u32;
+        let params = set_up(args, "limit", Scale::Bytes)?;
         Ok(Self {
             limit: args.integer("limit").unwrap_or(0),
-            ecn,
-            harddrop: args.flag("harddrop"),
-            nodrop,
-            vars: Vars::new(&params, max_p),
+            vars: Vars::new(&params, max_p(args)),
             params,
-            stats: Stats::default(),
+            marking: Marking::new(args),
             timer: args.flag("adaptive").then(|| Periodic::new(ADAPT_INTERVAL, ADAPT_INTERVAL)),
         })
     }
@@ -305,13 +319,14 @@ impl Aqm for Red {
     ) -> Enqueued {
         self.vars.arrive(&self.params, now, queue.bytes());
         let verdict = self.vars.decide(&self.params, || owner.random_u32());
-        if verdict != Verdict::Pass && !self.spare(verdict, &mut packet, owner) {
-            let why = if verdict == Verdict::Early { Drop::Early } else { Drop::Forced };
+        if verdict != Verdict::Pass
+            && let Some(why) = self.marking.condemn(verdict, &mut packet, owner)
+        {
             owner.dropped(packet, why);
             return Enqueued::Congestion;
         }
         if queue.bytes() + u64::from(packet.len()) > self.limit {
-            self.stats.pdrop += 1;
+            self.marking.refused();
             owner.dropped(packet, Drop::Overlimit);
             return Enqueued::Dropped;
         }
@@ -346,34 +361,7 @@ impl Aqm for Red {
 
     fn probe(&self, probe: &mut dyn Probe) {
         self.vars.probe(&self.params, probe);
-        probe.integer("prob_drop", self.stats.prob_drop.into());
-        probe.integer("prob_mark", self.stats.prob_mark.into());
-        probe.integer("forced_drop", self.stats.forced_drop.into());
-        probe.integer("forced_mark", self.stats.forced_mark.into());
-        probe.integer("pdrop", self.stats.pdrop.into());
-    }
-}
-
-impl Red {
-    /// Whether `packet`, condemned, is queued all the same: marked, or not to be dropped early. Counts what
-    /// is done.
-    fn spare<P: Packet, O: Owner<P>>(&mut self, verdict: Verdict, packet: &mut P, owner: &mut O) -> bool {
-        let (marked, dropped, why) = match verdict {
-            Verdict::Forced => (&mut self.stats.forced_mark, &mut self.stats.forced_drop, Mark::Forced),
-            _ => (&mut self.stats.prob_mark, &mut self.stats.prob_drop, Mark::Early),
-        };
-        let hard = verdict == Verdict::Forced && self.harddrop;
-        if self.ecn && !hard {
-            if mark(packet, why, owner) {
-                *marked += 1;
-                return true;
-            }
-            if self.nodrop {
-                return true;
-            }
-        }
-        *dropped += 1;
-        false
+        self.marking.probe(probe);
     }
 }
 

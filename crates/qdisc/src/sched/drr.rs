@@ -12,6 +12,7 @@ use super::slab::{Chain, NIL, Slab};
 use crate::packet::Packet;
 use crate::qdisc::Backlog;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// A flow that is in neither list; unlike [`NIL`], which ends one.
 const UNLISTED: u32 = u32::MAX - 1;
@@ -120,12 +121,26 @@ impl<P: Packet> FlowQueue<'_, P> {
     pub(crate) fn totals(&self) -> Totals {
         *self.totals
     }
+
+    /// Bytes that wait in this flow.
+    #[inline]
+    pub(crate) fn bytes(&self) -> u64 {
+        *self.bytes
+    }
 }
 
-impl<P: Packet, S: Clone + Default> Drr<P, S> {
+impl<P: Packet, S: Clone> Drr<P, S> {
     /// `flows` buckets (at least one), a round of `quantum` bytes (at least one).
-    pub(crate) fn new(flows: u32, quantum: u32) -> Self {
-        let flow = Flow { law: S::default(), deficit: 0, queue: Chain::default(), bytes: 0, next: UNLISTED };
+    pub(crate) fn new(flows: u32, quantum: u32) -> Self
+    where
+        S: Default,
+    {
+        Self::with(flows, quantum, S::default())
+    }
+
+    /// As [`Drr::new`]; each flow's law begins as `law`.
+    pub(crate) fn with(flows: u32, quantum: u32, law: S) -> Self {
+        let flow = Flow { law, deficit: 0, queue: Chain::default(), bytes: 0, next: UNLISTED };
         Self {
             flows: alloc::vec![flow; flows as usize],
             packets: Slab::default(),
@@ -230,6 +245,16 @@ impl<P: Packet, S: Clone + Default> Drr<P, S> {
     #[inline]
     pub(crate) fn totals(&self) -> Totals {
         self.totals
+    }
+
+    /// All flows, in the order of their buckets.
+    pub(crate) fn flows(&self) -> &[Flow<S>] {
+        &self.flows
+    }
+
+    /// The law's state and the waiting bytes of each flow in `buckets`, for a law that looks at flows now and then.
+    pub(crate) fn laws_mut(&mut self, buckets: Range<usize>) -> impl Iterator<Item = (&mut S, u64)> {
+        self.flows[buckets].iter_mut().map(|flow| (&mut flow.law, flow.bytes))
     }
 
     /// How often a flow became new.

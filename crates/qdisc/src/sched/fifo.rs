@@ -1,6 +1,8 @@
-//! First in, first out, with a limit in packets (`pfifo`) or bytes (`bfifo`): drop-tail.
+//! First in, first out, with a limit in packets (`pfifo`) or bytes (`bfifo`): drop-tail; and `pfifo_head_drop`, which
+//! drops the oldest packet instead of the one that arrives.
 //!
-//! Source: tc-pfifo(8). Linux takes the limit from the device's `txqueuelen` where the line has none; here it is
+//! Source: tc-pfifo(8); for `pfifo_head_drop`, which has no page, the golden traces: the arrival is queued, and answered
+//! with [`Enqueued::Congestion`] where another packet had to go. Linux takes the limit from the device's `txqueuelen` where the line has none; here it is
 //! 1000 packets, and 1000 full frames of bytes.
 
 use crate::fifo::Fifo;
@@ -101,6 +103,52 @@ impl<P: Packet> Qdisc<P> for Bfifo<P> {
     }
 }
 
+/// `pfifo_head_drop`: at most `limit` packets, the newest ones.
+#[derive(Clone, Debug)]
+pub struct PfifoHeadDrop<P> {
+    queue: Fifo<P>,
+    limit: usize,
+}
+
+impl<P: Packet> Discipline for PfifoHeadDrop<P> {
+    const SPEC: QdiscSpec = QdiscSpec {
+        name: "pfifo_head_drop",
+        summary: "First in, first out: drops the oldest packet when `limit` packets wait and one arrives",
+        source: "Linux 6.1 (golden traces)",
+        params: Pfifo::<P>::SPEC.params,
+    };
+
+    fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
+        Ok(Self { queue: Fifo::default(), limit: args.integer("limit").unwrap_or(0) as usize })
+    }
+}
+
+impl<P: Packet> Qdisc<P> for PfifoHeadDrop<P> {
+    #[inline]
+    fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
+        packet.set_arrival(now);
+        let oldest = if self.queue.len() < self.limit { None } else { self.queue.pop() };
+        self.queue.push(packet);
+        match oldest {
+            None => Enqueued::Success,
+            Some(oldest) => {
+                owner.dropped(oldest, Drop::Overlimit);
+                Enqueued::Congestion
+            }
+        }
+    }
+
+    #[inline]
+    fn dequeue<O: Owner<P>>(&mut self, _now: Instant, _owner: &mut O) -> Option<P> {
+        self.queue.pop()
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+}
+
 #[inline]
 fn admit<P: Packet, O: Owner<P>>(
     queue: &mut Fifo<P>,
@@ -116,4 +164,36 @@ fn admit<P: Packet, O: Owner<P>>(
     }
     owner.dropped(packet, Drop::Overlimit);
     Enqueued::Dropped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Noted;
+    use super::*;
+    use crate::packet::Plain;
+    use crate::registry::AnyQdisc;
+    use goodqueue_units::Rate;
+    use std::vec::Vec;
+
+    /// Five packets of 100 bytes where two fit: what is told of each, which are dropped, which leave.
+    fn fate(line: &str) -> (Vec<Enqueued>, Vec<u64>, Vec<u64>) {
+        let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+        let (mut qdisc, mut owner) = (AnyQdisc::parse(line, &link).unwrap(), Noted::default());
+        let told = (0..5)
+            .map(|id| qdisc.enqueue(Instant::ZERO, Plain { id, ..Plain::new(100) }, &mut owner))
+            .collect();
+        let left = core::iter::from_fn(|| qdisc.dequeue(Instant::ZERO, &mut owner)).map(|packet| packet.id);
+        (told, left.collect(), owner.dropped)
+    }
+
+    #[test]
+    fn drop_tail_keeps_the_oldest_and_head_drop_the_newest() {
+        use Enqueued::{Congestion, Dropped, Success};
+        let tail =
+            ([Success, Success, Dropped, Dropped, Dropped].to_vec(), [0, 1].to_vec(), [2, 3, 4].to_vec());
+        assert_eq!(fate("pfifo limit 2"), tail);
+        assert_eq!(fate("bfifo limit 299"), tail);
+        let told = [Success, Success, Congestion, Congestion, Congestion].to_vec();
+        assert_eq!(fate("pfifo_head_drop limit 2"), (told, [3, 4].to_vec(), [0, 1, 2].to_vec()));
+    }
 }

@@ -1,10 +1,14 @@
 //! Containers: disciplines that hold their packets without a control law, or in several queues.
 
+pub mod cake;
 pub(crate) mod drr;
+pub mod dualpi2;
 pub(crate) mod fattest;
 pub mod fifo;
 pub mod fq_codel;
+pub mod fq_pie;
 pub(crate) mod lengths;
+pub mod pfifo_fast;
 pub mod sfq;
 pub(crate) mod slab;
 

@@ -10,23 +10,28 @@
 //! - a packet that empties its slot is not charged, and the slot is given up: the flow begins anew, as a newcomer;
 //! - a new flow waits for the end of the round; none is served first.
 //!
-//! Linux's `sfq` can also run RED in each slot (`redflowlimit` and the words that go with it): not here.
+//! With `redflowlimit` each slot runs RED besides: see `red`.
 //!
 //! Hashes are perturbed with two keys of 64 bits, drawn at the first packet and then every `perturb` seconds, when
 //! all packets are dealt out anew. The keys' use follows the golden traces, since the kernel's own hash sees
 //! addresses that a [`Packet`] does not have.
 
+mod params;
+mod red;
+
 use super::lengths::{Lengths, Slot};
 use super::slab::{Chain, NIL, Slab};
 use crate::aqm::Periodic;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
 use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
 use alloc::format;
 use alloc::vec::Vec;
 use goodqueue_units::{Duration, Instant};
+use params::PARAMS;
+use red::SlotRed;
 
 /// `tc`'s `sfq`.
 #[derive(Clone, Debug)]
@@ -43,6 +48,7 @@ pub struct Sfq<P> {
     depth: u32,
     quantum: i32,
     headdrop: bool,
+    red: Option<SlotRed>,
     keys: Option<[u64; 2]>,
     timer: Option<Periodic>,
 }
@@ -52,64 +58,7 @@ impl<P: Packet> Discipline for Sfq<P> {
         name: "sfq",
         summary: "Stochastic fairness: flows in rounds, no control law; drops from the longest",
         source: "McKenney, INFOCOM 1990; tc-sfq(8)",
-        params: &[
-            ParamSpec {
-                name: "limit",
-                unit: Unit::Packets,
-                default: Value::Integer(127),
-                range: (1.0, 1e9),
-                source: "tc-sfq(8)",
-                help: "packets that all flows hold at most; depth times flows, if that is less",
-            },
-            ParamSpec {
-                name: "depth",
-                unit: Unit::Packets,
-                default: Value::Integer(127),
-                range: (1.0, 127.0),
-                source: "tc-sfq(8)",
-                help: "packets that one flow holds at most",
-            },
-            ParamSpec {
-                name: "flows",
-                unit: Unit::Count,
-                default: Value::Integer(128),
-                range: (1.0, 65_408.0),
-                source: "Linux 6.1 (golden traces); tc-sfq(8) says 127",
-                help: "flows that hold packets at the same time, at most",
-            },
-            ParamSpec {
-                name: "divisor",
-                unit: Unit::Count,
-                default: Value::Integer(1024),
-                range: (1.0, 65_536.0),
-                source: "tc-sfq(8)",
-                help: "buckets that flows are hashed to; a power of two",
-            },
-            ParamSpec {
-                name: "quantum",
-                unit: Unit::Bytes,
-                default: Value::Unset,
-                range: (1.0, 1_048_576.0),
-                source: "tc-sfq(8)",
-                help: "bytes that a flow may send a round; unset: a full frame of the link",
-            },
-            ParamSpec {
-                name: "perturb",
-                unit: Unit::Count,
-                default: Value::Integer(0),
-                range: (0.0, 1e6),
-                source: "tc-sfq(8)",
-                help: "seconds after which flows are hashed anew; 0: never",
-            },
-            ParamSpec {
-                name: "headdrop",
-                unit: Unit::Flag,
-                default: Value::Flag(false),
-                range: (0.0, 0.0),
-                source: "tc-sfq(8)",
-                help: "drop a flow's oldest packet instead of its newest",
-            },
-        ],
+        params: PARAMS,
     };
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
@@ -118,6 +67,7 @@ impl<P: Packet> Discipline for Sfq<P> {
         if !divisor.is_power_of_two() {
             return Err(Error(format!("sfq divisor: found {divisor}; accepted: a power of two")));
         }
+        let red = SlotRed::build(args, flows as usize)?;
         let (slots, lengths) = Lengths::of(flows as usize, depth as usize);
         let period = Duration::from_secs(integer("perturb"));
         Ok(Self {
@@ -131,6 +81,7 @@ impl<P: Packet> Discipline for Sfq<P> {
             depth: depth as u32,
             quantum: args.integer("quantum").unwrap_or(link.mtu.into()).max(1) as i32,
             headdrop: args.flag("headdrop"),
+            red,
             keys: None,
             timer: (period > Duration::ZERO).then(|| Periodic::new(period, period)),
         })
@@ -142,17 +93,21 @@ impl<P: Packet> Qdisc<P> for Sfq<P> {
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
         packet.set_arrival(now);
         let keys = *self.keys.get_or_insert_with(|| first_keys(self.timer.is_some(), owner));
-        let Some(slot) = self.slot_of(self.bucket(&packet, keys)) else {
+        let Some((slot, new)) = self.slot_of(self.bucket(&packet, keys)) else {
             owner.dropped(packet, Drop::Overlimit);
             return Enqueued::Dropped;
         };
-        if self.slots[slot as usize].packets >= self.depth {
+        let mut condemned = (self.slots[slot as usize].packets >= self.depth).then_some(Drop::Flow);
+        if self.red.is_some() {
+            condemned = self.ask_red(now, (slot, new), &mut packet, owner).or(condemned);
+        }
+        if let Some(why) = condemned {
             if !self.headdrop {
-                owner.dropped(packet, Drop::Flow);
+                owner.dropped(packet, why);
                 return Enqueued::Dropped;
             }
             // The flow keeps its place in the round and its length, so only the packets change places.
-            self.take(slot, false).into_iter().for_each(|oldest| owner.dropped(oldest, Drop::Flow));
+            self.take(slot, false).into_iter().for_each(|oldest| owner.dropped(oldest, why));
             self.put(slot, packet);
             return Enqueued::Congestion;
         }
@@ -195,7 +150,7 @@ impl<P: Packet> Qdisc<P> for Sfq<P> {
         timer.fired(now);
         let keys = [owner.random_u64(), owner.random_u64()];
         self.keys = Some(keys);
-        self.deal_anew(keys, owner);
+        self.deal_anew(now, keys, owner);
     }
 
     #[inline]
@@ -214,8 +169,12 @@ impl<P: Packet> Qdisc<P> for Sfq<P> {
         for name in ["ring0", "ring1", "ring2", "ring3"].into_iter().take(active) {
             at = self.slots[at as usize].next;
             let Slot { bucket, packets, allot, bytes, .. } = self.slots[at as usize];
-            // RED's average, count and draw, as they stand where there is no RED.
-            probe.text(name, format!("{at}:{bucket}:{packets}:{allot}:{bytes}:0:-1:0"));
+            // RED's average, count and random number, as they stand where there is no RED.
+            let (qavg, qcount, q_r) = self.red.as_ref().map_or((0, -1, 0), |red| red.shown(at));
+            probe.text(name, format!("{at}:{bucket}:{packets}:{allot}:{bytes}:{qavg}:{qcount}:{q_r}"));
+        }
+        if let Some(red) = &self.red {
+            red.probe(probe);
         }
     }
 }
@@ -235,17 +194,35 @@ impl<P: Packet> Sfq<P> {
         (x ^ (x >> 31)) as u32 & (self.buckets.len() as u32 - 1)
     }
 
-    /// The slot of `bucket`, a free one if it has none yet; `None` when there is no free one.
-    fn slot_of(&mut self, bucket: u32) -> Option<u32> {
+    /// The slot of `bucket`, and whether it is a free one, as it had none yet; `None` when there is no free one.
+    fn slot_of(&mut self, bucket: u32) -> Option<(u32, bool)> {
         let known = self.buckets[bucket as usize];
         if known != NIL {
-            return Some(known);
+            return Some((known, false));
         }
         let free = self.lengths.newest(0);
         let slot = self.slots.get_mut(free as usize)?; // NIL is never a slot
         slot.bucket = bucket;
         self.buckets[bucket as usize] = free;
-        Some(free)
+        Some((free, true))
+    }
+
+    /// Whether RED wants a packet of the slot to go: `packet`, or with `headdrop` the oldest.
+    #[inline(never)] // so that plain SFQ does not carry it about
+    fn ask_red<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        (slot, new): (u32, bool),
+        packet: &mut P,
+        owner: &mut O,
+    ) -> Option<Drop> {
+        let red = self.red.as_mut()?;
+        if new {
+            red.restart(slot);
+        }
+        let Slot { queue, bytes, .. } = self.slots[slot as usize];
+        let head = if self.headdrop { self.packets.head_mut(queue) } else { None };
+        red.condemn(now, (slot, bytes), head, packet, owner)
     }
 
     /// Puts `packet` at the end of a slot, and counts it; its length among the slots is the caller's business.
@@ -322,9 +299,14 @@ impl<P: Packet> Sfq<P> {
     }
 
     /// Takes all packets out, slot by slot, and puts them into the buckets of the new keys.
-    fn deal_anew<O: Owner<P>>(&mut self, keys: [u64; 2], owner: &mut O) {
+    fn deal_anew<O: Owner<P>>(&mut self, now: Instant, keys: [u64; 2], owner: &mut O) {
         let mut all = Chain::default();
         for slot in 0..self.slots.len() as u32 {
+            // RED begins anew in the slots that were busy; one that was free till now, and is taken below, has the
+            // average of the flow that left it.
+            if let Some(red) = self.red.as_mut().filter(|_| self.slots[slot as usize].packets > 0) {
+                red.restart(slot);
+            }
             let waiting = core::mem::take(&mut self.slots[slot as usize].queue);
             // One packet less at a time: the order of the free slots comes from it.
             while self.slots[slot as usize].packets > 0 {
@@ -341,10 +323,14 @@ impl<P: Packet> Sfq<P> {
         while let Some(packet) = self.packets.pop(&mut all) {
             match self.slot_of(self.bucket(&packet, keys)) {
                 None => owner.dropped(packet, Drop::Overlimit),
-                Some(slot) if self.slots[slot as usize].packets >= self.depth => {
+                Some((slot, _)) if self.slots[slot as usize].packets >= self.depth => {
                     owner.dropped(packet, Drop::Flow);
                 }
-                Some(slot) => self.add(slot, packet),
+                Some((slot, _)) => {
+                    let bytes = self.slots[slot as usize].bytes;
+                    self.red.iter_mut().for_each(|red| red.arrive(now, slot, bytes));
+                    self.add(slot, packet);
+                }
             }
         }
     }

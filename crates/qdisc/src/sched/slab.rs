@@ -85,6 +85,11 @@ impl<P> Slab<P> {
         node.packet.take()
     }
 
+    /// The oldest packet of `chain`.
+    pub(crate) fn head_mut(&mut self, chain: Chain) -> Option<&mut P> {
+        self.nodes.get_mut(chain.head as usize)?.packet.as_mut() // NIL is never a place
+    }
+
     /// Takes the newest packet of `chain`.
     pub(crate) fn pop_tail(&mut self, chain: &mut Chain) -> Option<P> {
         if chain.head == chain.tail {

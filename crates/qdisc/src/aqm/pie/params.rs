@@ -1,7 +1,7 @@
 //! PIE's parameters, and how its variants differ, as data: see [`super`].
 
 use super::MAX_PROB;
-use crate::param::{ParamSpec, Unit, Value};
+use crate::param::{Args, ParamSpec, Unit, Value};
 use goodqueue_units::Duration;
 
 /// What the variants do differently, as numbers.
@@ -19,12 +19,32 @@ pub(super) struct Rules {
     pub(super) decay: u64,
     /// The greatest probability.
     pub(super) ceiling: u64,
+    /// What a delay above 250 ms adds to p in each step.
+    pub(super) boost: u64,
+    /// Below this probability ECN-capable packets are marked (5.1).
+    pub(super) mark_below: u64,
+    /// Bytes that must wait for a packet to be dropped (4.1); two full frames if it says nothing.
+    pub(super) least_backlog: Option<u64>,
     /// Whether drops are spaced (5.4).
     pub(super) derandomised: bool,
     /// Bytes that make one measurement of the departure rate, and must wait when one begins (5.2).
     pub(super) dq_threshold: u64,
-    /// Fraction bits of the departure rate.
+    /// Fraction bits of the departure rate, or of the time that a measurement of it takes.
     pub(super) rate_bits: u32,
+    /// Whether delays, bursts and activity are handled as the RFC is written (4.1, 4.2, 4.4, 5.2, 5.3), see
+    /// `rfc8033.rs`, or as Linux does it.
+    pub(super) as_written: bool,
+}
+
+impl Rules {
+    /// The variant's that `args` name; Linux's where they name none.
+    pub(super) fn of(args: &Args) -> &'static Self {
+        match args.choice("variant") {
+            word if word == DRAFT2013.name => &DRAFT2013,
+            word if word == RFC8033.name => &RFC8033,
+            _ => &LINUX,
+        }
+    }
 }
 
 /// Linux 6.1.
@@ -35,9 +55,13 @@ pub(super) const LINUX: Rules = Rules {
     capped_from: MAX_PROB / 10,
     decay: 64,
     ceiling: u64::MAX,
+    boost: MAX_PROB / 50,
+    mark_below: MAX_PROB / 10 + 1,
+    least_backlog: None,
     derandomised: true,
     dq_threshold: 16_384,
     rate_bits: 8,
+    as_written: false,
 };
 
 /// The PIE of 2013. Three levels of gain; steps up are capped whatever p; packets are dropped by plain dice.
@@ -51,6 +75,19 @@ pub(super) const DRAFT2013: Rules = Rules {
     derandomised: false,
     dq_threshold: 10_000,
     rate_bits: 24,
+    ..LINUX
+};
+
+/// RFC 8033 as it is written. It has no number for MEAN_PKTSIZE: RFC 8034's, its authors' other document, is 1024.
+pub(super) const RFC8033: Rules = Rules {
+    name: "rfc8033",
+    decay: 50,
+    ceiling: MAX_PROB,
+    boost: 0,
+    mark_below: MAX_PROB / 10,
+    least_backlog: Some(2 * 1024 + 1),
+    as_written: true,
+    ..LINUX
 };
 
 const fn gain(name: &'static str, default: u64, source: &'static str, help: &'static str) -> ParamSpec {
@@ -61,6 +98,49 @@ const fn flag(name: &'static str, default: Value, source: &'static str, help: &'
     ParamSpec { name, unit: Unit::Flag, default, range: (0.0, 0.0), source, help }
 }
 
+pub(crate) const TARGET: ParamSpec = ParamSpec {
+    name: "target",
+    unit: Unit::Time,
+    default: Value::PerVariant(&[
+        Value::Integer(15_000_000),
+        Value::Integer(20_000_000),
+        Value::Integer(15_000_000),
+    ]),
+    range: (1e3, 60e9),
+    source: "RFC 8033, 4.2; Khademi et al. 2013, Table 2",
+    help: "queue delay that the controller steers to",
+};
+pub(crate) const TUPDATE: ParamSpec = ParamSpec {
+    name: "tupdate",
+    unit: Unit::Time,
+    default: Value::PerVariant(&[
+        Value::Integer(15_000_000),
+        Value::Integer(30_000_000),
+        Value::Integer(15_000_000),
+    ]),
+    range: (1e3, 60e9),
+    source: "RFC 8033, 4.2; Khademi et al. 2013, Table 2",
+    help: "time between two updates of the drop probability",
+};
+pub(crate) const ALPHA: ParamSpec =
+    gain("alpha", 2, "tc-pie(8)", "weight of the delay's distance from target, in sixteenths of 1/s");
+pub(crate) const BETA: ParamSpec =
+    gain("beta", 20, "tc-pie(8)", "weight of the delay's change, in sixteenths of 1/s");
+pub(crate) const ECN: ParamSpec = flag(
+    "ecn",
+    Value::Flag(false),
+    "tc-pie(8)",
+    "mark ECN-capable packets instead of dropping them, up to p = 10 %",
+);
+pub(crate) const BYTEMODE: ParamSpec =
+    flag("bytemode", Value::Flag(false), "tc-pie(8)", "scale the probability by the packet's size");
+pub(crate) const DQ_RATE_ESTIMATOR: ParamSpec = flag(
+    "dq_rate_estimator",
+    Value::PerVariant(&[Value::Flag(false), Value::Flag(true), Value::Flag(false)]),
+    "tc-pie(8); RFC 8033, 5.2; draft-pan-aqm-pie-00",
+    "derive the delay from the departure rate instead of time stamps",
+);
+
 pub(super) const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "limit",
@@ -70,43 +150,25 @@ pub(super) const PARAMS: &[ParamSpec] = &[
         source: "tc-pie(8)",
         help: "packets that the queue holds at most",
     },
-    ParamSpec {
-        name: "target",
-        unit: Unit::Time,
-        default: Value::PerVariant(&[Value::Integer(15_000_000), Value::Integer(20_000_000)]),
-        range: (1e3, 60e9),
-        source: "RFC 8033, 4.2; Khademi et al. 2013, Table 2",
-        help: "queue delay that the controller steers to",
-    },
-    ParamSpec {
-        name: "tupdate",
-        unit: Unit::Time,
-        default: Value::PerVariant(&[Value::Integer(15_000_000), Value::Integer(30_000_000)]),
-        range: (1e3, 60e9),
-        source: "RFC 8033, 4.2; Khademi et al. 2013, Table 2",
-        help: "time between two updates of the drop probability",
-    },
-    gain("alpha", 2, "tc-pie(8)", "weight of the delay's distance from target, in sixteenths of 1/s"),
-    gain("beta", 20, "tc-pie(8)", "weight of the delay's change, in sixteenths of 1/s"),
+    TARGET,
+    TUPDATE,
+    ALPHA,
+    BETA,
+    ECN,
+    BYTEMODE,
+    DQ_RATE_ESTIMATOR,
     flag(
-        "ecn",
-        Value::Flag(false),
-        "tc-pie(8)",
-        "mark ECN-capable packets instead of dropping them, up to p = 10 %",
-    ),
-    flag("bytemode", Value::Flag(false), "tc-pie(8)", "scale the probability by the packet's size"),
-    flag(
-        "dq_rate_estimator",
-        Value::PerVariant(&[Value::Flag(false), Value::Flag(true)]),
-        "tc-pie(8); draft-pan-aqm-pie-00",
-        "derive the delay from the departure rate instead of time stamps",
+        "auto_inactive",
+        Value::PerVariant(&[Value::Unset, Value::Unset, Value::Flag(true)]),
+        "RFC 8033, 5.3",
+        "let all pass until a third of limit waits, and again once all is quiet; only variant rfc8033",
     ),
     ParamSpec {
         name: "variant",
-        unit: Unit::Choice(&[LINUX.name, DRAFT2013.name]),
+        unit: Unit::Choice(&[LINUX.name, DRAFT2013.name, RFC8033.name]),
         default: Value::Integer(0),
         range: (0.0, 0.0),
-        source: "Linux 6.1; draft-pan-aqm-pie-00",
-        help: "whose PIE: today's Linux or the papers' of 2013",
+        source: "Linux 6.1; draft-pan-aqm-pie-00; RFC 8033",
+        help: "whose PIE: today's Linux, the papers' of 2013, or the RFC's",
     },
 ];

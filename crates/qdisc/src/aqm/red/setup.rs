@@ -57,22 +57,42 @@ fn wlog(min: u64, burst: u64, avpkt: u64) -> Option<u32> {
     })
 }
 
-/// The thresholds, the weight and the idle table, as `tc` derives them.
-pub(super) fn set_up(args: &Args) -> Result<Params, Error> {
-    let refuse = |why: &str| Error(format!("red: {why}"));
+/// What thresholds are counted in, and whether an idle link has an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// Bytes (`red`).
+    Bytes,
+    /// Packets of `avpkt` bytes (`choke`).
+    Packets,
+    /// Bytes of one of many queues, which is forgotten once it is empty (`sfq`).
+    Flow,
+}
+
+/// The drop probability at the upper threshold, in Q0.32.
+pub(crate) fn max_p(args: &Args) -> u32 {
+    (args.real("probability").unwrap_or(0.0) * (1_u64 << 32) as f64) as u32
+}
+
+/// The thresholds, the weight and the idle table, as `tc` derives them. `limit` is the word that max is a quarter of.
+pub(crate) fn set_up(args: &Args, limit: &str, scale: Scale) -> Result<Params, Error> {
+    let refuse = |why: &str| Error(format!("{}: {why}", args.spec.name));
     let integer = |name| args.integer(name);
-    let (limit, avpkt) = (integer("limit").unwrap_or(0), integer("avpkt").unwrap_or(1));
+    let (limit, avpkt) = (integer(limit).unwrap_or(0), integer("avpkt").unwrap_or(1));
     let max = integer("max").unwrap_or_else(|| integer("min").map_or(limit / 4, |min| 3 * min));
     let min = integer("min").unwrap_or(max / 3);
     if max <= min {
         return Err(refuse("max must be greater than min"));
     }
-    let burst = integer("burst").unwrap_or((2 * min + max) / (3 * avpkt));
-    let wlog = wlog(min, burst, avpkt).ok_or_else(|| {
+    let unit = if scale == Scale::Packets { avpkt } else { 1 };
+    let burst = integer("burst").unwrap_or((2 * min + max) * unit / (3 * avpkt));
+    let wlog = wlog(min * unit, burst, avpkt).ok_or_else(|| {
         refuse(&format!("no weight lets a burst of {burst} packets pass; burst must be at least min / avpkt"))
     })?;
     if max >> (31 - wlog) != 0 {
         return Err(refuse("max is too large for the kernel's 31 bits"));
+    }
+    if scale == Scale::Flow {
+        return Ok(Params::new(min, max, wlog, None));
     }
     let rate = integer("bandwidth").and_then(Rate::from_bps).map_or(1.0, |rate| rate.as_bps() as f64 / 8e6);
     let idle = Idle::new(wlog, avpkt as f64 / rate);

@@ -1,0 +1,54 @@
+//! A packet of a trace: what the columns of an arrival say of it.
+
+use goodqueue_qdisc::Packet;
+use goodqueue_units::{Ecn, Instant};
+
+/// What an `enq` line says of its packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) id: u64,
+    pub(crate) len: u32,
+    pub(crate) ecn: Ecn,
+    /// The sender's number, which CHOKe compares.
+    pub(crate) flow: u64,
+    /// The classifier's hash, without the key that our discipline draws itself.
+    pub(crate) hash: u32,
+    /// The hosts' hashes.
+    pub(crate) hosts: (u32, u32),
+    /// The priority (pfifo_fast) or the codepoint (cake).
+    pub(crate) prio: u8,
+    pub(crate) arrival: Instant,
+}
+
+impl Packet for Arrival {
+    fn len(&self) -> u32 {
+        self.len
+    }
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+    fn set_ce(&mut self) {
+        self.ecn = Ecn::Ce;
+    }
+    fn flow_hash(&self) -> u32 {
+        self.hash
+    }
+    fn flow_id(&self) -> u64 {
+        self.flow
+    }
+    fn host_hashes(&self) -> (u32, u32) {
+        self.hosts
+    }
+    fn dscp(&self) -> u8 {
+        self.prio
+    }
+    fn priority(&self) -> u8 {
+        self.prio
+    }
+    fn arrival(&self) -> Instant {
+        self.arrival
+    }
+    fn set_arrival(&mut self, now: Instant) {
+        self.arrival = now;
+    }
+}

@@ -1,0 +1,413 @@
+//! CHOKe: RED that compares an arrival with a packet drawn from the queue, and drops both if they are of one flow.
+//!
+//! Source: Pan, Prabhakar and Psounis, "CHOKe, a stateless active queue management scheme for approximating fair
+//! bandwidth allocation", INFOCOM 2000 (section 2), as Linux runs it and `tc` sets it up: tc-choke(8). The law is
+//! [`super::red`]'s, on packets instead of bytes. Where Linux differs from the paper:
+//!
+//! - the average may equal either threshold and count as below it; above `max` the comparison comes first, and what
+//!   survives it is marked or dropped;
+//! - a packet that is taken out of the middle leaves a hole, and the draw is over places, holes among them: three
+//!   draws that hit a hole are answered by the head;
+//! - the comparison precedes RED, and RED's count of packets stands still where it finds a match.
+//!
+//! Where we differ from Linux: its places are a ring of the next power of two above `limit`, which may come to be full
+//! of holes; there the kernel takes a full ring for an empty one. Here the arrival is refused, as if `limit` were
+//! reached. The flow compared is [`Packet::flow_id`], for the kernel addresses and ports.
+
+use super::red::{Marking, Params, Scale, Vars, Verdict, max_p, set_up};
+use crate::packet::Packet;
+use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::registry::Discipline;
+use crate::signal::{Drop, Owner};
+use alloc::collections::VecDeque;
+use goodqueue_units::Instant;
+
+/// Draws of a place before the head is taken.
+const TRIES: u32 = 3;
+/// Draws of a number before an uneven one is accepted. Honest dice need a second one once in 2^32 / n; an owner whose
+/// dice always show 0 must not hold us up for ever.
+const REDRAWS: u32 = 32;
+
+/// `tc`'s `choke`.
+#[derive(Clone, Debug)]
+pub struct Choke<P> {
+    /// Packets and holes; never a hole in front.
+    places: VecDeque<Option<P>>,
+    /// The first place's number in Linux's ring.
+    head: u32,
+    /// One less than the ring has places: as many may be in use.
+    mask: u32,
+    backlog: Backlog,
+    limit: u32,
+    params: Params,
+    vars: Vars,
+    marking: Marking,
+    matched: u64,
+}
+
+const fn packets(name: &'static str, default: Value, range: (f64, f64), help: &'static str) -> ParamSpec {
+    ParamSpec { name, unit: Unit::Packets, default, range, source: "tc-choke(8)", help }
+}
+
+const PARAMS: &[ParamSpec] = &[
+    packets(
+        "limit",
+        Value::Integer(1000),
+        (1.0, 131_071.0),
+        "packets that the queue holds at most; tc has no default",
+    ),
+    packets(
+        "min",
+        Value::Unset,
+        (1.0, 131_071.0),
+        "average up to which no packet is dropped; unset: a third of max",
+    ),
+    packets(
+        "max",
+        Value::Unset,
+        (1.0, 131_071.0),
+        "average above which every packet is dropped; unset: 3 min, else a quarter of limit",
+    ),
+    packets(
+        "burst",
+        Value::Unset,
+        (1.0, 1e6),
+        "packets that may arrive at once; unset: a third of 2 min + max",
+    ),
+    ParamSpec {
+        name: "avpkt",
+        unit: Unit::Bytes,
+        default: Value::Integer(1000),
+        range: (1.0, 2_147_483_647.0),
+        source: "tc-choke(8), tc-red(8)",
+        help: "average packet, for the decay while idle",
+    },
+    ParamSpec {
+        name: "bandwidth",
+        unit: Unit::Rate,
+        default: Value::Integer(10_000_000),
+        range: (1.0, 1e13),
+        source: "tc-choke(8), tc-red(8)",
+        help: "rate at which the average decays while the link is idle",
+    },
+    ParamSpec {
+        name: "probability",
+        unit: Unit::Real,
+        default: Value::Real(0.02),
+        range: (1e-9, 0.999_999),
+        source: "tc-choke(8), tc-red(8)",
+        help: "drop probability when the average reaches max",
+    },
+    ParamSpec {
+        name: "ecn",
+        unit: Unit::Flag,
+        default: Value::Flag(false),
+        range: (0.0, 0.0),
+        source: "tc-choke(8)",
+        help: "mark ECN-capable packets instead of dropping them, but for those that match",
+    },
+    ParamSpec {
+        name: "harddrop",
+        unit: Unit::Flag,
+        default: Value::Flag(false),
+        range: (0.0, 0.0),
+        source: "Linux 6.1 (golden traces)",
+        help: "with ecn: drop all the same above max",
+    },
+];
+
+impl<P: Packet> Discipline for Choke<P> {
+    const SPEC: QdiscSpec = QdiscSpec {
+        name: "choke",
+        summary: "RED in packets that drops an arrival together with a random packet of its own flow",
+        source: "Pan, Prabhakar, Psounis, INFOCOM 2000; tc-choke(8)",
+        params: PARAMS,
+    };
+
+    fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
+        let params = set_up(args, "limit", Scale::Packets)?;
+        let limit = args.integer("limit").unwrap_or(0) as u32;
+        Ok(Self {
+            places: VecDeque::new(),
+            head: 0,
+            mask: (limit + 1).next_power_of_two() - 1,
+            backlog: Backlog::default(),
+            limit,
+            vars: Vars::new(&params, max_p(args)),
+            params,
+            marking: Marking::new(args),
+            matched: 0,
+        })
+    }
+}
+
+impl<P: Packet> Qdisc<P> for Choke<P> {
+    #[inline]
+    fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
+        packet.set_arrival(now);
+        self.vars.arrive(&self.params, now, self.backlog.packets.into());
+        let verdict = if self.vars.is_small(&self.params) {
+            self.vars.outside();
+            Verdict::Pass
+        } else if let Some(place) = self.matching(&packet, owner) {
+            self.matched += 1;
+            self.take(place).into_iter().for_each(|victim| owner.dropped(victim, Drop::Flow));
+            owner.dropped(packet, Drop::Flow);
+            return Enqueued::Congestion;
+        } else if self.vars.is_large(&self.params) {
+            self.vars.outside();
+            Verdict::Forced
+        } else {
+            self.vars.between(&self.params, || owner.random_u32())
+        };
+        if verdict != Verdict::Pass
+            && let Some(why) = self.marking.condemn(verdict, &mut packet, owner)
+        {
+            owner.dropped(packet, why);
+            return Enqueued::Congestion;
+        }
+        if self.backlog.packets >= self.limit || self.places.len() >= self.mask as usize {
+            self.marking.refused();
+            owner.dropped(packet, Drop::Overlimit);
+            return Enqueued::Dropped;
+        }
+        self.backlog.packets += 1;
+        self.backlog.bytes += u64::from(packet.len());
+        self.places.push_back(Some(packet));
+        Enqueued::Success
+    }
+
+    #[inline]
+    fn dequeue<O: Owner<P>>(&mut self, now: Instant, _owner: &mut O) -> Option<P> {
+        let packet = self.take(0);
+        if packet.is_none() {
+            self.vars.idle(now);
+        }
+        packet
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn probe(&self, probe: &mut dyn Probe) {
+        self.vars.probe(&self.params, probe);
+        self.marking.probe(probe);
+        probe.integer("matched", self.matched.into());
+        probe.integer("head", self.head.into());
+        let tail = self.head.wrapping_add(self.places.len() as u32) & self.mask;
+        probe.integer("tail", tail.into());
+    }
+}
+
+impl<P: Packet> Choke<P> {
+    /// A place drawn at random, if its packet is of the flow of `packet`.
+    fn matching<O: Owner<P>>(&self, packet: &P, owner: &mut O) -> Option<usize> {
+        let places = self.places.len() as u32;
+        if places == 0 {
+            return None;
+        }
+        let drawn = (0..TRIES).map(|_| below(places, owner) as usize);
+        let place = { drawn }.find(|place| self.places[*place].is_some()).unwrap_or(0);
+        let known = self.places[place].as_ref()?;
+        (known.flow_id() == packet.flow_id()).then_some(place)
+    }
+
+    /// Takes the packet at `place` out. Holes in front go with it, holes at the end stay.
+    fn take(&mut self, place: usize) -> Option<P> {
+        let packet = self.places.get_mut(place)?.take()?;
+        while let Some(None) = self.places.front() {
+            self.places.pop_front();
+            self.head = (self.head + 1) & self.mask;
+        }
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= u64::from(packet.len());
+        Some(packet)
+    }
+}
+
+/// A number below `n`, each as likely as the others (Lemire, "Fast random integer generation in an interval", ACM
+/// TOMACS 2019): the upper half of a product, drawn again where the lower half is among those that are one too many.
+fn below<P, O: Owner<P>>(n: u32, owner: &mut O) -> u32 {
+    let surplus = n.wrapping_neg() % n;
+    let draw = || u64::from(owner.random_u32()) * u64::from(n);
+    let mut products = core::iter::repeat_with(draw).take(REDRAWS as usize);
+    let product = products.find(|product| *product as u32 >= surplus);
+    product.map_or(0, |product| (product >> 32) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Plain;
+    use crate::signal::Mark;
+    use goodqueue_units::{Ecn, Rate};
+    use std::format;
+    use std::vec::Vec;
+
+    /// Throws what it is given, then zeros; notes fates.
+    #[derive(Default)]
+    struct Loaded {
+        dice: Vec<u32>,
+        drawn: usize,
+        dropped: Vec<(u64, Drop)>,
+        marked: Vec<u64>,
+    }
+
+    impl Owner<Plain> for Loaded {
+        fn dropped(&mut self, packet: Plain, why: Drop) {
+            self.dropped.push((packet.id, why));
+        }
+        fn marked(&mut self, packet: &Plain, _why: Mark) {
+            self.marked.push(packet.id);
+        }
+        fn random_u32(&mut self) -> u32 {
+            self.drawn += 1;
+            self.dice.get(self.drawn - 1).copied().unwrap_or(0)
+        }
+        fn random_u64(&mut self) -> u64 {
+            0
+        }
+    }
+
+    fn choke(words: &str) -> Result<Choke<Plain>, Error> {
+        let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+        static SPEC: QdiscSpec = Choke::<Plain>::SPEC;
+        Choke::build(&Args::parse(&SPEC, words)?, &link)
+    }
+
+    /// A draw that hits the place after the first quarter of all.
+    const QUARTER: u32 = 1 << 30;
+
+    fn offer(choke: &mut Choke<Plain>, owner: &mut Loaded, id: u64, flow: u32, ecn: Ecn) -> Enqueued {
+        choke.enqueue(Instant::ZERO, Plain { id, flow_hash: flow, ecn, ..Plain::new(100) }, owner)
+    }
+
+    /// Packets 0 to 3, each of the flow of its number, with thresholds of 1 and 3 packets.
+    ///
+    /// A burst of 1 over 1 packet makes the weight 1/2: 1 + 1 - 1 = 1 = (1 - 1/2) * 2. So the average is kept doubled,
+    /// as are the thresholds, 2 and 6; with 0, 1, 2, 3 packets waiting it is 0, 1, 1 + 2, 3 - 1 + 3 = 5. The third and
+    /// the fourth packet are compared, the third with place 0 of 2; a draw spaces the next drop beyond all tests. In the
+    /// fourth's three places 0 is a draw that is not accepted, since 2^32 = 1 mod 3; a quarter is place 0.
+    fn four(words: &str, dice: &[u32]) -> (Choke<Plain>, Loaded) {
+        let dice = [&[0, u32::MAX, 0, QUARTER], dice].concat();
+        let mut owner = Loaded { dice, ..Loaded::default() };
+        let mut choke = choke(&format!("min 1 max 3 burst 1 probability 0.000001 {words}"))
+            .unwrap_or_else(|e| panic!("{e}"));
+        for id in 0..4 {
+            assert_eq!(offer(&mut choke, &mut owner, id, id as u32, Ecn::Ect0), Enqueued::Success);
+        }
+        assert_eq!((choke.vars.shown().0, owner.drawn), (5, 4));
+        (choke, owner)
+    }
+
+    fn drain(choke: &mut Choke<Plain>, owner: &mut Loaded) -> Vec<u64> {
+        core::iter::from_fn(|| choke.dequeue(Instant::ZERO, owner)).map(|packet| packet.id).collect()
+    }
+
+    /// A packet of its own flow in the place drawn, 1 of 4: both are dropped, the older one first, though both could be
+    /// marked. RED's count and random number stand still. A hole is no delivery.
+    #[test]
+    fn a_match_costs_both_packets() {
+        let (mut choke, mut owner) = four("ecn", &[QUARTER]);
+        let (_, count, random) = choke.vars.shown();
+        assert_eq!(offer(&mut choke, &mut owner, 4, 1, Ecn::Ect0), Enqueued::Congestion);
+        assert_eq!(owner.dropped, [(1, Drop::Flow), (4, Drop::Flow)]);
+        assert_eq!(choke.vars.shown(), (7, count, random));
+        assert_eq!(choke.backlog(), Backlog { packets: 3, bytes: 300 });
+        assert_eq!(drain(&mut choke, &mut owner), [0, 2, 3]);
+        assert_eq!((choke.head, choke.places.len()), (4, 0));
+    }
+
+    /// Place 1 is a hole. Three draws of it are answered by the head; when that goes, the hole goes with it. The draws
+    /// are three and no more.
+    #[test]
+    fn three_holes_are_answered_by_the_head() {
+        let (mut choke, mut owner) = four("", &[QUARTER, QUARTER, QUARTER, QUARTER]);
+        offer(&mut choke, &mut owner, 4, 1, Ecn::NotEct);
+        assert_eq!(offer(&mut choke, &mut owner, 5, 0, Ecn::NotEct), Enqueued::Congestion);
+        assert_eq!(
+            (owner.dropped[2..].to_vec(), owner.drawn),
+            ([(0, Drop::Flow), (5, Drop::Flow)].to_vec(), 8)
+        );
+        assert_eq!((choke.head, choke.places.len(), choke.backlog.packets), (2, 2, 2));
+    }
+
+    /// The fifth packet finds an average of 5 - 2 + 4 = 7, above max: what does not match is marked or dropped.
+    #[test]
+    fn above_max_all_that_does_not_match_is_marked_or_dropped() {
+        use Enqueued::{Congestion, Success};
+        let table = [
+            ("ecn", Ecn::Ect0, Success, 1),
+            ("ecn", Ecn::NotEct, Congestion, 0),
+            ("", Ecn::Ect0, Congestion, 0),
+            ("ecn harddrop", Ecn::Ect0, Congestion, 0),
+        ];
+        for (words, ecn, told, marked) in table {
+            let (mut choke, mut owner) = four(words, &[QUARTER]);
+            assert_eq!(offer(&mut choke, &mut owner, 4, 9, ecn), told, "{words} {ecn:?}");
+            assert_eq!((owner.marked.len(), owner.dropped.len()), (marked, 1 - marked), "{words} {ecn:?}");
+            assert!(owner.dropped.iter().all(|(id, why)| (*id, *why) == (4, Drop::Forced)));
+        }
+    }
+
+    /// An average of exactly max, 5 - 2 + 3 = 6, is not above it: RED would drop. One of exactly min, 1 + 1 = 2, draws
+    /// nothing.
+    #[test]
+    fn an_average_on_a_threshold_is_below_it() {
+        let (mut choke, mut owner) = four("", &[QUARTER]);
+        choke.dequeue(Instant::ZERO, &mut owner);
+        assert_eq!(offer(&mut choke, &mut owner, 4, 9, Ecn::NotEct), Enqueued::Success);
+        assert_eq!(choke.vars.shown().0, 6);
+
+        let mut choke = self::choke("min 1 max 3 burst 1").unwrap();
+        let mut owner = Loaded::default();
+        offer(&mut choke, &mut owner, 0, 0, Ecn::NotEct);
+        offer(&mut choke, &mut owner, 1, 0, Ecn::NotEct);
+        choke.dequeue(Instant::ZERO, &mut owner);
+        offer(&mut choke, &mut owner, 2, 0, Ecn::NotEct);
+        assert_eq!((choke.vars.shown().0, owner.drawn), (2, 0));
+    }
+
+    /// A limit of 3 is a ring of 4 places, 3 of which may be in use. The packet in the last of them, which nine quarters
+    /// of a place hit, leaves a hole that stays: two packets wait, and yet there is no place.
+    #[test]
+    fn a_ring_of_holes_is_full() {
+        let dice = [0, u32::MAX, 3 * QUARTER, QUARTER].to_vec();
+        let mut owner = Loaded { dice, ..Loaded::default() };
+        let mut choke = choke("limit 3 min 1 max 3 burst 1 probability 0.000001").unwrap();
+        for (id, flow) in [(0, 0), (1, 1), (2, 2), (3, 2)] {
+            offer(&mut choke, &mut owner, id, flow, Ecn::NotEct);
+        }
+        assert_eq!((choke.backlog.packets, choke.places.len()), (2, 3));
+        assert_eq!(offer(&mut choke, &mut owner, 4, 9, Ecn::NotEct), Enqueued::Dropped);
+        assert_eq!(owner.dropped, [(2, Drop::Flow), (3, Drop::Flow), (4, Drop::Overlimit)]);
+        assert_eq!(drain(&mut choke, &mut owner), [0, 1]);
+        assert_eq!(choke.places.len(), 0, "a hole in front goes with the packet before it");
+    }
+
+    /// 3 * 0x55555556 = 2^32 + 2 is 1; a lower half of 0 is the one too many. Dice that always show it end all the same.
+    #[test]
+    fn numbers_below_three_are_even() {
+        let number = |dice: &[u32]| {
+            let mut owner = Loaded { dice: dice.to_vec(), ..Loaded::default() };
+            (below(3, &mut owner), owner.drawn)
+        };
+        assert_eq!(number(&[0x5555_5555]), (0, 1));
+        assert_eq!(number(&[0x5555_5556]), (1, 1));
+        assert_eq!(number(&[0, u32::MAX]), (2, 2));
+        assert_eq!(number(&[]), (0, 32));
+    }
+
+    /// tc-choke(8), as the golden headers have it: of a limit of 1000 max is 250, min 83, the burst 138 and the weight
+    /// 2^-6: 138 + 1 - 83 = 56 packets need (1 - (63/64)^138) * 64 = 56.7, where 2^-5 gives 31.6.
+    #[test]
+    fn what_the_line_leaves_out_is_derived_in_packets() {
+        let said = choke("limit 1000 min 83 max 250 burst 138").unwrap();
+        assert_eq!(format!("{:?}", choke("limit 1000").unwrap().params), format!("{:?}", said.params));
+        assert!(format!("{:?}", said.params).contains("wlog: 6"));
+        assert_eq!(choke("min 5 max 5").unwrap_err().0, "choke: max must be greater than min");
+    }
+}

@@ -1,0 +1,478 @@
+//! COBALT: CoDel and BLUE, alternating.
+//!
+//! Source: Høiland-Jørgensen, Täht, Morton, "Piece of CAKE", 2018; tc-cake(8); and the recorded behaviour of Linux,
+//! where it rules each flow of [`cake`](crate::sched::cake). CoDel acts on the delay of flows that answer; BLUE acts
+//! on overflow, by flows that do not. Where it differs from [`codel`](super::codel):
+//!
+//! - the delay counts at once: there is no `first_above_time`. A packet above target enters the dropping state, and
+//!   the first drop is due one gap later, so an interval passes as in CoDel. Not so in the first episode of a queue:
+//!   its root is still zero, and so is the gap; the next packet above target is dropped (so Linux does, and no paper
+//!   says);
+//! - `count` is not reset when the delay falls below target. It decays, one step at a time on the schedule on which
+//!   it would have risen, so the next episode resumes where this one would have got to;
+//! - below 16, 1/sqrt(count) comes from a table (four Newton steps each), in 32 bits; above, one step a change;
+//! - the small-queue guards are times, not bytes: four full frames at the shaper's rate, and at a downlink (`cake
+//!   ingress`) two a busy flow; besides, the container keeps a queue's last packet;
+//! - an ECN-capable packet is marked, but BLUE never marks.
+//!
+//! BLUE's probability rises by `p_inc` at an overflow and falls by `p_dec` when the queue is found empty, each at
+//! most once a target (Feng et al., "Blue", 1999, raise it on loss and lower it on idleness too). An overflow also
+//! starts CoDel's half at once.
+//!
+//! `cobalt` over one FIFO is ours: Linux has it in CAKE alone. It drops from the head at overflow, as CAKE does.
+
+use super::{Aqm, mark};
+use crate::fifo::Fifo;
+use crate::packet::Packet;
+use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::qdisc::{Enqueued, Probe};
+use crate::signal::{Drop, Mark, Owner};
+use goodqueue_units::{Duration, Instant};
+
+/// What the law compares with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Params {
+    /// Acceptable delay.
+    pub target: Duration,
+    /// The first gap between drops.
+    pub interval: Duration,
+    /// How long a full frame occupies the link; zero where its rate is not known.
+    pub mtu_time: Duration,
+    /// BLUE's step up, of 2^32.
+    pub p_inc: u32,
+    /// BLUE's step down, of 2^32.
+    pub p_dec: u32,
+}
+
+/// BLUE's step up in Linux: 1/256.
+pub const P_INC: u32 = 1 << 24;
+/// BLUE's step down in Linux: 1/4096.
+pub const P_DEC: u32 = 1 << 20;
+
+/// Counts below this have their root in a table.
+const TABLE_LEN: usize = 16;
+
+/// 1/sqrt(count), of 2^32. Each entry is four Newton steps from the one before, as Linux fills it.
+const TABLE: [u32; TABLE_LEN] = {
+    let mut table = [u32::MAX; TABLE_LEN];
+    let mut inverse = u32::MAX;
+    let mut count = 1;
+    while count < TABLE_LEN {
+        let mut steps = 0;
+        while steps < 4 {
+            inverse = newton_step(inverse, count as u32);
+            steps += 1;
+        }
+        table[count] = inverse;
+        count += 1;
+    }
+    table
+};
+
+/// One Newton step from `inverse` towards 1/sqrt(count): x(3 - count x^2)/2 in Q0.32.
+const fn newton_step(inverse: u32, count: u32) -> u32 {
+    let square = (inverse as u64 * inverse as u64) >> 32;
+    let value = (3_u64 << 32).wrapping_sub((count as u64).wrapping_mul(square));
+    ((value >> 2).wrapping_mul(inverse as u64) >> 31) as u32
+}
+
+/// What the law says of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// Why the packet is to be dropped, if it is. The queue's last packet is spared nevertheless.
+    pub(crate) drop: Option<Drop>,
+    /// Whether CoDel's half found it ECN-capable and marked it in place of a drop.
+    pub(crate) marked: bool,
+}
+
+/// The law's state, in Linux's names; 32 bytes, so that a scheduler can afford one a flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Vars {
+    /// When CoDel's half acts next; without a count, until when the flow is remembered.
+    drop_next: u64,
+    /// When BLUE's half changed its mind last.
+    blue_timer: u64,
+    /// Drops (or marks) that the pace stands at.
+    count: u32,
+    /// 1/sqrt(count), of 2^32.
+    rec_inv_sqrt: u32,
+    /// BLUE's probability, of 2^32.
+    p_drop: u32,
+    dropping: bool,
+}
+
+/// Nanoseconds from `then` to `now`, signed. Times may wrap; no two that are compared are centuries apart.
+const fn span(now: u64, then: u64) -> i64 {
+    now.wrapping_sub(then) as i64
+}
+
+impl Vars {
+    fn settle_root(&mut self) {
+        self.rec_inv_sqrt = match TABLE.get(self.count as usize) {
+            Some(inverse) => *inverse,
+            None => newton_step(self.rec_inv_sqrt, self.count),
+        };
+    }
+
+    /// The control law: `t + interval/sqrt(count)`. The interval is cut to 32 bits, as in Linux: 4.29 s.
+    fn control_law(&self, t: u64, params: &Params) -> u64 {
+        let interval = u64::from(params.interval.as_nanos() as u32);
+        t.wrapping_add((interval * u64::from(self.rec_inv_sqrt)) >> 32)
+    }
+
+    fn blue_may_move(&self, now: u64, params: &Params) -> bool {
+        span(now, self.blue_timer) > params.target.as_nanos() as i64
+    }
+
+    /// The queue overflowed. Returns whether BLUE took up its work.
+    pub(crate) fn queue_full(&mut self, now: Instant, params: &Params) -> bool {
+        let now = now.as_nanos();
+        let mut up = false;
+        if self.blue_may_move(now, params) {
+            up = self.p_drop == 0;
+            self.p_drop = self.p_drop.saturating_add(params.p_inc);
+            self.blue_timer = now;
+        }
+        self.dropping = true;
+        self.drop_next = now;
+        self.count = self.count.max(1);
+        up
+    }
+
+    /// The queue was found empty. Returns whether BLUE came to rest.
+    pub(crate) fn queue_empty(&mut self, now: Instant, params: &Params) -> bool {
+        let now = now.as_nanos();
+        let mut down = false;
+        if self.p_drop != 0 && self.blue_may_move(now, params) {
+            self.p_drop = self.p_drop.saturating_sub(params.p_dec);
+            self.blue_timer = now;
+            down = self.p_drop == 0;
+        }
+        self.dropping = false;
+        if self.is_due(now) {
+            self.decay(params);
+        }
+        down
+    }
+
+    fn is_due(&self, now: u64) -> bool {
+        self.count != 0 && span(now, self.drop_next) >= 0
+    }
+
+    /// One step back on the schedule.
+    fn decay(&mut self, params: &Params) {
+        self.count -= 1;
+        self.settle_root();
+        self.drop_next = self.control_law(self.drop_next, params);
+    }
+
+    /// Whether the state has decayed to what a new flow has, so that the flow may be forgotten.
+    pub(crate) fn is_at_rest(&self, now: Instant) -> bool {
+        self.p_drop == 0 && self.count == 0 && span(now.as_nanos(), self.drop_next) >= 0
+    }
+
+    /// Judges `packet`, which is leaving the queue; it may be marked. `busy_flows` is how many flows share the link
+    /// where drops come too late to save capacity (`cake ingress`), else 0.
+    #[inline]
+    pub(crate) fn judge<P: Packet, O: Owner<P>>(
+        &mut self,
+        params: &Params,
+        now: Instant,
+        packet: &mut P,
+        busy_flows: u32,
+        owner: &mut O,
+    ) -> Verdict {
+        let sojourn = now.since(packet.arrival());
+        let now = now.as_nanos();
+        let mut schedule = span(now, self.drop_next);
+        let due = self.is_due(now);
+        let frames = u64::from(busy_flows.saturating_mul(2)).max(4);
+        if sojourn > params.target && sojourn > params.mtu_time * frames {
+            if !self.dropping {
+                self.dropping = true;
+                self.drop_next = self.control_law(now, params);
+            }
+            self.count = self.count.max(1);
+        } else {
+            self.dropping = false;
+        }
+        let mut verdict = Verdict { drop: None, marked: false };
+        if due && self.dropping {
+            verdict.marked = mark(packet, Mark::Target, owner);
+            verdict.drop = (!verdict.marked).then_some(Drop::Target);
+            self.count = self.count.saturating_add(1);
+            self.settle_root();
+            self.drop_next = self.control_law(self.drop_next, params);
+            schedule = span(now, self.drop_next);
+        } else if due {
+            while self.is_due(now) {
+                self.decay(params);
+            }
+            schedule = span(now, self.drop_next);
+        }
+        if self.p_drop != 0 && owner.random_u32() < self.p_drop {
+            verdict.drop = verdict.drop.or(Some(Drop::Early));
+        }
+        if self.count == 0 {
+            self.drop_next = now.wrapping_add(params.interval.as_nanos());
+        } else if schedule > 0 && verdict.drop.is_none() {
+            self.drop_next = now;
+        }
+        verdict
+    }
+
+    /// Shows the state under Linux's names.
+    pub fn probe(&self, probe: &mut dyn Probe) {
+        probe.integer("count", self.count.into());
+        probe.integer("rec_inv_sqrt", self.rec_inv_sqrt.into());
+        probe.integer("drop_next", (self.drop_next as i64).into());
+        probe.integer("blue_timer", (self.blue_timer as i64).into());
+        probe.integer("p_drop", self.p_drop.into());
+        probe.integer("dropping", self.dropping.into());
+    }
+}
+
+/// COBALT over one FIFO.
+#[derive(Clone, Debug)]
+pub struct Cobalt {
+    limit: usize,
+    params: Params,
+    vars: Vars,
+}
+
+/// One of BLUE's two steps.
+const fn step(name: &'static str, default: f64, help: &'static str) -> ParamSpec {
+    ParamSpec {
+        name,
+        unit: Unit::Real,
+        default: Value::Real(default),
+        range: (0.0, 1.0),
+        source: "Linux's cake",
+        help,
+    }
+}
+
+impl Aqm for Cobalt {
+    const SPEC: QdiscSpec = QdiscSpec {
+        name: "cobalt",
+        summary: "CoDel for flows that answer, BLUE for overflow by those that do not: CAKE's law over one queue",
+        source: "Høiland-Jørgensen, Täht, Morton, Piece of CAKE, 2018; tc-cake(8)",
+        params: &[
+            ParamSpec {
+                name: "limit",
+                unit: Unit::Packets,
+                default: Value::Integer(1000),
+                range: (1.0, 1e9),
+                source: "tc-codel(8): as codel",
+                help: "packets that the queue holds at most",
+            },
+            super::codel::TARGET,
+            super::codel::INTERVAL,
+            ParamSpec {
+                name: "bandwidth",
+                unit: Unit::Rate,
+                default: Value::Unset,
+                range: (512.0, 1e12),
+                source: "Linux's cake",
+                help: "no delay below four full frames at this rate is acted on; unset: the guard is off",
+            },
+            step("p_inc", 1.0 / 256.0, "BLUE's step up at an overflow"),
+            step("p_dec", 1.0 / 4096.0, "BLUE's step down at an empty queue"),
+        ],
+    };
+
+    fn build(args: &Args, link: &Link) -> Result<Self, Error> {
+        let frame_ns = |bps: u64| u64::from(link.mtu) * 8_000_000_000 / bps;
+        let step = |name| (args.real(name).unwrap_or(0.0) * 4_294_967_296.0) as u32;
+        let params = Params {
+            target: args.time("target").unwrap_or_default(),
+            interval: args.time("interval").unwrap_or_default(),
+            mtu_time: Duration::from_nanos(args.integer("bandwidth").map_or(0, frame_ns)),
+            p_inc: step("p_inc"),
+            p_dec: step("p_dec"),
+        };
+        Ok(Self { limit: args.integer("limit").unwrap_or(0) as usize, params, vars: Vars::default() })
+    }
+
+    #[inline]
+    fn enqueue<P: Packet, O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        packet: P,
+        queue: &mut Fifo<P>,
+        owner: &mut O,
+    ) -> Enqueued {
+        queue.push(packet);
+        if queue.len() <= self.limit {
+            return Enqueued::Success;
+        }
+        self.vars.queue_full(now, &self.params);
+        if let Some(oldest) = queue.pop() {
+            owner.dropped(oldest, Drop::Overlimit);
+        }
+        Enqueued::Congestion
+    }
+
+    #[inline]
+    fn dequeue<P: Packet, O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        queue: &mut Fifo<P>,
+        owner: &mut O,
+    ) -> Option<P> {
+        loop {
+            let Some(mut packet) = queue.pop() else {
+                self.vars.queue_empty(now, &self.params);
+                return None;
+            };
+            match self.vars.judge(&self.params, now, &mut packet, 0, owner).drop {
+                Some(why) if !queue.is_empty() => owner.dropped(packet, why),
+                _ => return Some(packet),
+            }
+        }
+    }
+
+    fn probe(&self, probe: &mut dyn Probe) {
+        self.vars.probe(probe);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Managed;
+    use super::*;
+    use crate::packet::Plain;
+    use crate::sched::Noted;
+    use crate::{Qdisc, registry::Discipline};
+    use goodqueue_units::{Ecn, Rate};
+    use std::vec::Vec;
+
+    const MS: u64 = 1_000_000;
+
+    fn params() -> Params {
+        Params {
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+            mtu_time: Duration::ZERO,
+            p_inc: P_INC,
+            p_dec: P_DEC,
+        }
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * MS)
+    }
+
+    /// Judges a packet at `ms` that waited for `waited` ms.
+    fn judge(vars: &mut Vars, ms: u64, waited: u64, ecn: Ecn) -> Verdict {
+        let mut packet = Plain { ecn, arrival: at(ms - waited), ..Plain::new(1514) };
+        vars.judge(&params(), at(ms), &mut packet, 0, &mut Noted::default())
+    }
+
+    /// A queue that has been bad and has recovered.
+    fn recovered() -> Vars {
+        Vars { rec_inv_sqrt: TABLE[0], drop_next: 1099 * MS, ..Vars::default() }
+    }
+
+    #[test]
+    fn the_table_is_the_inverse_square_root() {
+        for (count, inverse) in TABLE.iter().enumerate().skip(1) {
+            let exact = 4_294_967_296.0 / (count as f64).sqrt();
+            assert!((f64::from(*inverse) / exact - 1.0).abs() < 1e-3, "{count}: {inverse}");
+        }
+    }
+
+    /// In a queue that was bad before, the first packet above target starts the schedule, 100 ms later is the first
+    /// drop, 100/sqrt(2) = 70.7 ms after that the second. In between nothing is dropped.
+    #[test]
+    fn drops_follow_the_schedule() {
+        let mut vars = recovered();
+        let dropped: Vec<u64> =
+            (1000..1300).filter(|ms| judge(&mut vars, *ms, 20, Ecn::NotEct).drop.is_some()).collect();
+        // 1100, + 70.71 = 1170.71, + 57.74 = 1228.45, + 50 = 1278.45: each at the next whole millisecond.
+        assert_eq!(dropped, [1100, 1171, 1229, 1279]);
+        assert_eq!(vars.count, 5);
+    }
+
+    #[test]
+    fn the_first_episode_does_not_wait_for_an_interval() {
+        let mut vars = Vars::default();
+        assert_eq!(judge(&mut vars, 999, 1, Ecn::NotEct).drop, None);
+        assert_eq!(judge(&mut vars, 1000, 20, Ecn::NotEct).drop, None);
+        assert_eq!(judge(&mut vars, 1001, 20, Ecn::NotEct).drop, Some(Drop::Target));
+    }
+
+    #[test]
+    fn the_count_decays_on_the_schedule_while_the_delay_is_low() {
+        let mut vars = recovered();
+        for ms in 1000..1300 {
+            judge(&mut vars, ms, 20, Ecn::NotEct);
+        }
+        // Count 5, next step due at 1278.45 + 44.72 = 1323.2. Good packets take one off then, and one each gap after.
+        let mut counts = Vec::new();
+        for ms in 1300..1700 {
+            judge(&mut vars, ms, 1, Ecn::NotEct);
+            counts.push(vars.count);
+        }
+        let falls: Vec<usize> = (1..counts.len()).filter(|i| counts[*i] < counts[i - 1]).collect();
+        assert_eq!((counts[0], counts[399], falls.len()), (5, 0, 5));
+        assert_eq!(falls[0], 24); // at 1324
+    }
+
+    #[test]
+    fn ecn_is_marked_by_codel_and_dropped_by_blue() {
+        let mut vars = Vars { dropping: true, count: 1, drop_next: 900 * MS, ..Vars::default() };
+        let marked = Verdict { drop: None, marked: true };
+        assert_eq!(judge(&mut vars, 1000, 20, Ecn::Ect0), marked);
+        vars.p_drop = 1; // the test's dice throw 0, which is below
+        assert_eq!(judge(&mut vars, 1001, 1, Ecn::Ect0), Verdict { drop: Some(Drop::Early), marked: false });
+    }
+
+    /// Linux's steps: up by 1/256 at most once a target, down by 1/4096 likewise.
+    #[test]
+    fn blue_steps_up_on_overflow_and_down_on_idleness() {
+        let (mut vars, params) = (Vars::default(), params());
+        assert!(vars.queue_full(at(1000), &params)); // from rest
+        assert!(!vars.queue_full(at(1005), &params)); // exactly a target later is too early
+        assert_eq!((vars.p_drop, vars.count), (1 << 24, 1));
+        vars.queue_full(at(1006), &params);
+        assert_eq!(vars.p_drop, 2 << 24);
+        let mut ms = 1006;
+        for step in 1..=32 {
+            ms += 6;
+            // Two of 1/256 are 32 of 1/4096: the last one comes to rest.
+            assert_eq!(vars.queue_empty(at(ms), &params), step == 32);
+        }
+        assert_eq!(vars.p_drop, 0);
+    }
+
+    #[test]
+    fn four_frames_at_the_link_are_no_standing_queue() {
+        let slow = Params { mtu_time: Duration::from_millis(12), ..params() };
+        let mut packet = Plain { arrival: at(1000 - 48), ..Plain::new(1514) };
+        let mut vars = Vars::default();
+        vars.judge(&slow, at(1000), &mut packet, 0, &mut Noted::default());
+        assert!(!vars.dropping);
+        packet.arrival = at(1000 - 49);
+        vars.judge(&slow, at(1000), &mut packet, 0, &mut Noted::default());
+        assert!(vars.dropping);
+        // With three busy flows at a downlink it is six frames.
+        vars.judge(&slow, at(1000), &mut packet, 3, &mut Noted::default());
+        assert!(!vars.dropping);
+    }
+
+    #[test]
+    fn the_last_packet_is_kept_and_overflow_drops_the_first() {
+        let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+        let args = Args::parse(const { &<Managed<Plain, Cobalt> as Discipline>::SPEC }, "limit 2").unwrap();
+        let mut cobalt = Managed::<Plain, Cobalt>::build(&args, &link).unwrap();
+        let mut owner = Noted::default();
+        let told: Vec<_> = (0..3)
+            .map(|id| cobalt.enqueue(Instant::ZERO, Plain { id, ..Plain::new(1514) }, &mut owner))
+            .collect();
+        assert_eq!((told[2], owner.dropped.as_slice()), (Enqueued::Congestion, [0].as_slice()));
+        // The overflow made the next drop due at once: packet 1 goes, packet 2 is the last one.
+        assert_eq!(cobalt.dequeue(at(1000), &mut owner).map(|packet| packet.id), Some(2));
+        assert_eq!(owner.dropped, [0, 1]);
+    }
+}

@@ -1,0 +1,325 @@
+//! The RED of simulations: a real-valued average, gentle mode, even spacing. Shared by `red_gentle` and `ared`.
+//!
+//! Source: Floyd and Jacobson, "Random Early Detection gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993
+//! (RED, section numbers below); Floyd's note on gentle mode, 2000; and where they are silent their first author's
+//! own code, ns-2.35's `Queue/RED`. So
+//!
+//! - drops are spaced by p_a = p_b / (2 - count p_b), which lets 1/p_b packets pass first; `nowait` gives RED
+//!   1993's p_a = p_b / (1 - count p_b), which drops twice as often at the same p_b;
+//! - gentle mode: from `max` to twice that p_b climbs from max_p to 1.
+//!
+//! Decided here:
+//!
+//! - thresholds and the average are packets; in byte mode bytes over the average packet's; they are not rounded;
+//! - idle time begins with the dequeue that finds nothing, and counts whole packets;
+//! - an ECN-capable packet is marked while the average is below `max` and dropped above, in the gentle region
+//!   too (Le et al. 2003 name this as what cost ARED its ECN). ns-2 goes by the probability instead
+//!   (`use_mark_p_`: marks up to 0.1), and then never drops at twice `max` because it must.
+
+use super::{mark, unit_interval};
+use crate::fifo::Fifo;
+use crate::packet::Packet;
+use crate::param::{Args, Error, Link, ParamSpec, Unit, Value};
+use crate::qdisc::{Enqueued, Probe};
+use crate::signal::{Drop, Mark, Owner};
+use alloc::format;
+use goodqueue_units::Instant;
+
+/// What the law compares with; queue lengths are average packets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Params {
+    pub(super) min: f64,
+    pub(super) max: f64,
+    pub(super) weight: f64,
+    /// Average packets a second that the link carries.
+    pub(super) capacity: f64,
+    /// Bytes of an average packet.
+    pub(super) packet: f64,
+    pub(super) gentle: bool,
+    pub(super) bytes: bool,
+    pub(super) wait: bool,
+}
+
+/// Average packets of `packet` bytes that the link carries a second.
+pub(super) fn capacity(link: &Link, packet: f64) -> f64 {
+    link.rate.as_bps() as f64 / (8.0 * packet)
+}
+
+impl Params {
+    /// What `len` bytes count for.
+    fn size(&self, len: u32) -> f64 {
+        if self.bytes { f64::from(len) / self.packet } else { 1.0 }
+    }
+}
+
+/// The law's state, under the papers' names.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vars {
+    /// The average queue.
+    pub(super) avg: f64,
+    pub(super) max_p: f64,
+    /// Packets (in byte mode: average packets) since the last drop; `None` while the average is below `min`.
+    pub(super) count: Option<f64>,
+    /// p_b of the last arrival.
+    pub(super) p_b: f64,
+    pub(super) idle_since: Option<Instant>,
+}
+
+impl Vars {
+    /// The average, decayed by as many packets as the link might have sent while it was idle (RED, section
+    /// 4).
+    pub(super) fn average_at(&self, params: &Params, now: Instant) -> f64 {
+        let Some(since) = self.idle_since else { return self.avg };
+        let packets = libm::floor(now.since(since).as_secs_f64() * params.capacity);
+        self.avg * libm::pow(1.0 - params.weight, packets)
+    }
+
+    /// Moves the average for an arrival that finds `queue` (RED, section 4).
+    pub(super) fn arrive(&mut self, params: &Params, now: Instant, queue: f64) {
+        self.avg = self.average_at(params, now);
+        self.idle_since = None;
+        self.avg += params.weight * (queue - self.avg);
+    }
+
+    /// p_b: the drop probability of the average (RED, section 4), with gentle mode.
+    pub(super) fn base_probability(&self, params: &Params) -> f64 {
+        let Params { min, max, .. } = *params;
+        if self.avg < min {
+            0.0
+        } else if self.avg < max {
+            self.max_p * (self.avg - min) / (max - min)
+        } else if params.gentle && self.avg < 2.0 * max {
+            self.max_p + (1.0 - self.max_p) * (self.avg - max) / max
+        } else {
+            1.0
+        }
+    }
+
+    /// p_a: the probability for an arrival of `size`, such that drops are spaced evenly (RED, section 7).
+    pub(super) fn probability(&mut self, params: &Params, size: f64) -> f64 {
+        self.p_b = self.base_probability(params);
+        if self.avg < params.min {
+            self.count = None;
+            return 0.0;
+        }
+        let count = self.count.map_or(0.0, |count| count + size);
+        self.count = Some(count);
+        let spent = count * self.p_b;
+        let p_a = match (params.wait, spent) {
+            (true, spent) if spent < 1.0 => 0.0,
+            (true, spent) if spent < 2.0 => self.p_b / (2.0 - spent),
+            (false, spent) if spent < 1.0 => self.p_b / (1.0 - spent),
+            _ => 1.0,
+        };
+        if self.p_b < 1.0 { (p_a * size).min(1.0) } else { 1.0 }
+    }
+}
+
+/// The law over one FIFO.
+#[derive(Clone, Debug)]
+pub(super) struct Gentle {
+    limit: usize,
+    ecn: bool,
+    pub(super) params: Params,
+    pub(super) vars: Vars,
+}
+
+impl Gentle {
+    /// With the `limit`, `ecn` and `max_p` of a line.
+    pub(super) fn new(args: &Args, params: Params) -> Result<Self, Error> {
+        if params.max <= params.min {
+            return Err(Error(format!("{}: max must be greater than min", args.spec.name)));
+        }
+        let max_p = args.real("max_p").unwrap_or(0.0);
+        Ok(Self {
+            limit: args.integer("limit").unwrap_or(0) as usize,
+            ecn: args.flag("ecn"),
+            params,
+            vars: Vars { avg: 0.0, max_p, count: None, p_b: 0.0, idle_since: None },
+        })
+    }
+
+    #[inline]
+    pub(super) fn enqueue<P: Packet, O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        mut packet: P,
+        queue: &mut Fifo<P>,
+        owner: &mut O,
+    ) -> Enqueued {
+        let Self { params, vars, .. } = self;
+        let waiting = if params.bytes { queue.bytes() as f64 / params.packet } else { queue.len() as f64 };
+        vars.arrive(params, now, waiting);
+        let probability = vars.probability(params, params.size(packet.len()));
+        if probability > 0.0 && unit_interval(owner.random_u64()) < probability {
+            vars.count = Some(0.0);
+            let may_mark = self.ecn && vars.avg < params.max;
+            if !(may_mark && mark(&mut packet, Mark::Early, owner)) {
+                owner.dropped(packet, if vars.p_b < 1.0 { Drop::Early } else { Drop::Forced });
+                return Enqueued::Congestion;
+            }
+        }
+        if queue.len() >= self.limit {
+            owner.dropped(packet, Drop::Overlimit);
+            return Enqueued::Dropped;
+        }
+        queue.push(packet);
+        Enqueued::Success
+    }
+
+    #[inline]
+    pub(super) fn dequeue<P: Packet>(&mut self, now: Instant, queue: &mut Fifo<P>) -> Option<P> {
+        let packet = queue.pop();
+        if packet.is_none() {
+            self.vars.idle_since.get_or_insert(now);
+        }
+        packet
+    }
+
+    pub(super) fn probe(&self, probe: &mut dyn Probe) {
+        probe.real("qavg", self.vars.avg);
+        probe.real("max_p", self.vars.max_p);
+        probe.real("drop_probability", self.vars.p_b);
+    }
+}
+
+pub(super) const fn real(
+    name: &'static str,
+    default: Value,
+    range: (f64, f64),
+    source: &'static str,
+    help: &'static str,
+) -> ParamSpec {
+    ParamSpec { name, unit: Unit::Real, default, range, source, help }
+}
+
+pub(super) const fn flag(name: &'static str, source: &'static str, help: &'static str) -> ParamSpec {
+    ParamSpec { name, unit: Unit::Flag, default: Value::Flag(false), range: (0.0, 0.0), source, help }
+}
+
+pub(super) const LIMIT: ParamSpec = ParamSpec {
+    name: "limit",
+    unit: Unit::Packets,
+    default: Value::Integer(1000),
+    range: (1.0, 1e9),
+    source: "as tc's pie and codel",
+    help: "packets that the queue holds at most",
+};
+
+pub(super) const BYTES: ParamSpec = flag(
+    "bytes",
+    "Floyd, Jacobson 1993",
+    "measure the queue in bytes, and scale the probability by the packet's size",
+);
+
+pub(super) const WAIT: ParamSpec = ParamSpec {
+    default: Value::Flag(true),
+    ..flag("wait", "ns-2.35: Queue/RED wait_", "let 1/p packets pass before the next drop")
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::Aqm;
+    use super::super::dice::Dice;
+    use super::super::red_gentle::RedGentle;
+    use super::*;
+    use crate::packet::Plain;
+    use crate::param::QdiscSpec;
+    use goodqueue_units::{Ecn, Rate};
+
+    static SPEC: QdiscSpec = RedGentle::SPEC;
+
+    /// min 5, max 15, max_p 0.1 at 1 Mbit/s, where C is 82.5627 packets a second.
+    fn law(words: &str) -> Gentle {
+        let link = Link { rate: Rate::from_bps(1_000_000).unwrap(), mtu: 1514 };
+        RedGentle::build(&Args::parse(&SPEC, words).unwrap(), &link).unwrap().law
+    }
+
+    fn assert_close(got: f64, want: f64, what: &str) {
+        assert!((got - want).abs() < 1e-6 * want.abs(), "{what}: {got} is not {want}");
+    }
+
+    /// min 5, max 15, max_p 0.1: at 10 half of 0.1; at 15 the gentle part begins with 0.1 and climbs to 1 at
+    /// 30: at 22.5 0.1 + 0.9/2. Without gentle mode the queue
+    /// is shut at 15.
+    #[test]
+    fn p_b_climbs_to_max_p_and_then_gently_to_one() {
+        let p_b = |avg| {
+            let Gentle { params, vars, .. } = law("");
+            Vars { avg, ..vars }.base_probability(&params)
+        };
+        for (avg, want) in [(10.0, 0.05), (15.0, 0.1), (22.5, 0.55), (30.0, 1.0), (99.0, 1.0)] {
+            assert_close(p_b(avg), want, "p_b");
+        }
+        let Gentle { params, vars, .. } = law("nogentle");
+        assert_eq!(Vars { avg: 15.0, ..vars }.base_probability(&params), 1.0);
+        assert_eq!((p_b(4.999), p_b(5.0)), (0.0, 0.0));
+    }
+
+    /// RED, section 7: with p_b = 0.05 fixed and count packets passed, p_a = p_b / (1 - count p_b): 0.05,
+    /// 0.05/0.95 … and 1 at count 20. ns-2's `wait` holds still until count 20, then 0.05 / (2 - count p_b),
+    /// and 1 at 40.
+    #[test]
+    fn drops_are_spaced_by_count() {
+        let spacing = |words: &str, count: Option<f64>| {
+            let Gentle { params, vars, .. } = law(words);
+            Vars { avg: 10.0, count, ..vars }.probability(&params, 1.0)
+        };
+        assert_close(spacing("nowait", None), 0.05, "the first above min");
+        assert_close(spacing("nowait", Some(0.0)), 0.05 / 0.95, "the first after a drop");
+        assert_close(spacing("nowait", Some(9.0)), 0.1, "ten passed");
+        assert_close(spacing("nowait", Some(19.5)), 1.0, "the last");
+        assert_eq!(spacing("wait", Some(18.0)), 0.0, "ns-2 waits for 1/p_b packets");
+        assert_close(spacing("wait", Some(29.0)), 0.1, "halfway through ns-2's window");
+        assert_close(spacing("wait", Some(39.5)), 1.0, "its end");
+        let half = |words: &str| {
+            let Gentle { params, vars, .. } = law(words);
+            Vars { avg: 10.0, ..vars }.probability(&params, params.size(757))
+        };
+        assert_close(half("nowait bytes"), 0.025, "half a frame, half the probability");
+        assert_close(half("nowait"), 0.05, "packet mode does not look at the size");
+    }
+
+    /// Section 4: an arrival that finds 20 moves the average by w of the distance. One second idle at 1
+    /// Mbit/s is 82 whole frames: (1 - w)^82 = exp(-82/82.5627) = 0.370395. An average frozen while idle
+    /// drops the first packets of the next burst.
+    #[test]
+    fn the_average_follows_the_queue_and_decays_while_idle() {
+        let Gentle { params, vars, .. } = law("weight 0.012038953");
+        let mut moved = Vars { avg: 10.0, ..vars };
+        moved.arrive(&params, Instant::ZERO, 20.0);
+        assert_close(moved.avg, 10.0 + 10.0 * 0.012_038_953, "an arrival");
+        let mut idle = Vars { avg: 10.0, idle_since: Some(Instant::ZERO), ..vars };
+        assert_close(idle.average_at(&params, Instant::from_nanos(1_000_000_000)), 3.703_954_7, "idle");
+        idle.arrive(&params, Instant::from_nanos(1_000_000_000), 0.0);
+        assert_close(idle.avg, 3.703_954_7 * (1.0 - 0.012_038_953), "the arrival that ends it");
+        assert_eq!(idle.idle_since, None);
+    }
+
+    /// ECN-capable packets are marked below max and dropped above it; at twice max everything goes.
+    #[test]
+    fn ecn_ends_where_gentle_mode_begins() {
+        let fate = |avg: f64, ecn, dice| {
+            // A weight that small leaves the average where the test puts it.
+            let mut law = law("ecn nowait weight 0.000000001");
+            law.vars.avg = avg;
+            let (mut queue, mut owner) = (Fifo::default(), Dice::showing(dice));
+            law.enqueue(Instant::ZERO, Plain { ecn, ..Plain::new(1514) }, &mut queue, &mut owner);
+            (queue.len(), owner.marked, owner.dropped.first().copied())
+        };
+        assert_eq!(fate(14.0, Ecn::Ect0, 0.0), (1, 1, None));
+        assert_eq!(fate(14.0, Ecn::NotEct, 0.0), (0, 0, Some(Drop::Early)));
+        assert_eq!(fate(16.0, Ecn::Ect0, 0.0), (0, 0, Some(Drop::Early)));
+        assert_eq!(fate(31.0, Ecn::Ect0, 0.999), (0, 0, Some(Drop::Forced)));
+        assert_eq!(fate(14.0, Ecn::NotEct, 0.095), (1, 0, None), "p_b is 0.09");
+    }
+
+    #[test]
+    fn the_limit_holds() {
+        let (mut law, mut queue, mut owner) = (law("limit 3"), Fifo::default(), Dice::showing(0.5));
+        for _ in 0..4 {
+            law.enqueue(Instant::ZERO, Plain::new(1514), &mut queue, &mut owner);
+        }
+        assert_eq!((queue.len(), owner.dropped), (3, std::vec![Drop::Overlimit]));
+    }
+}

@@ -1,0 +1,170 @@
+//! RED with gentle mode and a fixed `max_p`: Floyd's RED of simulations.
+//!
+//! Source: Floyd and Jacobson 1993, and Floyd's gentle mode of 2000; the law with its choices is `gentle.rs`. How it
+//! differs from the others of the family:
+//!
+//! - `red` is Linux's: integers, no gentle mode, one random number a drop, set up by `tc`'s rules;
+//! - `ared` moves `max_p`, and takes its thresholds and its weight from the link's rate;
+//! - ns-2's `Queue/RED` sets `min`, `max` and the weight up from a delay too unless told otherwise, and marks by the
+//!   probability where this marks by the average (see `gentle.rs`).
+//!
+//! `nogentle nowait max_p 0.02` is the RED of 1993.
+
+use super::Aqm;
+use super::gentle::{BYTES, Gentle, LIMIT, Params, WAIT, capacity, flag, real};
+use crate::fifo::Fifo;
+use crate::packet::Packet;
+use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::qdisc::{Enqueued, Probe};
+use crate::signal::Owner;
+use goodqueue_units::Instant;
+
+/// RED with gentle mode over one FIFO.
+#[derive(Clone, Debug)]
+pub struct RedGentle {
+    pub(super) law: Gentle,
+}
+
+const PARAMS: &[ParamSpec] = &[
+    LIMIT,
+    real(
+        "min",
+        Value::Real(5.0),
+        (0.1, 1e9),
+        "unverified: Floyd, Jacobson 1993; ns-2's RIO has it",
+        "lower threshold in packets",
+    ),
+    real(
+        "max",
+        Value::Unset,
+        (0.1, 1e9),
+        "unverified: Floyd, Jacobson 1993; ns-2's RIO has 15",
+        "upper threshold in packets; unset: 3 min",
+    ),
+    real(
+        "weight",
+        Value::Real(0.002),
+        (1e-9, 1.0),
+        "unverified: Floyd, Jacobson 1993; ns-2's RIO has it",
+        "weight of the average",
+    ),
+    real("max_p", Value::Real(0.1), (1e-9, 1.0), "ns-2.35: Queue/RED linterm_ 10", "drop probability at max"),
+    ParamSpec {
+        default: Value::Flag(true),
+        ..flag(
+            "gentle",
+            "ns-2.35: Queue/RED gentle_",
+            "from max to twice max p rises to 1, instead of at once",
+        )
+    },
+    WAIT,
+    BYTES,
+    ParamSpec {
+        name: "avpkt",
+        unit: Unit::Bytes,
+        default: Value::Unset,
+        range: (1.0, 1e6),
+        source: "ns-2.35: Queue/RED mean_pktsize_ (500)",
+        help: "average packet, for byte mode and for the decay while idle; unset: a full frame",
+    },
+    flag("ecn", "RFC 3168, 5", "mark ECN-capable packets instead of dropping them, up to an average of max"),
+];
+
+impl Aqm for RedGentle {
+    const SPEC: QdiscSpec = QdiscSpec {
+        name: "red_gentle",
+        summary: "RED of simulations: gentle above max, fixed max_p, packets or bytes",
+        source: "Floyd, Jacobson 1993; ns-2.35",
+        params: PARAMS,
+    };
+
+    fn build(args: &Args, link: &Link) -> Result<Self, Error> {
+        let real = |name| args.real(name).unwrap_or(0.0);
+        let packet = args.integer("avpkt").unwrap_or(link.mtu.into()) as f64;
+        let params = Params {
+            min: real("min"),
+            max: args.real("max").unwrap_or(3.0 * real("min")),
+            weight: real("weight"),
+            capacity: capacity(link, packet),
+            packet,
+            gentle: args.flag("gentle"),
+            bytes: args.flag("bytes"),
+            wait: args.flag("wait"),
+        };
+        Ok(Self { law: Gentle::new(args, params)? })
+    }
+
+    #[inline]
+    fn enqueue<P: Packet, O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        packet: P,
+        queue: &mut Fifo<P>,
+        owner: &mut O,
+    ) -> Enqueued {
+        self.law.enqueue(now, packet, queue, owner)
+    }
+
+    #[inline]
+    fn dequeue<P: Packet, O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        queue: &mut Fifo<P>,
+        _owner: &mut O,
+    ) -> Option<P> {
+        self.law.dequeue(now, queue)
+    }
+
+    fn probe(&self, probe: &mut dyn Probe) {
+        self.law.probe(probe);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dice::Dice;
+    use super::*;
+    use crate::packet::Plain;
+    use goodqueue_units::Rate;
+
+    static SPEC: QdiscSpec = RedGentle::SPEC;
+    const LINK: Link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+
+    fn red(words: &str) -> RedGentle {
+        RedGentle::build(&Args::parse(&SPEC, words).unwrap(), &LINK).unwrap()
+    }
+
+    /// Three packets of 500 bytes, with the weight 1/2, so that the average is easy to follow. Packet mode: arrivals
+    /// find 0, 1 and 2: 0, 1/2, 1.25. Byte mode with 1000 bytes as a packet: they find 0, 0.5 and 1: 0, 1/4, 5/8.
+    #[test]
+    fn byte_mode_counts_average_packets() {
+        let average = |words| {
+            let (mut red, mut queue) = (red(words), Fifo::default());
+            for _ in 0..3 {
+                red.enqueue(Instant::ZERO, Plain::new(500), &mut queue, &mut Dice::showing(0.999));
+            }
+            red.law.vars.avg
+        };
+        assert_eq!((average("weight 0.5"), average("weight 0.5 bytes avpkt 1000")), (1.25, 0.625));
+    }
+
+    /// In byte mode a packet of half the average has half the probability: with p_b = 0.05 (average 10 of 5 to 15)
+    /// and nothing counted, 0.025.
+    #[test]
+    fn byte_mode_scales_the_probability() {
+        let p_a = |words, size| {
+            let Gentle { params, vars, .. } = red(words).law;
+            super::super::gentle::Vars { avg: 10.0, ..vars }.probability(&params, size)
+        };
+        assert!((p_a("nowait bytes", 0.5) - 0.025).abs() < 1e-12);
+        assert!((p_a("nowait", 1.0) - 0.05).abs() < 1e-12);
+    }
+
+    /// C counts average packets: 10 Mbit/s carry 10^7 / (8 * 1514) = 825.63 full frames, or 1250 of 1000 bytes.
+    #[test]
+    fn the_decay_while_idle_counts_average_packets() {
+        assert!((red("").law.params.capacity - 825.627).abs() < 1e-3);
+        assert_eq!(red("avpkt 1000").law.params.capacity, 1250.0);
+        assert_eq!((red("").law.params.max, red("min 7").law.params.max), (15.0, 21.0));
+    }
+}

@@ -1,0 +1,253 @@
+//! REM: random exponential marking.
+//!
+//! Source: Athuraliya, Li, Low and Yin, "REM: Active Queue Management", IEEE Network 15(3), 2001, with the constants of
+//! ns-2.35's `Queue/REM`. The link has a price that grows while more arrives than it carries, or more waits than b*:
+//!
+//! price = max(0, price + gamma (x + alpha (q - b*) - c)), p = 1 - phi^-price,
+//!
+//! updated periodically, where x are the packets that arrived since the last update and c those that the link can carry
+//! in that time. Exponential, so that prices of several links on a path add up to one probability.
+//!
+//! Decided here:
+//!
+//! - c is that of the link at the start, as in ns-2: a link that changes its rate misleads REM;
+//! - x counts what is dropped, too; `inw` smooths it, and by default does not;
+//! - packets count as 1, or with `bytes` as average packets; the probability is not scaled by size;
+//! - a full queue drops before the dice are thrown; the first update comes one interval after the start.
+
+use super::gentle::{LIMIT, capacity, flag, real};
+use super::{Aqm, Periodic, mark, unit_interval};
+use crate::fifo::Fifo;
+use crate::packet::Packet;
+use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::qdisc::{Enqueued, Probe};
+use crate::signal::{Drop, Mark, Owner};
+use goodqueue_units::{Duration, Instant};
+
+/// REM over one FIFO.
+#[derive(Clone, Debug)]
+pub struct Rem {
+    limit: usize,
+    ecn: bool,
+    bytes: bool,
+    gamma: f64,
+    phi: f64,
+    alpha: f64,
+    /// b*: the queue that REM steers to, in packets.
+    target: f64,
+    inw: f64,
+    /// c: packets that the link carries between two updates.
+    per_update: f64,
+    /// Bytes of an average packet.
+    packet: f64,
+    /// Packets that arrived since the last update.
+    arrived: f64,
+    /// x, smoothed.
+    input: f64,
+    price: f64,
+    p: f64,
+    timer: Periodic,
+}
+
+const NS2: &str = "ns-2.35: Queue/REM";
+
+const PARAMS: &[ParamSpec] = &[
+    LIMIT,
+    real("gamma", Value::Real(0.001), (0.0, 1e3), NS2, "step of the price, a packet too many"),
+    real("phi", Value::Real(1.001), (1.000_001, 1e3), NS2, "base of the probability 1 - phi^-price"),
+    real(
+        "alpha",
+        Value::Real(0.1),
+        (0.0, 1e3),
+        "ns-2.35: Queue/REM, hard-coded",
+        "weight of the queue against the rate",
+    ),
+    real("bstar", Value::Real(20.0), (0.0, 1e9), NS2, "packets that the queue is steered to"),
+    real(
+        "inw",
+        Value::Real(1.0),
+        (1e-6, 1.0),
+        NS2,
+        "weight of the newest arrivals in their average; 1: no average",
+    ),
+    ParamSpec {
+        name: "interval",
+        unit: Unit::Time,
+        default: Value::Integer(2_000_000),
+        range: (1e3, 60e9),
+        source: NS2,
+        help: "time between two updates of the price",
+    },
+    flag("bytes", NS2, "count arrivals and the queue in bytes"),
+    ParamSpec {
+        name: "avpkt",
+        unit: Unit::Bytes,
+        default: Value::Unset,
+        range: (1.0, 1e6),
+        source: "ns-2.35: Queue/REM mean_pktsize_ (1000)",
+        help: "average packet, in which the link's rate is counted; unset: a full frame",
+    },
+    flag("ecn", NS2, "mark ECN-capable packets instead of dropping them"),
+];
+
+impl Aqm for Rem {
+    const SPEC: QdiscSpec = QdiscSpec {
+        name: "rem",
+        summary: "Drops arrivals at random, with a probability exponential in the link's price",
+        source: "Athuraliya et al. 2001; ns-2.35",
+        params: PARAMS,
+    };
+
+    fn build(args: &Args, link: &Link) -> Result<Self, Error> {
+        let real = |name| args.real(name).unwrap_or(0.0);
+        let interval = args.time("interval").unwrap_or(Duration::from_millis(2));
+        let packet = args.integer("avpkt").unwrap_or(link.mtu.into()) as f64;
+        Ok(Self {
+            limit: args.integer("limit").unwrap_or(0) as usize,
+            ecn: args.flag("ecn"),
+            bytes: args.flag("bytes"),
+            gamma: real("gamma"),
+            phi: real("phi"),
+            alpha: real("alpha"),
+            target: real("bstar"),
+            inw: real("inw"),
+            per_update: capacity(link, packet) * interval.as_secs_f64(),
+            packet,
+            arrived: 0.0,
+            input: 0.0,
+            price: 0.0,
+            p: 0.0,
+            timer: Periodic::new(interval, interval),
+        })
+    }
+
+    #[inline]
+    fn enqueue<P: Packet, O: Owner<P>>(
+        &mut self,
+        _now: Instant,
+        mut packet: P,
+        queue: &mut Fifo<P>,
+        owner: &mut O,
+    ) -> Enqueued {
+        self.arrived += if self.bytes { f64::from(packet.len()) / self.packet } else { 1.0 };
+        if queue.len() >= self.limit {
+            owner.dropped(packet, Drop::Overlimit);
+            return Enqueued::Dropped;
+        }
+        let hit = self.p > 0.0 && unit_interval(owner.random_u64()) < self.p;
+        if hit && !(self.ecn && mark(&mut packet, Mark::Early, owner)) {
+            owner.dropped(packet, Drop::Early);
+            return Enqueued::Dropped;
+        }
+        queue.push(packet);
+        Enqueued::Success
+    }
+
+    #[inline]
+    fn dequeue<P: Packet, O: Owner<P>>(
+        &mut self,
+        _now: Instant,
+        queue: &mut Fifo<P>,
+        _owner: &mut O,
+    ) -> Option<P> {
+        queue.pop()
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        Some(self.timer.due())
+    }
+
+    fn on_timer<P: Packet>(&mut self, now: Instant, queue: &Fifo<P>) {
+        self.timer.fired(now);
+        self.update(if self.bytes { queue.bytes() as f64 / self.packet } else { queue.len() as f64 });
+    }
+
+    fn probe(&self, probe: &mut dyn Probe) {
+        probe.real("drop_probability", self.p);
+        probe.real("price", self.price);
+        probe.real("input", self.input);
+    }
+}
+
+impl Rem {
+    /// The periodic update, with `q` packets waiting.
+    fn update(&mut self, q: f64) {
+        self.input += self.inw * (self.arrived - self.input);
+        self.arrived = 0.0;
+        let excess = self.input + self.alpha * (q - self.target) - self.per_update;
+        self.price = (self.price + self.gamma * excess).max(0.0);
+        self.p = 1.0 - libm::pow(self.phi, -self.price);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dice::Dice;
+    use super::*;
+    use crate::packet::Plain;
+    use goodqueue_units::{Ecn, Rate};
+
+    static SPEC: QdiscSpec = Rem::SPEC;
+    /// 6.056 Mbit/s are 500 full frames a second: one in 2 ms.
+    const LINK: Link = Link { rate: Rate::from_bps(6_056_000).unwrap(), mtu: 1514 };
+
+    fn rem(words: &str) -> Rem {
+        Rem::build(&Args::parse(&SPEC, words).unwrap(), &LINK).unwrap()
+    }
+
+    fn assert_close(got: f64, want: f64, what: &str) {
+        assert!((got - want).abs() < 1e-12, "{what}: {got} is not {want}");
+    }
+
+    /// c = 1. Three arrivals and 70 waiting: 3 + 0.1 * 50 - 1 = 7 too many, so the price rises by 0.007. At rest, one
+    /// arrival and 20 waiting, it stays; with nothing at all it falls by (2 + 1) / 1000, and not below 0.
+    #[test]
+    fn the_price_follows_the_rate_and_the_queue() {
+        let mut rem = rem("");
+        assert_close(rem.per_update, 1.0, "c");
+        for (arrived, queue, price) in [(3.0, 70.0, 0.007), (1.0, 20.0, 0.007), (0.0, 0.0, 0.004)] {
+            rem.arrived = arrived;
+            rem.update(queue);
+            assert_close(rem.price, price, "price");
+        }
+        rem.update(0.0);
+        rem.update(0.0);
+        assert_eq!((rem.price, rem.p), (0.0, 0.0));
+    }
+
+    /// phi^-price: at the price ln 2 / ln 1.001 = 693.49 one half; at twice that three quarters, so that two links of the
+    /// same price let pass what one of twice the price does.
+    #[test]
+    fn the_probability_is_exponential_in_the_price() {
+        let half = libm::log(2.0) / libm::log(1.001);
+        for (price, p) in [(half, 0.5), (2.0 * half, 0.75)] {
+            let mut rem = Rem { price, gamma: 0.0, ..rem("") };
+            rem.update(0.0);
+            assert_close(rem.p, p, "p");
+        }
+    }
+
+    /// inw 0.25: from 8 towards 4 a quarter of the way.
+    #[test]
+    fn the_input_is_smoothed_by_inw() {
+        let mut rem = Rem { input: 8.0, arrived: 4.0, ..rem("inw 0.25") };
+        rem.update(20.0);
+        assert_close(rem.input, 7.0, "input");
+        assert_close(rem.price, 0.006, "price");
+    }
+
+    /// Dropped packets count as arrived; in byte mode half a frame is half a packet; avpkt 757 doubles c.
+    #[test]
+    fn arrivals_are_counted_dropped_and_marked() {
+        let fates = |words: &str, dice, ecn| {
+            let (mut rem, mut queue) = (Rem { p: 0.5, ..rem(words) }, Fifo::default());
+            let mut owner = Dice::showing(dice);
+            rem.enqueue(Instant::ZERO, Plain { ecn, ..Plain::new(757) }, &mut queue, &mut owner);
+            (rem.arrived, queue.len(), owner.dropped.len(), owner.marked)
+        };
+        assert_eq!(fates("", 0.49, Ecn::NotEct), (1.0, 0, 1, 0));
+        assert_eq!(fates("bytes", 0.5, Ecn::NotEct), (0.5, 1, 0, 0));
+        assert_eq!(fates("ecn", 0.49, Ecn::Ect1), (1.0, 1, 0, 1));
+        assert_close(rem("avpkt 757").per_update, 2.0, "c");
+    }
+}

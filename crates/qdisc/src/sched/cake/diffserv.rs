@@ -1,0 +1,198 @@
+//! CAKE's tins: which codepoint goes where, and how much of the link each may take before the others.
+//!
+//! Source: tc-cake(8), "Priority queue parameters", and Linux's tables; "Piece of CAKE", 2018, "DiffServ handling".
+//! A tin's share is a threshold, not a limit: up to its rate it goes first, above it waits for the others.
+
+use super::shaper::Pace;
+use crate::aqm::cobalt::{P_DEC, P_INC, Params};
+use crate::param::Args;
+use alloc::vec::Vec;
+use goodqueue_units::Duration;
+
+/// Bytes of a round: unlimited, and the bounds when shaped.
+const QUANTUM: u32 = 1514;
+const LEAST_QUANTUM: u64 = 300;
+
+/// What a tin is set up with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Share {
+    pub(super) pace: Pace,
+    /// What each flow's COBALT compares with.
+    pub(super) law: Params,
+    /// Bytes that a flow may send a round.
+    pub(super) flow_quantum: u32,
+    /// Bytes that the tin may send a round, where there is no shaper.
+    pub(super) tin_quantum: i32,
+}
+
+/// A mode: a tin's number for each codepoint, and the tins' shares.
+pub(super) struct Tins {
+    pub(super) of_dscp: [u8; 64],
+    pub(super) shares: Vec<Share>,
+}
+
+/// Video and voice (2) before best effort (0) before bulk (1).
+const DIFFSERV3: [u8; 64] = [
+    0, 1, 0, 0, 2, 0, 0, 0, // CS0, LE, and TOS 0x10 of old
+    1, 0, 0, 0, 0, 0, 0, 0, // CS1
+    0, 0, 0, 0, 0, 0, 0, 0, //
+    0, 0, 0, 0, 0, 0, 0, 0, //
+    0, 0, 0, 0, 0, 0, 0, 0, //
+    0, 0, 0, 0, 2, 0, 2, 0, // VA, EF
+    2, 0, 0, 0, 0, 0, 0, 0, // CS6
+    2, 0, 0, 0, 0, 0, 0, 0, // CS7
+];
+
+/// Voice (3), video and other streams (2), best effort (0), bulk (1).
+const DIFFSERV4: [u8; 64] = [
+    0, 1, 0, 0, 2, 0, 0, 0, // CS0, LE, and TOS 0x10 of old
+    1, 0, 0, 0, 0, 0, 0, 0, // CS1
+    2, 0, 2, 0, 2, 0, 2, 0, // CS2, AF2x
+    2, 0, 2, 0, 2, 0, 2, 0, // CS3, AF3x
+    3, 0, 2, 0, 2, 0, 2, 0, // CS4, AF4x
+    3, 0, 0, 0, 3, 0, 3, 0, // CS5, VA, EF
+    3, 0, 0, 0, 0, 0, 0, 0, // CS6
+    3, 0, 0, 0, 0, 0, 0, 0, // CS7
+];
+
+/// From background (0) to network control (7).
+const DIFFSERV8: [u8; 64] = [
+    2, 0, 1, 2, 4, 2, 2, 2, // CS0, LE, and TOS of old
+    1, 2, 1, 2, 1, 2, 1, 2, // CS1, AF1x
+    5, 2, 4, 2, 4, 2, 4, 2, // CS2, AF2x
+    3, 2, 3, 2, 3, 2, 3, 2, // CS3, AF3x
+    6, 2, 3, 2, 3, 2, 3, 2, // CS4, AF4x
+    6, 2, 2, 2, 6, 2, 6, 2, // CS5, VA, EF
+    7, 2, 2, 2, 2, 2, 2, 2, // CS6
+    7, 2, 2, 2, 2, 2, 2, 2, // CS7
+];
+
+/// The three bits that came before DiffServ.
+const PRECEDENCE: [u8; 64] = {
+    let mut tins = [0; 64];
+    let mut dscp = 0;
+    while dscp < 64 {
+        tins[dscp] = (dscp >> 3) as u8;
+        dscp += 1;
+    }
+    tins
+};
+
+/// What all tins of a discipline have in common.
+#[derive(Clone, Copy)]
+struct Common {
+    rtt: Duration,
+    target: Duration,
+    mtu: u32,
+}
+
+impl Common {
+    /// A tin of so many bytes a second; 0: unlimited.
+    fn share(&self, bytes_per_s: u64, tin_quantum: i32) -> Share {
+        let pace = Pace::of(bytes_per_s);
+        let flow_quantum = match bytes_per_s {
+            0 => QUANTUM,
+            rate => (rate >> 12).clamp(LEAST_QUANTUM, QUANTUM.into()) as u32,
+        };
+        // At low rates a frame alone takes longer than the target.
+        let mtu_time = Duration::from_nanos(pace.time(self.mtu));
+        let target = self.target.max(mtu_time * 3 / 2);
+        let interval = (self.rtt + target - self.target).max(target * 2);
+        let law = Params { target, interval, mtu_time, p_inc: P_INC, p_dec: P_DEC };
+        Share { pace, law, flow_quantum, tin_quantum }
+    }
+
+    /// Eight tins, each of seven eighths of the one before.
+    fn eighths(&self, mut rate: u64) -> Vec<Share> {
+        let mut quantum = 256;
+        let mut shares = Vec::new();
+        for _ in 0..8 {
+            shares.push(self.share(rate, quantum));
+            (rate, quantum) = ((rate * 7) >> 3, (quantum * 7) >> 3);
+        }
+        shares
+    }
+
+    /// Tins of the whole rate, shifted.
+    fn shifted(&self, rate: u64, shifts: &[u8]) -> Vec<Share> {
+        shifts.iter().map(|shift| self.share(rate >> shift, 1024 >> shift)).collect()
+    }
+}
+
+impl Tins {
+    /// Those of the parameters `diffserv` and `bandwidth`.
+    pub(super) fn new(args: &Args, mtu: u32) -> Self {
+        let rate = args.integer("bandwidth").unwrap_or(0) / 8;
+        let (rtt, target) = super::params::times(args);
+        let common = Common { rtt, target, mtu };
+        let (of_dscp, shares) = match args.choice("diffserv") {
+            "besteffort" => ([0; 64], alloc::vec![common.share(rate, 65_535)]),
+            "precedence" => (PRECEDENCE, common.eighths(rate)),
+            "diffserv4" => (DIFFSERV4, common.shifted(rate, &[0, 4, 1, 2])),
+            "diffserv8" => (DIFFSERV8, common.eighths(rate)),
+            _ => (DIFFSERV3, common.shifted(rate, &[0, 4, 2])),
+        };
+        Self { of_dscp, shares }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::params::SPEC;
+    use super::*;
+
+    fn tins(words: &str) -> Tins {
+        Tins::new(&Args::parse(&SPEC, words).unwrap(), 1514)
+    }
+
+    fn micros_and_quanta(words: &str) -> Vec<(u64, u64, i32)> {
+        let micros = |span: Duration| span.as_nanos() / 1000;
+        let shares = tins(words).shares.into_iter();
+        shares.map(|s| (micros(s.law.target), micros(s.law.interval), s.tin_quantum)).collect()
+    }
+
+    /// diffserv4 at 9 Mbit/s: all, 1/16, 1/2 and 1/4 of 1,125,000 bytes/s. A sixteenth is 70,312 bytes/s, so a frame
+    /// takes 21.53 ms, the target is half as much again, and the interval grows by what the target grew.
+    #[test]
+    fn a_slow_tin_has_a_longer_target() {
+        let expected = [
+            (5_000, 100_000, 1024),
+            (32_298, 127_298, 64),
+            (5_000, 100_000, 512),
+            (8_074, 103_074, 256), // 281,250 bytes/s: 5.383 ms a frame
+        ];
+        assert_eq!(micros_and_quanta("diffserv4 bandwidth 9mbit"), expected);
+        assert_eq!(micros_and_quanta("besteffort"), [(5_000, 100_000, 65_535)]);
+        // 64 kbit/s: 189.25 ms a frame, target 283.9 ms; twice that is more than 100 + 278.9.
+        assert_eq!(micros_and_quanta("besteffort bandwidth 64kbit"), [(283_875, 567_750, 65_535)]);
+    }
+
+    #[test]
+    fn a_round_follows_the_rate() {
+        let quantum = |words| tins(words).shares[0].flow_quantum;
+        assert_eq!(quantum("besteffort"), 1514);
+        assert_eq!(quantum("besteffort bandwidth 9mbit"), 300); // 1,125,000 / 4096 = 274
+        assert_eq!(quantum("besteffort bandwidth 20mbit"), 610);
+        assert_eq!(quantum("besteffort bandwidth 1gbit"), 1514);
+    }
+
+    #[test]
+    fn eight_tins_shrink_by_an_eighth() {
+        let quanta: Vec<_> = micros_and_quanta("diffserv8").into_iter().map(|tin| tin.2).collect();
+        assert_eq!(quanta, [256, 224, 196, 171, 149, 130, 113, 98]);
+        let paces = tins("diffserv8 bandwidth 9mbit").shares;
+        assert_eq!(paces[7].pace, Pace::of(441_782)); // 1,125,000 x (7/8)^7, each step rounded down
+    }
+
+    /// tc-cake(8) names the codepoints of diffserv3 and diffserv4; EF is 46, CS1 8, LE 1.
+    #[test]
+    fn codepoints_go_to_their_tins() {
+        for (words, ef, bulk, best_effort) in
+            [("diffserv3", 2, 1, 0), ("diffserv4", 3, 1, 0), ("diffserv8", 6, 1, 2), ("precedence", 5, 1, 0)]
+        {
+            let map = tins(words).of_dscp;
+            assert_eq!((map[46], map[8], map[0]), (ef, bulk, best_effort), "{words}");
+        }
+        assert!(tins("diffserv4").of_dscp.iter().all(|tin| *tin < 4));
+    }
+}

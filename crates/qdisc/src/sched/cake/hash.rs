@@ -1,0 +1,235 @@
+//! Which queue a flow is assigned to: a set-associative hash, and the count of busy flows a host.
+//!
+//! Source: "Piece of CAKE", 2018, "Flow isolation". A hash picks a set of eight queues. The flow keeps the queue
+//! that bears its tag, else takes one of the set that nobody uses; only if all eight are in use does it share the
+//! queue that its hash points at, and the tag becomes its own. So two flows seldom meet before hundreds are active.
+//! Hosts are found in the same way.
+//!
+//! When all eight are in use, a flow whose tag was taken is assigned anew at its next packet and may then overtake
+//! its own packets that still wait in the old queue: Linux reorders so, and so does this.
+
+use super::tin::{Flow, QUEUES, Set};
+use alloc::vec::Vec;
+
+/// Queues of a set.
+const WAYS: usize = 8;
+
+/// What is to share fairly; Linux's bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Isolation(pub(super) u8);
+
+impl Isolation {
+    const SRC: u8 = 1;
+    const DST: u8 = 2;
+    const FLOWS: u8 = 4;
+
+    fn has(self, bits: u8) -> bool {
+        self.0 & bits == bits
+    }
+
+    /// The hash that tells flows apart.
+    #[inline]
+    fn tag(self, flow: u32, (src, dst): (u32, u32)) -> u32 {
+        if self.has(Self::FLOWS) {
+            return flow;
+        }
+        // Linux mixes the hosts into the flow's own hash, which it did not compute: zero.
+        (if self.has(Self::SRC) { src } else { 0 }) ^ (if self.has(Self::DST) { dst } else { 0 })
+    }
+
+    fn counts_src(self) -> bool {
+        self.has(Self::SRC | Self::FLOWS)
+    }
+
+    fn counts_dst(self) -> bool {
+        self.has(Self::DST | Self::FLOWS)
+    }
+}
+
+/// A host's tag, as source or as destination, and how many of its flows are bulk.
+#[derive(Clone, Copy, Debug, Default)]
+struct Host {
+    tag: u32,
+    bulk: u32,
+}
+
+/// A tin's tags.
+#[derive(Clone, Debug)]
+pub(super) struct Buckets {
+    isolation: Isolation,
+    tags: Vec<u32>,
+    src: Vec<Host>,
+    dst: Vec<Host>,
+    /// How often a flow had to share a queue.
+    pub(super) collisions: u64,
+}
+
+/// The places of a set, from where a hash points at, once round.
+fn set_of(hash: u32) -> impl Iterator<Item = usize> + Clone {
+    let place = hash as usize % QUEUES;
+    let (set, way) = (place - place % WAYS, place % WAYS);
+    (0..WAYS).map(move |step| set + (way + step) % WAYS)
+}
+
+/// The entry of a host: the one that bears its tag, else one without bulk flows, else the one that the hash points
+/// at.
+fn host(hosts: &mut [Host], hash: u32) -> u16 {
+    let places = set_of(hash);
+    let known = places.clone().find(|place| hosts[*place].tag == hash);
+    let place = known.or_else(|| places.clone().find(|place| hosts[*place].bulk == 0));
+    let place = place.unwrap_or(hash as usize % QUEUES);
+    hosts[place].tag = hash;
+    place as u16
+}
+
+impl Buckets {
+    pub(super) fn new(isolation: Isolation) -> Self {
+        let hosts = |counted| alloc::vec![Host::default(); if counted { QUEUES } else { 0 }];
+        Self {
+            isolation,
+            tags: alloc::vec![0; QUEUES],
+            src: hosts(isolation.counts_src()),
+            dst: hosts(isolation.counts_dst()),
+            collisions: 0,
+        }
+    }
+
+    /// The queue for a packet.
+    #[inline]
+    pub(super) fn find(&mut self, flows: &mut [Flow], flow: u32, hosts: (u32, u32)) -> u16 {
+        if self.isolation == Isolation(0) {
+            return 0;
+        }
+        let tag = self.isolation.tag(flow, hosts);
+        let place = tag as usize % QUEUES;
+        if self.tags[place] == tag && flows[place].set != Set::None {
+            return place as u16;
+        }
+        self.search(flows, tag, hosts) as u16
+    }
+
+    /// Looks through the set, and assigns a queue if none bears the tag.
+    fn search(&mut self, flows: &mut [Flow], tag: u32, hosts: (u32, u32)) -> usize {
+        let places = set_of(tag);
+        if let Some(place) = places.clone().find(|place| self.tags[*place] == tag) {
+            if flows[place].set == Set::None {
+                self.settle(&mut flows[place], hosts);
+            }
+            return place;
+        }
+        let unused = places.clone().find(|place| flows[*place].set == Set::None);
+        let place = unused.unwrap_or_else(|| {
+            self.collisions += 1;
+            tag as usize % QUEUES
+        });
+        self.tags[place] = tag;
+        // The queue's bulk flow is from now on one of the new flow's hosts.
+        let flow = &mut flows[place];
+        if flow.set == Set::Bulk {
+            self.count_down(flow);
+        }
+        self.settle(flow, hosts);
+        if flow.set == Set::Bulk {
+            self.count_up(flow);
+        }
+        place
+    }
+
+    /// Notes the hosts of a flow.
+    fn settle(&mut self, flow: &mut Flow, (src, dst): (u32, u32)) {
+        if self.isolation.counts_src() {
+            flow.src = host(&mut self.src, src);
+        }
+        if self.isolation.counts_dst() {
+            flow.dst = host(&mut self.dst, dst);
+        }
+    }
+
+    /// The entries of a flow's hosts, as far as hosts are counted.
+    fn hosts_of(&mut self, flow: &Flow) -> impl Iterator<Item = &mut Host> {
+        let (src, dst) = (self.src.get_mut(usize::from(flow.src)), self.dst.get_mut(usize::from(flow.dst)));
+        src.into_iter().chain(dst)
+    }
+
+    /// A flow became bulk.
+    pub(super) fn count_up(&mut self, flow: &Flow) {
+        for host in self.hosts_of(flow) {
+            host.bulk = (host.bulk + 1).min(QUEUES as u32);
+        }
+    }
+
+    /// A flow is no longer bulk.
+    pub(super) fn count_down(&mut self, flow: &Flow) {
+        for host in self.hosts_of(flow) {
+            host.bulk = host.bulk.saturating_sub(1);
+        }
+    }
+
+    /// Bulk flows of the busier one of a flow's hosts, at least 1.
+    #[inline]
+    pub(super) fn load(&self, flow: &Flow) -> u32 {
+        let bulk = |hosts: &[Host], place: u16| hosts.get(usize::from(place)).map_or(0, |host| host.bulk);
+        bulk(&self.src, flow.src).max(bulk(&self.dst, flow.dst)).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRIPLE: Isolation = Isolation(7);
+
+    fn queues() -> Vec<Flow> {
+        alloc::vec![Flow::default(); QUEUES]
+    }
+
+    #[test]
+    fn a_ninth_flow_of_a_set_shares_and_takes_the_tag() {
+        let (mut buckets, mut flows) = (Buckets::new(TRIPLE), queues());
+        // All of these point at queue 13, in the set from 8 to 15.
+        let flow = |n: u32| 13 + n * QUEUES as u32;
+        for (n, expected) in [13, 14, 15, 8, 9, 10, 11, 12, 13].into_iter().enumerate() {
+            let place = buckets.find(&mut flows, flow(n as u32), (1, 2));
+            assert_eq!(place, expected);
+            flows[usize::from(place)].set = Set::Sparse;
+        }
+        assert_eq!(buckets.collisions, 1);
+        // The first flow's tag is gone, the second's is not.
+        assert_eq!(buckets.find(&mut flows, flow(1), (1, 2)), 14);
+        assert_eq!(buckets.find(&mut flows, flow(0), (1, 2)), 13);
+        assert_eq!(buckets.collisions, 2);
+    }
+
+    #[test]
+    fn a_flow_that_returns_finds_its_queue() {
+        let (mut buckets, mut flows) = (Buckets::new(TRIPLE), queues());
+        assert_eq!(buckets.find(&mut flows, 13, (1, 2)), 13);
+        flows[13].set = Set::Sparse;
+        assert_eq!(buckets.find(&mut flows, 13 + 1024, (1, 2)), 14);
+        flows[13].set = Set::None; // it left, its tag stays
+        assert_eq!(buckets.find(&mut flows, 13 + 1024, (1, 2)), 14);
+        assert_eq!(buckets.find(&mut flows, 13, (1, 2)), 13);
+    }
+
+    /// Three bulk flows of one source to three destinations: each has a third of the quantum under `dual-srchost`,
+    /// all of it under `dual-dsthost`.
+    #[test]
+    fn the_busier_host_counts() {
+        for (isolation, load) in [(5, 3), (6, 1), (7, 3), (4, 1)] {
+            let (mut buckets, mut flows) = (Buckets::new(Isolation(isolation)), queues());
+            let mut last = 0;
+            for n in 0..3 {
+                last = usize::from(buckets.find(&mut flows, 100 * n, (77, 100 * n)));
+                flows[last].set = Set::Bulk;
+                buckets.count_up(&flows[last]);
+            }
+            assert_eq!(buckets.load(&flows[last]), load, "isolation {isolation}");
+        }
+    }
+
+    #[test]
+    fn a_mode_tells_apart_what_it_names() {
+        let tag = |bits| Isolation(bits).tag(0b100, (0b001, 0b011));
+        assert_eq!([1, 2, 3, 4, 5, 6, 7].map(tag), [0b001, 0b011, 0b010, 0b100, 0b100, 0b100, 0b100]);
+    }
+}

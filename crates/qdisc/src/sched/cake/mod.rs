@@ -1,0 +1,336 @@
+//! CAKE: common applications kept enhanced.
+//!
+//! Source: Høiland-Jørgensen, Täht, Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
+//! Gateways", 2018; tc-cake(8); and where these leave it open, what Linux was recorded to do. One file a part:
+//!
+//! - `params`: the words of the line;
+//! - `diffserv`: tins, their codepoints and shares;
+//! - `shaper`: the rate, and what a packet weighs on the wire;
+//! - `hash`: queues and hosts by hash;
+//! - `tin`: flows in rounds;
+//! - `heap`: the longest queue, which overflow drops from;
+//! - [`cobalt`](crate::aqm::cobalt): the law in each flow.
+//!
+//! Differences from Linux: a packet is taken as it comes (no GSO splitting), there is no ACK filter, no NAT look-up,
+//! no rate estimate (`autorate-ingress`) and no firewall mark; a sum of length and overhead below zero is zero.
+
+mod diffserv;
+mod hash;
+mod heap;
+mod params;
+mod shaper;
+mod tin;
+
+use super::drr::memory_of;
+use super::slab::Slab;
+use crate::packet::Packet;
+use crate::param::{Args, Error, Link, QdiscSpec};
+use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::registry::Discipline;
+use crate::signal::{Drop, Owner};
+use alloc::format;
+use alloc::vec::Vec;
+use diffserv::Tins;
+use goodqueue_units::Instant;
+use hash::Isolation;
+use heap::{Backlogs, Longest};
+use shaper::{Framing, Pace, Shaper};
+use tin::{QUEUES, Tin};
+
+/// `tc`'s `cake`.
+#[derive(Clone, Debug)]
+pub struct Cake<P> {
+    tins: Vec<Tin>,
+    of_dscp: [u8; 64],
+    packets: Slab<P>,
+    backlog: Backlog,
+    backlogs: Backlogs,
+    longest: Longest,
+    memory: u64,
+    memory_limit: u64,
+    shaper: Shaper,
+    framing: Framing,
+    /// When to ask again.
+    wake: Option<Instant>,
+    /// Whether drops are charged, too.
+    ingress: bool,
+    wash: bool,
+    current_tin: usize,
+    current_flow: u16,
+}
+
+impl<P: Packet> Discipline for Cake<P> {
+    const SPEC: QdiscSpec = params::SPEC;
+
+    fn build(args: &Args, link: &Link) -> Result<Self, Error> {
+        let Tins { of_dscp, shares } = Tins::new(args, link.mtu);
+        let isolation = Isolation(args.integer("isolation").unwrap_or(0) as u8);
+        let tins: Vec<Tin> = shares.into_iter().map(|share| Tin::new(share, isolation)).collect();
+        let pace = Pace::of(args.integer("bandwidth").unwrap_or(0) / 8);
+        Ok(Self {
+            backlogs: alloc::vec![0; tins.len() * QUEUES],
+            tins,
+            of_dscp,
+            packets: Slab::default(),
+            backlog: Backlog::default(),
+            longest: Longest::default(),
+            memory: 0,
+            memory_limit: params::memory_limit(args, link.mtu),
+            shaper: Shaper { pace, ..Shaper::default() },
+            framing: Framing::new(args)?,
+            wake: None,
+            ingress: args.choice("direction") == "ingress",
+            wash: args.flag("wash"),
+            current_tin: 0,
+            current_flow: 0,
+        })
+    }
+}
+
+impl<P: Packet> Qdisc<P> for Cake<P> {
+    fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
+        packet.set_arrival(now);
+        let tin_index = usize::from(self.of_dscp[usize::from(packet.dscp() & 63)]);
+        if self.wash {
+            packet.set_dscp(0);
+        }
+        let tin = &mut self.tins[tin_index];
+        let flow_index = tin.classify(packet.flow_hash(), packet.host_hashes());
+        if tin.bytes == 0 {
+            tin.next = tin.next.max(now);
+            if self.backlog.packets == 0 {
+                self.shaper.freshen(now);
+                self.wake = self.shaper.wait(now);
+            }
+        }
+        self.push(tin_index, flow_index, packet);
+        self.tins[tin_index].wake(flow_index, || owner.random_u32() as u16);
+        let mut told = Enqueued::Success;
+        while self.memory > self.memory_limit {
+            if self.overflow(now, owner) == heap::key(tin_index, flow_index) {
+                told = Enqueued::Congestion;
+            }
+        }
+        told
+    }
+
+    fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
+        self.wake = None;
+        let mut first = true;
+        while self.backlog.packets > 0 {
+            self.wake = self.shaper.wait(now);
+            if self.wake.is_some() || !self.choose_tin(now) {
+                return None;
+            }
+            if let Some(packet) = self.serve(now, &mut first, owner) {
+                self.longest.sent();
+                if self.backlog.packets > 0 {
+                    self.wake = self.shaper.wait(now);
+                }
+                return Some(packet);
+            }
+        }
+        None
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        self.wake
+    }
+
+    fn on_timer<O: Owner<P>>(&mut self, now: Instant, _owner: &mut O) {
+        self.wake = self.wake.filter(|due| *due > now);
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn probe(&self, probe: &mut dyn Probe) {
+        const NAMES: [&str; heap::MAX_TINS] =
+            ["tin0", "tin1", "tin2", "tin3", "tin4", "tin5", "tin6", "tin7"];
+        probe.integer("cur_tin", self.current_tin as i128);
+        probe.integer("cur_flow", self.current_flow.into());
+        let flow = &self.tins[self.current_tin].flows[usize::from(self.current_flow)];
+        probe.integer("deficit", flow.deficit.into());
+        probe.integer("set", flow.set as i128);
+        flow.law.probe(probe);
+        probe.integer("buffer_used", self.memory.into());
+        probe.integer("time_next_packet", self.shaper.next.as_nanos().into());
+        probe.integer("failsafe_next_packet", self.shaper.failsafe.as_nanos().into());
+        for (name, tin) in NAMES.into_iter().zip(&self.tins) {
+            let tin::Counts { sparse, bulk, decaying, unresponsive } = tin.counts;
+            let tin::Tally { dropped, marked, average_delay } = tin.tally;
+            let (deficit, bytes, collisions) = (tin.deficit, tin.bytes, tin.buckets.collisions);
+            let flows = format!("{sparse}:{bulk}:{decaying}:{unresponsive}");
+            let fates = format!("{dropped}:{marked}:{collisions}:{average_delay}");
+            probe.text(name, format!("{deficit}:{bytes}:{flows}:{fates}"));
+        }
+    }
+}
+
+impl<P: Packet> Cake<P> {
+    /// Appends `packet` to a flow.
+    fn push(&mut self, tin: usize, flow: u16, packet: P) {
+        let (len, key) = (packet.len(), heap::key(tin, flow));
+        let tin = &mut self.tins[tin];
+        self.packets.push(&mut tin.flows[usize::from(flow)].queue, packet);
+        tin.bytes += u64::from(len);
+        self.backlogs[key] += u64::from(len);
+        self.backlog.packets += 1;
+        self.backlog.bytes += u64::from(len);
+        self.memory += memory_of(len);
+        self.longest.grew(key, &self.backlogs);
+    }
+
+    /// Takes the oldest packet of a flow. The heap is told by the caller.
+    #[inline]
+    fn pull(&mut self, tin: usize, flow: u16) -> Option<P> {
+        let key = heap::key(tin, flow);
+        let tin = &mut self.tins[tin];
+        let packet = self.packets.pop(&mut tin.flows[usize::from(flow)].queue)?;
+        let len = packet.len();
+        tin.bytes -= u64::from(len);
+        self.backlogs[key] -= u64::from(len);
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= u64::from(len);
+        self.memory -= memory_of(len);
+        Some(packet)
+    }
+
+    /// Drops the oldest packet of the longest queue, and returns that queue's key.
+    #[cold]
+    fn overflow<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> usize {
+        let key = self.longest.find(&self.backlogs);
+        let (index, flow) = (key / QUEUES, (key % QUEUES) as u16);
+        let Some(packet) = self.pull(index, flow) else {
+            self.longest.distrust();
+            return key;
+        };
+        let tin = &mut self.tins[index];
+        let law = &mut tin.flows[usize::from(flow)].law;
+        tin.counts.unresponsive += u32::from(law.queue_full(now, &tin.share.law));
+        tin.tally.dropped += 1;
+        if self.ingress {
+            self.charge(index, now, packet.len(), true);
+        }
+        owner.dropped(packet, Drop::Memory);
+        self.longest.shrank_at_top(&self.backlogs);
+        key
+    }
+
+    /// Charges the clocks with a packet, and returns what it weighs on the wire.
+    #[inline]
+    fn charge(&mut self, tin: usize, now: Instant, len: u32, dropped: bool) -> u32 {
+        let bytes = self.framing.weigh(len);
+        if !self.shaper.pace.is_unlimited() {
+            self.tins[tin].advance(now, bytes);
+            self.shaper.charge(bytes, dropped);
+        }
+        bytes
+    }
+
+    /// Sets the current tin to the one whose turn it is; false: none has anything to send.
+    #[inline]
+    fn choose_tin(&mut self, now: Instant) -> bool {
+        if self.shaper.pace.is_unlimited() { self.choose_by_deficit() } else { self.choose_by_schedule(now) }
+    }
+
+    /// Tins in rounds, each with its quantum.
+    fn choose_by_deficit(&mut self) -> bool {
+        let (mut wrapped, mut busy) = (false, false);
+        loop {
+            let tin = &mut self.tins[self.current_tin];
+            if tin.deficit >= 0 && tin.is_busy() {
+                return true;
+            }
+            if tin.deficit <= 0 {
+                tin.deficit += tin.share.tin_quantum;
+            }
+            busy |= tin.is_busy();
+            self.current_tin += 1;
+            if self.current_tin == self.tins.len() {
+                self.current_tin = 0;
+                if wrapped && !busy {
+                    return false;
+                }
+                wrapped = true;
+            }
+        }
+    }
+
+    /// Of the busy tins the last one that is within its share, else the one that is due first.
+    fn choose_by_schedule(&mut self, now: Instant) -> bool {
+        let mut earliest = None;
+        for (index, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.is_busy()) {
+            let wait = tin.next.since(now);
+            if earliest.is_none_or(|(least, _)| wait <= least) {
+                earliest = Some((wait, index));
+            }
+        }
+        self.current_tin = earliest.map_or(0, |(_, index)| index);
+        earliest.is_some()
+    }
+
+    /// Goes round the current tin until a flow has a packet to send or proves to be empty, or the tin does.
+    fn serve<O: Owner<P>>(&mut self, now: Instant, first: &mut bool, owner: &mut O) -> Option<P> {
+        loop {
+            let tin = &mut self.tins[self.current_tin];
+            let flow = tin.turn(*first)?;
+            self.current_flow = flow;
+            *first = false;
+            if tin.flows[usize::from(flow)].deficit <= 0 {
+                tin.put_off(flow, || owner.random_u32() as u16);
+                continue;
+            }
+            match self.take(now, owner) {
+                Taken::Packet(packet) => return Some(packet),
+                Taken::Charged => {}
+                Taken::Nothing => {
+                    self.tins[self.current_tin].retire(flow, now);
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Takes a packet of the current flow through its COBALT.
+    fn take<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Taken<P> {
+        let (index, flow) = (self.current_tin, self.current_flow);
+        loop {
+            let Some(mut packet) = self.pull(index, flow) else { return Taken::Nothing };
+            self.longest.shrank(heap::key(index, flow), &self.backlogs);
+            let tin = &mut self.tins[index];
+            let busy_flows = if self.ingress { tin.counts.bulk } else { 0 };
+            let state = &mut tin.flows[usize::from(flow)];
+            let verdict = state.law.judge(&tin.share.law, now, &mut packet, busy_flows, owner);
+            let Some(why) = verdict.drop.filter(|_| !state.queue.is_empty()) else {
+                tin.tally.marked += u64::from(verdict.marked);
+                tin.tally.delay(now.since(packet.arrival()));
+                let bytes = self.charge(index, now, packet.len(), false);
+                self.tins[index].charge(flow, bytes);
+                return Taken::Packet(packet);
+            };
+            tin.tally.dropped += 1;
+            if self.ingress {
+                let bytes = self.charge(index, now, packet.len(), true);
+                self.tins[index].charge(flow, bytes);
+            }
+            owner.dropped(packet, why);
+            if self.ingress {
+                return Taken::Charged;
+            }
+        }
+    }
+}
+
+/// What came of a flow's turn.
+enum Taken<P> {
+    Packet(P),
+    /// A packet was dropped, and the flow charged for it: whose turn it is must be asked again.
+    Charged,
+    Nothing,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! CAKE's shaper: when the link may send again, and what a packet weighs on it.
+//!
+//! Source: "Piece of CAKE", 2018, "Bandwidth shaping", and Linux's arithmetic. The shaper counts in time, not in
+//! tokens: each packet puts off the next one by its own duration, so there is no burst after idling. A rate is kept
+//! as nanoseconds a byte, in fixed point.
+//!
+//! A second clock, the failsafe, runs at two thirds of the rate and is not charged for dropped packets: at a
+//! downlink (`ingress`), where drops are charged too, a flood that is dropped cannot stop the link altogether.
+
+use super::params::overhead;
+use crate::param::{Args, Error};
+use goodqueue_units::{Duration, Instant};
+
+/// Linux shapes to no less, in bytes a second.
+const LEAST_RATE: u64 = 64;
+
+/// Bytes that precede the IP header in a packet's length: Ethernet's.
+const LINK_HEADER: i64 = 14;
+
+/// Nanoseconds a byte, as `ns / 2^shift`; zero: unlimited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Pace {
+    pub(super) ns: u64,
+    pub(super) shift: u8,
+}
+
+impl Pace {
+    /// Of so many bytes a second; 0: unlimited.
+    pub(super) fn of(bytes_per_s: u64) -> Self {
+        if bytes_per_s == 0 {
+            return Self::default();
+        }
+        let mut pace = Self { ns: (1_000_000_000 << 34) / bytes_per_s.max(LEAST_RATE), shift: 34 };
+        while pace.ns >> 34 != 0 {
+            pace.ns >>= 1;
+            pace.shift -= 1;
+        }
+        pace
+    }
+
+    pub(super) fn is_unlimited(self) -> bool {
+        self.ns == 0
+    }
+
+    /// How long `bytes` take, in nanoseconds.
+    #[inline]
+    pub(super) fn time(self, bytes: u32) -> u64 {
+        u64::from(bytes).saturating_mul(self.ns) >> self.shift
+    }
+}
+
+/// Cells that a link cuts packets into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cells {
+    None,
+    /// 48 of 53 bytes.
+    Atm,
+    /// 64 of 65 bytes.
+    Ptm,
+}
+
+/// What the link adds to each packet (tc-cake(8), "Overhead compensation").
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Framing {
+    /// Added to the IP packet; `None`: the length is taken as it is (`raw`).
+    overhead: Option<i64>,
+    mpu: i64,
+    cells: Cells,
+}
+
+impl Framing {
+    /// Of the parameters `overhead`, `mpu` and `cells`.
+    pub(super) fn new(args: &Args) -> Result<Self, Error> {
+        let cells = match args.choice("cells") {
+            "atm" => Cells::Atm,
+            "ptm" => Cells::Ptm,
+            _ => Cells::None,
+        };
+        let mpu = args.integer("mpu").unwrap_or(0) as i64;
+        Ok(Self { overhead: overhead(args)?, mpu, cells })
+    }
+
+    /// Bytes that the packet occupies on the wire. Linux's sum wraps where a negative overhead exceeds the packet;
+    /// here it is zero.
+    #[inline]
+    pub(super) fn weigh(&self, len: u32) -> u32 {
+        let bytes = i64::from(len) + self.overhead.map_or(0, |overhead| overhead - LINK_HEADER);
+        let bytes = bytes.max(self.mpu).max(0) as u64;
+        let bytes = match self.cells {
+            Cells::None => bytes,
+            Cells::Atm => bytes.div_ceil(48) * 53,
+            Cells::Ptm => bytes + bytes.div_ceil(64),
+        };
+        bytes.try_into().unwrap_or(u32::MAX)
+    }
+}
+
+/// The link's two clocks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shaper {
+    pub(super) pace: Pace,
+    pub(super) next: Instant,
+    pub(super) failsafe: Instant,
+}
+
+impl Shaper {
+    /// When the next packet may leave, if that is after `now`.
+    #[inline]
+    pub(super) fn wait(&self, now: Instant) -> Option<Instant> {
+        (self.next > now && self.failsafe > now).then(|| self.next.min(self.failsafe))
+    }
+
+    /// The discipline was empty: unused time is lost.
+    pub(super) fn freshen(&mut self, now: Instant) {
+        if self.next < now {
+            (self.next, self.failsafe) = (now, now);
+        }
+    }
+
+    /// Charges a packet that is sent, or dropped where drops are charged.
+    #[inline]
+    pub(super) fn charge(&mut self, bytes: u32, dropped: bool) {
+        let time = self.pace.time(bytes);
+        self.next += Duration::from_nanos(time);
+        if !dropped {
+            self.failsafe += Duration::from_nanos(time + time / 2);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::params::SPEC;
+    use super::*;
+
+    fn framing(words: &str) -> Framing {
+        Framing::new(&Args::parse(&SPEC, words).unwrap()).unwrap()
+    }
+
+    /// 1,125,000 bytes/s are 888.9 ns a byte: x 2^24 that is 14,913,080,888.9, the most that 34 bits hold.
+    #[test]
+    fn a_rate_is_kept_as_time_a_byte() {
+        let pace = Pace::of(1_125_000);
+        assert_eq!(pace, Pace { ns: 14_913_080_888, shift: 24 });
+        assert_eq!(pace.time(1514), 1_345_777); // 1514 / 1,125,000 s
+        assert_eq!(Pace::of(1).time(1), 15_625_000); // no slower than 64 bytes/s
+        assert!(Pace::of(0).is_unlimited());
+    }
+
+    /// tc-cake(8): overhead is counted from the IP packet, then mpu, then cells.
+    #[test]
+    fn a_packet_weighs_what_the_wire_carries() {
+        let table = [
+            ("", 1514, 1514),
+            ("mpu 84", 64, 84),
+            ("overhead 38", 1514, 1538),
+            ("overhead 38 mpu 84", 60, 84),         // 46 + 38
+            ("overhead 38 mpu 84 atm", 64, 2 * 53), // 88 bytes are two cells
+            ("overhead 0 atm", 1514, 32 * 53),      // 1500 / 48 = 31.25
+            ("overhead 0 ptm", 1514, 1500 + 24),    // 1500 / 64 = 23.4
+            ("overhead -64", 40, 0),
+        ];
+        for (words, len, wire) in table {
+            assert_eq!(framing(words).weigh(len), wire, "{words}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_sent_is_charged_to_the_failsafe() {
+        let mut shaper = Shaper { pace: Pace::of(1_000_000), ..Shaper::default() };
+        let at = Instant::from_nanos;
+        shaper.charge(1000, false);
+        assert_eq!((shaper.next, shaper.failsafe), (at(1_000_000), at(1_500_000)));
+        shaper.charge(1000, true);
+        assert_eq!((shaper.next, shaper.failsafe), (at(2_000_000), at(1_500_000)));
+        assert_eq!(shaper.wait(at(1_000_000)), Some(at(1_500_000)));
+        assert_eq!(shaper.wait(at(1_500_000)), None);
+    }
+}

@@ -1,0 +1,217 @@
+//! `DualPI2`: two queues, one for L4S and one for classic traffic, whose AQMs are coupled.
+//!
+//! Source: RFC 9332 (section numbers below), in two variants: `linux`, as mainline Linux runs it (commit 92b9c2b7a88c), and
+//! `rfc9332`, the pseudocode of the RFC's Appendix A with its edge cases (A.2).
+//!
+//! In both a PI controller steers the delay of the queue that waits longest to target and yields a probability p'.
+//! The classic queue drops or marks with p'^2, the L4S queue marks with k p' and beside that by an AQM of its own.
+//!
+//! | | `linux` | `rfc9332` |
+//! |---|---|---|
+//! | arithmetic | p' out of 2^32 - 1, gains in 64ths of that a ns | real numbers, seconds |
+//! | chance | dice: p'^2 is two hits of p' | sums of the likelihood, no dice (`recur`) |
+//! | the L4S queue's own AQM | a step at 1 ms, or at a number of packets | a ramp from 800 us to 1.2 ms |
+//! | scheduler | credits in bytes, 10 % for classic | the same with 1/16, or a time-shifted FIFO |
+//! | overload | k p' > 1: L4S drops with p'^2; `overflow`: p' stops at 1/k | k p' >= 1, p'^2 >= 1/k^2 |
+//! | small queue | no dice below two full frames in all | no ramp for the last packet |
+//! | buffer | packets and memory | bytes: 250 ms of the link's rate |
+//! | decisions | as packets leave, or with `drop_enqueue` as they arrive | as packets leave |
+//! | update | every 16 ms | every min(target, `max_rtt` / 3) |
+//!
+//! What the RFC leaves open, and what is done here:
+//!
+//! - the weighted scheduler is not shown (A.1): it is Linux's, with the weights 1 and 15;
+//! - `lq.time()` is the time that the packet spent which has just left, and `lq.len()` counts those behind it;
+//! - p' is held within 0 and 1, and no likelihood counts for more than 1, else the sums would grow without end;
+//! - the maximum link rate is the link's rate at the start.
+
+mod linux;
+mod params;
+mod queues;
+mod rfc9332;
+
+use crate::aqm::Periodic;
+use crate::packet::Packet;
+use crate::param::{Args, Error, Link, QdiscSpec};
+use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::registry::Discipline;
+use crate::sched::drr::memory_of;
+use crate::signal::{Drop, Owner};
+use goodqueue_units::{Duration, Instant};
+use linux::Linux;
+use queues::{Queues, Side, Turn};
+use rfc9332::Rfc9332;
+
+/// What a packet leaves behind, for the laws to look at.
+struct Left {
+    /// Which queue it left.
+    side: Side,
+    /// How long it waited.
+    sojourn: Duration,
+    /// Bytes that both queues hold.
+    bytes: u64,
+    /// Packets that the L4S queue holds.
+    low_packets: usize,
+    /// Whether it met enough packets, on arrival, for Linux's step to apply to it.
+    steps: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Law {
+    Linux(Linux),
+    Rfc9332(Rfc9332),
+}
+
+/// `tc`'s `dualpi2`.
+#[derive(Clone, Debug)]
+pub struct DualPi2<P> {
+    queues: Queues<P>,
+    law: Law,
+    limit: u32,
+    /// Memory for `linux`, bytes of packets for `rfc9332`.
+    memory_limit: u64,
+    mtu: u64,
+    /// Whether ECT(0) goes to the L4S queue too.
+    any_ect: bool,
+    timer: Periodic,
+}
+
+impl<P: Packet> Discipline for DualPi2<P> {
+    const SPEC: QdiscSpec = QdiscSpec {
+        name: "dualpi2",
+        summary: "L4S and classic traffic in two queues whose AQMs are coupled",
+        source: "RFC 9332; tc-dualpi2(8)",
+        params: params::PARAMS,
+    };
+
+    fn build(args: &Args, link: &Link) -> Result<Self, Error> {
+        params::refuse_of_the_other_variant(args)?;
+        let control = params::control(args)?;
+        let limit = args.integer("limit").unwrap_or(u64::from(u32::MAX)) as u32;
+        let mtu = u64::from(link.mtu);
+        let (law, derived) = if params::is_rfc9332(args) {
+            let quarter_second = link.rate.bytes_in(Duration::from_millis(250));
+            (Law::Rfc9332(Rfc9332::new(args, &control)), quarter_second.max(mtu))
+        } else {
+            (Law::Linux(Linux::new(args, &control, link.mtu)), u64::from(limit) * 2 * mtu)
+        };
+        Ok(Self {
+            queues: Queues::new(params::protection(args), link.mtu),
+            law,
+            limit,
+            memory_limit: args.integer("memlimit").unwrap_or(derived),
+            mtu,
+            any_ect: args.choice("l4s") == "any_ect",
+            timer: Periodic::new(control.tupdate, control.tupdate),
+        })
+    }
+}
+
+impl<P: Packet> Qdisc<P> for DualPi2<P> {
+    #[inline]
+    fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
+        packet.set_arrival(now);
+        if let Some(why) = self.overfull(packet.len()) {
+            owner.dropped(packet, why);
+            return Enqueued::Dropped;
+        }
+        let side = self.side(&packet);
+        let mut steps = false;
+        if let Law::Linux(law) = &mut self.law {
+            let bytes = self.queues.bytes();
+            if law.drop_early && law.condemns(&mut packet, side, bytes, owner) {
+                owner.dropped(packet, Drop::Early);
+                return Enqueued::Success; // so that the sender's host does not take it for its own congestion
+            }
+            steps = self.queues.low.len() >= law.min_qlen_step;
+        }
+        self.queues.push(packet, side, steps);
+        Enqueued::Success
+    }
+
+    #[inline]
+    fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
+        loop {
+            let Some(turn) = self.turn(now) else {
+                self.queues.reset();
+                return None;
+            };
+            let (mut packet, steps) = self.queues.take(turn.side)?;
+            let left = Left {
+                side: turn.side,
+                sojourn: now.since(packet.arrival()),
+                bytes: self.queues.bytes(),
+                low_packets: self.queues.low.len(),
+                steps,
+            };
+            let passes = match &mut self.law {
+                Law::Linux(law) => law.passes(&mut packet, &left, owner),
+                Law::Rfc9332(law) => law.passes(&mut packet, &left, owner),
+            };
+            if passes {
+                self.queues.settle(turn, packet.len());
+                return Some(packet);
+            }
+            owner.dropped(packet, Drop::Early);
+        }
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        Some(self.timer.due())
+    }
+
+    fn on_timer<O: Owner<P>>(&mut self, now: Instant, _owner: &mut O) {
+        self.timer.fired(now);
+        let delay = self.queues.waited(Side::Classic, now).max(self.queues.waited(Side::Low, now));
+        match &mut self.law {
+            Law::Linux(law) => law.update(delay),
+            Law::Rfc9332(law) => law.update(delay),
+        }
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        Backlog { packets: self.queues.packets(), bytes: self.queues.bytes() }
+    }
+
+    fn probe(&self, probe: &mut dyn Probe) {
+        match &self.law {
+            Law::Linux(law) => law.probe(probe),
+            Law::Rfc9332(law) => law.probe(probe),
+        }
+        self.queues.probe(probe);
+    }
+}
+
+impl<P: Packet> DualPi2<P> {
+    /// Why a packet of `len` bytes does not fit, if it does not.
+    fn overfull(&self, len: u32) -> Option<Drop> {
+        if self.queues.packets() >= self.limit {
+            return Some(Drop::Overlimit);
+        }
+        match self.law {
+            Law::Linux(_) if self.queues.memory + memory_of(len) > self.memory_limit => Some(Drop::Memory),
+            Law::Rfc9332(_) if self.queues.bytes() + self.mtu.max(len.into()) > self.memory_limit => {
+                Some(Drop::Overlimit)
+            }
+            _ => None,
+        }
+    }
+
+    /// The queue that `packet` belongs to, by its codepoint (RFC 9331, 5.1): ECT(1) and CE are L4S.
+    fn side(&self, packet: &P) -> Side {
+        let bits = packet.ecn().bits();
+        if bits & 1 == 1 || (self.any_ect && bits != 0) { Side::Low } else { Side::Classic }
+    }
+
+    /// Whose turn it is; `None`: nobody waits.
+    fn turn(&self, now: Instant) -> Option<Turn> {
+        match &self.law {
+            Law::Rfc9332(Rfc9332 { time_shift: Some(shift), .. }) => self.queues.by_shifted_time(now, *shift),
+            _ => self.queues.by_credit(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

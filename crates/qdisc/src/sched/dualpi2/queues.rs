@@ -1,0 +1,148 @@
+//! The two queues, and who goes first.
+
+use crate::fifo::Fifo;
+use crate::packet::Packet;
+use crate::qdisc::Probe;
+use crate::sched::drr::memory_of;
+use alloc::collections::VecDeque;
+use goodqueue_units::{Duration, Instant};
+
+/// One of the two queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Of low latency: L4S.
+    Low,
+    /// Classic.
+    Classic,
+}
+
+/// Who sends next, and by how much a byte of it changes the credit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    pub(super) side: Side,
+    weight: i64,
+}
+
+/// Both queues. The credit grows by the classic queue's weight a byte that L4S sends, and falls by the L4S queue's a byte
+/// that classic sends; above zero, classic is next. Only what is sent while both wait counts.
+#[derive(Clone, Debug)]
+pub(super) struct Queues<P> {
+    pub(super) low: Fifo<P>,
+    classic: Fifo<P>,
+    /// Whether Linux's step applies, a packet of `low`.
+    steps: VecDeque<bool>,
+    /// Bytes of memory, see [`memory_of`].
+    pub(super) memory: u64,
+    credit: i64,
+    /// A full frame's worth for L4S, if its weight is the larger.
+    initial: i64,
+    classic_weight: i64,
+    low_weight: i64,
+}
+
+impl<P: Packet> Queues<P> {
+    /// With `protection` percent for classic. Weights are whole percents where that is one, and hundredths where not.
+    pub(super) fn new(protection: f64, mtu: u32) -> Self {
+        let scale = if libm::floor(protection) < protection { 100.0 } else { 1.0 };
+        let classic_weight = libm::rint(protection * scale) as i64;
+        let low_weight = scale as i64 * 100 - classic_weight;
+        let initial = i64::from(mtu) * (classic_weight - low_weight);
+        Self {
+            low: Fifo::default(),
+            classic: Fifo::default(),
+            steps: VecDeque::new(),
+            memory: 0,
+            credit: initial,
+            initial,
+            classic_weight,
+            low_weight,
+        }
+    }
+
+    fn of(&self, side: Side) -> &Fifo<P> {
+        match side {
+            Side::Low => &self.low,
+            Side::Classic => &self.classic,
+        }
+    }
+
+    pub(super) fn packets(&self) -> u32 {
+        (self.low.len() + self.classic.len()) as u32
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.low.bytes() + self.classic.bytes()
+    }
+
+    /// How long the head of a queue has waited; 0 where none does.
+    pub(super) fn waited(&self, side: Side, now: Instant) -> Duration {
+        self.of(side).head().map_or(Duration::ZERO, |head| now.since(head.arrival()))
+    }
+
+    pub(super) fn push(&mut self, packet: P, side: Side, steps: bool) {
+        self.memory += memory_of(packet.len());
+        match side {
+            Side::Low => {
+                self.low.push(packet);
+                self.steps.push_back(steps);
+            }
+            Side::Classic => self.classic.push(packet),
+        }
+    }
+
+    /// The head of a queue, and whether Linux's step applies to it.
+    pub(super) fn take(&mut self, side: Side) -> Option<(P, bool)> {
+        let (packet, steps) = match side {
+            Side::Low => (self.low.pop()?, self.steps.pop_front().unwrap_or(false)),
+            Side::Classic => (self.classic.pop()?, false),
+        };
+        self.memory -= memory_of(packet.len());
+        Some((packet, steps))
+    }
+
+    /// Whose turn it is by the credit.
+    pub(super) fn by_credit(&self) -> Option<Turn> {
+        let weight = |weight| if self.low.is_empty() || self.classic.is_empty() { 0 } else { weight };
+        if !self.low.is_empty() && (self.classic.is_empty() || self.credit <= 0) {
+            Some(Turn { side: Side::Low, weight: weight(self.classic_weight) })
+        } else if !self.classic.is_empty() {
+            Some(Turn { side: Side::Classic, weight: weight(-self.low_weight) })
+        } else {
+            None
+        }
+    }
+
+    /// Whose turn it is in a time-shifted FIFO: L4S counts as having waited `shift` longer (4.2.2).
+    pub(super) fn by_shifted_time(&self, now: Instant, shift: Duration) -> Option<Turn> {
+        let low = self.waited(Side::Low, now).as_nanos().saturating_add(shift.as_nanos());
+        let first = low >= self.waited(Side::Classic, now).as_nanos();
+        let side = match (self.low.is_empty(), self.classic.is_empty()) {
+            (true, true) => return None,
+            (false, true) => Side::Low,
+            (false, false) if first => Side::Low,
+            _ => Side::Classic,
+        };
+        Some(Turn { side, weight: 0 })
+    }
+
+    /// A packet of `len` bytes is sent in this turn.
+    pub(super) fn settle(&mut self, turn: Turn, len: u32) {
+        self.credit += turn.weight * i64::from(len);
+    }
+
+    /// Both queues are empty: nobody keeps a claim.
+    pub(super) fn reset(&mut self) {
+        self.credit = self.initial;
+    }
+
+    pub(super) fn probe(&self, probe: &mut dyn Probe) {
+        let head = |fifo: &Fifo<P>| fifo.head().map_or(0, |head| head.arrival().as_nanos());
+        probe.integer("c_head_ts", head(&self.classic).into());
+        probe.integer("l_head_ts", head(&self.low).into());
+        probe.integer("credit", self.credit.into());
+        probe.integer("l_qlen", self.low.len() as i128);
+        probe.integer("l_backlog", self.low.bytes().into());
+        probe.integer("c_qlen", self.classic.len() as i128);
+        probe.integer("memory_used", self.memory.into());
+    }
+}

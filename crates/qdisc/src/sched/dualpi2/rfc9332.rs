@@ -1,0 +1,125 @@
+//! The coupled AQMs of RFC 9332's Appendix A: real numbers, and sums instead of dice.
+
+use super::params::{Control, TIME_SHIFTED_FIFO};
+use super::{Left, Side};
+use crate::aqm::mark;
+use crate::packet::Packet;
+use crate::param::Args;
+use crate::qdisc::Probe;
+use crate::signal::{Mark, Owner};
+use goodqueue_units::Duration;
+
+/// p_Lmax: from here on the L4S queue is saturated.
+const P_L_MAX: f64 = 1.0;
+
+/// The law and its state, under the RFC's names; times are seconds.
+#[derive(Clone, Debug)]
+pub(super) struct Rfc9332 {
+    k: f64,
+    target: f64,
+    alpha: f64,
+    beta: f64,
+    min_th: f64,
+    range: f64,
+    th_len: usize,
+    /// The time by which a packet of the L4S queue counts as older; `None`: weights instead.
+    pub(super) time_shift: Option<Duration>,
+    /// p', the base probability.
+    pub(super) p: f64,
+    prev_q: f64,
+    low_count: f64,
+    classic_count: f64,
+}
+
+/// True as often as `likelihood` says, evenly spaced (A.1, `recur`).
+fn recur(count: &mut f64, likelihood: f64) -> bool {
+    *count += likelihood.min(1.0);
+    let due = *count > 1.0;
+    if due {
+        *count -= 1.0;
+    }
+    due
+}
+
+impl Rfc9332 {
+    pub(super) fn new(args: &Args, control: &Control) -> Self {
+        let seconds = |name| args.time(name).unwrap_or(Duration::ZERO).as_secs_f64();
+        Self {
+            k: args.integer("coupling_factor").unwrap_or(1) as f64,
+            target: control.target.as_secs_f64(),
+            alpha: control.alpha,
+            beta: control.beta,
+            min_th: seconds("min_th"),
+            range: seconds("range"),
+            th_len: args.integer("th_len").unwrap_or(0) as usize,
+            time_shift: args.time("tshift").filter(|_| args.choice("scheduler") == TIME_SHIFTED_FIFO),
+            p: 0.0,
+            prev_q: 0.0,
+            low_count: 0.0,
+            classic_count: 0.0,
+        }
+    }
+
+    /// p_CL: what the L4S queue marks with at least.
+    fn coupled(&self) -> f64 {
+        self.k * self.p
+    }
+
+    /// p_C.
+    fn classic(&self) -> f64 {
+        self.p * self.p
+    }
+
+    /// The L4S queue's own probability: a ramp of the delay (A.1, `laqm`).
+    fn native(&self, delay: f64) -> f64 {
+        if delay >= self.min_th + self.range {
+            1.0
+        } else if delay > self.min_th {
+            (delay - self.min_th) / self.range
+        } else {
+            0.0
+        }
+    }
+
+    /// Whether `packet`, which has just left its queue, is delivered (A.2).
+    pub(super) fn passes<P: Packet, O: Owner<P>>(
+        &mut self,
+        packet: &mut P,
+        left: &Left,
+        owner: &mut O,
+    ) -> bool {
+        let (p_c, p_cl) = (self.classic(), self.coupled());
+        if left.side == Side::Classic {
+            let p_c_max = (1.0 / (self.k * self.k)).min(1.0);
+            return !recur(&mut self.classic_count, p_c)
+                || (p_c < p_c_max && mark(packet, Mark::Early, owner));
+        }
+        let likelihood = if p_cl < P_L_MAX {
+            let alone = left.low_packets <= self.th_len;
+            let native = if alone { 0.0 } else { self.native(left.sojourn.as_secs_f64()) };
+            native.max(p_cl)
+        } else if recur(&mut self.low_count, p_c) {
+            return false;
+        } else {
+            p_cl
+        };
+        !recur(&mut self.low_count, likelihood) || mark(packet, Mark::Early, owner)
+    }
+
+    /// The periodic update of p', for the longer of the queues' delays (A.2).
+    pub(super) fn update(&mut self, delay: Duration) {
+        let delay = delay.as_secs_f64();
+        let change = self.alpha * (delay - self.target) + self.beta * (delay - self.prev_q);
+        self.p = (self.p + change).clamp(0.0, 1.0);
+        self.prev_q = delay;
+    }
+
+    pub(super) fn probe(&self, probe: &mut dyn Probe) {
+        probe.real("p", self.p);
+        probe.real("prevq", self.prev_q);
+        probe.real("lq_count", self.low_count);
+        probe.real("cq_count", self.classic_count);
+        probe.real("drop_probability", self.classic());
+        probe.real("coupled_probability", self.coupled().min(1.0));
+    }
+}

@@ -1,0 +1,377 @@
+use super::*;
+use crate::packet::Plain;
+use crate::signal::Mark;
+use alloc::vec::Vec;
+use goodqueue_units::{Ecn, Rate};
+
+/// 8 Mbit/s: a byte a microsecond. 250 ms of it are 250 000 bytes.
+const LINK: Link = Link { rate: Rate::from_bps(8_000_000).unwrap(), mtu: 1514 };
+
+/// Notes fates; its dice show what the test lists, then never hit.
+#[derive(Default)]
+struct Noted {
+    dice: Vec<u32>,
+    draws: usize,
+    dropped: Vec<u64>,
+    marked: Vec<u64>,
+}
+
+impl Noted {
+    fn showing(dice: &[u32]) -> Self {
+        Self { dice: dice.to_vec(), ..Self::default() }
+    }
+}
+
+impl Owner<Plain> for Noted {
+    fn dropped(&mut self, packet: Plain, _why: Drop) {
+        self.dropped.push(packet.id);
+    }
+    fn marked(&mut self, packet: &Plain, _why: Mark) {
+        self.marked.push(packet.id);
+    }
+    fn random_u32(&mut self) -> u32 {
+        self.draws += 1;
+        self.dice.get(self.draws - 1).copied().unwrap_or(u32::MAX)
+    }
+    fn random_u64(&mut self) -> u64 {
+        0
+    }
+}
+
+fn try_build(words: &str) -> Result<DualPi2<Plain>, Error> {
+    DualPi2::build(&Args::parse(const { &DualPi2::<Plain>::SPEC }, words)?, &LINK)
+}
+
+fn build(words: &str) -> DualPi2<Plain> {
+    try_build(words).unwrap()
+}
+
+/// Linux's law with this p'.
+fn linux(prob: u32, words: &str) -> Linux {
+    match build(words).law {
+        Law::Linux(mut law) => {
+            law.prob = prob;
+            law
+        }
+        Law::Rfc9332(_) => unreachable!(),
+    }
+}
+
+/// The RFC's law with this p'.
+fn rfc(p: f64) -> Rfc9332 {
+    match build("variant rfc9332").law {
+        Law::Rfc9332(mut law) => {
+            law.p = p;
+            law
+        }
+        Law::Linux(_) => unreachable!(),
+    }
+}
+
+fn ms(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+fn packet(id: u64, ecn: Ecn) -> Plain {
+    Plain { id, ecn, ..Plain::new(1000) }
+}
+
+fn offer(
+    qdisc: &mut DualPi2<Plain>,
+    now: Instant,
+    owner: &mut Noted,
+    packets: &[(u64, Ecn)],
+) -> Vec<Enqueued> {
+    packets.iter().map(|(id, ecn)| qdisc.enqueue(now, packet(*id, *ecn), owner)).collect()
+}
+
+fn drain(qdisc: &mut DualPi2<Plain>, now: Instant, owner: &mut Noted) -> Vec<u64> {
+    core::iter::from_fn(|| qdisc.dequeue(now, owner)).map(|packet| packet.id).collect()
+}
+
+fn assert_close(got: f64, want: f64, what: &str) {
+    assert!((got - want).abs() < 1e-12, "{what}: {got} is not {want}");
+}
+
+/// tc's 41/256 and 819/256 per second: 41 (2^32 - 1) / 4e9 = 44.02 and 879.4. With 80 and 1600: 85.9 and 1718.0 (1717
+/// cut). The golden headers have these.
+#[test]
+fn linux_s_gains_are_cut_as_the_kernel_cuts_them() {
+    assert_eq!([41.0, 819.0, 80.0, 1600.0].map(|tc| params::linux_gain(tc / 256.0)), [44, 879, 85, 1717]);
+}
+
+/// max_rtt 120 ms: typical 20 ms, update every min(20, 40) = 20 ms, alpha 0.1 * 0.02 / 0.0144 = 0.13888 = 35/256 cut, beta
+/// 0.3 / 0.12 = 2.5. With typical 50 ms the third of max_rtt is less: 40 ms. typical 10 ms alone: max_rtt 60 ms.
+#[test]
+fn tc_derives_the_controller_from_round_trip_times() {
+    let control = |words| {
+        params::control(&Args::parse(const { &DualPi2::<Plain>::SPEC }, words).unwrap())
+            .map(|it| (it.target.as_nanos(), it.tupdate.as_nanos(), it.alpha * 256.0, it.beta * 256.0))
+    };
+    assert_eq!(control("max_rtt 120ms").unwrap(), (20_000_000, 20_000_000, 35.0, 640.0));
+    assert_eq!(control("max_rtt 120ms typical_rtt 50ms").unwrap(), (50_000_000, 40_000_000, 71.0, 640.0));
+    assert_eq!(control("typical_rtt 10ms").unwrap(), (10_000_000, 10_000_000, 71.0, 1280.0));
+    let refused = |words| control(words).unwrap_err().0;
+    assert_eq!(refused("max_rtt 10ms typical_rtt 20ms"), "dualpi2 max_rtt: is less than typical_rtt");
+    assert!(refused("max_rtt 60s").contains("alpha"));
+}
+
+#[test]
+fn each_variant_prints_its_own_defaults_and_refuses_the_other_s_words() {
+    let line = |words| {
+        alloc::string::ToString::to_string(&Args::parse(const { &DualPi2::<Plain>::SPEC }, words).unwrap())
+    };
+    assert_eq!(
+        line("any_ect drop_enqueue"),
+        "dualpi2 limit 10000 coupling_factor 2 target 15ms tupdate 16ms alpha 0.16015625 beta 3.19921875 \
+         step_thresh 1ms min_qlen_step 0 drop_on_overload drop_enqueue any_ect classic_protection 10 variant linux"
+    );
+    assert_eq!(
+        line("variant rfc9332"),
+        "dualpi2 coupling_factor 2 target 15ms max_rtt 100ms classic_protection 6.25 min_th 800us range 400us \
+         th_len 1 scheduler wrr tshift 50ms variant rfc9332"
+    );
+    let refused = |words| try_build(words).err().unwrap().0;
+    assert_eq!(refused("tshift 5ms"), "dualpi2 tshift: has a meaning only with variant rfc9332");
+    assert_eq!(
+        refused("variant rfc9332 overflow"),
+        "dualpi2 on_overload: has a meaning only with variant linux"
+    );
+}
+
+/// RFC 9331, 5.1: ECT(1) and CE go to the L4S queue; any_ect takes ECT(0) too (for DCTCP).
+#[test]
+fn the_codepoint_picks_the_queue() {
+    for (words, low) in [("", 2), ("any_ect", 3), ("variant rfc9332", 2)] {
+        let (mut qdisc, mut owner) = (build(words), Noted::default());
+        offer(
+            &mut qdisc,
+            ms(0),
+            &mut owner,
+            &[(0, Ecn::NotEct), (1, Ecn::Ect0), (2, Ecn::Ect1), (3, Ecn::Ce)],
+        );
+        assert_eq!(qdisc.queues.low.len(), low, "{words}");
+    }
+}
+
+/// Ten percent of 1514 bytes less ninety: the credit begins at -121120 and L4S goes first. Each of its packets of 1000
+/// bytes adds 10 000 while classic waits; after 13 (8880) classic has its turn and takes 90 000 away; 9 more L4S packets.
+#[test]
+fn credits_give_classic_its_tenth() {
+    let (mut qdisc, mut owner) = (build(""), Noted::default());
+    let low: Vec<_> = (0..40).map(|id| (id, Ecn::Ect1)).collect();
+    offer(&mut qdisc, ms(0), &mut owner, &low);
+    offer(&mut qdisc, ms(0), &mut owner, &[(100, Ecn::NotEct), (101, Ecn::NotEct), (102, Ecn::NotEct)]);
+    let order = drain(&mut qdisc, ms(0), &mut owner);
+    let places: Vec<_> =
+        order.iter().enumerate().filter(|(_, id)| **id >= 100).map(|(place, _)| place).collect();
+    assert_eq!(places, [13, 23, 33]);
+    assert_eq!(qdisc.queues.by_credit(), None);
+    let (mut half, mut owner) = (build("classic_protection 50"), Noted::default());
+    offer(
+        &mut half,
+        ms(0),
+        &mut owner,
+        &[(100, Ecn::NotEct), (101, Ecn::NotEct), (0, Ecn::Ect1), (1, Ecn::Ect1)],
+    );
+    assert_eq!(drain(&mut half, ms(0), &mut owner), [0, 100, 1, 101]);
+}
+
+/// Delay 20 ms after 10 ms: 5e6 ns * 44 + 10e6 * 879 = 9.01e9, of which a 64th is 140 781 250. Empty afterwards: -15e6 *
+/// 44 - 20e6 * 879 = -1.824e10, so p' falls by 285 000 000, and not below 0. With a step above 2^32 p' ends at one.
+#[test]
+fn linux_s_controller_is_integers() {
+    let mut law = linux(1000, "");
+    law.update(Duration::from_millis(10));
+    assert_eq!(law.prob, 1000 + ((10_000_000_u64 * 879 - 5_000_000 * 44) >> 6) as u32);
+    law.prob = 1000;
+    law.update(Duration::from_millis(20));
+    assert_eq!(law.prob, 1000 + 140_781_250);
+    law.prob = 285_000_001;
+    law.update(Duration::ZERO);
+    assert_eq!(law.prob, 1);
+    law.update(Duration::ZERO);
+    assert_eq!(law.prob, 0);
+    law.prob = u32::MAX - 5;
+    law.update(Duration::from_millis(20));
+    assert_eq!(law.prob, u32::MAX);
+    // From 500 ms to none: 15e6 * 44 + 500e6 * 879 = 4.4016e11, a 64th of which is 6 877 500 000, cut by 2^32.
+    let mut law = linux(u32::MAX, "");
+    law.update(Duration::from_millis(500));
+    law.update(Duration::ZERO);
+    assert_eq!(law.prob, u32::MAX - 2_582_532_704);
+    // `overflow` holds p' at 1/k.
+    let mut law = linux(u32::MAX / 4, "overflow coupling_factor 4");
+    law.update(Duration::from_millis(20));
+    assert_eq!(law.prob, u32::MAX / 4);
+}
+
+/// p' = 2^30, a quarter: classic needs two hits of it, the second drawn only after the first; L4S one of a half. Below two
+/// full frames (3028 bytes) of backlog nothing is drawn.
+#[test]
+fn linux_throws_dice_for_p_squared_and_k_p() {
+    let p = 1 << 30;
+    let judge = |side, ecn, bytes, prob, words, dice: &[u32]| {
+        let (mut law, mut owner) = (linux(prob, words), Noted::showing(dice));
+        let condemned = law.condemns(&mut packet(0, ecn), side, bytes, &mut owner);
+        (condemned, owner.marked.len(), owner.draws)
+    };
+    let classic = |ecn, dice: &[u32]| judge(Side::Classic, ecn, 3028, p, "", dice);
+    assert_eq!(classic(Ecn::NotEct, &[p, p]), (true, 0, 2), "a hit is at most p'");
+    assert_eq!(classic(Ecn::NotEct, &[p, p + 1]), (false, 0, 2));
+    assert_eq!(classic(Ecn::NotEct, &[p + 1]), (false, 0, 1));
+    assert_eq!(classic(Ecn::Ect0, &[p, p]), (false, 1, 2));
+    assert_eq!(judge(Side::Classic, Ecn::NotEct, 3027, p, "", &[0, 0]), (false, 0, 0));
+    assert_eq!(judge(Side::Low, Ecn::Ect1, 3028, p, "", &[2 * p]), (false, 1, 1));
+    assert_eq!(judge(Side::Low, Ecn::Ect1, 3028, p, "", &[2 * p + 1]), (false, 0, 1));
+    // Overload: k p' > 1. Classic drops what it would mark; L4S drops with p'^2 and marks the rest.
+    let over = (1 << 31) + 1;
+    assert_eq!(judge(Side::Classic, Ecn::Ect0, 3028, over, "", &[over, over]), (true, 0, 2));
+    assert_eq!(judge(Side::Low, Ecn::Ect1, 3028, over, "", &[over, over]), (true, 0, 2));
+    assert_eq!(judge(Side::Low, Ecn::Ect1, 3028, over, "", &[over, over + 1]), (false, 1, 2));
+}
+
+/// A packet of the L4S queue is marked beyond 1 ms, or with more than 2 packets behind it; with min_qlen_step 1 only if it
+/// met one on arrival. The dice never hit.
+#[test]
+fn linux_steps_by_time_or_by_packets() {
+    let marked = |words: &str, us: u64, packets: u64| {
+        let (mut qdisc, mut owner) = (build(words), Noted::default());
+        let offered: Vec<_> = (0..packets).map(|id| (id, Ecn::Ect1)).collect();
+        offer(&mut qdisc, ms(0), &mut owner, &offered);
+        drain(&mut qdisc, Instant::ZERO + Duration::from_micros(us), &mut owner);
+        owner.marked
+    };
+    assert_eq!(marked("", 1000, 2), []);
+    assert_eq!(marked("", 1001, 2), [0, 1]);
+    assert_eq!(marked("min_qlen_step 1", 1001, 2), [1]);
+    assert_eq!(marked("step_thresh_pkts 2", 0, 4), [0]);
+}
+
+/// drop_enqueue judges arrivals, tells success of what it drops, and nothing is judged again as it leaves.
+#[test]
+fn drop_enqueue_judges_on_arrival() {
+    let (mut qdisc, mut owner) = (build("drop_enqueue"), Noted::showing(&[0, 0]));
+    let packets: Vec<_> = (0..5).map(|id| (id, Ecn::NotEct)).collect();
+    let told = offer(&mut qdisc, ms(0), &mut owner, &packets);
+    assert_eq!((told[4], owner.draws, owner.dropped.as_slice()), (Enqueued::Success, 2, [4].as_slice()));
+    assert_eq!(drain(&mut qdisc, ms(0), &mut owner), [0, 1, 2, 3]);
+    assert_eq!(owner.draws, 2);
+}
+
+/// Linux books 256 + 2048 for 1000 bytes, so 5000 hold two. The RFC's buffer is 250 ms of the link, less room for a full
+/// frame: (250000 - 1514) / 1000 = 248.5, so that 249 packets fit.
+#[test]
+fn the_buffer_is_memory_or_bytes() {
+    let held = |words: &str| {
+        let (mut qdisc, mut owner) = (build(words), Noted::default());
+        let packets: Vec<_> = (0..300).map(|id| (id, Ecn::NotEct)).collect();
+        let told = offer(&mut qdisc, ms(0), &mut owner, &packets);
+        assert_eq!(told.iter().filter(|told| **told == Enqueued::Dropped).count(), owner.dropped.len());
+        qdisc.backlog().packets
+    };
+    assert_eq!(held("memlimit 5000"), 2);
+    assert_eq!(held("limit 7"), 7);
+    assert_eq!(held("variant rfc9332"), 249);
+    assert_eq!(held("variant rfc9332 limit 7"), 7);
+}
+
+/// A.1, lines 8 to 14: Tupdate = min(15 ms, 100/3 ms), alpha = 0.1 * 0.015 / 0.1^2 = 0.15, beta = 0.3 / 0.1 = 3. Then from
+/// p' = 0: 20 ms after 10 ms, 0.15 * 0.005 + 3 * 0.01 = 0.03075.
+#[test]
+fn the_rfc_s_controller_is_seconds() {
+    let args = Args::parse(const { &DualPi2::<Plain>::SPEC }, "variant rfc9332").unwrap();
+    let control = params::control(&args).unwrap();
+    assert_eq!(control.tupdate, Duration::from_millis(15));
+    assert_close(control.alpha, 0.15, "alpha");
+    assert_close(control.beta, 3.0, "beta");
+    let mut law = rfc(0.0);
+    law.update(Duration::from_millis(10)); // 0.15 * -0.005 + 3 * 0.01
+    assert_close(law.p, 0.029_25, "p'");
+    law.update(Duration::from_millis(20));
+    assert_close(law.p, 0.06, "p'");
+    law.update(Duration::ZERO);
+    assert_close(law.p, 0.0, "p' below 0");
+}
+
+fn passes(law: &mut Rfc9332, side: Side, ecn: Ecn, us: u64, low_packets: usize) -> (bool, bool) {
+    let left = Left { side, sojourn: Duration::from_micros(us), bytes: 9000, low_packets, steps: false };
+    let (mut packet, mut owner) = (packet(0, ecn), Noted::default());
+    let passed = law.passes(&mut packet, &left, &mut owner);
+    assert_eq!(owner.draws, 0, "no dice");
+    (passed, !owner.marked.is_empty())
+}
+
+/// A.1, recur: likelihoods add up, and what exceeds 1 is a hit. Three quarters: 0.75, 1.5 hit, 1.25 hit, 1.0, 1.75 hit.
+/// p' = 0.375 and k = 2 in the L4S queue.
+#[test]
+fn recur_spaces_marks_evenly() {
+    let mut law = rfc(0.375);
+    let marks: Vec<_> = (0..5).map(|_| passes(&mut law, Side::Low, Ecn::Ect1, 0, 9).1).collect();
+    assert_eq!(marks, [false, true, true, false, true]);
+}
+
+/// A.1, laqm: 0 up to 800 us, half at 1 ms, 1 from 1.2 ms. A likelihood of 1 hits from the second packet on, since the sum
+/// must exceed 1. With one packet left behind the ramp does not apply (A.2); p_L is the greater of ramp and k p'.
+#[test]
+fn the_ramp_is_combined_with_the_coupled_probability() {
+    let marks = |p, us, left| {
+        let mut law = rfc(p);
+        (0..8).filter(|_| passes(&mut law, Side::Low, Ecn::Ect1, us, left).1).count()
+    };
+    assert_eq!([800, 1000, 1200].map(|us| marks(0.0, us, 2)), [0, 3, 7]);
+    assert_eq!([800, 1000, 1200].map(|us| marks(0.0, us, 1)), [0, 0, 0]);
+    assert_eq!(marks(0.125, 1000, 2), 3, "the ramp's half, not the quarter added");
+    assert_eq!(marks(0.375, 1000, 2), 5, "k p' of three quarters");
+}
+
+/// p' = 0.25, p_C = 1/16: the 17th packet is the first to hit. Not-ECT is dropped, ECT(0) marked. From p_C = p_Cmax = 1/4
+/// on (p' = 0.5) both are dropped (A.2).
+#[test]
+fn classic_drops_with_the_square() {
+    let first = |p, ecn| {
+        let mut law = rfc(p);
+        (1..).find_map(|n| match passes(&mut law, Side::Classic, ecn, 0, 9) {
+            (true, false) => None,
+            fate => Some((n, fate)),
+        })
+    };
+    assert_eq!(first(0.25, Ecn::NotEct), Some((17, (false, false))));
+    assert_eq!(first(0.25, Ecn::Ect0), Some((17, (true, true))));
+    assert_eq!(first(0.5, Ecn::Ect0), Some((5, (false, false))));
+}
+
+/// A.2, overload: from k p' = 1 on the L4S queue drops with p'^2 and marks what is left. At p' = 0.5 one call adds 1/4 and,
+/// unless that dropped, 1: 1.25 marks (0.25 stays), then 0.5 + 1, 0.75 + 1, 1.0 + 1 mark, and 1.25 drops.
+#[test]
+fn saturation_drops_l4s_too() {
+    let mut law = rfc(0.5);
+    let fates: Vec<_> = (0..5).map(|_| passes(&mut law, Side::Low, Ecn::Ect1, 0, 9)).collect();
+    assert_eq!(fates, [(true, true), (true, true), (true, true), (true, true), (false, false)]);
+}
+
+/// 4.2.2: with a shift of 50 ms L4S goes first until classic has waited 50 ms longer.
+#[test]
+fn the_time_shifted_fifo_favours_l4s_by_its_shift() {
+    let first = |low_at: u64| {
+        let (mut qdisc, mut owner) = (build("variant rfc9332 scheduler ts_fifo"), Noted::default());
+        offer(&mut qdisc, ms(0), &mut owner, &[(0, Ecn::NotEct)]);
+        offer(&mut qdisc, ms(low_at), &mut owner, &[(1, Ecn::Ect1)]);
+        drain(&mut qdisc, ms(low_at), &mut owner)
+    };
+    assert_eq!((first(50), first(51)), ([1, 0].to_vec(), [0, 1].to_vec()));
+}
+
+/// The RFC's weights are 1 and 15: 1514 * (6.25 - 93.75) = -132475 at first, so
+/// that 22 L4S packets of 1000 bytes bring the credit above 0 (22 * 6250 = 137500); then each classic packet costs 93 750, which is 15 more.
+#[test]
+fn the_rfc_s_weight_for_classic_is_a_sixteenth() {
+    let (mut qdisc, mut owner) = (build("variant rfc9332"), Noted::default());
+    let low: Vec<_> = (0..60).map(|id| (id, Ecn::Ect1)).collect();
+    offer(&mut qdisc, ms(0), &mut owner, &low);
+    offer(&mut qdisc, ms(0), &mut owner, &[(100, Ecn::NotEct), (101, Ecn::NotEct), (102, Ecn::NotEct)]);
+    let order = drain(&mut qdisc, ms(0), &mut owner);
+    let places: Vec<_> =
+        order.iter().enumerate().filter(|(_, id)| **id >= 100).map(|(place, _)| place).collect();
+    assert_eq!(places, [22, 38, 54]);
+}

@@ -1,0 +1,361 @@
+//! FQ-PIE: flow queues in rounds, each under PIE.
+//!
+//! Source: tc-fq_pie(8), RFC 8033 for the law and RFC 8290, 4, for the rounds; in the one variant that there is,
+//! Linux's. What it does and no paper says:
+//!
+//! - each flow has its own PIE, `linux` variant, which is never reset when its bucket changes hands; what PIE
+//!   calls the queue is the flow's, so that a flow of less than two full frames is never dropped;
+//! - `limit` refuses the packet that arrives, whoever holds the queue (`fq_codel` drops from the fattest flow);
+//! - beyond `memory_limit` nothing is dropped, it is only counted;
+//! - an arrival that is dropped, for whatever reason, is told as congestion, not as a drop;
+//! - an update looks at 2048 flows at a time; the rest follows a jiffy later, the next one `tupdate` after the
+//!   last. The jiffy here is 4 ms, that of a kernel with 250 a second, where `tupdate` itself is exact.
+
+use super::drr::{Drr, Flow, memory_of};
+use super::fq_codel::{FLOWS, LIMIT, MEMORY_LIMIT, QUANTUM};
+use crate::aqm::mark;
+use crate::aqm::pie::{
+    ALPHA, BETA, BYTEMODE, DQ_RATE_ESTIMATOR, ECN, FIRST_UPDATE, MAX_PROB, Params, TARGET, TUPDATE, Vars,
+};
+use crate::packet::Packet;
+use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::registry::Discipline;
+use crate::signal::{Drop, Mark, Owner};
+use alloc::format;
+use alloc::string::String;
+use core::fmt::Write as _;
+use goodqueue_units::{Duration, Instant};
+
+/// Flows that one call of the timer looks at.
+const BATCH: usize = 2048;
+/// When the next batch follows.
+const JIFFY: Duration = Duration::from_millis(4);
+
+/// A flow's PIE, and the packets that it counts.
+#[derive(Clone, Copy, Debug)]
+struct Law {
+    vars: Vars,
+    packets: u32,
+}
+
+/// What `tc -s` counts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stats {
+    packets_in: u64,
+    dropped: u64,
+    overlimit: u64,
+    overmemory: u64,
+    ecn_mark: u64,
+}
+
+/// `tc`'s `fq_pie`.
+#[derive(Clone, Debug)]
+pub struct FqPie<P> {
+    flows: Drr<P, Law>,
+    params: Params,
+    limit: u32,
+    memory_limit: u64,
+    ecn: bool,
+    /// Up to this probability ECN-capable packets are marked.
+    mark_up_to: u64,
+    tupdate: Duration,
+    due: Instant,
+    /// The first flow that the next call of the timer looks at.
+    cursor: usize,
+    stats: Stats,
+}
+
+const PARAMS: &[ParamSpec] = &[
+    ParamSpec { source: "tc-fq_pie(8)", ..LIMIT },
+    FLOWS,
+    ParamSpec { default: Value::Integer(15_000_000), source: "RFC 8033, 4.2", ..TARGET },
+    ParamSpec { default: Value::Integer(15_000_000), source: "RFC 8033, 4.2", ..TUPDATE },
+    ALPHA,
+    BETA,
+    ParamSpec { help: "bytes that a flow may send a round", ..QUANTUM },
+    ParamSpec {
+        source: "tc-fq_pie(8)",
+        help: "memory, with Linux's overhead of a packet, beyond which arrivals are counted, though not dropped",
+        ..MEMORY_LIMIT
+    },
+    ParamSpec {
+        name: "ecn_prob",
+        unit: Unit::Count,
+        default: Value::Integer(10),
+        range: (0.0, 100.0),
+        source: "tc-fq_pie(8); RFC 8033, 5.1",
+        help: "percent of drop probability up to which ECN-capable packets are marked",
+    },
+    ParamSpec { help: "mark ECN-capable packets instead of dropping them, up to ecn_prob", ..ECN },
+    BYTEMODE,
+    ParamSpec { default: Value::Flag(false), source: "tc-fq_pie(8)", ..DQ_RATE_ESTIMATOR },
+];
+
+impl<P: Packet> Discipline for FqPie<P> {
+    const SPEC: QdiscSpec = QdiscSpec {
+        name: "fq_pie",
+        summary: "Flow queues in rounds, each under PIE; sparse flows go first",
+        source: "tc-fq_pie(8); RFC 8033; RFC 8290",
+        params: PARAMS,
+    };
+
+    fn build(args: &Args, link: &Link) -> Result<Self, Error> {
+        let integer = |name| args.integer(name).unwrap_or(1);
+        let params = Params::new(args, link);
+        let law = Law { vars: Vars::new(&params), packets: 0 };
+        Ok(Self {
+            flows: Drr::with(integer("flows") as u32, integer("quantum") as u32, law),
+            params,
+            limit: integer("limit") as u32,
+            memory_limit: integer("memory_limit"),
+            ecn: args.flag("ecn"),
+            mark_up_to: MAX_PROB / 100 * integer("ecn_prob"),
+            tupdate: args.time("tupdate").unwrap_or(FIRST_UPDATE),
+            due: Instant::ZERO + FIRST_UPDATE,
+            cursor: 0,
+            stats: Stats::default(),
+        })
+    }
+}
+
+impl<P: Packet> Qdisc<P> for FqPie<P> {
+    #[inline]
+    fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
+        packet.set_arrival(now);
+        let bucket = self.flows.bucket(packet.flow_hash());
+        let totals = self.flows.totals();
+        let (Law { vars, packets }, queue) = self.flows.split(bucket);
+        if totals.backlog.packets >= self.limit {
+            vars.dropped();
+            self.stats.overlimit += 1;
+            return self.refuse(packet, Drop::Overlimit, owner);
+        }
+        let over = totals.memory > self.memory_limit + memory_of(packet.len());
+        self.stats.overmemory += u64::from(over);
+        if vars.drop_early(&self.params, queue.bytes(), packet.len(), || owner.random_u64()) {
+            let may_mark = self.ecn && vars.prob <= self.mark_up_to;
+            if !(may_mark && mark(&mut packet, Mark::Early, owner)) {
+                vars.dropped();
+                return self.refuse(packet, Drop::Early, owner);
+            }
+            self.stats.ecn_mark += 1;
+        }
+        *packets += 1;
+        self.stats.packets_in += 1;
+        self.flows.push(bucket, packet);
+        Enqueued::Success
+    }
+
+    #[inline]
+    fn dequeue<O: Owner<P>>(&mut self, now: Instant, _owner: &mut O) -> Option<P> {
+        loop {
+            let bucket = self.flows.next_flow()?;
+            let (Law { vars, packets }, mut queue) = self.flows.split(bucket);
+            if let Some(packet) = queue.pull() {
+                *packets -= 1;
+                vars.dequeued(&self.params, now, &packet, queue.bytes());
+                self.flows.charge(bucket, packet.len());
+                return Some(packet);
+            }
+            self.flows.retire(bucket);
+        }
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        Some(self.due)
+    }
+
+    fn on_timer<O: Owner<P>>(&mut self, now: Instant, _owner: &mut O) {
+        let count = self.flows.flows().len();
+        let end = (self.cursor + BATCH).min(count);
+        for (law, bytes) in self.flows.laws_mut(self.cursor..end) {
+            law.vars.update(&self.params, bytes);
+        }
+        self.cursor = if end == count { 0 } else { end };
+        let wait = if self.cursor == 0 { self.tupdate } else { JIFFY };
+        self.due += wait;
+        if self.due <= now {
+            self.due = now + wait;
+        }
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.flows.totals().backlog
+    }
+
+    fn probe(&self, probe: &mut dyn Probe) {
+        probe.integer("new_len", self.flows.new_flows().count() as i128);
+        probe.integer("old_len", self.flows.old_flows().count() as i128);
+        probe.integer("new_flow_count", self.flows.new_flow_count().into());
+        probe.integer("memory_usage", self.flows.totals().memory.into());
+        probe.integer("packets_in", self.stats.packets_in.into());
+        probe.integer("dropped", self.stats.dropped.into());
+        probe.integer("overlimit", self.stats.overlimit.into());
+        probe.integer("overmemory", self.stats.overmemory.into());
+        probe.integer("ecn_mark", self.stats.ecn_mark.into());
+        probe.integer("cursor", self.cursor as i128);
+        for (name, flow) in ["new0", "new1", "new2"].into_iter().zip(self.flows.new_flows()) {
+            probe.text(name, describe(flow));
+        }
+        for (name, flow) in ["old0", "old1", "old2"].into_iter().zip(self.flows.old_flows()) {
+            probe.text(name, describe(flow));
+        }
+        probe.text("probs", self.probabilities());
+    }
+}
+
+/// A flow as traces write it: `bucket:deficit:backlog:qlen:` and PIE's state.
+fn describe((bucket, flow): (u32, &Flow<Law>)) -> String {
+    let Law { vars, packets } = &flow.law;
+    format!("{bucket}:{}:{}:{packets}:{vars}", flow.deficit, flow.bytes)
+}
+
+impl<P: Packet> FqPie<P> {
+    fn refuse<O: Owner<P>>(&mut self, packet: P, why: Drop, owner: &mut O) -> Enqueued {
+        self.stats.dropped += 1;
+        owner.dropped(packet, why);
+        Enqueued::Congestion
+    }
+
+    /// `bucket:prob|...` of the flows whose probability is not 0.
+    fn probabilities(&self) -> String {
+        let mut text = String::new();
+        for (bucket, flow) in
+            self.flows.flows().iter().enumerate().filter(|(_, flow)| flow.law.vars.prob != 0)
+        {
+            let bar = if text.is_empty() { "" } else { "|" };
+            let _ = write!(text, "{bar}{bucket}:{}", flow.law.vars.prob);
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Noted;
+    use super::*;
+    use crate::packet::Plain;
+    use alloc::vec::Vec;
+    use goodqueue_units::{Ecn, Rate};
+
+    const FULL: u32 = 1514;
+
+    fn fq_pie(words: &str) -> FqPie<Plain> {
+        let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: FULL };
+        FqPie::build(&Args::parse(&FqPie::<Plain>::SPEC, words).unwrap(), &link).unwrap()
+    }
+
+    fn at(milliseconds: u64) -> Instant {
+        Instant::from_nanos(milliseconds * 1_000_000)
+    }
+
+    /// Offers `packet` with its id's hundreds as its flow, of eight.
+    fn offer(qdisc: &mut FqPie<Plain>, owner: &mut Noted, now: Instant, id: u64, packet: Plain) -> Enqueued {
+        qdisc.enqueue(now, Plain { id, flow_hash: ((id / 100) << 29) as u32, ..packet }, owner)
+    }
+
+    /// Flow 1 waits for 200 ms, long enough to use up the burst allowance and to drive its p up; flow 0 comes
+    /// and goes.
+    fn congested(words: &str) -> (FqPie<Plain>, Noted) {
+        let (mut qdisc, mut owner) = (fq_pie(words), Noted::default());
+        for id in 100..140 {
+            offer(&mut qdisc, &mut owner, at(0), id, Plain::new(FULL));
+        }
+        for now in [at(1), at(200)] {
+            qdisc.dequeue(now, &mut owner).unwrap();
+        }
+        offer(&mut qdisc, &mut owner, at(200), 0, Plain::new(FULL));
+        while qdisc.dequeue(at(200), &mut owner).unwrap().id != 0 {}
+        (0..40).for_each(|_| qdisc.on_timer(at(500), &mut owner));
+        assert!((MAX_PROB / 4..MAX_PROB).contains(&prob(&qdisc, 1)), "{}", prob(&qdisc, 1));
+        (qdisc, owner)
+    }
+
+    fn prob(qdisc: &FqPie<Plain>, bucket: usize) -> u64 {
+        qdisc.flows.flows()[bucket].law.vars.prob
+    }
+
+    /// Two cache lines, so that a thousand busy flows stay in a cache.
+    #[test]
+    fn a_flow_is_two_cache_lines() {
+        assert_eq!(core::mem::size_of::<Flow<Law>>(), 128);
+    }
+
+    /// Else a heavy flow's congestion would be paid for by all.
+    #[test]
+    fn each_flow_has_a_probability_of_its_own() {
+        let (mut qdisc, mut owner) = congested("flows 8");
+        assert_eq!(prob(&qdisc, 0), 0);
+        for id in 1..100 {
+            assert_eq!(offer(&mut qdisc, &mut owner, at(500), id, Plain::new(FULL)), Enqueued::Success);
+        }
+        // Dice of 0 drop each packet of flow 1 once the sum of its p has reached 0.85.
+        let told: Vec<_> =
+            (140..150).map(|id| offer(&mut qdisc, &mut owner, at(500), id, Plain::new(FULL))).collect();
+        assert!(told.contains(&Enqueued::Congestion) && !told.contains(&Enqueued::Dropped), "{told:?}");
+        assert!(owner.dropped.iter().all(|id| *id >= 140), "{:?}", owner.dropped);
+    }
+
+    /// Two full frames are 3028 bytes: a flow that holds less is spared, however much the others hold.
+    #[test]
+    fn the_guard_of_two_frames_looks_at_the_flow() {
+        let (mut qdisc, mut owner) = congested("flows 8");
+        while qdisc.flows.flows()[1].bytes >= 3028 {
+            qdisc.dequeue(at(500), &mut owner);
+        }
+        for id in 1..50 {
+            offer(&mut qdisc, &mut owner, at(500), id, Plain::new(FULL));
+        }
+        // 1514 + 10 * 60 bytes; dice of 0 would drop the fourth at the latest.
+        for id in 140..150 {
+            assert_eq!(offer(&mut qdisc, &mut owner, at(500), id, Plain::new(60)), Enqueued::Success);
+        }
+        assert_eq!(owner.dropped, []);
+    }
+
+    /// The limit refuses the arrival, and tells it as congestion; a full memory is counted and no more. 1514
+    /// bytes weigh 256 + 2048: the fifth packet meets 9216, which is within 7000 + 2304; the sixth meets more.
+    #[test]
+    fn the_limit_refuses_and_memory_only_counts() {
+        let (mut qdisc, mut owner) = (fq_pie("flows 8 limit 6 memory_limit 7000"), Noted::default());
+        for id in [0, 1, 2, 3, 4] {
+            offer(&mut qdisc, &mut owner, at(0), id, Plain::new(FULL));
+        }
+        assert_eq!((qdisc.stats.overmemory, qdisc.flows.totals().memory), (0, 5 * 2304));
+        offer(&mut qdisc, &mut owner, at(0), 5, Plain::new(FULL));
+        assert_eq!((qdisc.stats.overmemory, qdisc.backlog().packets), (1, 6));
+        assert_eq!(offer(&mut qdisc, &mut owner, at(0), 100, Plain::new(60)), Enqueued::Congestion);
+        assert_eq!((owner.dropped.as_slice(), qdisc.stats.overlimit), ([100].as_slice(), 1));
+    }
+
+    /// `ecn_prob` replaces PIE's 10 %.
+    #[test]
+    fn marks_stop_at_ecn_prob() {
+        let marked = |words| {
+            let (mut qdisc, mut owner) = congested(words);
+            for id in 140..150 {
+                let packet = Plain { ecn: Ecn::Ect0, ..Plain::new(FULL) };
+                offer(&mut qdisc, &mut owner, at(500), id, packet);
+            }
+            (owner.marked.is_empty(), owner.dropped.is_empty())
+        };
+        assert_eq!(marked("flows 8 ecn ecn_prob 100"), (false, true));
+        assert_eq!(marked("flows 8 ecn ecn_prob 10"), (true, false));
+        assert_eq!(marked("flows 8 noecn ecn_prob 100"), (true, false));
+    }
+
+    /// 5000 flows take three calls, a jiffy apart; the next update is `tupdate` after the last.
+    #[test]
+    fn an_update_looks_at_2048_flows_at_a_time() {
+        let mut qdisc = fq_pie("flows 5000");
+        let mut seen = Vec::new();
+        for _ in 0..4 {
+            let due = qdisc.next_timer().unwrap();
+            qdisc.on_timer(due, &mut Noted::default());
+            seen.push((due, qdisc.cursor));
+        }
+        assert_eq!(seen, [(at(500), 2048), (at(504), 4096), (at(508), 0), (at(523), 2048)]);
+    }
+}

@@ -1,0 +1,230 @@
+//! RED in each of SFQ's slots: `redflowlimit` and the words that go with it.
+//!
+//! Source: tc-sfq(8). The law is [`crate::aqm::red`]'s, on the bytes of one slot, with these differences of Linux's:
+//!
+//! - an idle link is of no account: an emptied slot is given up, and its next flow begins with an average of 0 (the
+//!   random number that the last one drew stays);
+//! - with `headdrop` the slot's oldest packet is marked in place of the one that arrives, which is only tried where the
+//!   oldest is not ECN-capable; and where neither is, the oldest is dropped and the arrival queued;
+//! - `redflowlimit` is what `max` is derived from; the bytes of a slot are not held against it.
+
+use crate::aqm::mark;
+use crate::aqm::red::{Params, Scale, Vars, Verdict, max_p, set_up};
+use crate::packet::Packet;
+use crate::param::{Args, Error};
+use crate::qdisc::Probe;
+use crate::signal::{Drop, Mark, Owner};
+use alloc::format;
+use alloc::vec::Vec;
+use goodqueue_units::Instant;
+
+/// The law's parameters, and its state for each slot.
+#[derive(Clone, Debug)]
+pub(super) struct SlotRed {
+    params: Params,
+    vars: Vec<Vars>,
+    ecn: bool,
+    harddrop: bool,
+    prob: Counts,
+    forced: Counts,
+}
+
+/// What `tc -s` counts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    drop: u64,
+    mark: u64,
+    mark_head: u64,
+}
+
+/// Words that mean nothing without `redflowlimit`.
+const WORDS: [&str; 7] = ["min", "max", "probability", "avpkt", "burst", "ecn", "harddrop"];
+
+impl SlotRed {
+    /// For `slots` slots; `None` where the line does not ask for RED.
+    pub(super) fn build(args: &Args, slots: usize) -> Result<Option<Self>, Error> {
+        if args.integer("redflowlimit").is_none() {
+            let idle = WORDS.iter().find(|word| args.is_given(word) && !is_default(args, word));
+            return match idle {
+                Some(word) => Err(Error(format!("sfq {word}: has a meaning only with redflowlimit"))),
+                None => Ok(None),
+            };
+        }
+        let params = set_up(args, "redflowlimit", Scale::Flow)?;
+        Ok(Some(Self {
+            vars: alloc::vec![Vars::new(&params, max_p(args)); slots],
+            params,
+            ecn: args.flag("ecn"),
+            harddrop: args.flag("harddrop"),
+            prob: Counts::default(),
+            forced: Counts::default(),
+        }))
+    }
+
+    /// `slot` is another flow's from now on.
+    pub(super) fn restart(&mut self, slot: u32) {
+        self.vars[slot as usize].restart();
+    }
+
+    /// Tells that a packet comes to a slot that holds `bytes`.
+    pub(super) fn arrive(&mut self, now: Instant, slot: u32, bytes: u64) {
+        self.vars[slot as usize].arrive(&self.params, now, bytes);
+    }
+
+    /// Why a packet must go, now that `packet` comes to a slot with so many bytes: `None` where RED lets it pass or
+    /// marks one, which is the `head` of the slot if that is given and ECN-capable.
+    pub(super) fn condemn<P: Packet, O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        (slot, bytes): (u32, u64),
+        head: Option<&mut P>,
+        packet: &mut P,
+        owner: &mut O,
+    ) -> Option<Drop> {
+        self.arrive(now, slot, bytes);
+        let verdict = self.vars[slot as usize].decide(&self.params, || owner.random_u32());
+        let (counts, hard, as_mark, as_drop) = match verdict {
+            Verdict::Pass => return None,
+            Verdict::Early => (&mut self.prob, false, Mark::Early, Drop::Early),
+            Verdict::Forced => (&mut self.forced, self.harddrop, Mark::Forced, Drop::Forced),
+        };
+        if self.ecn && !hard {
+            if head.is_some_and(|head| mark(head, as_mark, owner)) {
+                counts.mark_head += 1;
+                return None;
+            }
+            if mark(packet, as_mark, owner) {
+                counts.mark += 1;
+                return None;
+            }
+        }
+        counts.drop += 1;
+        Some(as_drop)
+    }
+
+    /// A slot's average, count and random number.
+    pub(super) fn shown(&self, slot: u32) -> (u64, i32, u32) {
+        self.vars[slot as usize].shown()
+    }
+
+    /// Shows the counters under Linux's names.
+    pub(super) fn probe(&self, probe: &mut dyn Probe) {
+        probe.integer("prob_drop", self.prob.drop.into());
+        probe.integer("forced_drop", self.forced.drop.into());
+        probe.integer("prob_mark", self.prob.mark.into());
+        probe.integer("forced_mark", self.forced.mark.into());
+        probe.integer("prob_mark_head", self.prob.mark_head.into());
+        probe.integer("forced_mark_head", self.forced.mark_head.into());
+    }
+}
+
+/// Whether a word was given its default, as the canonical line gives it.
+fn is_default(args: &Args, word: &str) -> bool {
+    let defaults = Args::defaults(args.spec);
+    (args.integer(word), args.real(word), args.flag(word))
+        == (defaults.integer(word), defaults.real(word), defaults.flag(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Noted;
+    use super::super::Sfq;
+    use crate::packet::Plain;
+    use crate::param::{Args, Error, Link};
+    use crate::qdisc::{Enqueued, Qdisc};
+    use crate::registry::Discipline;
+    use goodqueue_units::{Duration, Ecn, Instant, Rate};
+    use std::format;
+    use std::vec::Vec;
+
+    fn sfq(words: &str) -> Result<Sfq<Plain>, Error> {
+        let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+        Sfq::build(&Args::parse(&Sfq::<Plain>::SPEC, words)?, &link)
+    }
+
+    /// Packets of 1000 bytes of one flow, with thresholds of 1000 and 3000 bytes.
+    ///
+    /// A burst of 1 over 1 packet makes the weight 1/2, so the average is kept doubled, as are the thresholds, 2000 and
+    /// 6000. With 0 to 4 packets waiting it is 0, 1000, 500 + 2000 = 2500, 1250 + 3000 = 4250, 2125 + 4000 = 6125. The
+    /// third packet draws, and the owner's 0 makes the fourth one due; the fifth finds the average above max.
+    fn offer(words: &str, codepoints: &[Ecn]) -> (Sfq<Plain>, Noted, Vec<Enqueued>) {
+        let mut sfq = sfq(&format!("redflowlimit 100000 min 1000 max 3000 burst 1 {words}")).unwrap();
+        let mut owner = Noted::default();
+        let packets = codepoints.iter().zip(0..).map(|(ecn, id)| Plain { id, ecn: *ecn, ..Plain::new(1000) });
+        let told = packets.map(|packet| sfq.enqueue(Instant::ZERO, packet, &mut owner)).collect();
+        (sfq, owner, told)
+    }
+
+    #[test]
+    fn a_drop_takes_the_arrival_or_the_oldest() {
+        let (_, owner, told) = offer("", &[Ecn::Ect0; 4]);
+        assert_eq!((owner.dropped, told[3]), ([3].to_vec(), Enqueued::Dropped));
+        let (mut sfq, mut owner, told) = offer("headdrop", &[Ecn::Ect0; 4]);
+        assert_eq!((owner.dropped.clone(), told[3]), ([0].to_vec(), Enqueued::Congestion));
+        let left = core::iter::from_fn(|| sfq.dequeue(Instant::ZERO, &mut owner)).map(|packet| packet.id);
+        assert_eq!(left.collect::<Vec<_>>(), [1, 2, 3]);
+    }
+
+    /// With `headdrop` the oldest packet is marked, if it can be; else the arrival; else the oldest is dropped.
+    #[test]
+    fn a_mark_goes_to_the_oldest_that_can_be_marked() {
+        use Ecn::{Ce, Ect0, NotEct};
+        type Row = (&'static str, [Ecn; 4], &'static [u64], &'static [u64]);
+        let table: [Row; 6] = [
+            ("ecn", [Ect0; 4], &[3], &[]),
+            ("ecn", [Ect0, Ect0, Ect0, NotEct], &[], &[3]),
+            ("ecn headdrop", [Ect0; 4], &[0], &[]),
+            ("ecn headdrop", [NotEct, Ect0, Ect0, Ect0], &[3], &[]),
+            ("ecn headdrop", [NotEct, Ect0, Ect0, NotEct], &[], &[0]),
+            // A head that came with CE counts as marked, so that nothing is told.
+            ("ecn headdrop", [Ce, Ect0, Ect0, Ect0], &[], &[]),
+        ];
+        for (words, codepoints, marked, dropped) in table {
+            let (_, owner, _) = offer(words, &codepoints);
+            assert_eq!((&*owner.marked, &*owner.dropped), (marked, dropped), "{words} {codepoints:?}");
+        }
+    }
+
+    /// The fourth packet is marked, so the fifth finds an average above max: `harddrop` drops it, whatever it can.
+    #[test]
+    fn above_max_harddrop_is_a_drop() {
+        assert_eq!(offer("ecn", &[Ecn::Ect0; 5]).1.marked, [3, 4]);
+        let (_, owner, _) = offer("ecn harddrop", &[Ecn::Ect0; 5]);
+        assert_eq!((owner.marked, owner.dropped), ([3].to_vec(), [4].to_vec()));
+    }
+
+    /// An emptied slot is another flow's, with an average of 0; and an idle link leaves the average of one that is
+    /// not emptied alone.
+    #[test]
+    fn a_new_flow_begins_with_an_average_of_zero() {
+        let (mut sfq, mut owner, _) = offer("", &[Ecn::NotEct; 3]);
+        let slot = sfq.slots.iter().position(|slot| slot.packets == 3).unwrap() as u32;
+        assert_eq!(sfq.red.as_ref().unwrap().shown(slot), (2500, 0, 0));
+        while sfq.dequeue(Instant::ZERO, &mut owner).is_some() {}
+        sfq.enqueue(Instant::ZERO, Plain::new(1000), &mut owner);
+        assert_eq!(sfq.red.as_ref().unwrap().shown(slot), (0, -1, 0));
+    }
+
+    /// Dealt anew, a flow's average is that of its packets coming in one by one: 0, 1000, 2500. Its drops are not
+    /// spaced by what was before.
+    #[test]
+    fn new_keys_make_a_new_average() {
+        let (mut sfq, mut owner, _) = offer("perturb 10", &[Ecn::NotEct; 4]);
+        sfq.on_timer(Instant::ZERO + Duration::from_secs(10), &mut owner);
+        let slot = sfq.slots.iter().position(|slot| slot.packets == 3).unwrap() as u32;
+        assert_eq!(sfq.red.as_ref().unwrap().shown(slot), (2500, -1, 0));
+    }
+
+    /// tc-sfq(8): max is redflowlimit / 4, min max / 3, burst (2 min + max) / (3 avpkt): 36000 gives 9000, 3000, 5.
+    #[test]
+    fn what_the_line_leaves_out_is_derived_as_tc_derives_it() {
+        let params = |words| format!("{:?}", sfq(words).unwrap().red.unwrap().params);
+        assert_eq!(params("redflowlimit 36000"), params("redflowlimit 1 min 3000 max 9000 burst 5"));
+        assert_eq!(sfq("ecn").unwrap_err().0, "sfq ecn: has a meaning only with redflowlimit");
+        assert_eq!(sfq("redflowlimit 3").unwrap_err().0, "sfq: max must be greater than min");
+        assert!(
+            sfq("probability 0.02 avpkt 1000 noecn").unwrap().red.is_none(),
+            "the canonical line is read back"
+        );
+    }
+}
