@@ -20,9 +20,9 @@ def fnv1a(data: bytes) -> int:
 
 
 def digests() -> dict[tuple[str, str], str]:
-    """The last column of the table, by qdisc and load; the qdisc column is 33 wide."""
+    """The last column of the table, by qdisc and load; the qdisc column is 36 wide."""
     rows = (DATA / "behaviour.txt").read_text(encoding="utf-8").splitlines()[1:]
-    return {(row[:33].strip(), row[34:40].strip()): row.split()[-1] for row in rows}
+    return {(row[:36].strip(), row[37:43].strip()): row.split()[-1] for row in rows}
 
 
 @pytest.mark.parametrize("qdisc", RUNS["qdiscs"])

@@ -93,6 +93,23 @@ impl Link {
         if self.on_the_wire.is_some() { None } else { self.transmit(now) }
     }
 
+    /// When a discipline that holds packets back (a shaper) wants to be asked again; `None` while the wire is busy or
+    /// nothing waits.
+    pub(crate) fn held_back_until(&self) -> Option<Instant> {
+        if self.holds_back() { self.qdisc.next_timer() } else { None }
+    }
+
+    /// Whether packets wait although the wire is free.
+    fn holds_back(&self) -> bool {
+        self.on_the_wire.is_none() && self.qdisc.backlog().packets > 0
+    }
+
+    /// The discipline's timer. Returns when the transmission that this started ends, if it started one.
+    pub(crate) fn on_timer(&mut self, now: Instant) -> Option<Instant> {
+        self.qdisc.on_timer(now, &mut self.fates);
+        if self.holds_back() { self.transmit(now) } else { None }
+    }
+
     /// The transmission is over: the packet that was sent, and when the next transmission ends, if there is one.
     pub(crate) fn transmitted(&mut self, now: Instant) -> (Option<Packet>, Option<Instant>) {
         let sent = self.on_the_wire.take();

@@ -45,6 +45,10 @@ impl QdiscPacket for Packet {
     fn flow_hash(&self) -> u32 {
         self.hash
     }
+    /// Every flow runs between two hosts of its own.
+    fn host_hashes(&self) -> (u32, u32) {
+        (self.hash, !self.hash)
+    }
     fn dscp(&self) -> u8 {
         0
     }

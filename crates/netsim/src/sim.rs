@@ -138,14 +138,20 @@ impl Simulation {
 
     fn qdisc_timer(&mut self, direction: Direction) {
         let link = &mut self.links[direction.index()];
-        link.qdisc.on_timer(self.now, &mut link.fates);
+        if let Some(free) = link.on_timer(self.now) {
+            self.agenda.set(WIRE + direction as u32, free);
+        }
         self.agenda.set(QDISC_TIMER + direction as u32, link.qdisc.next_timer().unwrap_or(Instant::MAX));
     }
 
     /// The wire of `direction` has sent its packet.
     fn transmitted(&mut self, direction: Direction) {
-        let (sent, next) = self.links[direction.index()].transmitted(self.now);
+        let link = &mut self.links[direction.index()];
+        let (sent, next) = link.transmitted(self.now);
         self.agenda.set(WIRE + direction as u32, next.unwrap_or(Instant::MAX));
+        if let Some(time) = link.held_back_until() {
+            self.agenda.set(QDISC_TIMER + direction as u32, time);
+        }
         if let Some(packet) = sent {
             let route = self.routes[direction.index()][packet.flow as usize];
             let pipe = &mut self.pipes[route as usize];
@@ -235,9 +241,7 @@ impl Simulation {
                 ecn,
                 body: Body::Tcp(segment),
             };
-            if let Some(free) = link.offer(self.now, packet) {
-                self.agenda.set(WIRE + direction as u32, free);
-            }
+            offer(link, &mut self.agenda, self.now, direction, packet);
         }
         let stop = if end == SENDER && !transfer.closed { flow.stop } else { Instant::MAX };
         let deadline = connection.poll_timeout().unwrap_or(Instant::MAX).min(stop);
@@ -258,9 +262,7 @@ impl Simulation {
             ecn,
             body: Body::Datagram(number),
         };
-        if let Some(free) = self.links[direction.index()].offer(self.now, packet) {
-            self.agenda.set(WIRE + direction as u32, free);
-        }
+        offer(&mut self.links[direction.index()], &mut self.agenda, self.now, direction, packet);
     }
 
     fn beat(&mut self) {
@@ -322,6 +324,16 @@ impl Simulation {
             };
             self.flow_series[index].end_interval(delivered, cwnd, interval.0);
         }
+    }
+}
+
+/// Offers `packet` to the link of `direction`, and plans what follows from it.
+#[inline]
+fn offer(link: &mut Link, agenda: &mut Agenda, now: Instant, direction: Direction, packet: Packet) {
+    if let Some(free) = link.offer(now, packet) {
+        agenda.set(WIRE + direction as u32, free);
+    } else if let Some(time) = link.held_back_until() {
+        agenda.set(QDISC_TIMER + direction as u32, time);
     }
 }
 

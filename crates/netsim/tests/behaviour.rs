@@ -22,7 +22,7 @@ fn row(scenario: &Value, qdisc: &str, load: &str, traffic: &Value) -> String {
     let delay = down.delay_ms.unwrap();
     let goodput: f64 = record.flows.iter().map(|flow| flow.goodput_mbps).sum();
     format!(
-        "{qdisc:33} {load:6} {:8.2} {:8.2} {:6.1} {goodput:7.2} {:6} {:6}  {:016x}",
+        "{qdisc:36} {load:6} {:8.2} {:8.2} {:6.1} {goodput:7.2} {:6} {:6}  {:016x}",
         delay.p50,
         delay.p99,
         down.utilisation_percent,
@@ -42,7 +42,7 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 #[test]
 fn behaviour_is_as_the_table_says() {
     let mut table = String::from(
-        "qdisc                             load     p50 ms   p99 ms  util%  Mbit/s  drops  marks  record (FNV-1a)\n",
+        "qdisc                                load     p50 ms   p99 ms  util%  Mbit/s  drops  marks  record (FNV-1a)\n",
     );
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let runs = std::fs::read_to_string(data.join("behaviour.json")).unwrap();
