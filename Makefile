@@ -3,6 +3,8 @@
 #   make demo     compare five qdiscs on a 10 Mbit/s access link: a table here, a report in demo-report/
 #   make test     everything: Rust, Python, lint, types
 #   make bench    packets per CPU second, nanoseconds per qdisc operation
+#   make fuzz     the fuzz targets, a minute each (SECONDS=60); needs cargo-fuzz
+#   make bench-instructions   instructions a packet, counted by valgrind
 #   make lint     format, clippy, ruff, mypy (fix the format: make format)
 
 SHELL := bash
@@ -18,9 +20,9 @@ GOODQUEUE := $(BIN)/goodqueue
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo test bench lint format rust-test python-test clean
+.PHONY: help demo test bench bench-instructions fuzz lint format rust-test python-test clean
 help:
-	@sed -n '3,6s/^# *//p' Makefile
+	@sed -n '3,8s/^# *//p' Makefile
 
 # --- the environment; a stamp a step, so that only what changed is done again ---------------------------------------
 
@@ -83,6 +85,16 @@ format: .venv/.dev
 
 bench: .venv/.package
 	@$(GOODQUEUE) bench
+
+bench-instructions: .venv/.made
+	@$(BIN)/python benches/instructions.py
+
+fuzz: SECONDS ?= 60
+fuzz:
+	@command -v cargo-fuzz >/dev/null || { echo "make: no cargo-fuzz; accepted: cargo install cargo-fuzz" >&2; exit 1; }
+	@for target in qdisc line trace; do \
+	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(SECONDS) -max_len=4096 -len_control=0 -timeout=20 -print_final_stats=1; \
+	done
 
 clean:
 	rm -rf .venv target demo-report python/goodqueue/_goodqueue*.so

@@ -16,6 +16,7 @@ KNOWS = {
     "tcp": {"units"},
     "netsim": {"units", "qdisc", "tcp"},
     "conformance": {"units", "qdisc"},
+    "capi": {"units", "qdisc"},
     "python": {"units", "qdisc", "tcp", "netsim", "conformance"},
 }
 

@@ -57,10 +57,16 @@ def test_a_wrong_decision_is_found_and_ends_with_status_1(
     assert "MISMATCH" in result.out
     assert f"line {number}: expected" in result.out
     assert "1 of 2 traces ok, 1 mismatched" in result.out
+    rows = [line.split() for line in result.out.splitlines()]
+    assert ["line", f"{number}:", lines[number - 1]] in rows
+    assert ["id", fields[2], str(int(fields[2]) - 1), "<-", "differs"] in rows
+    assert ["state", "the", "trace,"] in [row[:3] for row in rows]
+    assert "count" in [row[0] for row in rows if row]
 
     found = json.loads(goodqueue("replay", str(here), "--json").out)["traces"]
     assert [outcome["mismatches"] > 0 for outcome in found] == [False, True]
     assert found[1]["first"]["line"] == number
+    assert found[1]["first"]["text"] == lines[number - 1]
 
 
 def test_what_cannot_be_replayed_is_not_called_ok(here: Path, goodqueue: Callable[..., Result], trace: bytes) -> None:

@@ -10,4 +10,4 @@ records.
 >>> record["queues"]["down"]["delay_ms"]["p95"]
 """
 
-__all__ = ["bench", "compare", "errors", "plot", "record", "replay", "report", "run", "scenario", "stats"]
+__all__ = ["bench", "compare", "errors", "plot", "qdisc", "record", "replay", "report", "run", "scenario", "stats"]

@@ -1,6 +1,12 @@
 """The Rust core, as Python sees it. All text is JSON; `goodqueue.record` describes the records."""
 
+from collections.abc import Callable
+from typing import Any
+
 VERSION: str
+
+class DisciplineError(ValueError):
+    """A discipline written in Python broke the rules, as by losing a packet; the text names its method."""
 
 class ScenarioError(ValueError):
     """A refused scenario; its text is ``key: message``."""
@@ -16,14 +22,136 @@ class Simulation:
     duration_s: float
     """The simulated time at which the run ends."""
 
-    def __init__(self, scenario_json: str) -> None:
-        """Set the scenario up. Raises ScenarioError."""
+    def __init__(self, scenario_json: str, make: Callable[[str, Any], tuple[Any, str, str]] | None = None) -> None:
+        """Set the scenario up. `make(line, link)` makes disciplines written in Python. Raises ScenarioError."""
 
     def advance(self, until_s: float) -> None:
-        """Simulate up to `until_s` seconds of simulated time (at most to the end). Releases the GIL."""
+        """Simulate up to `until_s` seconds of simulated time (at most to the end).
+
+        Releases the GIL, unless a discipline is written in Python; what that raises comes out here.
+        """
 
     def record(self) -> str:
         """The record of the run so far, as JSON."""
+
+class Packet:
+    """A packet, as a queue discipline sees it."""
+
+    def __init__(self, len: int, *, ecn: str = "not-ect", flow: int = 0, dscp: int = 0, id: int = 0) -> None:
+        """Make a packet of `len` bytes. `ecn` is not-ect, ect0, ect1 or ce; equal `flow`: one flow; or ValueError."""
+
+    @property
+    def len(self) -> int:
+        """Length in bytes as tc counts it: on Ethernet with the link header."""
+
+    @property
+    def ecn(self) -> str:
+        """The ECN codepoint: not-ect, ect0, ect1 or ce."""
+
+    @property
+    def flow(self) -> int:
+        """Number of its flow; in a run, the flow's place in the scenario, from 0."""
+
+    @property
+    def dscp(self) -> int:
+        """The differentiated services codepoint, 0 to 63."""
+
+    @property
+    def id(self) -> int:
+        """Whatever its maker wants to know it by; 0 in a run."""
+
+    @property
+    def arrival(self) -> int:
+        """When it was offered to the discipline, in nanoseconds."""
+
+    def drop(self, reason: str = "early") -> None:
+        """Drop it: overlimit, memory, early, forced, target or flow. In a discipline written in Python only."""
+
+    def mark(self, reason: str = "early") -> bool:
+        """Set it to CE where ECN allows, and return whether it does: early, forced, target or ce_threshold."""
+
+class Queue:
+    """A FIFO of a discipline written in Python; `len(queue)` is its packets."""
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that wait in it."""
+
+    @property
+    def head(self) -> Packet | None:
+        """The packet that would leave next."""
+
+    def __len__(self) -> int: ...
+    def push(self, packet: Packet) -> None:
+        """Append at the tail."""
+
+    def pop(self) -> Packet | None:
+        """Take from the head."""
+
+    def pop_tail(self) -> Packet | None:
+        """Take from the tail."""
+
+class Link:
+    """The link below a discipline written in Python."""
+
+    @property
+    def rate(self) -> int:
+        """Bits per second."""
+
+    @property
+    def mtu(self) -> int:
+        """Bytes of a full frame as tc counts it."""
+
+    def random(self) -> float:
+        """A number in [0, 1) from the discipline's own stream, which derives from the seed."""
+
+    def queue(self) -> Queue:
+        """A further queue."""
+
+class Qdisc:
+    """One discipline, driven by hand. Times are whole nanoseconds; each call's is the last one's or later."""
+
+    def __init__(
+        self, line: str, rate: str, mtu: int, seed: int, make: Callable[[str, Any], tuple[Any, str, str]]
+    ) -> None:
+        """Use `goodqueue.qdisc.make`. Raises ValueError."""
+
+    @property
+    def line(self) -> str:
+        """Its line with every parameter."""
+
+    @property
+    def backlog(self) -> tuple[int, int]:
+        """Packets and bytes that wait."""
+
+    @property
+    def dropped(self) -> list[tuple[Packet, str]]:
+        """What the last call dropped, each with the reason."""
+
+    @property
+    def marked(self) -> list[tuple[Packet, str]]:
+        """What the last call set to CE, each with the reason."""
+
+    def enqueue(self, now_ns: int, packet: Packet) -> None:
+        """Offer `packet`, which must not wait anywhere. Raises ValueError."""
+
+    def dequeue(self, now_ns: int) -> Packet | None:
+        """Take the packet to send next; None: nothing now. That call counts too, as the link goes idle."""
+
+    def next_timer(self) -> int | None:
+        """When `on_timer` wants to be called, in nanoseconds; None: never."""
+
+    def on_timer(self, now_ns: int) -> None:
+        """Tell it the time; without effect before `next_timer`."""
+
+    def probe(self) -> dict[str, Any]:
+        """Its inner variables under the names that Linux or the RFC give, times in nanoseconds."""
+
+def qdisc_line(name: str, params: dict[str, Any]) -> str:
+    """The tc line of discipline `name` with `params`. Raises ValueError."""
+
+def time_ns(text: str | int) -> int:
+    """A time with its unit, such as 5ms, in nanoseconds; a whole number is nanoseconds already. Raises ValueError."""
 
 def resolve(scenario_json: str) -> str:
     """The scenario with its defaults filled in. Raises ScenarioError."""
@@ -39,6 +167,24 @@ def traffic_kinds() -> str:
 
 def replay(path: str) -> str:
     """The outcome of one decision trace. Raises ValueError with one line on a malformed file."""
+
+def record(
+    path: str,
+    gzip: bool,
+    line: str,
+    pattern: str,
+    load: float,
+    rate: str,
+    packets: int,
+    sizes: str,
+    flows: int,
+    ecn: str,
+    seed: int,
+) -> str:
+    """Write a decision trace of the discipline `line` to `path`; return its totals.
+
+    Raises ValueError with one line for what is refused, and OSError.
+    """
 
 def qdisc_pair_ns(line: str, flows: int, backlog: int, pairs: int) -> float:
     """Mean nanoseconds of one enqueue and one dequeue at a standing `backlog` (packets) spread over `flows`.

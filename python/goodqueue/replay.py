@@ -11,12 +11,25 @@ from goodqueue.errors import UserError
 SUFFIXES = (".csv", ".csv.gz")
 
 
+class States(TypedDict):
+    """The inner states at a mismatch, as ``key=value`` with commas between."""
+
+    ours: str
+    """After the call that differs."""
+    theirs: str | None
+    """As the trace last told it, in the line ``theirs_line``."""
+    theirs_line: int | None
+
+
 class Mismatch(TypedDict):
     """The first line of a trace where the decisions part."""
 
     line: int
+    text: str
+    """That line."""
     expected: str
     got: str
+    state: States
 
 
 class Outcome(TypedDict):

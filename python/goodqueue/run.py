@@ -1,6 +1,7 @@
 """Runs: one scenario, or many of them on all cores.
 
-The core releases the interpreter's lock while it simulates, so threads are enough. Results come back in the order of
+The core releases the interpreter's lock while it simulates, so threads are enough; only runs with a discipline written
+in Python take turns. Results come back in the order of
 the scenarios and hold the same bytes whatever the number of workers: a run shares nothing with its neighbours.
 """
 
@@ -10,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from goodqueue import discipline
 from goodqueue.record import Record, Scenario
 from goodqueue.scenario import to_json
 
@@ -27,7 +29,8 @@ class StoppedError(Exception):
 def one(scenario: Scenario) -> Record:
     """Run ``scenario`` (as `goodqueue.scenario.load` returns it) and return its record.
 
-    Raises goodqueue._goodqueue.ScenarioError, a ValueError, where the scenario is refused.
+    Raises goodqueue._goodqueue.ScenarioError, a ValueError, where the scenario is refused, and UserError where a
+    discipline written in Python fails.
     """
     record: Record = json.loads(one_text(scenario))
     return record
@@ -81,7 +84,13 @@ def _simulate(scenario_json: str, progress: Progress, stop: threading.Event) -> 
     """Run one scenario in slices of about `SLICE_S` of wall-clock time. Slices do not change the result."""
     from goodqueue._goodqueue import Simulation
 
-    simulation = Simulation(scenario_json)
+    files: list[str] = []
+
+    def make(line: str, link: object) -> tuple[object, str, str]:
+        files.append(discipline.split(line.split(maxsplit=1)[0])[0])
+        return discipline.make(line, link)
+
+    simulation = Simulation(scenario_json, make)
     end = simulation.duration_s
     at, step = 0.0, end / 1000
     while at < end:
@@ -89,7 +98,10 @@ def _simulate(scenario_json: str, progress: Progress, stop: threading.Event) -> 
             raise StoppedError
         at = min(end, at + step)
         began = time.perf_counter()
-        simulation.advance(at)
+        try:
+            simulation.advance(at)
+        except (Exception, SystemExit) as error:
+            raise discipline.blame(error, files) from error
         took = time.perf_counter() - began
         step *= min(4.0, max(0.25, SLICE_S / max(took, 1e-9)))
         progress(at / end)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from goodqueue import discipline
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 
@@ -18,7 +19,8 @@ from goodqueue.record import Scenario
 def load(path: str | Path) -> Scenario:
     """Read a scenario file.
 
-    Raises UserError where the file is missing, a directory, empty, not UTF-8 or not TOML (with the line).
+    A discipline written in Python is looked for beside the file. Raises UserError where the file is missing, a
+    directory, empty, not UTF-8 or not TOML (with the line).
     """
     name = str(path)
     try:
@@ -44,6 +46,7 @@ def load(path: str | Path) -> Scenario:
         raise UserError(name, f"not TOML: {error}") from None
     if not scenario:
         raise UserError(name, "found only comments; accepted: a scenario in TOML (`goodqueue run --help` shows one)")
+    discipline.rebase(scenario, Path(path).parent)
     return scenario
 
 
@@ -149,13 +152,32 @@ def resolve(scenario: Scenario, origin: str = "", origins: Mapping[str, str] | N
     try:
         resolved: Scenario = json.loads(_goodqueue.resolve(text))
     except _goodqueue.ScenarioError as error:
-        key = error.key.replace("[", ".").replace("]", "")
-        known = [known for known in origins or {} if key == known or key.startswith(f"{known}.")]
-        if origins and known:
-            nearest = max(known, key=len)
-            raise UserError(origins[nearest], key[len(nearest) + 1 :], error.message) from None
-        raise UserError(origin, error.key, error.message) from None
+        raise _refusal(error.key, error.message, origin, origins or {}) from None
+    _resolve_python(resolved, origin, origins or {})
     return resolved
+
+
+def _refusal(key: str, message: str, origin: str, origins: Mapping[str, str]) -> UserError:
+    """Return the refusal of ``key``, which came from ``origin`` or, if ``origins`` knows better, from there."""
+    dotted = key.replace("[", ".").replace("]", "")
+    known = [known for known in origins if dotted == known or dotted.startswith(f"{known}.")]
+    if known:
+        nearest = max(known, key=len)
+        return UserError(origins[nearest], dotted[len(nearest) + 1 :], message)
+    return UserError(origin, key, message)
+
+
+def _resolve_python(resolved: Scenario, origin: str, origins: Mapping[str, str]) -> None:
+    """Fill in the parameters of disciplines written in Python, each made once to see that it can be."""
+    down = resolved["bottleneck"]
+    for key, table in (("bottleneck.qdisc", down), ("bottleneck.up.qdisc", down["up"])):
+        if discipline.is_python(table["qdisc"]):
+            from goodqueue._goodqueue import Qdisc
+
+            try:
+                table["qdisc"] = Qdisc(table["qdisc"], table["rate"], 1514, resolved["seed"], discipline.make).line
+            except (UserError, ValueError) as error:
+                raise _refusal(key, str(error), origin, origins) from None
 
 
 def from_file(path: str | Path, sets: Iterable[str] = (), seed: int | None = None) -> Scenario:

@@ -6,6 +6,7 @@ from typing import Any
 
 from goodqueue.bench import BACKLOG, CaseResult, QdiscResult
 from goodqueue.compare import Comparison, Metric
+from goodqueue.discipline import is_python
 from goodqueue.peers import PeerResult
 from goodqueue.record import Flow, Record, Scenario
 from goodqueue.stats import Estimate, jain
@@ -252,13 +253,15 @@ def _means(comparison: Comparison, key: str) -> list[tuple[str, float]]:
 def certainty(comparison: Comparison) -> list[str]:
     """Return the sentences that say how sure the numbers are."""
     n = len(comparison.seeds)
+    slow = [entry.qdisc for entry in comparison.entries if is_python(entry.qdisc)]
+    note = [f"Written in Python, hence slower, one run at a time: {', '.join(slow)}."] if slow else []
     if n == 1:
-        return ["One seed: the spread is unknown, and so is how sure these numbers are. More: --seeds 5"]
+        return ["One seed: the spread is unknown, and so is how sure these numbers are. More: --seeds 5", *note]
     seeds = f"n = {n} seeds ({comparison.seeds[0]} to {comparison.seeds[-1]}), common to all"
     sure = [f"{seeds}; ± is the mean's 95 % confidence interval (Student's t)."]
     if comparison.spread_is_nil():
         sure.append("Every seed gave the same numbers: this scenario draws nothing at random, so n is really 1.")
-    return sure
+    return sure + note
 
 
 def qdisc_parameters(qdisc: dict[str, Any]) -> Table:

@@ -1,13 +1,18 @@
 //! Times disciplines: `cargo run --release -p goodqueue-conformance --example bench -- "fq_codel flows 1024" 1024 2000`
-//! prints the nanoseconds a packet, in and out, with 1024 flows and a standing backlog of 2000 packets.
+//! prints the nanoseconds a packet, in and out, with 1024 flows and a standing backlog of 2000 packets. A fourth word is
+//! the number of pairs of one run, for a program that counts instructions (`make bench-instructions`).
 #![allow(clippy::print_stdout)] // a program's answer
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [line, flows, backlog] = words.as_slice() else {
-        return Err("usage: bench LINE FLOWS BACKLOG".into());
+    let [line, flows, backlog, pairs @ ..] = words.as_slice() else {
+        return Err("usage: bench LINE FLOWS BACKLOG [PAIRS]".into());
     };
     let (flows, backlog) = (flows.parse()?, backlog.parse()?);
+    if let [pairs] = pairs {
+        goodqueue_conformance::bench::pair_ns(line, flows, backlog, pairs.parse()?)?;
+        return Ok(());
+    }
     let mut runs = (0..7)
         .map(|_| goodqueue_conformance::bench::pair_ns(line, flows, backlog, 2_000_000))
         .collect::<Result<Vec<f64>, _>>()?;

@@ -8,14 +8,18 @@
 //! - [`mod@trace`]: the file, as lines that are understood or refused;
 //! - `setup`: the header, as the `tc` line that our registry takes;
 //! - `player`: one event after the other;
+//! - [`mod@record`]: a trace of ours, for others; `load`: what arrives in it;
 //! - [`mod@bench`]: what a packet costs, in nanoseconds.
 //!
 //! The trace is streamed: memory is bounded by the longest backlog, not by the file.
 
 mod arrival;
 pub mod bench;
+mod load;
 mod player;
+pub mod record;
 mod setup;
+mod state;
 pub mod trace;
 
 use serde::Serialize;
@@ -55,6 +59,8 @@ impl Outcome {
 pub struct Mismatch {
     /// Line of the trace, counted from 1, header included.
     pub line: u64,
+    /// That line, its first thousand characters.
+    pub text: String,
     /// What the trace says.
     pub expected: String,
     /// What our discipline did.
@@ -70,6 +76,8 @@ pub struct States {
     pub ours: String,
     /// The trace's, as it last told it.
     pub theirs: Option<String>,
+    /// The line that it last told it in.
+    pub theirs_line: Option<u64>,
 }
 
 /// A trace that cannot be read.

@@ -2,9 +2,10 @@
 
 use crate::arrival::Arrival;
 use crate::setup::{self, Refusal, Setup};
+use crate::state::Seen;
 use crate::trace::{After, Ids, Line, Pairs, Reader};
 use crate::{Error, Mismatch, Outcome, States};
-use goodqueue_qdisc::{Backlog, Drop, Mark, Owner, Probe, Qdisc};
+use goodqueue_qdisc::{Backlog, Drop, Mark, Owner, Qdisc};
 use goodqueue_units::{Ecn, Instant};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -23,11 +24,11 @@ struct Recorder {
 }
 
 impl Recorder {
-    /// Hands out the next number recorded; `wanted` bits, or 16 in the low bits of a wider one (cake's dither).
+    /// Hands out the next number recorded, of `wanted` bits.
     fn draw(&mut self, wanted: u8) -> u64 {
         self.draws += 1;
         match self.random.pop_front() {
-            Some((bits, value)) if bits == wanted || (bits == 16 && wanted == 32) => value,
+            Some((bits, value)) if bits == wanted => value,
             Some((bits, _)) => {
                 self.fault.get_or_insert_with(|| format!("a draw of {wanted} bits for one of {bits}"));
                 0
@@ -47,65 +48,14 @@ impl Owner<Arrival> for Recorder {
     fn marked(&mut self, packet: &Arrival, _why: Mark) {
         self.marks.push(packet.id);
     }
+    fn random_u16(&mut self) -> u16 {
+        self.draw(16) as u16
+    }
     fn random_u32(&mut self) -> u32 {
         self.draw(32) as u32
     }
     fn random_u64(&mut self) -> u64 {
         self.draw(64)
-    }
-}
-
-/// Our inner state, as the trace would write it.
-#[derive(Default)]
-struct Seen(Vec<(&'static str, Shown)>);
-
-enum Shown {
-    Integer(i128),
-    Real(f64),
-    Text(String),
-}
-
-impl Probe for Seen {
-    fn integer(&mut self, name: &'static str, value: i128) {
-        self.0.push((name, Shown::Integer(value)));
-    }
-    fn real(&mut self, name: &'static str, value: f64) {
-        self.0.push((name, Shown::Real(value)));
-    }
-    fn text(&mut self, name: &'static str, value: String) {
-        self.0.push((name, Shown::Text(value)));
-    }
-}
-
-impl Shown {
-    /// Whether `text` says the same: integers exactly, reals to nine digits.
-    fn is(&self, text: &str) -> bool {
-        match self {
-            Self::Integer(ours) => text.parse() == Ok(*ours),
-            Self::Real(ours) => text.parse::<f64>().is_ok_and(|theirs| {
-                (ours - theirs).abs() <= 1e-9 * ours.abs().max(theirs.abs()).max(f64::MIN_POSITIVE)
-            }),
-            Self::Text(ours) => ours == text,
-        }
-    }
-}
-
-impl std::fmt::Display for Shown {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Integer(value) => write!(f, "{value}"),
-            Self::Real(value) => write!(f, "{value}"),
-            Self::Text(value) => f.write_str(value),
-        }
-    }
-}
-
-impl std::fmt::Display for Seen {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (i, (name, value)) in self.0.iter().enumerate() {
-            write!(f, "{}{name}={value}", if i == 0 { "" } else { "," })?;
-        }
-        Ok(())
     }
 }
 
@@ -129,7 +79,8 @@ struct Player {
     totals: Totals,
     packets: u64,
     events: u64,
-    theirs: Option<String>,
+    /// In which line the trace last told its state, 0 for the one at hand, and what it told.
+    theirs: Option<(u64, String)>,
 }
 
 /// Replays a trace to its end or its first mismatch.
@@ -178,9 +129,14 @@ impl Player {
                 Ok(difference) => difference,
                 Err(what) => return Err(reader.malformed(what)),
             };
+            if let Some((told @ 0, _)) = &mut self.theirs {
+                *told = reader.line_number();
+            }
             if let Some(Difference { expected, got }) = difference {
-                let state = States { ours: self.state().to_string(), theirs: self.theirs.take() };
-                return Ok(Some(Mismatch { line: reader.line_number(), expected, got, state }));
+                let (theirs_line, theirs) = self.theirs.take().unzip();
+                let state = States { ours: Seen::of(&self.setup.qdisc).to_string(), theirs, theirs_line };
+                let (line, text) = (reader.line_number(), reader.line_text());
+                return Ok(Some(Mismatch { line, text, expected, got, state }));
             }
         }
         if ended { Ok(None) } else { Err(reader.malformed("the trace has no end line".to_string())) }
@@ -205,7 +161,7 @@ impl Player {
             Line::Dequeue { id, ecn, after } => Ok(self.dequeue(now, id, ecn, after)),
             Line::Timer { drops, state } => Ok(self.timer(now, drops, state)),
             Line::State(state) => {
-                self.theirs = Some(state.text().to_string());
+                self.theirs = Some((0, state.text().to_string()));
                 Ok(self.compare(state))
             }
             Line::End(totals) => self.end(totals),
@@ -273,7 +229,7 @@ impl Player {
     }
 
     fn timer(&mut self, now: Instant, drops: Ids<'_>, state: Pairs<'_>) -> Option<Difference> {
-        self.theirs = Some(state.text().to_string());
+        self.theirs = Some((0, state.text().to_string()));
         self.call();
         self.setup.qdisc.on_timer(now, &mut self.owner);
         let same = drops.are(&self.owner.drops);
@@ -301,25 +257,12 @@ impl Player {
         format!("drops={drops} marks={marks} qlen={packets} backlog={bytes}")
     }
 
-    /// Our inner state, with what every discipline can tell added.
-    fn state(&self) -> Seen {
-        let mut seen = Seen::default();
-        self.setup.qdisc.probe(&mut seen);
-        let Backlog { packets, bytes } = self.setup.qdisc.backlog();
-        for (name, value) in [("qlen", packets.into()), ("backlog", bytes.into())] {
-            if !seen.0.iter().any(|(known, _)| *known == name) {
-                seen.integer(name, value);
-            }
-        }
-        seen
-    }
-
     /// Compares each variable that both sides name.
     fn compare(&self, theirs: Pairs<'_>) -> Option<Difference> {
-        let ours = self.state();
+        let ours = Seen::of(&self.setup.qdisc);
         let mut difference = Difference { expected: String::new(), got: String::new() };
         for (key, value) in theirs.iter() {
-            if let Some((name, shown)) = ours.0.iter().find(|(name, _)| *name == key)
+            if let Some((name, shown)) = ours.get(key)
                 && !shown.is(value)
             {
                 let space = if difference.got.is_empty() { "" } else { " " };

@@ -1,16 +1,19 @@
-//! The header of a trace, as the `tc` line that our registry takes.
+//! The header of a trace, as the `tc` line that our registry takes; and back, for a trace of ours (`write`).
 //!
 //! One table an algorithm. A value that our discipline does not know comes back as the registry's own refusal, so
 //! the tables need not know what is implemented.
 
 mod cake;
+mod write;
 
 use crate::arrival::Arrival;
 use crate::trace::Header;
-use goodqueue_qdisc::{AnyQdisc, Link};
+use goodqueue_qdisc::{AnyQdisc, Args, Link};
 use goodqueue_units::Rate;
 
-/// How one key of the header becomes words of the line. A key that is missing becomes none.
+pub(crate) use write::{Pairs, header};
+
+/// How one key of the header becomes words of the line, and back. A key that is missing becomes none.
 enum Rule {
     /// `key=V` becomes `word Vunit`.
     Value(&'static str, &'static str, &'static str),
@@ -20,10 +23,14 @@ enum Rule {
     Bit(&'static str, u32, &'static str),
     /// `key`, if there, must have this value: any other is an option that our line has no word for.
     Only(&'static str, &'static str),
-    /// What needs more than one key.
-    Words(fn(&Header) -> Result<String, Refusal>),
+    /// What needs more than one key: how it is read and how it is written.
+    Words(fn(&Header) -> Result<String, Refusal>, fn(&Args, &Link, &mut Pairs)),
+    /// `key` is always this. Written for who reads our traces, and not read.
+    Note(&'static str, &'static str),
+    /// `key` is the time `word` in units of 2 to this power of a nanosecond. Written, not read.
+    Ticks(&'static str, &'static str, u32),
 }
-use Rule::{Bit, Flag, Only, Value, Words};
+use Rule::{Bit, Flag, Note, Only, Ticks, Value, Words};
 
 /// Why there is no discipline for a header.
 #[derive(Debug)]
@@ -39,6 +46,9 @@ impl From<String> for Refusal {
         Self::Malformed(what)
     }
 }
+
+/// What a packet weighs where memory is limited.
+const TRUESIZE: Rule = Note("truesize_model", "256+pow2ceil(len+384)");
 
 /// What stands for a packet's flow hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +69,19 @@ impl FlowHash {
     pub(crate) fn of(self, flow: u64, column: u32) -> u32 {
         match self {
             Self::Column => column,
-            Self::Unperturbed { seed, groups } => {
-                let x = seed.wrapping_mul(1_000_003).wrapping_add(flow % groups);
-                mix(x.wrapping_add(0x9e37_79b9_7f4a_7c15)) as u32
-            }
+            Self::Unperturbed { seed, groups } => flow_hash(seed, flow % groups),
         }
     }
+}
+
+/// The hash of a flow of the group `group` in the trace of `seed`.
+pub(crate) const fn flow_hash(seed: u64, group: u64) -> u32 {
+    mix(seed.wrapping_mul(1_000_003).wrapping_add(group).wrapping_add(0x9e37_79b9_7f4a_7c15)) as u32
+}
+
+/// What SFQ makes of a hash with the keys in force: the trace's column.
+pub(crate) const fn perturbed(hash: u32, [k0, k1]: [u64; 2]) -> u32 {
+    mix((hash as u64 ^ k0).wrapping_add(k1)) as u32
 }
 
 /// The finaliser of splitmix64 (Steele, Lea, Flood 2014).
@@ -75,20 +92,27 @@ const fn mix(x: u64) -> u64 {
 }
 
 const CODEL: &[Rule] = &[
+    Note("codel_tick_ns", "1024"),
+    Ticks("target_ticks", "target", 10),
+    Ticks("interval_ticks", "interval", 10),
     Value("limit_packets", "limit", ""),
     Value("target_us", "target", "us"),
     Value("interval_us", "interval", "us"),
     Flag("ecn", "ecn"),
-    Words(ce_threshold),
+    Words(ce_threshold, write::ce_threshold),
 ];
 
 const FQ_CODEL: &[Rule] = &[
+    Note("codel_tick_ns", "1024"),
+    Ticks("target_ticks", "target", 10),
+    Ticks("interval_ticks", "interval", 10),
+    TRUESIZE,
     Value("limit_packets", "limit", ""),
     Value("target_us", "target", "us"),
     Value("interval_us", "interval", "us"),
     Flag("ecn", "ecn"),
-    Words(ce_threshold),
-    Words(ce_threshold_selector),
+    Words(ce_threshold, write::ce_threshold),
+    Words(ce_threshold_selector, write::ce_threshold_selector),
     Value("buckets", "flows", ""),
     Value("quantum_bytes", "quantum", ""),
     Value("drop_batch_packets", "drop_batch", ""),
@@ -111,24 +135,27 @@ const SFQ: &[Rule] = &[
     Value("maxflows", "flows", ""),
     Value("quantum_bytes", "quantum", ""),
     Bit("headdrop", 0, "headdrop"),
-    Words(perturb),
-    Words(sfq_red),
+    Words(perturb, write::perturb),
+    Words(sfq_red, write::sfq_red),
 ];
 
 /// What SFQ's line has besides where `red` is 1.
 const SFQ_RED: &[Rule] = &[
     // Linux does not keep it: it is what tc derives max from, and any would do.
-    Value("cfg_max", "redflowlimit", ""),
+    Words(|header| Ok(format!("redflowlimit {}", header.number::<u64>("cfg_max")?)), |_, _, _| ()),
     Value("cfg_min", "min", ""),
     Value("cfg_max", "max", ""),
     Value("cfg_avpkt_bytes", "avpkt", ""),
     Value("cfg_burst", "burst", ""),
-    Words(probability),
+    Words(probability, write::probability),
     Bit("cfg_flags", 0, "ecn"),
     Bit("cfg_flags", 1, "harddrop"),
 ];
 
 const PIE: &[Rule] = &[
+    Note("pie_tick_ns", "64"),
+    Note("max_prob", "72057594037927935"),
+    Ticks("target_ticks", "target", 6),
     Value("limit_packets", "limit", ""),
     Value("target_us", "target", "us"),
     Value("tupdate_us", "tupdate", "us"),
@@ -140,6 +167,10 @@ const PIE: &[Rule] = &[
 ];
 
 const FQ_PIE: &[Rule] = &[
+    Note("pie_tick_ns", "64"),
+    Note("max_prob", "72057594037927935"),
+    Ticks("target_ticks", "target", 6),
+    TRUESIZE,
     Value("limit_packets", "limit", ""),
     Value("target_us", "target", "us"),
     Value("tupdate_us", "tupdate", "us"),
@@ -161,7 +192,7 @@ const RED: &[Rule] = &[
     Value("cfg_avpkt_bytes", "avpkt", ""),
     Value("cfg_burst", "burst", ""),
     Value("cfg_bandwidth_bps", "bandwidth", "bit"),
-    Words(probability),
+    Words(probability, write::probability),
     Bit("cfg_flags", 0, "ecn"),
     Bit("cfg_flags", 1, "harddrop"),
     Bit("cfg_flags", 2, "adaptive"),
@@ -175,12 +206,14 @@ const CHOKE: &[Rule] = &[
     Value("cfg_avpkt_bytes", "avpkt", ""),
     Value("cfg_burst", "burst", ""),
     Value("cfg_bandwidth_bps", "bandwidth", "bit"),
-    Words(probability),
+    Words(probability, write::probability),
     Bit("cfg_flags", 0, "ecn"),
     Bit("cfg_flags", 1, "harddrop"),
 ];
 
 const DUALPI2: &[Rule] = &[
+    Note("max_prob", "4294967295"),
+    TRUESIZE,
     Value("limit_packets", "limit", ""),
     Value("memory_limit_bytes", "memlimit", ""),
     Value("target_ns", "target", "ns"),
@@ -188,12 +221,12 @@ const DUALPI2: &[Rule] = &[
     Value("coupling_factor", "coupling_factor", ""),
     Value("min_qlen_step", "min_qlen_step", ""),
     Value("c_protection_wc", "classic_protection", ""),
-    Words(|header| dualpi2_gain(header, "alpha")),
-    Words(|header| dualpi2_gain(header, "beta")),
-    Words(dualpi2_words),
+    Words(|header| dualpi2_gain(header, "alpha"), |args, _, pairs| write::dualpi2_gain(args, "alpha", pairs)),
+    Words(|header| dualpi2_gain(header, "beta"), |args, _, pairs| write::dualpi2_gain(args, "beta", pairs)),
+    Words(dualpi2_words, write::dualpi2_words),
 ];
 
-const CAKE: &[Rule] = &[Words(cake::words)];
+const CAKE: &[Rule] = &[TRUESIZE, Words(cake::words, cake::write)];
 
 const TABLE: &[(&str, &[Rule])] = &[
     ("pfifo", FIFO),
@@ -248,12 +281,16 @@ fn perturb(header: &Header) -> Result<String, Refusal> {
     }
 }
 
+/// What the kernel makes of a gain in 256ths of 1/s.
+const fn kernel_gain(gain: u64) -> u64 {
+    gain.saturating_mul(u32::MAX as u64) / 4_000_000_000
+}
+
 /// `tc` takes gains in 256ths of 1/s, of which the header has what the kernel made: 64ths of 2^32 - 1 a ns, cut.
 fn dualpi2_gain(header: &Header, word: &str) -> Result<String, Refusal> {
     let internal: u64 = header.number(&format!("{word}_internal"))?;
-    let kernel = |gain: u64| gain.saturating_mul(u32::MAX.into()) / 4_000_000_000;
     let gain = internal.saturating_mul(4_000_000_000).div_ceil(u32::MAX.into());
-    if kernel(gain) != internal {
+    if kernel_gain(gain) != internal {
         return Err(Refusal::Unsupported(format!("{word}_internal={internal} is no gain that tc can set")));
     }
     Ok(format!("{word} {}", gain as f64 / 256.0))
@@ -299,7 +336,8 @@ impl Rule {
                 }
                 _ => String::new(),
             },
-            Words(words) => words(header)?,
+            Words(words, _) => words(header)?,
+            Note(..) | Ticks(..) => String::new(),
         })
     }
 }

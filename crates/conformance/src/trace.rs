@@ -23,7 +23,7 @@ type Parsed<T> = Result<T, String>;
 
 /// The header's `key=value` lines.
 #[derive(Clone, Debug, Default)]
-pub struct Header(BTreeMap<String, String>);
+pub struct Header(pub(crate) BTreeMap<String, String>);
 
 impl Header {
     /// The value of `key`.
@@ -224,6 +224,12 @@ impl<R: BufRead> Reader<R> {
     #[must_use]
     pub fn line_number(&self) -> u64 {
         self.number
+    }
+
+    /// The line that was last read, its first thousand characters.
+    #[must_use]
+    pub fn line_text(&self) -> String {
+        String::from_utf8_lossy(&self.line).chars().take(1000).collect()
     }
 
     /// An error about the line that was last read.

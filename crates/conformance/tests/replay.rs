@@ -127,6 +127,8 @@ fn a_mismatch_shows_both_states_and_serialises_as_replay_prints_it() {
     assert_eq!(json["file"], "toy.csv");
     assert_eq!(json["mismatches"], 1);
     assert_eq!(json["first"]["line"], 19);
+    assert_eq!(json["first"]["text"], "2000000,deq,3,3,,,0,0");
+    assert_eq!(json["first"]["state"]["theirs_line"], 17);
     assert_eq!(json["first"]["expected"], "id=3 ecn=3 drops= marks= qlen=0 backlog=0");
     assert!(json["first"]["state"]["ours"].as_str().unwrap().starts_with("new_len=1,old_len=0"));
     assert!(json["first"]["state"]["theirs"].as_str().unwrap().starts_with("new_len=1,old_len=0,memory"));

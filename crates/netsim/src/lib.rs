@@ -30,6 +30,7 @@
 
 mod agenda;
 mod flow;
+pub mod foreign;
 mod link;
 mod metronome;
 mod packet;
@@ -40,6 +41,7 @@ pub mod scenario;
 mod sim;
 pub mod traffic;
 
+pub use packet::Packet;
 pub use record::Record;
 pub use scenario::{Scenario, ScenarioError};
 pub use sim::Simulation;

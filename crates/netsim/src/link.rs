@@ -1,9 +1,10 @@
 //! The bottleneck of one direction: a queue discipline and the transmitter below it.
 
+use crate::foreign::Discipline;
 use crate::packet::Packet;
 use crate::probe::delay::QueueDelays;
 use crate::probe::series::PacketLog;
-use goodqueue_qdisc::{AnyQdisc, Drop, Mark, Owner, Qdisc};
+use goodqueue_qdisc::{Drop, Mark, Owner, Qdisc};
 use goodqueue_units::{Duration, Instant, Rate, Stream};
 
 /// What the discipline tells of packets' fates, and the dice that it draws.
@@ -49,7 +50,7 @@ pub(crate) struct Counts {
 /// As in the golden traces' model, the discipline is asked for the next packet the moment a transmission ends, and
 /// once after each arrival at an idle link; an answer of "none" counts.
 pub(crate) struct Link {
-    pub(crate) qdisc: AnyQdisc<Packet>,
+    pub(crate) qdisc: Discipline,
     pub(crate) fates: Fates,
     pub(crate) delays: QueueDelays,
     /// Each packet's delay within a window, if asked for.
@@ -68,7 +69,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) fn new(qdisc: AnyQdisc<Packet>, rate: Rate, flows: usize, random: Stream) -> Self {
+    pub(crate) fn new(qdisc: Discipline, rate: Rate, flows: usize, random: Stream) -> Self {
         let fates = Fates { random, drops: [0; _], marks: [0; _], flow_drops: vec![0; flows] };
         Self {
             qdisc,

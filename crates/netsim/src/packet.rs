@@ -4,9 +4,9 @@ use goodqueue_qdisc::Packet as QdiscPacket;
 use goodqueue_tcp::Segment;
 use goodqueue_units::{Ecn, Instant};
 
-/// A packet on its way.
+/// A packet on its way; what it carries is the simulator's own.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Packet {
+pub struct Packet {
     /// When it was offered to the queue that it waits in, or waited in last.
     pub(crate) arrival: Instant,
     /// Index of its flow.
@@ -31,6 +31,14 @@ pub(crate) enum Body {
 }
 
 const _: () = assert!(size_of::<Packet>() <= 64, "a packet must fit a cache line");
+
+impl Packet {
+    /// Which flow it is of: the flow's place in the scenario, from 0.
+    #[must_use]
+    pub fn flow(&self) -> u32 {
+        self.flow
+    }
+}
 
 impl QdiscPacket for Packet {
     fn len(&self) -> u32 {

@@ -209,7 +209,7 @@ impl Simulation {
             qdisc: self
                 .scenario
                 .qdisc(direction)
-                .map_or_else(|_| String::new(), |(args, _)| args.to_string()),
+                .map_or_else(|_| String::new(), |(_, line, _)| line.to_string()),
             utilisation_percent: rounded(ratio(100.0 * busy, seconds)),
             throughput_mbps: rounded(ratio(bytes as f64 * 8e-6, seconds)),
             delay_ms: link.delays.summary(),

@@ -2,12 +2,13 @@
 
 use crate::agenda::{Agenda, Component};
 use crate::flow::{Flow, Source};
+use crate::foreign::{Discipline, Maker, Request};
 use crate::link::{Counts, Link};
 use crate::metronome::{Beat, Metronome};
 use crate::packet::{Body, Packet};
 use crate::pipe::Pipe;
 use crate::probe::series::{FlowSeries, PacketLog, Pick, QueueSeries};
-use crate::scenario::{Direction, Scenario, ScenarioError};
+use crate::scenario::{Direction, Line, Scenario, ScenarioError};
 use crate::traffic::tcp::{RECEIVER, SENDER};
 use goodqueue_qdisc::{AnyQdisc, Qdisc};
 use goodqueue_units::{Duration, Ecn, Instant, Streams};
@@ -51,10 +52,21 @@ impl Simulation {
     /// # Errors
     /// If the scenario was not made by [`Scenario::from_json`] and holds what that would refuse.
     pub fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
+        Self::with_foreign(scenario, &mut |request| {
+            let message = format!("found {:?}; accepted here: a discipline of the registry", request.line);
+            Err(ScenarioError::new(request.key, message))
+        })
+    }
+
+    /// Sets a run up in which `make` makes the disciplines that are not of the registry.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`], and what `make` refuses.
+    pub fn with_foreign(mut scenario: Scenario, make: &mut Maker<'_>) -> Result<Self, ScenarioError> {
         let flows = Flow::all(&scenario)?;
         let links = [
-            Self::link(&scenario, Direction::Down, flows.len())?,
-            Self::link(&scenario, Direction::Up, flows.len())?,
+            Self::link(&mut scenario, Direction::Down, flows.len(), make)?,
+            Self::link(&mut scenario, Direction::Up, flows.len(), make)?,
         ];
         let (pipes, routes) = pipes(&flows);
         let interval = scenario.series.as_ref().and_then(|series| series.interval).map(|span| span.0);
@@ -86,11 +98,25 @@ impl Simulation {
         })
     }
 
-    fn link(scenario: &Scenario, direction: Direction, flows: usize) -> Result<Link, ScenarioError> {
-        let (args, parameters) = scenario.qdisc(direction)?;
-        let qdisc =
-            AnyQdisc::build(&args, &parameters).map_err(|error| ScenarioError::new("qdisc", error.0))?;
+    fn link(
+        scenario: &mut Scenario,
+        direction: Direction,
+        flows: usize,
+        make: &mut Maker<'_>,
+    ) -> Result<Link, ScenarioError> {
+        let (key, line, parameters) = scenario.qdisc(direction)?;
         let random = Streams::new(scenario.seed).stream("qdisc", direction as u64);
+        let qdisc = match line {
+            Line::Registry(args) => Discipline::Registry(
+                AnyQdisc::build(&args, &parameters).map_err(|error| ScenarioError::new(key, error.0))?,
+            ),
+            Line::Foreign(line) => {
+                let random = random.clone();
+                let made = make(Request { key, line: &line, direction, link: parameters, random })?;
+                scenario.set_qdisc(direction, made.line());
+                Discipline::Foreign(Box::new(made))
+            }
+        };
         let mut link = Link::new(qdisc, parameters.rate, flows, random);
         let window = scenario.series.as_ref().and_then(|series| series.packets);
         link.log = window.map(|window| {

@@ -1,6 +1,11 @@
 //! The Python binding: converts, never decides. Everything structured crosses as JSON text, so that one schema
 //! serves Rust, Python and the page; the typed face of this module is `python/goodqueue/_goodqueue.pyi`.
 
+mod law;
+mod packet;
+mod qdisc;
+
+use crate::law::{Failure, InRun, Law};
 use goodqueue_netsim::traffic::Kind;
 use goodqueue_netsim::{Scenario, Simulation as Run};
 use goodqueue_tcp::Cc;
@@ -28,15 +33,37 @@ fn to_json<T: serde::Serialize>(value: &T) -> PyResult<String> {
 #[pyclass(module = "goodqueue._goodqueue")]
 struct Simulation {
     run: Run,
+    /// Whether a discipline is written in Python.
+    python: bool,
+    /// What such a discipline raised.
+    failure: Failure,
 }
 
 #[pymethods]
 impl Simulation {
+    /// `make(line, link)` makes disciplines that are written in Python: see `law`.
     #[new]
-    fn new(py: Python<'_>, scenario_json: &str) -> PyResult<Self> {
-        let run =
-            Scenario::from_json(scenario_json).and_then(Run::new).map_err(|error| refuse(py, &error))?;
-        Ok(Self { run })
+    #[pyo3(signature = (scenario_json, make=None))]
+    fn new(py: Python<'_>, scenario_json: &str, make: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?;
+        let Some(make) = make else {
+            let run = Run::new(scenario).map_err(|error| refuse(py, &error))?;
+            return Ok(Self { run, python: false, failure: Failure::default() });
+        };
+        let (failure, mut python, mut raised) = (Failure::default(), false, None);
+        let made = Run::with_foreign(scenario, &mut |request| {
+            python = true;
+            match Law::new(make, request.line, request.link, request.random) {
+                Ok(law) => Ok(Box::new(InRun::new(law, Failure::clone(&failure)))),
+                Err(error) => {
+                    let message = error.to_string();
+                    raised = Some(error);
+                    Err(goodqueue_netsim::ScenarioError { key: request.key.to_string(), message })
+                }
+            }
+        });
+        let run = made.map_err(|error| raised.unwrap_or_else(|| refuse(py, &error)))?;
+        Ok(Self { run, python, failure })
     }
 
     /// How long the run is, in seconds of its own clock.
@@ -46,9 +73,17 @@ impl Simulation {
     }
 
     /// Runs until `until_s` seconds have passed, the end at the latest; other threads go on meanwhile.
-    fn advance(&mut self, py: Python<'_>, until_s: f64) {
+    /// A discipline written in Python needs the interpreter for every packet, so that lock is kept then
+    /// and not handed over twice a packet: the interpreter itself lets others go on every few milliseconds.
+    fn advance(&mut self, py: Python<'_>, until_s: f64) -> PyResult<()> {
         let until = Duration::from_secs_f64(until_s);
-        py.detach(|| self.run.advance(until));
+        if !self.python {
+            py.detach(|| self.run.advance(until));
+            return Ok(());
+        }
+        self.run.advance(until);
+        let raised = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        raised.map_or(Ok(()), Err)
     }
 
     /// The record as JSON.
@@ -114,6 +149,35 @@ fn replay(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     to_json(&outcome.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
+/// Records what the discipline of a `tc` line decides, as a decision trace at `path`.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // a verb has as many options as it has
+fn record(
+    py: Python<'_>,
+    path: PathBuf,
+    gzip: bool,
+    line: &str,
+    pattern: &str,
+    load: f64,
+    rate: &str,
+    packets: u64,
+    sizes: &str,
+    flows: u64,
+    ecn: &str,
+    seed: u64,
+) -> PyResult<String> {
+    use goodqueue_conformance::record::{Error, Options, Words, record};
+    let totals = py.detach(|| {
+        let options = Options::parse(&Words { pattern, load, rate, packets, sizes, flows, ecn, seed })?;
+        record(line, &options, gzip, std::fs::File::create(path)?)
+    });
+    let totals = totals.map_err(|error| match error {
+        Error::Refused(why) => PyValueError::new_err(why),
+        Error::Io(error) => error.into(),
+    })?;
+    to_json(&totals)
+}
+
 /// Nanoseconds that one enqueue and one dequeue take, with `backlog` packets of `flows` flows waiting.
 #[pyfunction]
 fn qdisc_pair_ns(py: Python<'_>, line: &str, flows: u32, backlog: u32, pairs: u64) -> PyResult<f64> {
@@ -125,11 +189,19 @@ fn qdisc_pair_ns(py: Python<'_>, line: &str, flows: u32, backlog: u32, pairs: u6
 fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("DisciplineError", module.py().get_type::<law::DisciplineError>())?;
     module.add_class::<Simulation>()?;
+    module.add_class::<packet::Packet>()?;
+    module.add_class::<packet::Queue>()?;
+    module.add_class::<packet::Link>()?;
+    module.add_class::<qdisc::Qdisc>()?;
+    module.add_function(wrap_pyfunction!(qdisc::qdisc_line, module)?)?;
+    module.add_function(wrap_pyfunction!(qdisc::time_ns, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(qdiscs, module)?)?;
     module.add_function(wrap_pyfunction!(congestion_controls, module)?)?;
     module.add_function(wrap_pyfunction!(traffic_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(replay, module)?)?;
+    module.add_function(wrap_pyfunction!(record, module)?)?;
     module.add_function(wrap_pyfunction!(qdisc_pair_ns, module)?)
 }

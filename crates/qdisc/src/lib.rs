@@ -49,6 +49,11 @@ extern crate std;
 #[doc = include_str!("../../../CONTRIBUTING.md")]
 struct Contributing;
 
+/// So is the README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod aqm;
 mod fifo;
 pub mod packet;

@@ -3,7 +3,12 @@
 //! A discipline declares a [`QdiscSpec`]. From it come the parser of its `tc` words, range checks, the canonical
 //! line in results, `--help`, the documentation's tables and the tests' strategies. A constant and its source are
 //! written once.
+//!
+//! A discipline that holds another one (`tbf`, `htb`) names it behind the word `child`, which ends its own parameters:
+//! `htb rate 10mbit child codel target 5ms`.
 
+use crate::registry;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -47,6 +52,8 @@ pub enum Unit {
     Choice(&'static [&'static str]),
     /// One of several words that stand by themselves (`drop_enqueue` or `drop_dequeue`), without the parameter's name.
     Word(&'static [&'static str]),
+    /// A discipline's line: all that follows the parameter's name, which is `child`.
+    Line,
 }
 
 impl Unit {
@@ -63,6 +70,7 @@ impl Unit {
             Self::Flag => "flag",
             Self::Masked => "value/mask",
             Self::Choice(_) | Self::Word(_) => "word",
+            Self::Line => "line",
         }
     }
 }
@@ -80,6 +88,8 @@ pub enum Value {
     Flag(bool),
     /// As a [`ParamSpec::default`] only: one value a word of the parameter `variant`, in the order of its words.
     PerVariant(&'static [Value]),
+    /// As a [`ParamSpec::default`] only: a discipline's line.
+    Line(&'static str),
 }
 
 /// One parameter.
@@ -134,11 +144,12 @@ impl ParamSpec {
                 return masked(text).ok_or_else(|| format!("found {text:?}; accepted: {}", self.accepted()));
             }
             Unit::Flag => return Ok(Value::Flag(true)),
+            Unit::Line => return Ok(Value::Unset), // the words are kept as `Args`
         };
         let number = match value {
             Value::Integer(integer) => integer as f64,
             Value::Real(real) => real,
-            Value::Unset | Value::Flag(_) | Value::PerVariant(_) => return Ok(value),
+            Value::Unset | Value::Flag(_) | Value::PerVariant(_) | Value::Line(_) => return Ok(value),
         };
         if (self.range.0..=self.range.1).contains(&number) {
             Ok(value)
@@ -163,6 +174,9 @@ impl ParamSpec {
         }
         if self.unit == Unit::Masked {
             return "a byte and a mask such as 0x1/0x3".to_string();
+        }
+        if self.unit == Unit::Line {
+            return "a qdisc with its parameters, such as codel target 5ms".to_string();
         }
         if self.unit == Unit::Flag {
             let separator = if self.name.contains('_') { "_" } else { "" };
@@ -195,6 +209,7 @@ impl ParamSpec {
             (Value::Integer(integer), _) => integer.to_string(),
             (Value::Real(real), _) => real.to_string(),
             (Value::Flag(on), _) => if on { "on" } else { "off" }.to_string(),
+            (Value::Line(line), _) => line.to_string(),
         }
     }
 }
@@ -219,14 +234,19 @@ pub struct Args {
     values: Vec<Value>,
     /// Which of them the line set, in the same order.
     given: Vec<bool>,
+    /// The discipline inside this one.
+    child: Option<Box<Self>>,
 }
+
+/// Disciplines in each other, at most.
+const DEEPEST: usize = 8;
 
 impl Args {
     /// The defaults of `spec`.
     #[must_use]
     pub fn defaults(spec: &'static QdiscSpec) -> Self {
         let values = spec.params.iter().map(|param| param.default).collect();
-        let mut args = Self { spec, values, given: alloc::vec![false; spec.params.len()] };
+        let mut args = Self { spec, values, given: alloc::vec![false; spec.params.len()], child: None };
         args.settle();
         args
     }
@@ -237,6 +257,9 @@ impl Args {
         for ((param, value), given) in self.spec.params.iter().zip(&mut self.values).zip(&self.given) {
             if let (Value::PerVariant(values), false) = (param.default, *given) {
                 *value = values.get(variant).copied().unwrap_or(Value::Unset);
+            }
+            if let (Value::Line(line), false) = (param.default, *given) {
+                self.child = registry::parse_line(line).ok().map(Box::new);
             }
         }
     }
@@ -259,6 +282,11 @@ impl Args {
             args.values[index] = match param.unit {
                 Unit::Flag => Value::Flag(switched_on),
                 Unit::Word(_) => param.read(word).map_err(refuse)?,
+                Unit::Line => {
+                    let line: Vec<&str> = words.by_ref().collect();
+                    args.child = Some(read_child(param, &line).map_err(refuse)?);
+                    Value::Unset
+                }
                 _ => {
                     let text = words
                         .next()
@@ -302,6 +330,12 @@ impl Args {
     fn get(&self, name: &str) -> Value {
         let index = self.spec.params.iter().position(|param| param.name == name);
         index.map_or(Value::Unset, |index| self.values[index])
+    }
+
+    /// The discipline inside this one, if it has one that a line names.
+    #[must_use]
+    pub fn child(&self) -> Option<&Self> {
+        self.child.as_deref()
     }
 
     /// Whether the line itself set `name`.
@@ -362,13 +396,24 @@ impl Args {
     }
 }
 
+/// The discipline that `line` describes.
+fn read_child(param: &ParamSpec, line: &[&str]) -> Result<Box<Args>, String> {
+    if line.is_empty() {
+        return Err(format!("no value; accepted: {}", param.accepted()));
+    }
+    if line.iter().filter(|word| **word == param.name).count() >= DEEPEST {
+        return Err(format!("more disciplines in each other than {DEEPEST}"));
+    }
+    registry::parse_line(&line.join(" ")).map(Box::new).map_err(|error| error.0)
+}
+
 impl fmt::Display for Args {
     /// The canonical line: every parameter that has a value, so that it can be read back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.spec.name)?;
         for (param, value) in self.spec.params.iter().zip(&self.values) {
             match value {
-                Value::Unset | Value::PerVariant(_) => {}
+                Value::Unset | Value::PerVariant(_) | Value::Line(_) => {}
                 Value::Flag(true) => write!(f, " {}", param.name)?,
                 // As tc spells them: `noecn`, but `no_dq_rate_estimator`.
                 Value::Flag(false) if param.name.contains('_') => write!(f, " no_{}", param.name)?,
@@ -377,7 +422,10 @@ impl fmt::Display for Args {
                 value => write!(f, " {} {}", param.name, param.show(*value))?,
             }
         }
-        Ok(())
+        match &self.child {
+            Some(child) => write!(f, " child {child}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -88,6 +88,7 @@ qdiscs! { <P>
     Codel => aqm::Managed<P, aqm::codel::Codel>,
     Cobalt => aqm::Managed<P, aqm::cobalt::Cobalt>,
     FqCodel => sched::fq_codel::FqCodel<P>,
+    FqNocodel => sched::fq_nocodel::FqNocodel<P>,
     Cake => sched::cake::Cake<P>,
     FqPie => sched::fq_pie::FqPie<P>,
     Sfq => sched::sfq::Sfq<P>,
@@ -97,10 +98,13 @@ qdiscs! { <P>
     RedGentle => aqm::Managed<P, aqm::red_gentle::RedGentle>,
     Ared => aqm::Managed<P, aqm::ared::Ared>,
     Blue => aqm::Managed<P, aqm::blue::Blue>,
+    Sfb => aqm::Managed<P, aqm::sfb::Sfb>,
     Pi => aqm::Managed<P, aqm::pi::Pi>,
     Rem => aqm::Managed<P, aqm::rem::Rem>,
     DualPi2 => sched::dualpi2::DualPi2<P>,
     Choke => aqm::choke::Choke<P>,
+    Tbf => sched::tbf::Tbf<P>,
+    Htb => sched::htb::Htb<P>,
 }
 
 /// Every discipline. What a discipline is does not depend on its packets, so any packet type serves here.

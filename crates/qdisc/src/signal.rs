@@ -90,6 +90,11 @@ pub trait Owner<P> {
     /// `packet` was newly set to CE and stays on its way.
     fn marked(&mut self, packet: &P, why: Mark);
 
+    /// 16 uniform random bits; by default the low ones of 32. Only a trace, which tells how wide each draw was, cares.
+    fn random_u16(&mut self) -> u16 {
+        self.random_u32() as u16
+    }
+
     /// 32 uniform random bits.
     fn random_u32(&mut self) -> u32;
 

@@ -27,7 +27,9 @@ ORIGINS = {
 
 
 def compare(
-    qdiscs: Annotated[list[str], typer.Argument(metavar="QDISC...", help="tc lines; quote one that holds spaces.")],
+    qdiscs: Annotated[
+        list[str], typer.Argument(metavar="QDISC...", help="tc lines, or FILE.py:CLASS; quote one with spaces.")
+    ],
     rate: Annotated[str | None, typer.Option(metavar="RATE", help="Bottleneck rate. [10mbit]")] = None,
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [50ms]")] = None,
     up_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the way back. [as --rate]")] = None,

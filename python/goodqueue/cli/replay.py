@@ -7,7 +7,10 @@ import typer
 from goodqueue.cli.options import Json, Workers
 
 if TYPE_CHECKING:
-    from goodqueue.replay import Outcome
+    from goodqueue.replay import Mismatch, Outcome
+
+DETAILED = 5
+"""Of how many mismatched traces all is told; of the others the first line."""
 
 
 def replay(
@@ -19,6 +22,9 @@ def replay(
 
     A trace holds each call that a qdisc got, with what it decided. Our qdisc gets the same calls and must decide the
     same, packet by packet. Exit status 1 if any trace mismatches; what cannot be replayed is listed, not passed.
+
+    Of a mismatch it shows the line, what the trace says, what ours did, and both inner states. To check an
+    implementation of your own, let it write a trace: golden/README.md says how.
 
     \b
     Examples:
@@ -36,8 +42,12 @@ def replay(
 
         terminal.emit(dumps({"traces": outcomes}, ensure_ascii=False) + "\n")
     else:
+        shown = 0
         for outcome in outcomes:
             typer.echo(terminal.fit(_line(outcome)))
+            if outcome["first"] is not None and (shown := shown + 1) <= DETAILED:
+                for line in _details(outcome["first"]):
+                    typer.echo(terminal.fit(line))
         typer.echo(_summary(outcomes))
     if any(outcome["mismatches"] for outcome in outcomes):
         raise typer.Exit(1)
@@ -48,9 +58,35 @@ def _line(outcome: "Outcome") -> str:
     if outcome["unsupported"] is not None:
         return f"unsupported  {name}: {outcome['unsupported']}"
     if first is not None:
-        where = f"line {first['line']}: expected {first['expected']}, got {first['got']}"
-        return f"MISMATCH     {name}: {where} ({outcome['mismatches']} in all)"
+        return f"MISMATCH     {name}: line {first['line']}: expected {first['expected']}, got {first['got']}"
     return f"ok           {name}: {outcome['packets']} packets"
+
+
+def _details(first: "Mismatch") -> list[str]:
+    """Return the line that differs, then both decisions and both states side by side, a variable a row."""
+    state = first["state"]
+    told = "never told" if state["theirs_line"] is None else f"told in line {state['theirs_line']}"
+    decision = _side_by_side(first["expected"], first["got"], " ", mark=True)
+    # An older state may differ from ours and yet be right.
+    states = _side_by_side(state["theirs"] or "", state["ours"], ",", mark=state["theirs_line"] == first["line"])
+    lines = [f"    line {first['line']}: {first['text']}", ""]
+    if decision:
+        lines += [_row("decision", "the trace", "goodqueue"), *decision, ""]
+    return [*lines, _row("state", f"the trace, {told}", "goodqueue, now"), *states, ""]
+
+
+def _side_by_side(theirs: str, ours: str, separator: str, mark: bool) -> list[str]:
+    left, right = (dict(pair.split("=", 1) for pair in text.split(separator) if "=" in pair) for text in (theirs, ours))
+    rows = []
+    for name in dict.fromkeys([*left, *right]):
+        differs = name in left and name in right and left[name] != right[name]
+        note = "<- differs" if mark and differs else ""
+        rows.append(_row(name, left.get(name, "-"), right.get(name, "-"), note))
+    return rows
+
+
+def _row(name: str, theirs: str, ours: str, note: str = "") -> str:
+    return f"    {name:16} {theirs or 'none':32} {ours or 'none':32} {note}".rstrip()
 
 
 def _summary(outcomes: "list[Outcome]") -> str:

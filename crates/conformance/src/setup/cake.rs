@@ -1,7 +1,9 @@
 //! The header of a cake trace, as words. Linux's numbers stand for words here.
 
-use super::Refusal;
+use super::{Pairs, Refusal};
 use crate::trace::Header;
+use goodqueue_qdisc::sched::cake::{memory_limit, times};
+use goodqueue_qdisc::{Args, Link};
 use std::fmt::Write as _;
 
 const TIN_MODES: [&str; 5] = ["diffserv3", "diffserv4", "diffserv8", "besteffort", "precedence"];
@@ -54,4 +56,26 @@ pub(super) fn words(header: &Header) -> Result<String, Refusal> {
     line.push_str(if flags & INGRESS != 0 { " ingress" } else { " egress" });
     line.push_str(if flags & WASH != 0 { " wash" } else { " nowash" });
     Ok(line)
+}
+
+/// All keys of the line.
+pub(super) fn write(args: &Args, link: &Link, pairs: &mut Pairs) {
+    let index = |word: &str, words: &[&str]| words.iter().position(|known| *known == word).unwrap_or(0);
+    let (rtt, target) = times(args);
+    let overhead = args.real("overhead");
+    let flags = [
+        (overhead.is_some(), OVERHEAD),
+        (args.choice("direction") == "ingress", INGRESS),
+        (args.flag("wash"), WASH),
+    ];
+    pairs.add("shape_bytes_per_s", args.integer("bandwidth").unwrap_or(0) / 8);
+    pairs.add("interval_us", rtt.as_nanos() / 1000);
+    pairs.add("target_us", target.as_nanos() / 1000);
+    pairs.add("tin_mode", index(args.choice("diffserv"), &TIN_MODES));
+    pairs.add("flow_mode_bits", index(args.choice("isolation"), &FLOW_MODES));
+    pairs.add("atm_mode", index(args.choice("cells"), &CELLS));
+    pairs.add("rate_flags", flags.iter().map(|(on, flag)| if *on { *flag } else { 0 }).sum::<u32>());
+    pairs.add("rate_overhead", overhead.unwrap_or(0.0) as i64);
+    pairs.add("rate_mpu", args.integer("mpu").unwrap_or(0));
+    pairs.add("buffer_limit_bytes", memory_limit(args, link.mtu));
 }

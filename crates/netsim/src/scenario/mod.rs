@@ -6,6 +6,7 @@
 mod resolve;
 mod text;
 
+pub(crate) use resolve::Line;
 pub use text::{RateText, Span};
 
 use crate::traffic::Kind;

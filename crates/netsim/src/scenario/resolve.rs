@@ -1,6 +1,7 @@
 //! Reading a scenario: defaults filled in, contradictions refused, each with its key.
 
 use super::{Bottleneck, Buffer, Direction, RateText, Scenario, ScenarioError, Series, Span, Traffic};
+use crate::foreign::is_foreign;
 use crate::traffic::Kind;
 use goodqueue_qdisc::param::{Unit, Value};
 use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain, registry};
@@ -15,6 +16,23 @@ const MOST_FLOWS: u64 = 100_000;
 const MOST_INTERVALS: u64 = 1_000_000;
 
 type Result<T> = std::result::Result<T, ScenarioError>;
+
+/// A qdisc line, understood as far as it is ours.
+pub(crate) enum Line {
+    /// A discipline of the registry, with its parameters.
+    Registry(Args),
+    /// A discipline of somebody else's, in its own words.
+    Foreign(String),
+}
+
+impl std::fmt::Display for Line {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Registry(args) => args.fmt(f),
+            Self::Foreign(line) => f.write_str(line),
+        }
+    }
+}
 
 impl Scenario {
     /// Reads a scenario from JSON (the TOML file's content), fills in the defaults and checks it.
@@ -56,8 +74,8 @@ impl Scenario {
         self.series.as_ref().map_or(Ok(()), |series| series.check(whole))
     }
 
-    /// The qdisc line of `direction`, understood; what [`Scenario::from_json`] returned has one for both.
-    pub(crate) fn qdisc(&self, direction: Direction) -> Result<(Args, Link)> {
+    /// The key and the qdisc line of `direction`; what [`Scenario::from_json`] returned has one for both.
+    pub(crate) fn qdisc(&self, direction: Direction) -> Result<(&'static str, Line, Link)> {
         let (key, rate, line) = match direction {
             Direction::Down => ("bottleneck.qdisc", Some(self.bottleneck.rate), Some(&self.bottleneck.qdisc)),
             Direction::Up => {
@@ -68,7 +86,19 @@ impl Scenario {
             return Err(ScenarioError::new(key, "not resolved"));
         };
         let link = Link { rate, mtu: FRAME_BYTES };
-        Ok((registry::parse_line(line).map_err(|error| ScenarioError::new(key, error.0))?, link))
+        if is_foreign(line) {
+            return Ok((key, Line::Foreign(line.clone()), link));
+        }
+        let args = registry::parse_line(line).map_err(|error| ScenarioError::new(key, error.0))?;
+        Ok((key, Line::Registry(args), link))
+    }
+
+    /// Puts `line` in place of the qdisc line of `direction`.
+    pub(crate) fn set_qdisc(&mut self, direction: Direction, line: String) {
+        match direction {
+            Direction::Down => self.bottleneck.qdisc = line,
+            Direction::Up => self.bottleneck.up.qdisc = Some(line),
+        }
     }
 }
 
@@ -89,6 +119,9 @@ impl Bottleneck {
 
 /// The qdisc line with all its parameters, the limit from `buffer` among them.
 fn canonical(table: &str, line: &str, rate: Rate, buffer: Option<Buffer>, rtt: Duration) -> Result<String> {
+    if is_foreign(line) {
+        return foreign(table, line, rate, buffer, rtt);
+    }
     let link = Link { rate, mtu: FRAME_BYTES };
     let refuse_line = |error: goodqueue_qdisc::Error| ScenarioError::new(format!("{table}.qdisc"), error.0);
     let mut args = registry::parse_line(line).map_err(refuse_line)?;
@@ -99,20 +132,39 @@ fn canonical(table: &str, line: &str, rate: Rate, buffer: Option<Buffer>, rtt: D
     Ok(args.to_string())
 }
 
+/// A foreign line, tidied; a buffer becomes its parameter `limit`, in packets.
+fn foreign(table: &str, line: &str, rate: Rate, buffer: Option<Buffer>, rtt: Duration) -> Result<String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let mut line = words.join(" ");
+    if let Some(buffer) = buffer {
+        if words.contains(&"limit") {
+            return Err(twice(&format!("{table}.buffer"), "the discipline"));
+        }
+        line += &format!(" limit {}", frames(table, buffer, rate, rtt)?);
+    }
+    Ok(line)
+}
+
+fn twice(key: &str, name: &str) -> ScenarioError {
+    ScenarioError::new(key, format!("{name} has a limit in its line already; accepted: one of them"))
+}
+
+/// `buffer` in full frames.
+fn frames(table: &str, buffer: Buffer, rate: Rate, rtt: Duration) -> Result<u64> {
+    if !(buffer.bdp >= 0.0 && buffer.bdp <= 1e6) {
+        return refuse(&format!("{table}.buffer.bdp"), buffer.bdp, "0 to 1000000");
+    }
+    let frames = (buffer.bdp * rate.bytes_in(rtt) as f64 / f64::from(FRAME_BYTES)) as u64;
+    Ok(frames.max(buffer.min_packets).max(1))
+}
+
 fn apply_buffer(table: &str, args: &mut Args, buffer: Buffer, rate: Rate, rtt: Duration) -> Result<()> {
     let key = format!("{table}.buffer");
     let name = args.spec.name;
     if args.is_given("limit") {
-        return Err(ScenarioError::new(
-            key,
-            format!("{name} has a limit in its line already; accepted: one of them"),
-        ));
+        return Err(twice(&key, name));
     }
-    if !(buffer.bdp >= 0.0 && buffer.bdp <= 1e6) {
-        return refuse(&format!("{key}.bdp"), buffer.bdp, "0 to 1000000");
-    }
-    let frames = (buffer.bdp * rate.bytes_in(rtt) as f64 / f64::from(FRAME_BYTES)) as u64;
-    let frames = frames.max(buffer.min_packets).max(1);
+    let frames = frames(table, buffer, rate, rtt)?;
     let limit = args.spec.params.iter().find(|param| param.name == "limit");
     let limit = match limit.map(|param| param.unit) {
         Some(Unit::Packets) => frames,

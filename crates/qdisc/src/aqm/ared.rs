@@ -9,6 +9,10 @@
 //! fall to 80 000 bit/s / C where that is less than 0.01, since at high rates 1 % is far too much for one flow; the
 //! report's is `bottom 0.01`.
 //!
+//! Replayed against ns-2.35 (`ns2_tests.rs`), thresholds, weight and each step of max_p agree. ns-2 makes the step at the
+//! first arrival more than `interval` after the last change, we every `interval`, as the report has it; and above `max`
+//! ns-2's p_b follows the first max_p for good, ours the present one.
+//!
 //! Decided here:
 //!
 //! - the link's rate C counts full frames, and byte mode too;
@@ -47,7 +51,7 @@ fn set_up(args: &Args, link: &Link) -> Params {
 
 /// How max_p is adapted.
 #[derive(Clone, Copy, Debug)]
-struct Adaptation {
+pub(super) struct Adaptation {
     alpha: f64,
     beta: f64,
     /// The least max_p.
@@ -65,7 +69,7 @@ impl Adaptation {
 
     /// Moves max_p so that the average comes to stand between 40 % and 60 % of the way from `min` to `max`
     /// (the report).
-    fn adapt(&self, vars: &mut Vars, params: &Params, now: Instant) {
+    pub(super) fn adapt(&self, vars: &mut Vars, params: &Params, now: Instant) {
         let avg = vars.average_at(params, now);
         let place = (avg - params.min) / (params.max - params.min);
         if place > 0.6 {
@@ -80,8 +84,8 @@ impl Adaptation {
 /// Adaptive RED over one FIFO.
 #[derive(Clone, Debug)]
 pub struct Ared {
-    law: Gentle,
-    adaptation: Adaptation,
+    pub(super) law: Gentle,
+    pub(super) adaptation: Adaptation,
     timer: Periodic,
 }
 

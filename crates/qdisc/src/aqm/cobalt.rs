@@ -282,7 +282,7 @@ impl Aqm for Cobalt {
     };
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-        let frame_ns = |bps: u64| u64::from(link.mtu) * 8_000_000_000 / bps;
+        let frame_ns = |bps: u64| u64::from(link.mtu).saturating_mul(8_000_000_000) / bps;
         let step = |name| (args.real(name).unwrap_or(0.0) * 4_294_967_296.0) as u32;
         let params = Params {
             target: args.time("target").unwrap_or_default(),

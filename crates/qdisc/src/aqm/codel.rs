@@ -12,6 +12,13 @@
 //! `variant rfc8289` takes the exact root and drops from `now >= first_above_time` on, as the pseudocode does; the
 //! clock and the guard stay Linux's. The difference is small until a round trip is longer than the interval: then
 //! it decides whether one drop or two hit the window that TCP is about to reduce (see studies/schwardmann2014).
+//!
+//! `variant acm2012` is `rfc8289` with the older resume rule: dropping that begins again within one interval after the
+//! next drop would have been due goes on from `count - 2` (from 1 where `count` is 2 or less), else from 1; there is no
+//! `lastcount`. Unverified: Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012, describes it in
+//! words only where it could be read here; the rule is from memory of the article's appendix and of the first Linux
+//! versions. They are remembered, too, to have put the first drop off by a second interval unless dropping was
+//! recent; that is not in this variant, since the article's text says one interval.
 
 use super::{Aqm, mark};
 use crate::fifo::Fifo;
@@ -27,7 +34,7 @@ pub const TARGET: ParamSpec = ParamSpec {
     name: "target",
     unit: Unit::Time,
     default: Value::Integer(5_000_000),
-    range: (1e3, 60e9),
+    range: (1e3, 1000e9), // 100 s switch CoDel off (fq_nocodel); the clock compares up to 2199 s
     source: "RFC 8289, 4.4",
     help: "acceptable standing queue delay",
 };
@@ -61,6 +68,8 @@ pub struct Params {
     ecn: bool,
     /// Whether the control law takes the exact root.
     exact: bool,
+    /// Whether dropping resumes as in 2012.
+    resume_2012: bool,
     /// A backlog of at most this many bytes is never a standing queue (RFC 8289, 5.3).
     mtu: u32,
 }
@@ -79,7 +88,8 @@ impl Params {
                 .integer("ce_threshold_selector")
                 .map(|pair| ((pair >> 8) as u8, pair as u8)),
             ecn: args.flag("ecn"),
-            exact: args.choice("variant") == "rfc8289",
+            exact: matches!(args.choice("variant"), "rfc8289" | "acm2012"),
+            resume_2012: args.choice("variant") == "acm2012",
             mtu: link.mtu,
         }
     }
@@ -292,6 +302,20 @@ impl Vars {
             next
         };
         self.dropping = true;
+        self.resume(params, now);
+        self.drop_next = self.control_law(now, params);
+        next
+    }
+
+    /// Sets `count`, with which dropping begins at `now`.
+    fn resume(&mut self, params: &Params, now: Ticks) {
+        if params.resume_2012 {
+            // As `now < drop_next + interval`, on a clock that wraps.
+            let recent = (now.minus(self.drop_next).0.wrapping_sub(params.interval.0) as i32) < 0;
+            self.count = if recent && self.count > 2 { self.count - 2 } else { 1 };
+            self.lastcount = self.count;
+            return;
+        }
         let delta = self.count.wrapping_sub(self.lastcount);
         let recent = Ticks(now.minus(self.drop_next).0.wrapping_sub(params.interval.0.wrapping_mul(16)));
         if delta > 1 && (recent.0 as i32) < 0 {
@@ -302,8 +326,6 @@ impl Vars {
             self.rec_inv_sqrt = u16::MAX;
         }
         self.lastcount = self.count;
-        self.drop_next = self.control_law(now, params);
-        next
     }
 
     /// Shows the state under Linux's names.
@@ -363,11 +385,11 @@ impl Aqm for Codel {
             CE_THRESHOLD,
             ParamSpec {
                 name: "variant",
-                unit: Unit::Choice(&["linux", "rfc8289"]),
+                unit: Unit::Choice(&["linux", "rfc8289", "acm2012"]),
                 default: Value::Integer(0),
                 range: (0.0, 0.0),
-                source: "RFC 8289, 5.6",
-                help: "whose control law: Linux's fixed-point root, or the RFC's exact one",
+                source: "RFC 8289, 5.6; acm2012 unverified",
+                help: "Linux's fixed-point root, the RFC's exact one, or that with the resume rule of 2012",
             },
         ],
     };
@@ -411,6 +433,7 @@ impl Aqm for Codel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::format;
 
     /// Section 5.6 asks for interval/sqrt(count); the fixed-point root is within 1 % of it from the eighth drop on.
     #[test]
@@ -439,6 +462,31 @@ mod tests {
             let vars = Vars { count, ..Vars::default() };
             let ticks = vars.control_law(Ticks(0), &params).0;
             assert!((f64::from(ticks) * 1.024e-3 - gap_ms).abs() < 0.01, "count {count}: {ticks} ticks");
+        }
+    }
+
+    /// 1 s is 976 562 ticks, 100 ms are 97 656. The next drop was due at 10 s. Dropping that begins again 50 ms later goes
+    /// on from count - 2 = 5 in 2012, and from the drops of the last time (7 - 4) in the RFC. 150 ms later 2012 has
+    /// forgotten, the RFC not before 1.6 s. From counts of 1 to 3 the article goes on from 1. A start ahead of the schedule
+    /// counts as recent.
+    #[test]
+    fn each_variant_resumes_by_its_own_rule() {
+        static SPEC: QdiscSpec = Codel::SPEC;
+        let link = Link { rate: goodqueue_units::Rate::from_bps(1_000_000).unwrap(), mtu: 1514 };
+        let due = Ticks(9_765_625);
+        let resumed = |variant: &str, count, after_ms: i64| {
+            let params = Params::new(&Args::parse(&SPEC, &format!("variant {variant}")).unwrap(), &link);
+            let mut vars = Vars { count, lastcount: 4, drop_next: due, ..Vars::default() };
+            vars.resume(&params, Ticks((i64::from(due.0) + after_ms * 1_000_000 / 1024) as u32));
+            assert_eq!(vars.lastcount, vars.count);
+            vars.count
+        };
+        assert_eq!(resumed("acm2012", 7, 50), 5);
+        assert_eq!(resumed("acm2012", 7, -50), 5);
+        assert_eq!(resumed("acm2012", 7, 150), 1);
+        assert_eq!([1, 2, 3, 4].map(|count| resumed("acm2012", count, 50)), [1, 1, 1, 2]);
+        for variant in ["linux", "rfc8289"] {
+            assert_eq!([50, 150, 1500, 1700].map(|ms| resumed(variant, 7, ms)), [3, 3, 3, 1], "{variant}");
         }
     }
 

@@ -12,11 +12,14 @@ pub mod codel;
 pub(crate) mod dice;
 pub mod docsis_pie;
 mod gentle;
+#[cfg(test)]
+mod ns2_tests;
 pub mod pi;
 pub mod pie;
 pub mod red;
 pub mod red_gentle;
 pub mod rem;
+pub mod sfb;
 
 use crate::fifo::Fifo;
 use crate::packet::Packet;

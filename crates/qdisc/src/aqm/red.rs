@@ -27,7 +27,7 @@ use crate::signal::{Drop, Owner};
 use alloc::string::ToString;
 use goodqueue_units::{Duration, Instant};
 pub(super) use marking::Marking;
-pub use setup::Idle;
+pub use setup::{Idle, thresholds};
 pub(crate) use setup::{Scale, max_p, set_up};
 
 /// One percent of max_p, in Q0.32, rounded.

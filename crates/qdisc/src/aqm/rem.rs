@@ -8,6 +8,9 @@
 //! updated periodically, where x are the packets that arrived since the last update and c those that the link can carry
 //! in that time. Exponential, so that prices of several links on a path add up to one probability.
 //!
+//! Replayed against ns-2.35 (`ns2_tests.rs`), each price, p and decision agree. ns-2 differs where that does not go: it
+//! drops the arrival that would make the queue `limit`, marks at dequeue, and with `qib_` scales p by the packet's size.
+//!
 //! Decided here:
 //!
 //! - c is that of the link at the start, as in ns-2: a link that changes its rate misleads REM;
@@ -44,8 +47,8 @@ pub struct Rem {
     arrived: f64,
     /// x, smoothed.
     input: f64,
-    price: f64,
-    p: f64,
+    pub(super) price: f64,
+    pub(super) p: f64,
     timer: Periodic,
 }
 

@@ -60,6 +60,41 @@ pub const MEMORY_LIMIT: ParamSpec = ParamSpec {
     help: "memory that all flows hold at most, with Linux's overhead of a packet",
 };
 
+/// `fq_nocodel` has the same, with other defaults.
+pub(super) const PARAMS: &[ParamSpec] = &[
+    LIMIT,
+    FLOWS,
+    QUANTUM,
+    TARGET,
+    INTERVAL,
+    ParamSpec {
+        name: "ecn",
+        unit: Unit::Flag,
+        default: Value::Flag(true),
+        range: (0.0, 0.0),
+        source: "RFC 8290, 5.2.6",
+        help: "mark ECN-capable packets instead of dropping them",
+    },
+    CE_THRESHOLD,
+    ParamSpec {
+        name: "ce_threshold_selector",
+        unit: Unit::Masked,
+        default: Value::Unset,
+        range: (0.0, 65_535.0),
+        source: "tc-fq_codel(8)",
+        help: "what the DS field, masked, must be for ce_threshold to apply; unset: anything",
+    },
+    MEMORY_LIMIT,
+    ParamSpec {
+        name: "drop_batch",
+        unit: Unit::Packets,
+        default: Value::Integer(64),
+        range: (1.0, 1e9),
+        source: "tc-fq_codel(8)",
+        help: "packets that one overflow drops at most",
+    },
+];
+
 /// `tc`'s `fq_codel`.
 #[derive(Clone, Debug)]
 pub struct FqCodel<P> {
@@ -88,39 +123,7 @@ impl<P: Packet> Discipline for FqCodel<P> {
         name: "fq_codel",
         summary: "Flow queues in rounds, each under CoDel; sparse flows go first",
         source: "RFC 8290; tc-fq_codel(8)",
-        params: &[
-            LIMIT,
-            FLOWS,
-            QUANTUM,
-            TARGET,
-            INTERVAL,
-            ParamSpec {
-                name: "ecn",
-                unit: Unit::Flag,
-                default: Value::Flag(true),
-                range: (0.0, 0.0),
-                source: "RFC 8290, 5.2.6",
-                help: "mark ECN-capable packets instead of dropping them",
-            },
-            CE_THRESHOLD,
-            ParamSpec {
-                name: "ce_threshold_selector",
-                unit: Unit::Masked,
-                default: Value::Unset,
-                range: (0.0, 65_535.0),
-                source: "tc-fq_codel(8)",
-                help: "what the DS field, masked, must be for ce_threshold to apply; unset: anything",
-            },
-            MEMORY_LIMIT,
-            ParamSpec {
-                name: "drop_batch",
-                unit: Unit::Packets,
-                default: Value::Integer(64),
-                range: (1.0, 1e9),
-                source: "tc-fq_codel(8)",
-                help: "packets that one overflow drops at most",
-            },
-        ],
+        params: PARAMS,
     };
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {

@@ -1,16 +1,20 @@
 //! Containers: disciplines that hold their packets without a control law, or in several queues.
 
+mod bucket;
 pub mod cake;
 pub(crate) mod drr;
 pub mod dualpi2;
 pub(crate) mod fattest;
 pub mod fifo;
 pub mod fq_codel;
+pub mod fq_nocodel;
 pub mod fq_pie;
+pub mod htb;
 pub(crate) mod lengths;
 pub mod pfifo_fast;
 pub mod sfq;
 pub(crate) mod slab;
+pub mod tbf;
 
 /// An owner for the tests of this folder: notes what is dropped, and draws nothing random.
 #[cfg(test)]

@@ -79,7 +79,7 @@ impl<P: Packet> Discipline for Sfq<P> {
             backlog: Backlog::default(),
             limit: integer("limit").min(depth * flows) as u32,
             depth: depth as u32,
-            quantum: args.integer("quantum").unwrap_or(link.mtu.into()).max(1) as i32,
+            quantum: args.integer("quantum").unwrap_or(link.mtu.into()).clamp(1, i32::MAX as u64) as i32,
             headdrop: args.flag("headdrop"),
             red,
             keys: None,

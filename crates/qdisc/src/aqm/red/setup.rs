@@ -73,18 +73,27 @@ pub(crate) fn max_p(args: &Args) -> u32 {
     (args.real("probability").unwrap_or(0.0) * (1_u64 << 32) as f64) as u32
 }
 
-/// The thresholds, the weight and the idle table, as `tc` derives them. `limit` is the word that max is a quarter of.
-pub(crate) fn set_up(args: &Args, limit: &str, scale: Scale) -> Result<Params, Error> {
-    let refuse = |why: &str| Error(format!("{}: {why}", args.spec.name));
+/// `min`, `max` and `burst` of a line, those that it does not set as `tc` derives them. `limit` is the word that max
+/// is a quarter of, `unit` the bytes that a threshold of 1 stands for.
+#[must_use]
+pub fn thresholds(args: &Args, limit: &str, unit: u64) -> (u64, u64, u64) {
     let integer = |name| args.integer(name);
     let (limit, avpkt) = (integer(limit).unwrap_or(0), integer("avpkt").unwrap_or(1));
     let max = integer("max").unwrap_or_else(|| integer("min").map_or(limit / 4, |min| 3 * min));
     let min = integer("min").unwrap_or(max / 3);
+    (min, max, integer("burst").unwrap_or((2 * min + max) * unit / (3 * avpkt)))
+}
+
+/// The thresholds, the weight and the idle table, as `tc` derives them. `limit` is the word that max is a quarter of.
+pub(crate) fn set_up(args: &Args, limit: &str, scale: Scale) -> Result<Params, Error> {
+    let refuse = |why: &str| Error(format!("{}: {why}", args.spec.name));
+    let integer = |name| args.integer(name);
+    let avpkt = integer("avpkt").unwrap_or(1);
+    let unit = if scale == Scale::Packets { avpkt } else { 1 };
+    let (min, max, burst) = thresholds(args, limit, unit);
     if max <= min {
         return Err(refuse("max must be greater than min"));
     }
-    let unit = if scale == Scale::Packets { avpkt } else { 1 };
-    let burst = integer("burst").unwrap_or((2 * min + max) * unit / (3 * avpkt));
     let wlog = wlog(min * unit, burst, avpkt).ok_or_else(|| {
         refuse(&format!("no weight lets a burst of {burst} packets pass; burst must be at least min / avpkt"))
     })?;

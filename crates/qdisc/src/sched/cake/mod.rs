@@ -34,6 +34,7 @@ use diffserv::Tins;
 use goodqueue_units::Instant;
 use hash::Isolation;
 use heap::{Backlogs, Longest};
+pub use params::{memory_limit, times};
 use shaper::{Framing, Pace, Shaper};
 use tin::{QUEUES, Tin};
 
@@ -104,7 +105,7 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
             }
         }
         self.push(tin_index, flow_index, packet);
-        self.tins[tin_index].wake(flow_index, || owner.random_u32() as u16);
+        self.tins[tin_index].wake(flow_index, || owner.random_u16());
         let mut told = Enqueued::Success;
         while self.memory > self.memory_limit {
             if self.overflow(now, owner) == heap::key(tin_index, flow_index) {
@@ -280,7 +281,7 @@ impl<P: Packet> Cake<P> {
             self.current_flow = flow;
             *first = false;
             if tin.flows[usize::from(flow)].deficit <= 0 {
-                tin.put_off(flow, || owner.random_u32() as u16);
+                tin.put_off(flow, || owner.random_u16());
                 continue;
             }
             match self.take(now, owner) {

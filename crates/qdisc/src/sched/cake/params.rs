@@ -136,7 +136,8 @@ pub(super) const SPEC: QdiscSpec = QdiscSpec {
 };
 
 /// The round-trip time and the target of a line.
-pub(super) fn times(args: &Args) -> (Duration, Duration) {
+#[must_use]
+pub fn times(args: &Args) -> (Duration, Duration) {
     let preset = args.integer("preset").and_then(|index| PRESETS.get(index as usize)).copied().unwrap_or(0);
     let rtt = args.time("rtt").unwrap_or(Duration::from_micros(preset));
     // tc counts in whole microseconds.
@@ -145,7 +146,8 @@ pub(super) fn times(args: &Args) -> (Duration, Duration) {
 }
 
 /// The memory limit of a line: Linux's own where it has none.
-pub(super) fn memory_limit(args: &Args, mtu: u32) -> u64 {
+#[must_use]
+pub fn memory_limit(args: &Args, mtu: u32) -> u64 {
     const LEAST: u64 = 4 << 20;
     /// Packets, as other disciplines count; nothing but this product is made of it.
     const PACKETS: u64 = 10_240;

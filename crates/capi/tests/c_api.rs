@@ -1,0 +1,98 @@
+//! The header, the static library and a C compiler agree: `example.c` is compiled and run.
+//!
+//! `GOODQUEUE_CFLAGS="-fsanitize=address,undefined"` runs it under the sanitizers; `GOODQUEUE_RUN=valgrind` and words
+//! after it put a program before it.
+#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// The example, compiled once. Warnings are errors, so that the header stands up to strict users.
+fn example() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        // target/debug/deps/c_api-…: cargo built the library for this test, into target/debug/deps too.
+        let deps = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
+        let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let program = deps.join(format!("goodqueue-example-{}", std::process::id()));
+        let flags = std::env::var("GOODQUEUE_CFLAGS").unwrap_or_default();
+        let output = Command::new("cc")
+            .args(["-std=c99", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"])
+            .args(flags.split_whitespace())
+            .arg("-I")
+            .arg(crate_dir.join("include"))
+            .arg(crate_dir.join("tests/example.c"))
+            .arg(deps.join("libgoodqueue_capi.a"))
+            .args(if cfg!(target_os = "linux") { &["-lpthread", "-ldl", "-lm"][..] } else { &[] })
+            .arg("-o")
+            .arg(&program)
+            .output();
+        let output = output.unwrap_or_else(|error| {
+            panic!("no C compiler: `cc` cannot be started ({error}); cargo's linker is the same, Debian has it in gcc")
+        });
+        assert!(output.status.success(), "cc: {}", String::from_utf8_lossy(&output.stderr));
+        program
+    })
+}
+
+fn run(words: &[&str]) -> Output {
+    let before = std::env::var("GOODQUEUE_RUN").unwrap_or_default();
+    let mut command: Vec<&str> = before.split_whitespace().collect();
+    command.push(example().to_str().unwrap());
+    command.extend(words);
+    Command::new(command[0]).args(&command[1..]).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn every_discipline_conserves_packets_when_driven_from_c() {
+    for spec in goodqueue_qdisc::registry::ALL {
+        let output = run(&[spec.name]);
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{}: {out}{err}", spec.name);
+        assert!(out.contains("offered 2000 = delivered"), "{}: {out}", spec.name);
+    }
+}
+
+#[test]
+fn codel_drops_and_marks_for_its_target() {
+    let out = text(&run(&["codel target 5ms ecn"]).stdout);
+    assert!(out.contains(", target\n") && out.contains("first mark: packet"), "{out}");
+    assert!(out.contains("first drop: packet"), "{out}");
+}
+
+/// Else a user of C would read another sentence than one of Python or the command line.
+#[test]
+fn a_refusal_is_the_registry_s_own_line() {
+    for line in
+        ["codel target 5parsec", "codel target 20min", "codel targte 5ms", "codle", "red probability 2"]
+    {
+        let output = run(&[line]);
+        let error = goodqueue_qdisc::registry::parse_line(line).unwrap_err();
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert_eq!(text(&output.stdout), format!("refused: {error}\n"));
+    }
+}
+
+/// Else a mistake in C would corrupt memory.
+#[test]
+#[cfg(unix)]
+fn misuse_ends_the_program_with_a_line() {
+    use std::os::unix::process::ExitStatusExt;
+    for (misuse, says) in [
+        ("null", "goodqueue_enqueue: the packet is NULL"),
+        ("callback", "goodqueue_backlog: called from inside a callback of the same discipline"),
+    ] {
+        let output = run(&["pfifo limit 10", misuse]);
+        let err = text(&output.stderr);
+        assert!(err.contains(says), "{misuse}: {err}");
+        // Under a sanitizer or valgrind the program before it reports the abort in its own way.
+        let sanitized = std::env::var("GOODQUEUE_CFLAGS").is_ok() || std::env::var("GOODQUEUE_RUN").is_ok();
+        assert!(sanitized || output.status.signal() == Some(6), "{misuse}: {:?}", output.status);
+        assert!(!output.status.success());
+    }
+}

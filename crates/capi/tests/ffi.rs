@@ -1,0 +1,137 @@
+//! The C functions called from Rust, pointer for pointer as C calls them, so that Miri can look on:
+//! `cargo +nightly miri test -p goodqueue-capi --test ffi`.
+
+use goodqueue_capi::{
+    CPacket, CallBacks, ProbeTo, goodqueue_backlog, goodqueue_dequeue, goodqueue_drop_name,
+    goodqueue_enqueue, goodqueue_free, goodqueue_mark_name, goodqueue_new, goodqueue_next_timer,
+    goodqueue_on_timer, goodqueue_probe,
+};
+use goodqueue_qdisc::{Drop, Mark};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ptr::{null, null_mut};
+
+#[derive(Default)]
+struct Seen {
+    dropped: Vec<(u64, c_int)>,
+    marked: u64,
+    draws: u64,
+    names: Vec<String>,
+}
+
+// SAFETY of the four below: each is called with the `Seen` that the test made and keeps until the discipline is
+// freed, which the test does not touch during a call; packet and name are live for the call (the library's promise).
+unsafe extern "C" fn dropped(context: *mut c_void, packet: *const CPacket, why: c_int) {
+    // SAFETY: see above.
+    unsafe { (*context.cast::<Seen>()).dropped.push(((*packet).id, why)) }
+}
+unsafe extern "C" fn marked(context: *mut c_void, packet: *const CPacket, _why: c_int) {
+    // SAFETY: see above.
+    unsafe { (*context.cast::<Seen>()).marked += u64::from((*packet).ecn == 3) }
+}
+unsafe extern "C" fn random(context: *mut c_void) -> u64 {
+    // SAFETY: see above.
+    unsafe {
+        (*context.cast::<Seen>()).draws += 1;
+        (*context.cast::<Seen>()).draws.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
+unsafe extern "C" fn integer(context: *mut c_void, name: *const c_char, _value: i64) {
+    // SAFETY: see above.
+    unsafe { (*context.cast::<Seen>()).names.push(CStr::from_ptr(name).to_str().expect("ASCII").to_string()) }
+}
+
+fn owner(seen: *mut Seen) -> CallBacks {
+    CallBacks { context: seen.cast(), dropped: Some(dropped), marked: Some(marked), random: Some(random) }
+}
+
+#[test]
+fn packets_come_back_once_from_each_discipline() {
+    for spec in goodqueue_qdisc::registry::ALL {
+        let line = CString::new(spec.name).expect("no zero byte");
+        let seen = Box::into_raw(Box::<Seen>::default());
+        let (mut taken, mut packet) = (0, CPacket::default());
+        let (mut packets, mut bytes) = (0, 0);
+        // SAFETY: all pointers are to live values of the types asked for, or NULL where that is allowed; `seen` is freed
+        // after the discipline, and this is the only thread.
+        unsafe {
+            let qdisc = goodqueue_new(line.as_ptr(), 10_000_000, 1514, owner(seen), null_mut(), 0);
+            assert!(!qdisc.is_null(), "{}", spec.name);
+            for id in 0..60_u64 {
+                let now = id * 20_000_000;
+                let ecn = (id % 4) as u8;
+                let offered = CPacket { id, len: 1514, flow_hash: id as u32 % 3, ecn, ..CPacket::default() };
+                goodqueue_enqueue(qdisc, now, &raw const offered);
+                if id % 2 == 1 {
+                    taken += goodqueue_dequeue(qdisc, now, &raw mut packet); // half of what arrives
+                }
+                if goodqueue_next_timer(qdisc) <= now {
+                    goodqueue_on_timer(qdisc, now);
+                }
+            }
+            goodqueue_probe(qdisc, ProbeTo { context: seen.cast(), integer: Some(integer), real: None });
+            goodqueue_backlog(qdisc, &raw mut packets, &raw mut bytes);
+            goodqueue_backlog(qdisc, null_mut(), null_mut());
+            goodqueue_free(qdisc);
+            let seen = Box::from_raw(seen);
+            assert_eq!(taken as u32 + packets + seen.dropped.len() as u32, 60, "{}", spec.name);
+            assert_eq!(bytes, u64::from(packets) * 1514);
+        }
+    }
+}
+
+#[test]
+fn a_refusal_is_cut_to_the_caller_s_buffer() {
+    let whole = goodqueue_qdisc::registry::parse_line("codel target 5parsec").expect_err("no such unit").0;
+    for size in [0_usize, 1, 10, 4096] {
+        let mut buffer = vec![0x7f_u8; size];
+        // SAFETY: the buffer has `size` bytes; the line ends with a zero byte; no callback is set.
+        unsafe {
+            let nobody = CallBacks { context: null_mut(), dropped: None, marked: None, random: None };
+            let error = buffer.as_mut_ptr().cast();
+            let line = c"codel target 5parsec".as_ptr();
+            assert!(goodqueue_new(line, 10_000_000, 1514, nobody, error, size).is_null());
+            assert!(goodqueue_new(line, 10_000_000, 1514, nobody, null_mut(), 0).is_null());
+            goodqueue_free(null_mut());
+        }
+        if size > 0 {
+            let told = CStr::from_bytes_until_nul(&buffer)
+                .expect("it ends with a zero byte")
+                .to_str()
+                .expect("UTF-8");
+            assert_eq!(told, &whole[..whole.len().min(size - 1)]);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_a_line() {
+    for (line, rate, mtu, says) in [
+        (c"codel", 0, 1514, "rate_bps: found 0; accepted: 1 or more bits per second"),
+        (c"codel", 1, 0, "mtu: found 0; accepted: 1 or more bytes"),
+        (c"\xff", 1, 1514, "found \"\\xff\"; accepted: a tc line in UTF-8"),
+    ] {
+        let mut buffer = [0_u8; 200];
+        // SAFETY: as above.
+        unsafe {
+            let nobody = CallBacks { context: null_mut(), dropped: None, marked: None, random: None };
+            assert!(
+                goodqueue_new(line.as_ptr(), rate, mtu, nobody, buffer.as_mut_ptr().cast(), 200).is_null()
+            );
+        }
+        assert_eq!(CStr::from_bytes_until_nul(&buffer).expect("it ends").to_str(), Ok(says));
+    }
+}
+
+#[test]
+fn the_words_for_reasons_are_those_of_results() {
+    // SAFETY: the names are static strings that end with a zero byte.
+    let text = |name: *const c_char| unsafe { CStr::from_ptr(name) }.to_str().expect("ASCII");
+    for why in Drop::ALL {
+        assert_eq!(text(goodqueue_drop_name(why as c_int)), why.name());
+    }
+    for why in Mark::ALL {
+        assert_eq!(text(goodqueue_mark_name(why as c_int)), why.name());
+    }
+    assert_eq!((text(goodqueue_drop_name(-1)), text(goodqueue_mark_name(99))), ("?", "?"));
+    assert_ne!(goodqueue_drop_name(0), null());
+}

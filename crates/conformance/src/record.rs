@@ -1,0 +1,342 @@
+//! Writes what our disciplines decide, in the format that [`replay`](crate::replay()) reads (`golden/README.md`).
+//!
+//! The model around the discipline is that of the recorded traces: one link, which asks as soon as a packet has left
+//! and, while it is idle, after each arrival; timers when they are due; at equal times the timer first, then the end
+//! of a transmission, then the arrival. Random numbers come from a stream of the seed.
+
+use crate::arrival::Arrival;
+use crate::load::{Load, Offer};
+use crate::setup;
+use crate::state::Seen;
+use crate::trace::FORMAT;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use goodqueue_qdisc::{AnyQdisc, Args, Backlog, Drop, Link, Mark, Owner, Qdisc, registry};
+use goodqueue_units::{Ecn, Instant, Stream, Streams};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+mod options;
+pub use options::{Ecns, Options, Pattern, Sizes, Words};
+
+const START_NS: u64 = 10_000_000_000;
+const DRAIN_NS: u64 = 1_000_000_000;
+const MTU: u32 = 1514;
+/// A state line follows so many calls of enqueue and dequeue.
+const STATE_EVERY: u64 = 40;
+/// Codepoints that cake sorts into its tins: CS0, CS1, AF11, AF21, AF41, CS5, EF, CS6.
+const CODEPOINTS: [u8; 8] = [0, 8, 10, 18, 34, 40, 46, 48];
+
+/// Why nothing was recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An option or the discipline's line, in one line.
+    #[error("{0}")]
+    Refused(String),
+    /// The output.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+/// What a trace holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Totals {
+    /// Packets offered.
+    pub offered: u64,
+    /// Packets handed out.
+    pub delivered: u64,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Packets newly set to CE.
+    pub marked: u64,
+    /// Random numbers drawn.
+    pub draws: u64,
+}
+
+/// Records the discipline of the `tc` line `line` under `options` into `out`, gzip where `gzip` is set.
+///
+/// The same arguments give the same bytes. Memory does not grow with the number of packets.
+///
+/// # Errors
+/// Where the line is refused, the format has no header for the discipline or for one of its parameters, or `out`
+/// fails.
+pub fn record(line: &str, options: &Options, gzip: bool, out: impl Write) -> Result<Totals, Error> {
+    let refuse = |error: goodqueue_qdisc::Error| Error::Refused(error.0);
+    let link = Link { rate: options.rate, mtu: MTU };
+    let args = registry::parse_line(line).map_err(refuse)?;
+    let qdisc = AnyQdisc::build(&args, &link).map_err(refuse)?;
+    let header = header(&args, options, &link)?;
+    if !gzip {
+        return Recorder::new(&args, options, qdisc, out).run(&header).map(|(totals, _)| totals);
+    }
+    // The encoder writes no name and no time, so the bytes depend on the text alone.
+    let encoder = GzEncoder::new(out, Compression::new(6));
+    let (totals, encoder) = Recorder::new(&args, options, qdisc, encoder).run(&header)?;
+    encoder.finish()?.flush()?;
+    Ok(totals)
+}
+
+fn header(args: &Args, options: &Options, link: &Link) -> Result<String, Error> {
+    let pairs = setup::header(args, link).map_err(Error::Refused)?;
+    let mut text = format!(
+        "# format={FORMAT}\n# algorithm={}\n# made_by=goodqueue {}\n# timer_model=exact\n# start_ns={START_NS}\n\
+         # mtu_bytes={}\n# psched_mtu_bytes={MTU}\n{}# options={args}\n",
+        args.spec.name,
+        env!("CARGO_PKG_VERSION"),
+        MTU - 14,
+        options.header(),
+    );
+    for (key, value) in pairs.iter() {
+        let _ = writeln!(text, "# {key}={value}");
+    }
+    let hosts = if args.spec.name == "cake" { ",src_hash,dst_hash" } else { "" };
+    let _ = write!(
+        text,
+        "# columns_enq=t_ns,enq,id,len,flow,hash,ecn,prio,fate,ret,drops,marks,qlen,backlog{hosts}\n\
+         # columns_deq=t_ns,deq,id,ecn,drops,marks,qlen,backlog\n"
+    );
+    Ok(text)
+}
+
+/// The owner of a recorded discipline: notes fates and draws.
+struct Notes {
+    dice: Stream,
+    drops: Vec<Arrival>,
+    marks: Vec<u64>,
+    /// Width and value of each number that the call drew.
+    draws: Vec<(u8, u64)>,
+}
+
+impl Notes {
+    fn draw(&mut self, bits: u8) -> u64 {
+        let value = self.dice.next_u64() >> (64 - bits);
+        self.draws.push((bits, value));
+        value
+    }
+}
+
+impl Owner<Arrival> for Notes {
+    fn dropped(&mut self, packet: Arrival, _why: Drop) {
+        self.drops.push(packet);
+    }
+    fn marked(&mut self, packet: &Arrival, _why: Mark) {
+        self.marks.push(packet.id);
+    }
+    fn random_u16(&mut self) -> u16 {
+        self.draw(16) as u16
+    }
+    fn random_u32(&mut self) -> u32 {
+        self.draw(32) as u32
+    }
+    fn random_u64(&mut self) -> u64 {
+        self.draw(64)
+    }
+}
+
+/// What a timer of `name`'s does; `None`: it asks to be called again (cake's shaper), which shows as dequeues.
+fn timer_name(name: &str) -> Option<&'static str> {
+    match name {
+        "red" => Some("adapt"),
+        "sfq" => Some("perturb"),
+        "cake" => None,
+        _ => Some("tupdate"),
+    }
+}
+
+struct Recorder<'a, W: Write> {
+    name: &'static str,
+    options: &'a Options,
+    qdisc: AnyQdisc<Arrival>,
+    owner: Notes,
+    load: Load,
+    out: io::BufWriter<W>,
+    now: u64,
+    /// When the packet on the link has left it.
+    busy: Option<u64>,
+    totals: Totals,
+    calls: u64,
+    /// SFQ's keys in force.
+    keys: [u64; 2],
+}
+
+impl<'a, W: Write> Recorder<'a, W> {
+    fn new(args: &Args, options: &'a Options, qdisc: AnyQdisc<Arrival>, out: W) -> Self {
+        Self {
+            name: args.spec.name,
+            options,
+            qdisc,
+            owner: Notes {
+                dice: Streams::new(options.seed).stream("qdisc", 0),
+                drops: Vec::new(),
+                marks: Vec::new(),
+                draws: Vec::new(),
+            },
+            load: Load::new(options, START_NS),
+            out: io::BufWriter::new(out),
+            now: START_NS,
+            busy: None,
+            totals: Totals::default(),
+            calls: 0,
+            keys: [0; 2],
+        }
+    }
+
+    /// Runs until all has arrived and left, and a second more; gives the output back.
+    fn run(mut self, header: &str) -> Result<(Totals, W), Error> {
+        self.out.write_all(header.as_bytes())?;
+        // SFQ draws its keys with the first packet; others draw them at set-up, so they precede the first line.
+        if self.name != "sfq" {
+            self.rate()?;
+        }
+        let mut end = None;
+        loop {
+            let arrival = self.load.next();
+            let timer = self.qdisc.next_timer().map(|due| due.as_nanos().max(self.now));
+            if arrival.is_none() && self.busy.is_none() && self.qdisc.backlog().packets == 0 {
+                end.get_or_insert(self.now + DRAIN_NS);
+            }
+            let timer = timer.filter(|due| end.is_none_or(|end| *due <= end));
+            let Some((at, what)) = first([timer, self.busy, arrival]) else { break };
+            self.now = at;
+            match what {
+                0 => self.timer()?,
+                1 => self.dequeue()?,
+                _ => self.arrive()?,
+            }
+        }
+        self.state()?;
+        let Totals { offered, delivered, dropped, marked, draws } = self.totals;
+        let left = self.qdisc.backlog().packets;
+        writeln!(
+            self.out,
+            "{},end,enq={offered},deq={delivered},drop={dropped},left={left},mark={marked},rnd={draws}",
+            self.now
+        )?;
+        let out = self.out.into_inner().map_err(|error| Error::Io(error.into_error()))?;
+        Ok((self.totals, out))
+    }
+
+    fn rate(&mut self) -> io::Result<()> {
+        writeln!(self.out, "{START_NS},rate,{}", self.options.rate.as_bps())
+    }
+
+    fn arrive(&mut self) -> Result<(), Error> {
+        let id = self.totals.offered;
+        let Offer { flow, len, ecn } = self.load.take();
+        let hash = |group| setup::flow_hash(self.options.seed, group);
+        // Two flows are of one source, and each goes to a host of its own.
+        let hosts = (hash(self.options.flows + flow / 2), hash(2 * self.options.flows + flow));
+        let prio = match self.name {
+            "pfifo_fast" => (flow % 16) as u8,
+            "cake" => CODEPOINTS[(flow % 8) as usize],
+            _ => 0,
+        };
+        let hash = hash(flow);
+        let packet = Arrival { id, len, ecn, flow, hash, hosts, prio, arrival: Instant::ZERO };
+        self.totals.offered += 1;
+        let ret = self.qdisc.enqueue(Instant::from_nanos(self.now), packet, &mut self.owner) as u8;
+        let set_up = self.name == "sfq" && id == 0;
+        self.draws(if set_up { START_NS } else { self.now })?;
+        if set_up {
+            self.rate()?;
+        }
+        let fate = match &self.owner {
+            owner if owner.drops.iter().any(|packet| packet.id == id) => 'd',
+            owner if owner.marks.contains(&id) => 'm',
+            _ => 'q',
+        };
+        let column = if self.name == "sfq" { setup::perturbed(hash, self.keys) } else { hash };
+        let after = self.after();
+        let ecn = ecn.bits();
+        let now = self.now;
+        write!(self.out, "{now},enq,{id},{len},{flow},{column},{ecn},{prio},{fate},{ret},{after}")?;
+        match self.name {
+            "cake" => writeln!(self.out, ",{},{}", hosts.0, hosts.1)?,
+            _ => writeln!(self.out)?,
+        }
+        self.called()?;
+        if self.busy.is_none() { self.dequeue() } else { Ok(()) }
+    }
+
+    /// The link is idle, or has become so, and asks.
+    fn dequeue(&mut self) -> Result<(), Error> {
+        let packet = self.qdisc.dequeue(Instant::from_nanos(self.now), &mut self.owner);
+        self.draws(self.now)?;
+        self.busy = packet.map(|packet| {
+            let wire = u128::from(packet.len) * 8_000_000_000 / u128::from(self.options.rate.as_bps());
+            self.now + wire as u64
+        });
+        let after = self.after();
+        let now = self.now;
+        match packet {
+            Some(packet) => {
+                self.totals.delivered += 1;
+                self.load.tell(packet.flow, self.now, packet.ecn == Ecn::Ce);
+                writeln!(self.out, "{now},deq,{},{},{after}", packet.id, packet.ecn.bits())?;
+            }
+            None => writeln!(self.out, "{now},deq,-1,0,{after}")?,
+        }
+        self.called()
+    }
+
+    fn timer(&mut self) -> Result<(), Error> {
+        self.qdisc.on_timer(Instant::from_nanos(self.now), &mut self.owner);
+        let Some(timer) = timer_name(self.name) else {
+            return if self.busy.is_none() { self.dequeue() } else { Ok(()) };
+        };
+        self.draws(self.now)?;
+        let drops = ids(self.owner.drops.iter().map(|packet| packet.id));
+        self.settle();
+        Ok(writeln!(self.out, "{},timer,{timer},{drops},{}", self.now, Seen::of(&self.qdisc))?)
+    }
+
+    /// Writes the numbers that the call drew.
+    fn draws(&mut self, at: u64) -> io::Result<()> {
+        for &(bits, value) in &self.owner.draws {
+            writeln!(self.out, "{at},rnd,{bits},{value}")?;
+        }
+        self.totals.draws += self.owner.draws.len() as u64;
+        if let (true, [(64, k0), (64, k1), ..]) = (self.name == "sfq", &self.owner.draws[..]) {
+            self.keys = [*k0, *k1];
+        }
+        self.owner.draws.clear();
+        Ok(())
+    }
+
+    /// The columns of what a call left behind.
+    fn after(&mut self) -> String {
+        let drops = ids(self.owner.drops.iter().map(|packet| packet.id));
+        let marks = ids(self.owner.marks.iter().copied());
+        let Backlog { packets, bytes } = self.qdisc.backlog();
+        self.settle();
+        format!("{drops},{marks},{packets},{bytes}")
+    }
+
+    /// Counts what a call told, and tells the senders of what they lost.
+    fn settle(&mut self) {
+        self.totals.dropped += self.owner.drops.len() as u64;
+        self.totals.marked += self.owner.marks.len() as u64;
+        for packet in self.owner.drops.drain(..) {
+            self.load.tell(packet.flow, self.now, true);
+        }
+        self.owner.marks.clear();
+    }
+
+    fn called(&mut self) -> Result<(), Error> {
+        self.calls += 1;
+        if self.calls.is_multiple_of(STATE_EVERY) { self.state() } else { Ok(()) }
+    }
+
+    fn state(&mut self) -> Result<(), Error> {
+        Ok(writeln!(self.out, "{},st,{}", self.now, Seen::of(&self.qdisc))?)
+    }
+}
+
+/// The earliest of the times that there are, and which it is; of equal ones the first.
+fn first(times: [Option<u64>; 3]) -> Option<(u64, usize)> {
+    times.iter().enumerate().filter_map(|(index, time)| time.map(|time| (time, index))).min()
+}
+
+fn ids(ids: impl Iterator<Item = u64>) -> String {
+    ids.map(|id| id.to_string()).collect::<Vec<_>>().join("|")
+}

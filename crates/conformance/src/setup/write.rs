@@ -1,0 +1,178 @@
+//! The header of a trace of ours: the tables of [`super`] read from right to left.
+
+use super::{Bit, Flag, Header, Note, Only, Refusal, Rule, SFQ_RED, TABLE, Ticks, Value, Words, kernel_gain};
+use goodqueue_qdisc::aqm::red;
+use goodqueue_qdisc::param::{ParamSpec, Unit, Value as Worth};
+use goodqueue_qdisc::{Args, Link, registry};
+
+/// The timers' grain that headers count periods in.
+const HZ: u64 = 250;
+
+/// Parameters that another key says: what they are made into is written instead.
+const SAID_OTHERWISE: [(&str, &str); 6] = [
+    ("cake", "preset"),
+    ("codel", "ce_threshold"),
+    ("dualpi2", "alpha"),
+    ("dualpi2", "beta"),
+    ("fq_codel", "ce_threshold"),
+    ("sfq", "redflowlimit"),
+];
+
+/// `key=value` lines, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pairs(Vec<(&'static str, String)>);
+
+impl Pairs {
+    pub(super) fn add(&mut self, key: &'static str, value: impl ToString) {
+        self.0.push((key, value.to_string()));
+    }
+
+    /// Sets `bit` of `key`, which is 0 at first.
+    fn bit(&mut self, key: &'static str, bit: u32, on: bool) {
+        let index = self.0.iter().position(|(known, _)| *known == key).unwrap_or(self.0.len());
+        if index == self.0.len() {
+            self.add(key, 0);
+        }
+        let old: u64 = self.0[index].1.parse().unwrap_or(0);
+        self.0[index].1 = (old | u64::from(on) << bit).to_string();
+    }
+
+    /// One pair after the other.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(key, value)| (*key, value.as_str()))
+    }
+}
+
+/// The header's pairs for the discipline of `args`, which [`super::build`] reads back as that discipline.
+///
+/// The error is one line: there is no table for the discipline, or no key for one of its parameters.
+pub(crate) fn header(args: &Args, link: &Link) -> Result<Pairs, String> {
+    let name = args.spec.name;
+    let Some((_, rules)) = TABLE.iter().find(|(known, _)| *known == name) else {
+        let known = TABLE.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        return Err(format!("{name}: the trace format has no header for it; accepted: {known}"));
+    };
+    // The tables are the kernel's.
+    let variant = args.choice("variant");
+    if !["", "linux"].contains(&variant) {
+        return Err(format!("{name} variant: found {variant:?}; accepted in a trace: linux"));
+    }
+    let mut pairs = Pairs::default();
+    pairs.add("HZ", HZ);
+    write(rules, args, link, &mut pairs);
+    check(args, &pairs)?;
+    Ok(pairs)
+}
+
+/// Reads the header back, and refuses what it cannot say.
+fn check(args: &Args, pairs: &Pairs) -> Result<(), String> {
+    let name = args.spec.name;
+    let header = Header(pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect());
+    let back = super::line(name, &header).map_err(|refusal| match refusal {
+        Refusal::Malformed(what) | Refusal::Unsupported(what) => format!("{name}: {what}"),
+    })?;
+    let back = registry::parse_line(&back).map_err(|error| error.0)?;
+    let said = |param: &ParamSpec| !SAID_OTHERWISE.contains(&(name, param.name));
+    for param in args.spec.params.iter().filter(|param| said(param)) {
+        let (ours, theirs) = (value(args, param), value(&back, param));
+        // What is unset was derived.
+        if ours != Worth::Unset && ours != theirs {
+            let (found, accepted) = (param.show(ours), param.show(theirs));
+            return Err(format!("{name} {}: found {found:?}; accepted in a trace: {accepted}", param.name));
+        }
+    }
+    Ok(())
+}
+
+fn value(args: &Args, param: &ParamSpec) -> Worth {
+    match (args.integer(param.name), args.real(param.name)) {
+        (Some(integer), _) => Worth::Integer(integer),
+        (_, Some(real)) => Worth::Real(real),
+        _ if param.unit == Unit::Flag => Worth::Flag(args.flag(param.name)),
+        _ => Worth::Unset,
+    }
+}
+
+fn write(rules: &[Rule], args: &Args, link: &Link, pairs: &mut Pairs) {
+    for rule in rules {
+        match *rule {
+            Value(key, word, unit) => {
+                let value = match (args.integer(word), unit) {
+                    (Some(ns), "us") => Some((ns / 1000).to_string()),
+                    (Some(integer), _) => Some(integer.to_string()),
+                    (None, _) => {
+                        args.real(word).map(|real| real.to_string()).or_else(|| derived(args, link, word))
+                    }
+                };
+                if let Some(value) = value {
+                    pairs.add(key, value);
+                }
+            }
+            Flag(key, word) => pairs.add(key, u8::from(args.flag(word))),
+            Bit(key, bit, word) => pairs.bit(key, bit, args.flag(word)),
+            Only(key, value) | Note(key, value) => pairs.add(key, value),
+            Words(_, write) => write(args, link, pairs),
+            Ticks(key, word, shift) => pairs.add(key, args.integer(word).unwrap_or(0) >> shift),
+        }
+    }
+}
+
+/// What the discipline derives for a word that the line leaves unset: a reader must not have to know how.
+fn derived(args: &Args, link: &Link, word: &str) -> Option<String> {
+    let (min, max, burst) = match args.spec.name {
+        "red" => red::thresholds(args, "limit", 1),
+        "choke" => red::thresholds(args, "limit", args.integer("avpkt")?),
+        "sfq" => red::thresholds(args, "redflowlimit", 1),
+        _ => (0, 0, 0),
+    };
+    let value = match (args.spec.name, word) {
+        ("red" | "choke" | "sfq", "min") => min,
+        ("red" | "choke" | "sfq", "max") => max,
+        ("red" | "choke" | "sfq", "burst") => burst,
+        ("dualpi2", "memlimit") => 2 * u64::from(link.mtu) * args.integer("limit")?,
+        (_, "quantum") => link.mtu.into(),
+        _ => return None,
+    };
+    Some(value.to_string())
+}
+
+pub(super) fn ce_threshold(args: &Args, _link: &Link, pairs: &mut Pairs) {
+    pairs.add("ce_threshold_ticks", args.integer("ce_threshold").map_or(i32::MAX as u64, |ns| ns >> 10));
+}
+
+pub(super) fn ce_threshold_selector(args: &Args, _link: &Link, pairs: &mut Pairs) {
+    let pair = args.integer("ce_threshold_selector").unwrap_or(0);
+    pairs.add("ce_threshold_selector", pair >> 8);
+    pairs.add("ce_threshold_mask", pair & 0xff);
+}
+
+pub(super) fn perturb(args: &Args, _link: &Link, pairs: &mut Pairs) {
+    pairs.add("perturb_period_jiffies", args.integer("perturb").unwrap_or(0) * HZ);
+}
+
+pub(super) fn sfq_red(args: &Args, link: &Link, pairs: &mut Pairs) {
+    let red = args.integer("redflowlimit").is_some();
+    pairs.add("red", u8::from(red));
+    if red {
+        write(SFQ_RED, args, link, pairs);
+    }
+}
+
+pub(super) fn probability(args: &Args, _link: &Link, pairs: &mut Pairs) {
+    pairs.add("cfg_prob", args.real("probability").unwrap_or(0.0));
+}
+
+pub(super) fn dualpi2_gain(args: &Args, word: &str, pairs: &mut Pairs) {
+    let gain = (args.real(word).unwrap_or(0.0) as f32 * 256.0) as u64;
+    pairs.add(if word == "alpha" { "alpha_internal" } else { "beta_internal" }, kernel_gain(gain));
+}
+
+pub(super) fn dualpi2_words(args: &Args, _link: &Link, pairs: &mut Pairs) {
+    let packets = args.integer("step_thresh_pkts");
+    pairs.add("step_thresh", packets.or(args.integer("step_thresh")).unwrap_or(0));
+    pairs.add("step_in_packets", u8::from(packets.is_some()));
+    let is = |name, word| u8::from(args.choice(name) == word);
+    pairs.add("drop_overload", is("on_overload", "drop_on_overload"));
+    pairs.add("drop_early", is("drop_at", "drop_enqueue"));
+    pairs.add("ecn_mask", if args.choice("l4s") == "any_ect" { 3 } else { 1 });
+}

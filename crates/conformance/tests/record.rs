@@ -1,0 +1,215 @@
+//! What is recorded of ours is replayed without a difference, and a changed line of it is found.
+
+use goodqueue_conformance::record::{Options, Totals, Words, record};
+use goodqueue_conformance::replay_reader;
+
+const STEADY: Words<'_> = Words {
+    pattern: "steady",
+    load: 1.1,
+    rate: "10mbit",
+    packets: 2000,
+    sizes: "mix",
+    flows: 9,
+    ecn: "mix",
+    seed: 1,
+};
+
+fn trace(line: &str, words: &Words<'_>, gzip: bool) -> (Totals, Vec<u8>) {
+    let mut bytes = Vec::new();
+    let options = Options::parse(words).expect("options that are accepted");
+    let totals = record(line, &options, gzip, &mut bytes).unwrap_or_else(|why| panic!("{line}: {why}"));
+    (totals, bytes)
+}
+
+fn refusal(line: &str, words: &Words<'_>) -> String {
+    let refused = Options::parse(words).and_then(|options| record(line, &options, false, std::io::sink()));
+    refused.expect_err("a refusal").to_string()
+}
+
+/// Every discipline with a header of its own, with the words that reach each key.
+const LINES: &[&str] = &[
+    "pfifo limit 30",
+    "bfifo limit 40000",
+    "pfifo_head_drop limit 30",
+    "pfifo_fast txqueuelen 20",
+    "pfifo_fast",
+    "codel",
+    "codel target 2ms interval 30ms ecn ce_threshold 1ms limit 40",
+    "fq_codel",
+    "fq_codel flows 4 limit 30 quantum 300 drop_batch 8 memory_limit 60000 noecn",
+    "fq_codel ce_threshold 1ms ce_threshold_selector 0x1/0x3",
+    "pie",
+    "pie target 5ms tupdate 10ms alpha 3 beta 25 ecn bytemode limit 60",
+    "pie dq_rate_estimator",
+    "fq_pie flows 8 ecn ecn_prob 30 memory_limit 90000 limit 80 quantum 500",
+    "red",
+    "red limit 200000 min 8000 max 30000 avpkt 1000 burst 12 probability 0.1 ecn harddrop",
+    "red limit 200000 max 40000 adaptive",
+    "red limit 100000 min 6000 ecn nodrop bandwidth 5mbit",
+    "choke limit 60",
+    "choke limit 100 min 8 max 20 probability 0.1 ecn burst 20 avpkt 700",
+    "sfq",
+    "sfq limit 40 depth 10 flows 5 divisor 64 headdrop perturb 1 quantum 3000",
+    "sfq limit 60 redflowlimit 60000 probability 0.1 ecn",
+    "sfq limit 60 redflowlimit 60000 min 3000 max 9000 burst 4 headdrop harddrop ecn",
+    "cake",
+    "cake bandwidth 9mbit diffserv8 ingress wash dual-srchost overhead 18 mpu 64 atm memlimit 100000",
+    "cake besteffort flows metro bandwidth 8mbit",
+    "cake precedence rtt 20ms target 2ms overhead -4 ptm",
+    "dualpi2",
+    "dualpi2 target 5ms tupdate 8ms alpha 0.2 beta 4 drop_enqueue overflow any_ect classic_protection 20",
+    "dualpi2 step_thresh_pkts 5 min_qlen_step 2 coupling_factor 3 limit 50 memlimit 100000",
+];
+
+#[test]
+fn every_recording_is_replayed_without_a_difference() {
+    let patterns =
+        [("steady", 1.1), ("steady", 3.0), ("burst", 0.9), ("onoff", 1.0), ("saw", 1.2), ("aimd", 1.0)];
+    for line in LINES {
+        let mut dropped = 0;
+        for (seed, (pattern, load)) in patterns.into_iter().enumerate() {
+            let words = Words { pattern, load, seed: seed as u64, ..STEADY };
+            let (totals, bytes) = trace(line, &words, true);
+            let outcome = replay_reader(line, &bytes[..]).unwrap();
+            assert!(outcome.is_ok(), "{line}, {pattern}: {outcome:?}");
+            assert_eq!((outcome.packets, totals.offered), (2000, 2000));
+            assert_eq!(totals.offered, totals.delivered + totals.dropped);
+            dropped += totals.dropped;
+        }
+        // The default limits of these are beyond 2000 packets.
+        assert!(dropped > 0 || ["pfifo_fast", "pie dq_rate_estimator"].contains(line), "{line}: no drop");
+    }
+}
+
+#[test]
+fn every_discipline_is_recorded_or_refused_in_one_line() {
+    let recorded = |name: &str| LINES.iter().any(|line| line.split(' ').next() == Some(name));
+    for spec in goodqueue_qdisc::registry::ALL.iter().filter(|spec| !recorded(spec.name)) {
+        let why = refusal(spec.name, &STEADY);
+        assert!(
+            why.starts_with(spec.name) && why.contains("no header for it; accepted: pfifo, bfifo,"),
+            "{why}"
+        );
+    }
+    let table = [
+        ("pie variant draft2013", "pie variant: found \"draft2013\"; accepted in a trace: linux"),
+        ("codel variant rfc8289", "codel variant: found \"rfc8289\"; accepted in a trace: linux"),
+        ("codel target 1500ns", "codel target: found \"1.5us\"; accepted in a trace: 1us"),
+        ("cake bandwidth 9001bit", "cake bandwidth: found \"9001bit\"; accepted in a trace: 9kbit"),
+        ("dualpi2 max_rtt 100ms", "dualpi2 max_rtt: found \"100ms\"; accepted in a trace: unset"),
+        ("dualpi2 variant rfc9332", "dualpi2 variant: found \"rfc9332\"; accepted in a trace: linux"),
+        ("codle", "unknown qdisc \"codle\"; did you mean \"codel\"?"),
+        ("red limit 4000 min 3000 max 2000", "red: max must be greater than min"),
+    ];
+    for (line, why) in table {
+        let said = refusal(line, &STEADY);
+        assert!(said.starts_with(why) && !said.contains('\n'), "{line}: {said}");
+    }
+}
+
+#[test]
+fn a_seed_gives_the_same_bytes_and_another_seed_others() {
+    for line in ["sfq perturb 1", "pie", "cake bandwidth 9mbit"] {
+        let (_, bytes) = trace(line, &STEADY, true);
+        assert_eq!(bytes, trace(line, &STEADY, true).1);
+        assert_ne!(bytes, trace(line, &Words { seed: 2, ..STEADY }, true).1);
+        // Gzip's time of modification.
+        assert_eq!(bytes[4..8], [0; 4]);
+    }
+}
+
+#[test]
+fn a_recording_keeps_the_model_around_the_discipline() {
+    let (_, bytes) = trace("pfifo limit 30", &Words { sizes: "1500", ..STEADY }, false);
+    let text = String::from_utf8(bytes).unwrap();
+    let events: Vec<Vec<&str>> =
+        text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').collect()).collect();
+    let mut free = 0;
+    let mut calls = 0;
+    for event in &events {
+        let now: u64 = event[0].parse().unwrap();
+        match event[1] {
+            // The link asks the moment that it becomes free, or is idle and sees an arrival.
+            "deq" => {
+                assert!(now >= free, "{event:?}");
+                assert!(now == free || event[2] != "-1" && calls > 0, "{event:?}");
+                free = if event[2] == "-1" { now } else { now + 1500 * 8 * 100 };
+                calls += 1;
+            }
+            "enq" => calls += 1,
+            "st" => assert!(calls % 40 == 0 || events[events.len() - 2] == *event),
+            _ => {}
+        }
+    }
+    assert_eq!(events[0][1..], ["rate", "10000000"]);
+    assert_eq!(events[events.len() - 1][1], "end");
+}
+
+/// Every line that tells a decision, changed in one digit, is found, and at that line.
+#[test]
+fn a_changed_line_is_found() {
+    for line in [
+        "codel limit 20",
+        "fq_pie flows 4",
+        "sfq perturb 1 limit 20",
+        "red limit 60000 adaptive",
+        "cake",
+        "dualpi2",
+    ] {
+        let (_, bytes) = trace(line, &STEADY, false);
+        let text = String::from_utf8(bytes).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let is_call =
+            |line: &str| !line.starts_with('#') && (line.contains(",deq,") || line.contains(",enq,"));
+        let calls = lines.iter().enumerate().filter(|(_, line)| is_call(line));
+        for (index, call) in calls.step_by(97) {
+            let mut columns: Vec<String> = call.split(',').map(str::to_string).collect();
+            let column = if columns[1] == "deq" { 6 } else { 12 };
+            columns[column] = (columns[column].parse::<u64>().unwrap() + 1).to_string();
+            let mut wrong = lines.clone();
+            let changed = columns.join(",");
+            wrong[index] = &changed;
+            let outcome = replay_reader("wrong", (wrong.join("\n") + "\n").as_bytes()).unwrap();
+            let first = outcome.first.unwrap_or_else(|| panic!("{line}: {changed} passed"));
+            assert_eq!(first.line, index as u64 + 1, "{line}: {changed}");
+        }
+    }
+}
+
+#[test]
+fn options_that_are_wrong_are_refused_in_one_line() {
+    let table = [
+        (
+            Words { pattern: "stedy", ..STEADY },
+            "pattern: found \"stedy\"; accepted: steady, burst, onoff, saw, aimd",
+        ),
+        (Words { load: 0.0, ..STEADY }, "load: found 0.0; accepted: 0.05 to 100"),
+        (Words { load: f64::NAN, ..STEADY }, "load: found NaN; accepted: 0.05 to 100"),
+        (Words { rate: "1bit", ..STEADY }, "rate: found \"1bit\"; accepted: 1kbit to 1tbit"),
+        (Words { rate: "fast", ..STEADY }, "rate: "),
+        (Words { packets: 0, ..STEADY }, "packets: found 0; accepted: 1 to 10000000"),
+        (Words { sizes: "9", ..STEADY }, "sizes: found \"9\"; accepted: mix, or bytes from 64 to 65535"),
+        (Words { flows: 0, ..STEADY }, "flows: found 0; accepted: 1 to 1000000"),
+        (Words { ecn: "yes", ..STEADY }, "ecn: found \"yes\"; accepted: none, ect0, ect1, mix"),
+        (
+            Words { rate: "1kbit", load: 0.05, packets: 10_000_000, ..STEADY },
+            "packets: found 10000000; accepted: as many as arrive within seven years",
+        ),
+    ];
+    for (words, why) in table {
+        let said = refusal("codel", &words);
+        assert!(said.starts_with(why) && !said.contains('\n'), "{said}");
+    }
+}
+
+/// The ends of every range: no overflow, no endless loop.
+#[test]
+fn extremes_end() {
+    for pattern in ["steady", "burst", "onoff", "saw", "aimd"] {
+        for (rate, load) in [("1kbit", 0.05), ("1tbit", 100.0)] {
+            let words = Words { pattern, rate, load, packets: 500, flows: 100_000, sizes: "65535", ..STEADY };
+            let (totals, _) = trace("pfifo limit 10", &words, false);
+            assert_eq!(totals.offered, 500, "{pattern} {rate}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! A discipline from outside the registry: one that a researcher wrote in another language to try an idea.
+//!
+//! The registry's disciplines are dispatched statically; a foreign one is behind a `dyn`, and slower for it.
+
+use crate::packet::Packet;
+use crate::scenario::Direction;
+use goodqueue_qdisc::{AnyQdisc, Backlog, Enqueued, Link, Owner, Probe, Qdisc};
+use goodqueue_units::{Instant, Stream};
+
+/// A foreign discipline; the contract is [`Qdisc`]'s.
+///
+/// A discipline that fails ends the run in its own way: it says so to whoever made it, drops what arrives from then on
+/// and delivers nothing. Conservation holds even so.
+pub trait Foreign: Send + Sync {
+    /// Its line with every parameter: what stands in the record, and makes the same discipline again.
+    fn line(&self) -> String;
+    /// As [`Qdisc::enqueue`].
+    fn enqueue(&mut self, now: Instant, packet: Packet, owner: &mut dyn Owner<Packet>);
+    /// As [`Qdisc::dequeue`].
+    fn dequeue(&mut self, now: Instant, owner: &mut dyn Owner<Packet>) -> Option<Packet>;
+    /// As [`Qdisc::next_timer`].
+    fn next_timer(&self) -> Option<Instant>;
+    /// As [`Qdisc::on_timer`].
+    fn on_timer(&mut self, now: Instant, owner: &mut dyn Owner<Packet>);
+    /// As [`Qdisc::backlog`].
+    fn backlog(&self) -> Backlog;
+    /// As [`Qdisc::probe`].
+    fn probe(&self, probe: &mut dyn Probe);
+}
+
+/// What a foreign discipline is made from.
+pub struct Request<'a> {
+    /// The scenario's key, for refusals.
+    pub key: &'static str,
+    /// The line, such as `./my_aqm.py:MyAqm target 5ms`.
+    pub line: &'a str,
+    /// Which bottleneck it is for.
+    pub direction: Direction,
+    /// The link below it.
+    pub link: Link,
+    /// Its dice: the stream that a discipline of the registry would draw from in its place.
+    pub random: Stream,
+}
+
+/// Makes foreign disciplines.
+pub type Maker<'a> = dyn FnMut(Request<'_>) -> Result<Box<dyn Foreign>, crate::ScenarioError> + 'a;
+
+/// Whether `line` names a discipline written in Python (`path/file.py:Class …`) and none of the registry.
+#[must_use]
+pub fn is_foreign(line: &str) -> bool {
+    line.split_whitespace().next().is_some_and(|word| word.contains(".py:"))
+}
+
+/// What a link asks for packets. The inner box keeps the size of this that of an [`AnyQdisc`].
+pub(crate) enum Discipline {
+    Registry(AnyQdisc<Packet>),
+    #[allow(clippy::redundant_allocation)] // one word, so that the tag can share the other's
+    Foreign(Box<Box<dyn Foreign>>),
+}
+
+const _: () = assert!(size_of::<Discipline>() == size_of::<AnyQdisc<Packet>>(), "one tag, not two");
+
+impl Qdisc<Packet> for Discipline {
+    #[inline]
+    fn enqueue<O: Owner<Packet>>(&mut self, now: Instant, packet: Packet, owner: &mut O) -> Enqueued {
+        match self {
+            Self::Registry(qdisc) => qdisc.enqueue(now, packet, owner),
+            Self::Foreign(qdisc) => {
+                qdisc.enqueue(now, packet, owner);
+                Enqueued::Success
+            }
+        }
+    }
+    #[inline]
+    fn dequeue<O: Owner<Packet>>(&mut self, now: Instant, owner: &mut O) -> Option<Packet> {
+        match self {
+            Self::Registry(qdisc) => qdisc.dequeue(now, owner),
+            Self::Foreign(qdisc) => qdisc.dequeue(now, owner),
+        }
+    }
+    #[inline]
+    fn next_timer(&self) -> Option<Instant> {
+        match self {
+            Self::Registry(qdisc) => qdisc.next_timer(),
+            Self::Foreign(qdisc) => qdisc.next_timer(),
+        }
+    }
+    fn on_timer<O: Owner<Packet>>(&mut self, now: Instant, owner: &mut O) {
+        match self {
+            Self::Registry(qdisc) => qdisc.on_timer(now, owner),
+            Self::Foreign(qdisc) => qdisc.on_timer(now, owner),
+        }
+    }
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        match self {
+            Self::Registry(qdisc) => qdisc.backlog(),
+            Self::Foreign(qdisc) => qdisc.backlog(),
+        }
+    }
+    fn probe(&self, probe: &mut dyn Probe) {
+        match self {
+            Self::Registry(qdisc) => qdisc.probe(probe),
+            Self::Foreign(qdisc) => qdisc.probe(probe),
+        }
+    }
+}

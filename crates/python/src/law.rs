@@ -1,0 +1,289 @@
+//! A discipline written in Python: calls its methods and checks that no packet gets lost.
+
+use crate::packet::{Ledger, Link, Packet, Place, Queue, instant};
+use goodqueue_netsim::Packet as Cargo;
+use goodqueue_netsim::foreign::Foreign;
+use goodqueue_qdisc::{Backlog, Drop as Why, Owner, Probe};
+use goodqueue_units::{Instant, Stream};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::{Arc, Mutex};
+
+pyo3::create_exception!(
+    _goodqueue,
+    DisciplineError,
+    pyo3::exceptions::PyValueError,
+    "A discipline written in Python failed; its cause, if there is one, is what it raised."
+);
+
+/// A discipline written in Python.
+pub(crate) struct Law {
+    /// The class's name, for complaints.
+    name: String,
+    /// Its line with every parameter.
+    line: String,
+    object: Py<PyAny>,
+    enqueue: Py<PyAny>,
+    dequeue: Py<PyAny>,
+    on_timer: Option<Py<PyAny>>,
+    queue: Py<Queue>,
+    pub(crate) ledger: Arc<Ledger>,
+    next_timer: Option<Instant>,
+    /// When it was last called.
+    now: Instant,
+}
+
+impl Law {
+    /// Lets `make(line, link)` make the object: it returns that, the class's name and the line with every parameter.
+    pub(crate) fn new(
+        make: &Bound<'_, PyAny>,
+        line: &str,
+        link: goodqueue_qdisc::Link,
+        random: Stream,
+    ) -> PyResult<Self> {
+        let py = make.py();
+        let ledger = Ledger::new(random);
+        let link = Link { rate: link.rate.as_bps(), mtu: link.mtu, ledger: Arc::clone(&ledger) };
+        let (object, name, line): (Bound<'_, PyAny>, String, String) = make.call1((line, link))?.extract()?;
+        let on_timer = object.getattr_opt("on_timer")?.map(Bound::unbind);
+        let mut law = Self {
+            name,
+            line,
+            enqueue: object.getattr("enqueue")?.unbind(),
+            dequeue: object.getattr("dequeue")?.unbind(),
+            on_timer,
+            object: object.unbind(),
+            queue: Py::new(py, Queue::new(Arc::clone(&ledger)))?,
+            ledger,
+            next_timer: None,
+            now: Instant::ZERO,
+        };
+        law.read_timer(py)?;
+        Ok(law)
+    }
+
+    pub(crate) fn line(&self) -> &str {
+        &self.line
+    }
+
+    pub(crate) fn next_timer(&self) -> Option<Instant> {
+        self.next_timer
+    }
+
+    pub(crate) fn backlog(&self) -> Backlog {
+        self.ledger.open().backlog
+    }
+
+    /// Offers `packet`, which must be away.
+    pub(crate) fn enqueue(&mut self, py: Python<'_>, now: Instant, packet: &Py<Packet>) -> PyResult<()> {
+        {
+            let mut inner = packet.borrow_mut(py);
+            inner.place = Place::Hand;
+            inner.plain.arrival = now;
+            inner.ledger = Some(Arc::clone(&self.ledger));
+        }
+        self.ledger.open().in_hand = 1;
+        self.now = now;
+        self.enqueue.bind(py).call1((now.as_nanos(), packet, &self.queue))?;
+        self.nothing_in_hand("enqueue", "queue.push(packet) or packet.drop(reason) on every path")?;
+        self.read_timer(py)
+    }
+
+    /// Asks for the packet to send next.
+    pub(crate) fn dequeue(&mut self, py: Python<'_>, now: Instant) -> PyResult<Option<Py<Packet>>> {
+        self.now = now;
+        let answer = self.dequeue.bind(py).call1((now.as_nanos(), &self.queue))?;
+        let packet = if answer.is_none() { None } else { Some(self.delivered(&answer)?) };
+        self.nothing_in_hand("dequeue", "each popped packet is returned, dropped or pushed again")?;
+        self.read_timer(py)?;
+        Ok(packet)
+    }
+
+    pub(crate) fn on_timer(&mut self, py: Python<'_>, now: Instant) -> PyResult<()> {
+        let Some(on_timer) = &self.on_timer else { return Ok(()) };
+        self.now = now;
+        on_timer.bind(py).call1((now.as_nanos(), &self.queue))?;
+        self.nothing_in_hand("on_timer", "each popped packet is dropped or pushed again")?;
+        self.read_timer(py)?;
+        match self.next_timer {
+            Some(next) if next <= now => Err(self.complain(&format!(
+                "on_timer left next_timer at {} ns, and it is {} ns now; accepted: a later time, or None",
+                next.as_nanos(),
+                now.as_nanos()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// What its `probe` shows, if it has one.
+    pub(crate) fn probe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        match self.object.bind(py).getattr_opt("probe")? {
+            Some(probe) => probe.call0()?.cast_into::<PyDict>().map_err(|error| {
+                let found = error.into_inner().get_type();
+                self.complain(&format!("probe returned {found}; accepted: a dict"))
+            }),
+            None => Ok(PyDict::new(py)),
+        }
+    }
+
+    fn complain(&self, message: &str) -> PyErr {
+        DisciplineError::new_err(format!("{}.{message}", self.name))
+    }
+
+    fn delivered(&self, answer: &Bound<'_, PyAny>) -> PyResult<Py<Packet>> {
+        const ACCEPTED: &str = "accepted: a packet from queue.pop(), or None";
+        let Ok(packet) = answer.cast::<Packet>() else {
+            let found = answer.get_type().name()?;
+            return Err(self.complain(&format!("dequeue returned a {found}; {ACCEPTED}")));
+        };
+        let mut inner = packet.borrow_mut();
+        let ours = inner.ledger.as_ref().is_some_and(|ledger| Arc::ptr_eq(ledger, &self.ledger));
+        if inner.place != Place::Hand || !ours {
+            let found = match inner.place {
+                Place::Queue => "that still waits in a queue",
+                _ => "that was delivered or dropped before",
+            };
+            return Err(self.complain(&format!("dequeue returned a packet {found}; {ACCEPTED}")));
+        }
+        inner.place = Place::Away;
+        inner.ledger = None;
+        self.ledger.open().in_hand -= 1;
+        drop(inner);
+        Ok(packet.clone().unbind())
+    }
+
+    /// Conservation: a packet is delivered, dropped, or waits.
+    fn nothing_in_hand(&self, method: &str, accepted: &str) -> PyResult<()> {
+        let books = self.ledger.open();
+        let lost = books.in_hand as usize + books.lost;
+        if lost == 0 {
+            return Ok(());
+        }
+        let packets = if lost == 1 { "a packet" } else { &format!("{lost} packets") };
+        let how = if books.lost > 0 { " in a queue that it let go of" } else { "" };
+        Err(self.complain(&format!("{method} lost {packets}{how}; accepted: {accepted}")))
+    }
+
+    /// Reads `next_timer`, which only who has an `on_timer` needs.
+    fn read_timer(&mut self, py: Python<'_>) -> PyResult<()> {
+        if self.on_timer.is_some() {
+            self.next_timer = match self.object.bind(py).getattr_opt(pyo3::intern!(py, "next_timer"))? {
+                Some(time) if !time.is_none() => Some(instant(&format!("{}.next_timer", self.name), &time)?),
+                _ => None,
+            };
+        }
+        Ok(())
+    }
+}
+
+/// What a discipline raised, until whoever runs the simulation takes it.
+pub(crate) type Failure = Arc<Mutex<Option<PyErr>>>;
+
+/// A law in a run. When it fails, the failure waits for the end of the time slice; until then nothing gets through.
+pub(crate) struct InRun {
+    law: Law,
+    failure: Failure,
+    failed: bool,
+    /// Packets taken in and not given back, whatever the law thinks.
+    inside: u32,
+}
+
+impl InRun {
+    pub(crate) fn new(law: Law, failure: Failure) -> Self {
+        Self { law, failure, failed: false, inside: 0 }
+    }
+
+    fn fail(&mut self, error: PyErr) {
+        self.failed = true;
+        let mut slot = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        slot.get_or_insert(error);
+    }
+
+    /// Hands the fates of packets on.
+    fn tell(&mut self, py: Python<'_>, owner: &mut dyn Owner<Cargo>) {
+        let mut books = self.law.ledger.open();
+        if books.dropped.is_empty() && books.marked.is_empty() {
+            return;
+        }
+        let (dropped, marked) = (std::mem::take(&mut books.dropped), std::mem::take(&mut books.marked));
+        drop(books);
+        for (packet, why) in marked {
+            if let Some(cargo) = packet.borrow(py).cargo() {
+                owner.marked(&cargo, why);
+            }
+        }
+        for (packet, why) in dropped {
+            if let Some(cargo) = packet.borrow(py).cargo() {
+                owner.dropped(cargo, why);
+                self.inside -= 1;
+            }
+        }
+    }
+}
+
+impl Foreign for InRun {
+    fn line(&self) -> String {
+        self.law.line.clone()
+    }
+
+    fn enqueue(&mut self, now: Instant, packet: Cargo, owner: &mut dyn Owner<Cargo>) {
+        if self.failed {
+            return owner.dropped(packet, Why::Overlimit);
+        }
+        self.inside += 1;
+        Python::attach(|py| {
+            let offered = Py::new(py, Packet::of(packet));
+            match offered.and_then(|packet| self.law.enqueue(py, now, &packet)) {
+                Ok(()) => self.tell(py, owner),
+                Err(error) => self.fail(error),
+            }
+        });
+    }
+
+    fn dequeue(&mut self, now: Instant, owner: &mut dyn Owner<Cargo>) -> Option<Cargo> {
+        if self.failed {
+            return None;
+        }
+        Python::attach(|py| match self.law.dequeue(py, now) {
+            Ok(packet) => {
+                self.tell(py, owner);
+                let cargo = packet.and_then(|packet| packet.borrow(py).cargo())?;
+                self.inside -= 1;
+                Some(cargo)
+            }
+            Err(error) => {
+                self.fail(error);
+                None
+            }
+        })
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        // A law that holds packets back may name a time that has passed: that is now.
+        if self.failed { None } else { self.law.next_timer().map(|time| time.max(self.law.now)) }
+    }
+
+    fn on_timer(&mut self, now: Instant, owner: &mut dyn Owner<Cargo>) {
+        if self.failed {
+            return;
+        }
+        Python::attach(|py| match self.law.on_timer(py, now) {
+            Ok(()) => self.tell(py, owner),
+            Err(error) => self.fail(error),
+        });
+    }
+
+    fn backlog(&self) -> Backlog {
+        Backlog { packets: self.inside, bytes: self.law.backlog().bytes }
+    }
+
+    fn probe(&self, probe: &mut dyn Probe) {
+        const SERIES: &str = "drop_probability";
+        Python::attach(|py| {
+            let shown = self.law.probe(py).ok().and_then(|shown| shown.get_item(SERIES).ok().flatten());
+            if let Some(value) = shown.and_then(|value| value.extract().ok()) {
+                probe.real(SERIES, value);
+            }
+        });
+    }
+}

@@ -1,0 +1,325 @@
+//! Packets and queues as Python sees them, and the ledger that knows where each packet is.
+
+use goodqueue_netsim::Packet as Cargo;
+use goodqueue_qdisc::packet::Plain;
+use goodqueue_qdisc::{Backlog, Drop as Why, Mark, Packet as _};
+use goodqueue_units::{Ecn, Instant, Stream};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// The greatest packet that `Packet(len)` takes, in bytes.
+const MOST_BYTES: u32 = 1_000_000;
+
+/// Where a packet is, as far as a discipline is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Not with a discipline: new, delivered or dropped.
+    Away,
+    /// In the hands of a discipline written in Python, which has to do something with it.
+    Hand,
+    /// In a queue.
+    Queue,
+}
+
+/// What a discipline has done since its owner last looked, and what it holds.
+pub(crate) struct Books {
+    pub(crate) dropped: Vec<(Py<Packet>, Why)>,
+    pub(crate) marked: Vec<(Py<Packet>, Mark)>,
+    /// What waits in all its queues.
+    pub(crate) backlog: Backlog,
+    /// Packets in its hands.
+    pub(crate) in_hand: u32,
+    /// Packets that waited in a queue which is no more.
+    pub(crate) lost: usize,
+    pub(crate) random: Stream,
+}
+
+/// The books of one discipline, which its packets, queues and link share. Uncontended: the GIL is held around it.
+pub(crate) struct Ledger(Mutex<Books>);
+
+impl Ledger {
+    pub(crate) fn new(random: Stream) -> Arc<Self> {
+        let backlog = Backlog::default();
+        let books = Books { dropped: vec![], marked: vec![], backlog, in_hand: 0, lost: 0, random };
+        Arc::new(Self(Mutex::new(books)))
+    }
+
+    pub(crate) fn open(&self) -> MutexGuard<'_, Books> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// A packet, as a queue discipline sees it.
+#[pyclass(module = "goodqueue.qdisc")]
+pub(crate) struct Packet {
+    pub(crate) plain: Plain,
+    pub(crate) flow: u32,
+    /// What the simulator carries in it.
+    pub(crate) cargo: Option<Cargo>,
+    pub(crate) place: Place,
+    pub(crate) ledger: Option<Arc<Ledger>>,
+}
+
+/// The codepoints by the two bits.
+const ECN_NAMES: [&str; 4] = ["not-ect", "ect1", "ect0", "ce"];
+
+impl Packet {
+    /// A packet of the simulator that a discipline written in Python is offered.
+    pub(crate) fn of(cargo: Cargo) -> Self {
+        let (source, destination) = cargo.host_hashes();
+        let plain = Plain {
+            len: cargo.len(),
+            ecn: cargo.ecn(),
+            flow_hash: cargo.flow_hash(),
+            host_hashes: (source, destination),
+            dscp: cargo.dscp(),
+            arrival: cargo.arrival(),
+            id: 0,
+        };
+        Self { plain, flow: cargo.flow(), cargo: Some(cargo), place: Place::Away, ledger: None }
+    }
+
+    /// What the simulator gave, as the discipline left it.
+    pub(crate) fn cargo(&self) -> Option<Cargo> {
+        let mut cargo = self.cargo?;
+        if self.plain.ecn == Ecn::Ce {
+            cargo.set_ce();
+        }
+        Some(cargo)
+    }
+
+    /// The ledger of the discipline that has it.
+    fn books(&self, what: &str) -> PyResult<Arc<Ledger>> {
+        match (self.place, &self.ledger) {
+            (Place::Hand | Place::Queue, Some(ledger)) => Ok(Arc::clone(ledger)),
+            _ => Err(PyValueError::new_err(format!("{what}: the packet was delivered or dropped already"))),
+        }
+    }
+
+    fn must_be_in_hand(&self, what: &str) -> PyResult<Arc<Ledger>> {
+        if self.place == Place::Queue {
+            return Err(PyValueError::new_err(format!("{what}: the packet waits in a queue; pop it first")));
+        }
+        self.books(what)
+    }
+}
+
+/// The reason called `name`, out of `all`.
+fn reason<T: Copy>(name: &str, all: &[T], names: fn(T) -> &'static str, what: &str) -> PyResult<T> {
+    all.iter().copied().find(|why| names(*why) == name).ok_or_else(|| {
+        let known: Vec<&str> = all.iter().map(|why| names(*why)).collect();
+        PyValueError::new_err(format!("{what}: found reason {name:?}; accepted: {}", known.join(", ")))
+    })
+}
+
+#[pymethods]
+impl Packet {
+    #[new]
+    #[pyo3(signature = (len, *, ecn="not-ect", flow=0, dscp=0, id=0))]
+    fn new(len: i64, ecn: &str, flow: i64, dscp: i64, id: i64) -> PyResult<Self> {
+        let within = |name: &str, value: i64, least: i64, most: i64| {
+            let refused = || format!("Packet {name}: found {value}; accepted: {least} to {most}");
+            if (least..=most).contains(&value) { Ok(value) } else { Err(PyValueError::new_err(refused())) }
+        };
+        let bits = ECN_NAMES.iter().position(|name| *name == ecn).ok_or_else(|| {
+            PyValueError::new_err(format!("Packet ecn: found {ecn:?}; accepted: {}", ECN_NAMES.join(", ")))
+        })?;
+        let flow = within("flow", flow, 0, u32::MAX.into())? as u32;
+        // Fibonacci hashing: disciplines pick a bucket by the upper bits, and near numbers must differ there.
+        let flow_hash = flow.wrapping_mul(0x9e37_79b1);
+        let plain = Plain {
+            len: within("len", len, 1, MOST_BYTES.into())? as u32,
+            ecn: Ecn::from_bits(bits as u8),
+            flow_hash,
+            host_hashes: (flow_hash, !flow_hash),
+            dscp: within("dscp", dscp, 0, 63)? as u8,
+            arrival: Instant::ZERO,
+            id: within("id", id, 0, i64::MAX)? as u64,
+        };
+        Ok(Self { plain, flow, cargo: None, place: Place::Away, ledger: None })
+    }
+
+    #[getter]
+    fn len(&self) -> u32 {
+        self.plain.len
+    }
+
+    #[getter]
+    fn ecn(&self) -> &'static str {
+        ECN_NAMES[usize::from(self.plain.ecn.bits())]
+    }
+
+    #[getter]
+    fn flow(&self) -> u32 {
+        self.flow
+    }
+
+    #[getter]
+    fn dscp(&self) -> u8 {
+        self.plain.dscp
+    }
+
+    #[getter]
+    fn id(&self) -> u64 {
+        self.plain.id
+    }
+
+    #[getter]
+    fn arrival(&self) -> u64 {
+        self.plain.arrival.as_nanos()
+    }
+
+    #[pyo3(signature = (reason="early"), text_signature = "($self, reason='early')")]
+    fn drop(mut slf: PyRefMut<'_, Self>, reason: &str) -> PyResult<()> {
+        let why = self::reason(reason, &Why::ALL, Why::name, "packet.drop")?;
+        let ledger = slf.must_be_in_hand("packet.drop")?;
+        slf.place = Place::Away;
+        slf.ledger = None;
+        let packet: Py<Self> = slf.into();
+        let mut books = ledger.open();
+        books.in_hand -= 1;
+        books.dropped.push((packet, why));
+        Ok(())
+    }
+
+    #[pyo3(signature = (reason="early"), text_signature = "($self, reason='early')")]
+    fn mark(mut slf: PyRefMut<'_, Self>, reason: &str) -> PyResult<bool> {
+        let why = self::reason(reason, &Mark::ALL, Mark::name, "packet.mark")?;
+        let ledger = slf.books("packet.mark")?;
+        if !slf.plain.ecn.is_capable() {
+            return Ok(false);
+        }
+        if slf.plain.ecn != Ecn::Ce {
+            slf.plain.ecn = Ecn::Ce;
+            let packet: Py<Self> = slf.into();
+            ledger.open().marked.push((packet, why));
+        }
+        Ok(true)
+    }
+
+    fn __repr__(&self) -> String {
+        let Plain { len, dscp, id, .. } = self.plain;
+        format!("Packet({len}, ecn='{}', flow={}, dscp={dscp}, id={id})", self.ecn(), self.flow)
+    }
+}
+
+/// A FIFO of a discipline written in Python.
+#[pyclass(module = "goodqueue.qdisc")]
+pub(crate) struct Queue {
+    packets: VecDeque<Py<Packet>>,
+    bytes: u64,
+    ledger: Arc<Ledger>,
+}
+
+impl Queue {
+    pub(crate) fn new(ledger: Arc<Ledger>) -> Self {
+        Self { packets: VecDeque::new(), bytes: 0, ledger }
+    }
+
+    fn taken(&mut self, py: Python<'_>, packet: Option<Py<Packet>>) -> Option<Py<Packet>> {
+        let packet = packet?;
+        let mut inner = packet.borrow_mut(py);
+        inner.place = Place::Hand;
+        let len = u64::from(inner.plain.len);
+        drop(inner);
+        self.bytes -= len;
+        let mut books = self.ledger.open();
+        books.in_hand += 1;
+        books.backlog.packets -= 1;
+        books.backlog.bytes -= len;
+        Some(packet)
+    }
+}
+
+#[pymethods]
+impl Queue {
+    fn __len__(&self) -> usize {
+        self.packets.len()
+    }
+
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    #[getter]
+    fn head(&self, py: Python<'_>) -> Option<Py<Packet>> {
+        self.packets.front().map(|packet| packet.clone_ref(py))
+    }
+
+    fn push(&mut self, mut packet: PyRefMut<'_, Packet>) -> PyResult<()> {
+        let ledger = packet.must_be_in_hand("queue.push")?;
+        if !Arc::ptr_eq(&ledger, &self.ledger) {
+            return Err(PyValueError::new_err("queue.push: the packet is of another discipline"));
+        }
+        packet.place = Place::Queue;
+        let len = u64::from(packet.plain.len);
+        self.bytes += len;
+        self.packets.push_back(packet.into());
+        let mut books = ledger.open();
+        books.in_hand -= 1;
+        books.backlog.packets += 1;
+        books.backlog.bytes += len;
+        Ok(())
+    }
+
+    fn pop(&mut self, py: Python<'_>) -> Option<Py<Packet>> {
+        let packet = self.packets.pop_front();
+        self.taken(py, packet)
+    }
+
+    fn pop_tail(&mut self, py: Python<'_>) -> Option<Py<Packet>> {
+        let packet = self.packets.pop_back();
+        self.taken(py, packet)
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        self.ledger.open().lost += self.packets.len();
+    }
+}
+
+/// The link below a discipline written in Python: what it may know, its dice, and further queues.
+#[pyclass(module = "goodqueue.qdisc", frozen)]
+pub(crate) struct Link {
+    pub(crate) rate: u64,
+    pub(crate) mtu: u32,
+    pub(crate) ledger: Arc<Ledger>,
+}
+
+#[pymethods]
+impl Link {
+    #[getter]
+    fn rate(&self) -> u64 {
+        self.rate
+    }
+
+    #[getter]
+    fn mtu(&self) -> u32 {
+        self.mtu
+    }
+
+    fn random(&self) -> f64 {
+        self.ledger.open().random.next_f64()
+    }
+
+    fn queue(&self) -> Queue {
+        Queue::new(Arc::clone(&self.ledger))
+    }
+}
+
+/// A point in time from Python: whole nanoseconds.
+pub(crate) fn instant(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Instant> {
+    value.extract::<u64>().ok().filter(|ns| *ns < 1 << 63).map(Instant::from_nanos).ok_or_else(|| {
+        let shown = value.repr().map_or_else(|_| String::from("?"), |text| text.to_string());
+        let message = format!("{what}: found {shown}; accepted: whole nanoseconds, 0 or more");
+        if value.is_instance_of::<pyo3::types::PyInt>() {
+            PyValueError::new_err(message)
+        } else {
+            PyTypeError::new_err(message)
+        }
+    })
+}

@@ -1,0 +1,320 @@
+//! One discipline by itself, driven by hand: what `goodqueue.qdisc.make` returns.
+
+use crate::law::Law;
+use crate::packet::{Packet, Place, instant};
+use goodqueue_netsim::foreign::is_foreign;
+use goodqueue_qdisc::packet::Plain;
+use goodqueue_qdisc::param::Unit;
+use goodqueue_qdisc::{
+    AnyQdisc, Drop as Why, Link, Mark, Owner, Packet as QdiscPacket, Probe, Qdisc as _, registry,
+};
+use goodqueue_units::{Ecn, Instant, Stream, Streams, parse};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyInt};
+
+/// A Python packet within a discipline of the registry.
+struct Held {
+    plain: Plain,
+    object: Py<Packet>,
+}
+
+impl QdiscPacket for Held {
+    fn len(&self) -> u32 {
+        self.plain.len
+    }
+    fn ecn(&self) -> Ecn {
+        self.plain.ecn
+    }
+    fn set_ce(&mut self) {
+        self.plain.ecn = Ecn::Ce;
+    }
+    fn flow_hash(&self) -> u32 {
+        self.plain.flow_hash
+    }
+    fn dscp(&self) -> u8 {
+        self.plain.dscp
+    }
+    fn host_hashes(&self) -> (u32, u32) {
+        self.plain.host_hashes
+    }
+    fn set_dscp(&mut self, dscp: u8) {
+        self.plain.dscp = dscp;
+    }
+    fn arrival(&self) -> Instant {
+        self.plain.arrival
+    }
+    fn set_arrival(&mut self, now: Instant) {
+        self.plain.arrival = now;
+    }
+}
+
+impl Held {
+    /// Lets go of it: the Python object shows what the discipline made of it.
+    fn release(self, py: Python<'_>) -> Py<Packet> {
+        let mut inner = self.object.borrow_mut(py);
+        inner.plain = self.plain;
+        inner.place = Place::Away;
+        drop(inner);
+        self.object
+    }
+}
+
+/// The owner: fates of the last call, and the dice.
+struct Fates {
+    dropped: Vec<(Py<Packet>, &'static str)>,
+    marked: Vec<(Py<Packet>, &'static str)>,
+    random: Stream,
+}
+
+impl Owner<Held> for Fates {
+    fn dropped(&mut self, packet: Held, why: Why) {
+        Python::attach(|py| self.dropped.push((packet.release(py), why.name())));
+    }
+    fn marked(&mut self, packet: &Held, why: Mark) {
+        Python::attach(|py| {
+            packet.object.borrow_mut(py).plain.ecn = Ecn::Ce;
+            self.marked.push((packet.object.clone_ref(py), why.name()));
+        });
+    }
+    fn random_u32(&mut self) -> u32 {
+        self.random.next_u32()
+    }
+    fn random_u64(&mut self) -> u64 {
+        self.random.next_u64()
+    }
+}
+
+#[allow(clippy::large_enum_variant)] // one of them a discipline, and it never moves
+enum Kind {
+    Registry(AnyQdisc<Held>),
+    Python(Law),
+}
+
+/// A queue discipline that is driven by hand.
+#[pyclass(module = "goodqueue.qdisc")]
+pub(crate) struct Qdisc {
+    kind: Kind,
+    fates: Fates,
+    now: Instant,
+    line: String,
+}
+
+impl Qdisc {
+    /// Time may stand still, and never goes back.
+    fn tick(&mut self, what: &str, now: &Bound<'_, PyAny>) -> PyResult<Instant> {
+        let time = instant(&format!("{what}: now_ns"), now)?;
+        if time < self.now {
+            let (time, last) = (time.as_nanos(), self.now.as_nanos());
+            let message = format!("{what}: found now_ns {time}; accepted: {last} (the last call's) or later");
+            return Err(PyValueError::new_err(message));
+        }
+        self.fates.dropped.clear();
+        self.fates.marked.clear();
+        self.now = time;
+        Ok(time)
+    }
+
+    /// Notes what a law has done; beside an error too, so that nothing is left for the next call.
+    fn settle<T>(&mut self, result: PyResult<T>) -> PyResult<T> {
+        if let Kind::Python(law) = &self.kind {
+            let mut books = law.ledger.open();
+            self.fates.dropped = books.dropped.drain(..).map(|(packet, why)| (packet, why.name())).collect();
+            self.fates.marked = books.marked.drain(..).map(|(packet, why)| (packet, why.name())).collect();
+        }
+        result
+    }
+}
+
+fn refuse(error: goodqueue_qdisc::Error) -> PyErr {
+    PyValueError::new_err(error.0)
+}
+
+#[pymethods]
+impl Qdisc {
+    #[new]
+    fn new(line: &str, rate: &str, mtu: u32, seed: u64, make: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let rate = parse::rate(rate).map_err(|error| PyValueError::new_err(format!("link rate: {error}")))?;
+        if !(1..=1_000_000).contains(&mtu) {
+            return Err(PyValueError::new_err(format!("mtu: found {mtu}; accepted: 1 to 1000000 bytes")));
+        }
+        let link = Link { rate, mtu };
+        let random = Streams::new(seed).stream("qdisc", 0);
+        let (kind, line) = if is_foreign(line) {
+            let law = Law::new(make, line, link, random.clone())?;
+            let line = law.line().to_string();
+            (Kind::Python(law), line)
+        } else {
+            let args = registry::parse_line(line).map_err(refuse)?;
+            (Kind::Registry(AnyQdisc::build(&args, &link).map_err(refuse)?), args.to_string())
+        };
+        let fates = Fates { dropped: vec![], marked: vec![], random };
+        Ok(Self { kind, fates, now: Instant::ZERO, line })
+    }
+
+    fn enqueue(
+        &mut self,
+        py: Python<'_>,
+        now_ns: &Bound<'_, PyAny>,
+        packet: &Bound<'_, Packet>,
+    ) -> PyResult<()> {
+        if packet.borrow().place != Place::Away {
+            return Err(PyValueError::new_err(
+                "enqueue: the packet waits already; accepted: one that does not",
+            ));
+        }
+        let now = self.tick("enqueue", now_ns)?;
+        let object = packet.clone().unbind();
+        let result = match &mut self.kind {
+            Kind::Registry(qdisc) => {
+                let mut inner = packet.borrow_mut();
+                inner.plain.arrival = now;
+                inner.place = Place::Queue;
+                let plain = inner.plain;
+                drop(inner);
+                qdisc.enqueue(now, Held { plain, object }, &mut self.fates);
+                Ok(())
+            }
+            Kind::Python(law) => law.enqueue(py, now, &object),
+        };
+        self.settle(result)
+    }
+
+    fn dequeue(&mut self, py: Python<'_>, now_ns: &Bound<'_, PyAny>) -> PyResult<Option<Py<Packet>>> {
+        let now = self.tick("dequeue", now_ns)?;
+        let result = match &mut self.kind {
+            Kind::Registry(qdisc) => Ok(qdisc.dequeue(now, &mut self.fates).map(|held| held.release(py))),
+            Kind::Python(law) => law.dequeue(py, now),
+        };
+        self.settle(result)
+    }
+
+    fn next_timer(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Registry(qdisc) => qdisc.next_timer(),
+            Kind::Python(law) => law.next_timer(),
+        }
+        .map(Instant::as_nanos)
+    }
+
+    fn on_timer(&mut self, py: Python<'_>, now_ns: &Bound<'_, PyAny>) -> PyResult<()> {
+        let now = self.tick("on_timer", now_ns)?;
+        let result = match &mut self.kind {
+            Kind::Registry(qdisc) => {
+                // Calls before it is due are not part of the contract.
+                if qdisc.next_timer().is_some_and(|due| due <= now) {
+                    qdisc.on_timer(now, &mut self.fates);
+                }
+                Ok(())
+            }
+            Kind::Python(law) => law.on_timer(py, now),
+        };
+        self.settle(result)
+    }
+
+    /// Packets and bytes that wait.
+    #[getter]
+    fn backlog(&self) -> (u32, u64) {
+        let backlog = match &self.kind {
+            Kind::Registry(qdisc) => qdisc.backlog(),
+            Kind::Python(law) => law.backlog(),
+        };
+        (backlog.packets, backlog.bytes)
+    }
+
+    fn probe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        match &self.kind {
+            Kind::Registry(qdisc) => {
+                let mut variables = Variables(PyDict::new(py), Ok(()));
+                qdisc.probe(&mut variables);
+                variables.1.map(|()| variables.0)
+            }
+            Kind::Python(law) => law.probe(py),
+        }
+    }
+
+    #[getter]
+    fn dropped(&self, py: Python<'_>) -> Vec<(Py<Packet>, &'static str)> {
+        self.fates.dropped.iter().map(|(packet, why)| (packet.clone_ref(py), *why)).collect()
+    }
+
+    #[getter]
+    fn marked(&self, py: Python<'_>) -> Vec<(Py<Packet>, &'static str)> {
+        self.fates.marked.iter().map(|(packet, why)| (packet.clone_ref(py), *why)).collect()
+    }
+
+    #[getter]
+    fn line(&self) -> &str {
+        &self.line
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<qdisc {}>", self.line)
+    }
+}
+
+/// Collects variables into a dict.
+struct Variables<'py>(Bound<'py, PyDict>, PyResult<()>);
+
+impl Probe for Variables<'_> {
+    fn integer(&mut self, name: &'static str, value: i128) {
+        let set = self.0.set_item(name, value);
+        self.1 = std::mem::replace(&mut self.1, Ok(())).and(set);
+    }
+    fn real(&mut self, name: &'static str, value: f64) {
+        let set = self.0.set_item(name, value);
+        self.1 = std::mem::replace(&mut self.1, Ok(())).and(set);
+    }
+    fn text(&mut self, name: &'static str, value: String) {
+        let set = self.0.set_item(name, value);
+        self.1 = std::mem::replace(&mut self.1, Ok(())).and(set);
+    }
+}
+
+/// The `tc` line of discipline `name` with `params` as keyword arguments: `True` and `False` switch flags, text is as
+/// in the line, numbers stand for numbers.
+#[pyfunction]
+pub(crate) fn qdisc_line(name: &str, params: &Bound<'_, PyDict>) -> PyResult<String> {
+    let known = registry::parse_line(name).map_err(refuse)?.spec.params;
+    let mut line = String::from(name);
+    for (key, value) in params {
+        let key: String = key.extract()?;
+        let spec = known.iter().find(|param| param.name == key);
+        let unit = spec.map(|param| param.unit);
+        let flag = value.cast::<PyBool>().ok().map(|flag| flag.is_true());
+        let text = value.str()?.to_string();
+        let accepted = || spec.map_or_else(String::new, |param| param.accepted());
+        let refused =
+            |why: &str| Err(PyValueError::new_err(format!("{name} {key}: found {}{why}", value.repr()?)));
+        let words = match (unit, flag) {
+            (Some(Unit::Flag), Some(true)) => key,
+            (Some(Unit::Flag), Some(false)) => {
+                format!("no{}{key}", if key.contains('_') { "_" } else { "" })
+            }
+            (Some(Unit::Flag), None) => return refused("; accepted: True or False"),
+            (Some(_), Some(_)) => return refused(&format!("; accepted: {}", accepted())),
+            (Some(Unit::Time | Unit::Rate), None) if !value.is_instance_of::<pyo3::types::PyString>() => {
+                return refused(&format!(", which has no unit; accepted: {}", accepted()));
+            }
+            _ if text.split_whitespace().count() != 1 => {
+                return refused(&format!("; accepted: {}", accepted()));
+            }
+            (Some(Unit::Word(_)), None) => text,
+            _ => format!("{key} {text}"),
+        };
+        line = format!("{line} {words}");
+    }
+    registry::parse_line(&line).map_err(refuse)?;
+    Ok(line)
+}
+
+/// A time such as `5ms` in nanoseconds; a whole number is nanoseconds already.
+#[pyfunction]
+pub(crate) fn time_ns(text: &Bound<'_, PyAny>) -> PyResult<u64> {
+    if text.is_instance_of::<PyInt>() && !text.is_instance_of::<PyBool>() {
+        return instant("ns", text).map(Instant::as_nanos);
+    }
+    let text: String = text.str()?.extract()?;
+    let parsed = parse::duration_with_unit(&text);
+    parsed.map(|span| span.as_nanos()).map_err(PyValueError::new_err)
+}

@@ -1,0 +1,157 @@
+//! A token bucket, and what a packet weighs on it: shared by `tbf` and `htb`.
+//!
+//! Tokens are kept as time, as Linux keeps them: a packet costs the time that it takes at the rate, in nanoseconds
+//! rounded down (Linux multiplies by a 32-bit reciprocal, which may be another nanosecond off). A bucket is full at first.
+
+use crate::param::{Args, Link, ParamSpec, Unit, Value};
+use goodqueue_units::{Duration, Instant, Rate};
+
+/// Half of what an `i64` of nanoseconds holds: no sum of two leaves it.
+const LONGEST: i64 = i64::MAX / 2;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bucket {
+    rate: u64,
+    /// Tokens that it holds at most, in nanoseconds.
+    depth: i64,
+    /// Tokens at `at`; below zero: debt.
+    tokens: i64,
+    at: Instant,
+}
+
+impl Bucket {
+    /// Of `bytes` at `rate`.
+    pub(super) fn new(rate: Rate, bytes: u64) -> Self {
+        let mut bucket = Self { rate: rate.as_bps(), depth: 0, tokens: 0, at: Instant::ZERO };
+        bucket.depth = bucket.cost(bytes);
+        bucket.tokens = bucket.depth;
+        bucket
+    }
+
+    /// What `bytes` cost.
+    #[inline]
+    pub(super) fn cost(&self, bytes: u64) -> i64 {
+        let time = match bytes.checked_mul(8_000_000_000) {
+            Some(product) => product / self.rate,
+            None => {
+                (u128::from(bytes) * 8_000_000_000 / u128::from(self.rate)).try_into().unwrap_or(u64::MAX)
+            }
+        };
+        i64::try_from(time).unwrap_or(LONGEST).min(LONGEST)
+    }
+
+    #[inline]
+    pub(super) fn tokens(&self, now: Instant) -> i64 {
+        let filled = i64::try_from(now.since(self.at).as_nanos()).unwrap_or(LONGEST).min(LONGEST);
+        (self.tokens + filled).min(self.depth)
+    }
+
+    /// How long until there are `tokens`; zero: there are.
+    #[inline]
+    pub(super) fn wait(&self, now: Instant, tokens: i64) -> Duration {
+        Duration::from_nanos((tokens - self.tokens(now)).max(0) as u64)
+    }
+
+    /// Takes `cost` tokens, leaving no less than `least`.
+    #[inline]
+    pub(super) fn charge(&mut self, now: Instant, cost: i64, least: i64) {
+        self.tokens = (self.tokens(now) - cost).max(least);
+        self.at = now;
+    }
+}
+
+/// What a packet weighs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Weight {
+    overhead: u64,
+    mpu: u64,
+}
+
+impl Weight {
+    pub(super) fn new(args: &Args) -> Self {
+        let integer = |name| args.integer(name).unwrap_or(0);
+        Self { overhead: integer("overhead"), mpu: integer("mpu") }
+    }
+
+    #[inline]
+    pub(super) fn of(self, len: u32) -> u64 {
+        (u64::from(len) + self.overhead).max(self.mpu)
+    }
+}
+
+/// The rate of a line, or the link's.
+pub(super) fn rate(args: &Args, link: &Link, name: &str) -> Rate {
+    args.integer(name).and_then(Rate::from_bps).unwrap_or(link.rate)
+}
+
+const fn size(name: &'static str, source: &'static str, help: &'static str) -> ParamSpec {
+    ParamSpec { name, unit: Unit::Bytes, default: Value::Integer(0), range: (0.0, 1e6), source, help }
+}
+
+pub(super) const OVERHEAD: ParamSpec = size("overhead", "tc(8)", "bytes that the wire adds to each packet");
+pub(super) const MPU: ParamSpec = size("mpu", "tc-tbf(8)", "least bytes that a packet counts for");
+
+pub(super) const RATE: ParamSpec = ParamSpec {
+    name: "rate",
+    unit: Unit::Rate,
+    default: Value::Unset,
+    range: (1e3, 1e12),
+    source: "tc-tbf(8), tc-htb(8)",
+    help: "rate to shape to; unset, which tc refuses: the link's",
+};
+
+/// Whether the child learns that nothing is to send.
+pub(super) const IDLE: ParamSpec = ParamSpec {
+    name: "idle",
+    unit: Unit::Choice(&["linux", "told"]),
+    default: Value::Integer(0),
+    range: (0.0, 0.0),
+    source: "goodqueue",
+    help: "told: an empty child is asked for a packet too, as a link asks it; linux: see the page",
+};
+
+/// The child's word, which ends a line.
+pub(super) const CHILD: ParamSpec = ParamSpec {
+    name: "child",
+    unit: Unit::Line,
+    default: Value::Unset,
+    range: (0.0, 0.0),
+    source: "goodqueue (tc: a qdisc whose parent is the class)",
+    help: "the discipline inside: all that follows is its line",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10 Mbit/s are 800 ns a byte. 3000 bytes: 2.4 ms of tokens. Two packets of 1514 (1.2112 ms each) leave -22.4 us.
+    #[test]
+    fn tokens_are_time() {
+        let at = Instant::from_nanos;
+        let mut bucket = Bucket::new(Rate::from_bps(10_000_000).unwrap(), 3000);
+        assert_eq!((bucket.cost(1514), bucket.tokens(at(5))), (1_211_200, 2_400_000));
+        bucket.charge(at(0), 1_211_200, i64::MIN);
+        bucket.charge(at(0), 1_211_200, i64::MIN);
+        assert_eq!((bucket.tokens(at(0)), bucket.tokens(at(22_400))), (-22_400, 0));
+        assert_eq!(bucket.wait(at(0), 0).as_nanos(), 22_400);
+        assert_eq!(bucket.wait(at(22_400), 0).as_nanos(), 0);
+        assert_eq!(bucket.tokens(at(1_000_000_000)), 2_400_000, "no more than the burst");
+        bucket.charge(at(1_000_000_000), 5_000_000, -1_000_000);
+        assert_eq!(bucket.tokens(at(1_000_000_000)), -1_000_000, "no more debt than allowed");
+    }
+
+    /// A terabyte at 1 kbit/s is 250 years, ten years of filling are no overflow, and no clock runs out.
+    #[test]
+    fn nothing_overflows() {
+        let bucket = Bucket::new(Rate::from_bps(1000).unwrap(), 1_000_000_000_000);
+        assert_eq!(bucket.cost(u64::from(u32::MAX)), 34_359_738_360_000_000);
+        assert_eq!(bucket.cost(u64::MAX), LONGEST);
+        assert_eq!(bucket.tokens(Instant::MAX), LONGEST);
+    }
+
+    #[test]
+    fn a_packet_weighs_its_overhead_and_mpu_at_least() {
+        let weight = Weight { overhead: 24, mpu: 84 };
+        assert_eq!([40, 60, 1514].map(|len| weight.of(len)), [84, 84, 1538]);
+    }
+}

@@ -1,0 +1,130 @@
+//! HTB's shaper: one class with a rate, a ceiling and a child; `tc`'s usual way to emulate a slower link.
+//!
+//! Source: tc-htb(8). Tokens come at `rate` into a bucket of `burst` bytes, and at `ceil` into one of `cburst`. A packet
+//! may leave while neither is in debt, *whatever its length*: it may run both into debt, and the next one waits until it
+//! is paid. So `burst 1600`, `tc`'s default, lets two full frames out back to back after a pause, and `burst 1b cburst
+//! 1b` is a serial link. Debts of more than a minute are forgiven (Linux; unverified: no traces exist).
+//!
+//! Only the class at the root is here: no hierarchy, so nothing to borrow, no priorities and no quantum. A class that has
+//! no parent sends at its rate whatever `ceil` is; that and its `cburst` tell only where they are the narrower ones.
+//!
+//! **An empty child is never asked**, as in Linux, so `red` does not learn that the link is idle: its average freezes
+//! above `max` and, once all senders are silent, it drops all that comes. `idle told` asks, as a link without a shaper
+//! does. Unlike in `tbf` the packet stays in the child until it may leave.
+
+use super::bucket::{Bucket, CHILD, IDLE, MPU, OVERHEAD, RATE, Weight, rate};
+use crate::packet::Packet;
+use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::registry::{AnyQdisc, Discipline};
+use crate::signal::Owner;
+use goodqueue_units::{Duration, Instant};
+
+/// One class of `tc`'s `htb`.
+pub struct Htb<P> {
+    child: AnyQdisc<P>,
+    buckets: [Bucket; 2],
+    weight: Weight,
+    /// Whether an empty child is asked, too.
+    tells_idle: bool,
+    /// When the debt is paid, if packets wait for that.
+    wake: Option<Instant>,
+}
+
+/// A minute.
+const GREATEST_DEBT: i64 = -60_000_000_000;
+
+const MANUAL: &str = "tc-htb(8)";
+
+/// Bytes that `tc` adds to what the rate sends in a clock tick of a nanosecond, where a line has no burst.
+const FRAME: u64 = 1600;
+
+const fn burst(name: &'static str, help: &'static str) -> ParamSpec {
+    ParamSpec { name, unit: Unit::Bytes, default: Value::Unset, range: (1.0, 1e12), source: MANUAL, help }
+}
+
+const PARAMS: &[ParamSpec] = &[
+    RATE,
+    ParamSpec { name: "ceil", source: MANUAL, help: "rate of the second bucket; unset: rate", ..RATE },
+    burst("burst", "bytes of the first bucket; unset: 1600 and what the rate sends in a nanosecond"),
+    burst("cburst", "bytes of the second bucket; unset: as burst, of ceil"),
+    MPU,
+    OVERHEAD,
+    IDLE,
+    ParamSpec { default: Value::Line("pfifo"), ..CHILD },
+];
+
+impl<P: Packet> Discipline for Htb<P> {
+    const SPEC: QdiscSpec = QdiscSpec {
+        name: "htb",
+        summary: "One class of the hierarchical token bucket: shapes its child to a rate with a burst",
+        source: MANUAL,
+        params: PARAMS,
+    };
+
+    fn build(args: &Args, link: &Link) -> Result<Self, Error> {
+        let rate = rate(args, link, "rate");
+        let ceil = super::bucket::rate(args, &Link { rate, ..*link }, "ceil");
+        if ceil < rate {
+            return Err(Error("htb: ceil must not be less than rate".into()));
+        }
+        let bucket = |name, rate: goodqueue_units::Rate| {
+            let unset = FRAME + rate.as_bps() / 8_000_000_000;
+            Bucket::new(rate, args.integer(name).unwrap_or(unset))
+        };
+        let Some(child) = args.child() else { return Err(Error("htb: no child".into())) };
+        Ok(Self {
+            child: AnyQdisc::build(child, &Link { rate, ..*link })?,
+            buckets: [bucket("burst", rate), bucket("cburst", ceil)],
+            weight: Weight::new(args),
+            tells_idle: args.choice("idle") == "told",
+            wake: None,
+        })
+    }
+}
+
+impl<P: Packet> Qdisc<P> for Htb<P> {
+    fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued {
+        self.child.enqueue(now, packet, owner)
+    }
+
+    fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
+        self.wake = None;
+        if self.child.backlog().packets == 0 {
+            return if self.tells_idle { self.child.dequeue(now, owner) } else { None };
+        }
+        let wait = self.buckets.iter().map(|bucket| bucket.wait(now, 0)).max();
+        if let Some(wait) = wait.filter(|wait| *wait > Duration::ZERO) {
+            self.wake = Some(now + wait);
+            return None;
+        }
+        let packet = self.child.dequeue(now, owner)?;
+        let weight = self.weight.of(packet.len());
+        for bucket in &mut self.buckets {
+            bucket.charge(now, bucket.cost(weight), GREATEST_DEBT);
+        }
+        Some(packet)
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        self.wake.into_iter().chain(self.child.next_timer()).min()
+    }
+
+    fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
+        self.wake = self.wake.filter(|due| *due > now);
+        if self.child.next_timer().is_some_and(|due| due <= now) {
+            self.child.on_timer(now, owner);
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.child.backlog()
+    }
+
+    fn probe(&self, probe: &mut dyn Probe) {
+        self.child.probe(probe);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+use super::super::Noted;
+use super::*;
+use crate::packet::Plain;
+use crate::registry::parse_line;
+use goodqueue_units::Rate;
+use std::string::ToString;
+use std::vec::Vec;
+
+const LINK: Link = Link { rate: Rate::from_bps(1_000_000_000).unwrap(), mtu: 1514 };
+
+/// Four full frames at 0: when each leaves, in ns.
+fn departures(line: &str) -> Vec<u64> {
+    let (mut qdisc, mut owner, mut now) =
+        (AnyQdisc::<Plain>::parse(line, &LINK).unwrap(), Noted::default(), Instant::ZERO);
+    for _ in 0..4 {
+        qdisc.enqueue(now, Plain::new(1514), &mut owner);
+    }
+    let mut left = Vec::new();
+    while qdisc.backlog().packets > 0 {
+        match qdisc.dequeue(now, &mut owner) {
+            Some(_) => left.push(now.as_nanos()),
+            None => {
+                now = qdisc.next_timer().unwrap();
+                qdisc.on_timer(now, &mut owner);
+            }
+        }
+    }
+    left
+}
+
+/// 800 ns a byte. 1600 bytes: the first frame leaves 86, not in debt, so the second goes too and leaves -1428: 1.1424
+/// ms; then one each 1.2112 ms. With one byte the first leaves -1513: 1.2104 ms, and on as a serial link. A kernel showed
+/// both (two frames back to back by default; `burst 1b` as a link).
+#[test]
+fn a_packet_leaves_while_there_is_no_debt() {
+    let two = [0, 0, 1_142_400, 2_353_600];
+    assert_eq!(departures("htb rate 10mbit"), two);
+    assert_eq!(departures("htb rate 10mbit burst 1600 cburst 1600 child codel"), two);
+    assert_eq!(departures("htb rate 10mbit burst 1b cburst 1b"), [0, 1_210_400, 2_421_600, 3_632_800]);
+    // The smaller bucket rules.
+    assert_eq!(departures("htb rate 10mbit burst 10kb cburst 1b"), [0, 1_210_400, 2_421_600, 3_632_800]);
+    // At a ceiling of 100 Mbit/s (80 ns a byte) the burst leaves at that.
+    assert_eq!(
+        departures("htb rate 10mbit ceil 100mbit burst 10kb cburst 1b"),
+        [0, 121_040, 242_160, 363_280]
+    );
+}
+
+/// 60 s at 1 kbit/s are 7500 bytes: a packet of 9000 owes 72 s less the burst, of which 60 s are collected.
+#[test]
+fn debts_of_more_than_a_minute_are_forgiven() {
+    let mut htb = AnyQdisc::<Plain>::parse("htb rate 1kbit burst 1b", &LINK).unwrap();
+    let mut owner = Noted::default();
+    htb.enqueue(Instant::ZERO, Plain::new(9000), &mut owner);
+    htb.enqueue(Instant::ZERO, Plain::new(9000), &mut owner);
+    assert!(htb.dequeue(Instant::ZERO, &mut owner).is_some());
+    assert!(htb.dequeue(Instant::ZERO, &mut owner).is_none());
+    assert_eq!(htb.next_timer(), Some(Instant::from_nanos(60_000_000_000)));
+}
+
+/// The child's timer and the shaper's, whichever is first; each call fires the one that is due. `pi` looks at its queue
+/// every 10 ms.
+#[test]
+fn the_childs_timer_runs_on_while_packets_wait() {
+    let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+    let mut htb = AnyQdisc::<Plain>::parse("htb rate 1mbit burst 1b child pi w 100", &LINK).unwrap();
+    let mut owner = Noted::default();
+    for _ in 0..3 {
+        htb.enqueue(at(1), Plain::new(1514), &mut owner);
+    }
+    assert!(htb.dequeue(at(1), &mut owner).is_some());
+    assert!(htb.dequeue(at(1), &mut owner).is_none());
+    assert_eq!(htb.next_timer(), Some(at(10)));
+    htb.on_timer(at(10), &mut owner);
+    assert_eq!(htb.next_timer().unwrap().as_nanos(), 1_000_000 + 1513 * 8000);
+    assert!(htb.dequeue(at(10), &mut owner).is_none());
+    assert!(htb.dequeue(at(14), &mut owner).is_some());
+}
+
+/// A child that gets the shaper's rate, not the link's: `ared` sets itself up for 10 Mbit/s.
+/// And a frozen average: Linux's `red` under `htb` does not learn of idleness, `idle told` tells it.
+#[test]
+fn an_empty_child_is_not_asked_unless_the_line_says_so() {
+    struct Average(Option<f64>);
+    impl Probe for Average {
+        fn integer(&mut self, _name: &'static str, _value: i128) {}
+        fn real(&mut self, name: &'static str, value: f64) {
+            if name == "qavg" {
+                self.0 = Some(value);
+            }
+        }
+    }
+    let average = |idle| {
+        let line = ["htb rate 10mbit ", idle, " child red_gentle weight 0.5"].concat();
+        let (mut htb, mut owner) = (AnyQdisc::<Plain>::parse(&line, &LINK).unwrap(), Noted::default());
+        let mut now = Instant::ZERO;
+        for _ in 0..4 {
+            htb.enqueue(now, Plain::new(1514), &mut owner);
+        }
+        while htb.dequeue(now, &mut owner).is_some() || htb.backlog().packets > 0 {
+            now += Duration::from_millis(1);
+        }
+        now += Duration::from_secs(1);
+        htb.enqueue(now, Plain::new(1514), &mut owner);
+        let mut probe = Average(None);
+        htb.probe(&mut probe);
+        probe.0.unwrap()
+    };
+    // Arrivals found 0, 1, 2, 3: averages 0, 1/2, 5/4, 17/8; the last one finds 0 and halves it, or what is left of it.
+    assert!((average("idle linux") - 17.0 / 16.0).abs() < 1e-9);
+    assert!(average("idle told") < 1e-9);
+}
+
+#[test]
+fn its_line_holds_the_child_with_all_its_parameters() {
+    let line = parse_line("htb rate 10mbit burst 1600").unwrap().to_string();
+    assert_eq!(line, "htb rate 10mbit burst 1600 mpu 0 overhead 0 idle linux child pfifo limit 1000");
+    assert_eq!(parse_line(&line).unwrap().to_string(), line);
+    let refused = AnyQdisc::<Plain>::parse("htb rate 10mbit ceil 5mbit", &LINK).map(|_| ()).unwrap_err();
+    assert_eq!(refused.0, "htb: ceil must not be less than rate");
+}

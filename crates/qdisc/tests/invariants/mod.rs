@@ -1,0 +1,315 @@
+//! What must hold for every discipline of the registry, as code that the property tests and the fuzz targets share
+//! (`fuzz/` takes this file in by its path).
+
+use goodqueue_qdisc::packet::Plain;
+use goodqueue_qdisc::param::{ParamSpec, Unit};
+use goodqueue_qdisc::{AnyQdisc, Args, Backlog, Drop, Enqueued, Link, Mark, Owner, Probe, Qdisc};
+use goodqueue_units::{Duration, Ecn, Instant, Stream, Streams};
+use std::collections::HashMap;
+
+/// Ten of these leave a discipline idle for longer than any of its tick counters lasts.
+pub(crate) const YEAR: u64 = 365 * 24 * 3600 * 1_000_000_000;
+/// Where CoDel's 32 bits of 1024 ns wrap.
+pub(crate) const TICKS_WRAP: u64 = 1 << 42;
+/// Where PIE's 64 ns ticks leave 32 bits.
+pub(crate) const PIE_WRAP: u64 = 1 << 38;
+
+/// What an owner does to a discipline.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    /// Offers a packet.
+    Enqueue {
+        /// Its bytes.
+        len: u32,
+        /// Its flow.
+        flow: u32,
+        /// Its codepoint, in the low two bits.
+        ecn: u8,
+    },
+    /// Asks for one.
+    Dequeue,
+    /// Lets nanoseconds pass and calls the timer if it is due.
+    Advance(u64),
+    /// Lets nanoseconds pass and forgets the timer.
+    Oversleep(u64),
+}
+
+macro_rules! ensure {
+    ($cond:expr, $($why:tt)*) => {
+        if !$cond {
+            return Err(format!($($why)*));
+        }
+    };
+}
+
+/// Each packet offered is delivered or dropped, once; the backlog is what is held and below the limit; no flow is
+/// reordered; only ECN-capable packets are marked; a discipline that holds packets gives them, now or when it said.
+///
+/// # Errors
+/// Says which of these did not hold. A discipline that `args` cannot make holds all of them.
+pub(crate) fn every_packet_has_one_fate(
+    args: &Args,
+    link: &Link,
+    start: u64,
+    ops: &[Op],
+) -> Result<(), String> {
+    let Ok(qdisc) = AnyQdisc::build(args, link) else { return Ok(()) };
+    let mut bench = Bench::new(qdisc, args, start);
+    for op in ops {
+        bench.step(op)?;
+    }
+    bench.qdisc.probe(&mut Nobody); // looking changes nothing, and does not panic
+    bench.drain()?;
+    ensure!(bench.ledger.held.is_empty(), "empty, it still holds {:?}", bench.ledger.held);
+    Ok(())
+}
+
+/// Disciplines inside another: with a timer of their own, with dice, with several queues, shapers again.
+const CHILDREN: [&str; 6] = [
+    "codel target 1ms interval 10ms",
+    "pi limit 20 w 1000",
+    "fq_codel flows 8 limit 20",
+    "cake bandwidth 1mbit",
+    "tbf rate 1mbit burst 20000 child pie limit 20",
+    "red limit 60000",
+];
+
+/// The words for `param` with a value that is rarely chosen: the least, the greatest, or one so small that 400
+/// events meet it.
+pub(crate) fn unusual(param: &ParamSpec, which: usize) -> String {
+    let (least, greatest) = param.range;
+    let small = match param.unit {
+        Unit::Time => 1e6,
+        Unit::Bytes => 20_000.0,
+        Unit::Packets => 20.0,
+        Unit::Real => f64::midpoint(least, greatest),
+        _ => 8.0,
+    };
+    let value = [least, greatest, small.clamp(least, greatest)][which % 3];
+    let text = match param.unit {
+        Unit::Flag if which.is_multiple_of(2) => return format!("no_{}", param.name),
+        Unit::Flag => return param.name.to_string(),
+        Unit::Choice(words) => words[which % words.len()].to_string(),
+        Unit::Word(words) => return words[which % words.len()].to_string(),
+        Unit::Masked => ["0x1/0x3", "0xff/0xff"][which % 2].to_string(),
+        Unit::Line => CHILDREN[which % CHILDREN.len()].to_string(),
+        Unit::Time => format!("{}ns", value as u64),
+        Unit::Rate => format!("{}bit", value as u64),
+        Unit::Real => value.to_string(),
+        _ => (value as u64).to_string(),
+    };
+    format!("{} {text}", param.name)
+}
+
+/// Owns the packets that a discipline gives back, and knows which it still holds.
+struct Ledger {
+    dice: Stream,
+    /// Offered and not yet seen again: id to the packet as it was offered, or as it was marked.
+    held: HashMap<u64, Plain>,
+    dropped: Vec<u64>,
+    /// By flow, and by codepoint where each has a queue of its own.
+    last_delivered: HashMap<(u32, u8), u64>,
+    faults: Vec<String>,
+}
+
+impl Ledger {
+    /// `packet` leaves; it must be held, and the same in all that a discipline may not touch.
+    fn leaves(&mut self, packet: &Plain, how: &str) {
+        match self.held.remove(&packet.id) {
+            Some(known) if known == (Plain { dscp: known.dscp, ..*packet }) => {} // cake may wash the codepoint
+            Some(known) => self.faults.push(format!("{how}: {packet:?} was {known:?}")),
+            None => self.faults.push(format!("{how}: {packet:?} is not held")),
+        }
+    }
+}
+
+impl Owner<Plain> for Ledger {
+    fn dropped(&mut self, packet: Plain, _why: Drop) {
+        self.leaves(&packet, "dropped");
+        self.dropped.push(packet.id);
+    }
+    fn marked(&mut self, packet: &Plain, _why: Mark) {
+        match self.held.get_mut(&packet.id) {
+            Some(known) if known.ecn.is_capable() && known.ecn != Ecn::Ce => known.ecn = Ecn::Ce,
+            known => self.faults.push(format!("marked: {packet:?}, known as {known:?}")),
+        }
+    }
+    fn random_u32(&mut self) -> u32 {
+        self.dice.next_u32()
+    }
+    fn random_u64(&mut self) -> u64 {
+        self.dice.next_u64()
+    }
+}
+
+/// Looks at a state and remembers nothing.
+struct Nobody;
+impl Probe for Nobody {
+    fn integer(&mut self, _name: &'static str, _value: i128) {}
+    fn real(&mut self, _name: &'static str, _value: f64) {}
+}
+
+struct Bench {
+    qdisc: AnyQdisc<Plain>,
+    ledger: Ledger,
+    now: Instant,
+    next_id: u64,
+    /// Packets and bytes that it may hold, where its line has a limit of the kind.
+    limit: Backlog,
+    /// Whether codepoints have queues of their own, and an early drop is not told (dualpi2).
+    dual: bool,
+    /// Whether it holds another discipline (tbf, htb).
+    nested: bool,
+    /// The codepoint of each packet as it was offered.
+    codepoints: Vec<u8>,
+}
+
+impl Bench {
+    fn new(qdisc: AnyQdisc<Plain>, args: &Args, start: u64) -> Self {
+        let limit = args.integer("limit").unwrap_or(u64::MAX);
+        let unit = args.spec.params.iter().find(|param| param.name == "limit").map(|param| param.unit);
+        let limit = match unit {
+            Some(Unit::Packets) => Backlog { packets: limit.try_into().unwrap_or(u32::MAX), bytes: u64::MAX },
+            Some(Unit::Bytes) => Backlog { packets: u32::MAX, bytes: limit },
+            _ => Backlog { packets: u32::MAX, bytes: u64::MAX },
+        };
+        let ledger = Ledger {
+            dice: Streams::new(start).stream("dice", 0),
+            held: HashMap::new(),
+            dropped: Vec::new(),
+            last_delivered: HashMap::new(),
+            faults: Vec::new(),
+        };
+        Self {
+            qdisc,
+            ledger,
+            now: Instant::from_nanos(start),
+            next_id: 0,
+            limit,
+            dual: args.spec.name == "dualpi2",
+            nested: args.child().is_some(),
+            codepoints: Vec::new(),
+        }
+    }
+
+    fn step(&mut self, op: &Op) -> Result<(), String> {
+        match *op {
+            Op::Enqueue { len, flow, ecn } => self.enqueue(len, flow, ecn)?,
+            Op::Dequeue => {
+                self.dequeue()?;
+            }
+            Op::Advance(span) => self.advance(span),
+            Op::Oversleep(span) => self.pass(span),
+        }
+        self.check()
+    }
+
+    fn enqueue(&mut self, len: u32, flow: u32, ecn: u8) -> Result<(), String> {
+        let packet = Plain {
+            len,
+            ecn: Ecn::from_bits(ecn),
+            flow_hash: flow.wrapping_mul(0x9e37_79b1),
+            host_hashes: (flow % 3, flow % 2),
+            dscp: flow as u8, // so that all bands and tins are used, and a flow keeps to its own
+            arrival: self.now, // so that the ledger sees whether the discipline noted it
+            id: self.next_id,
+        };
+        self.codepoints.push(ecn);
+        self.ledger.dropped.clear();
+        self.ledger.held.insert(packet.id, packet);
+        self.next_id += 1;
+        let offered = Plain { arrival: Instant::MAX, ..packet };
+        let told = self.qdisc.enqueue(self.now, offered, &mut self.ledger);
+        let gone = self.ledger.dropped.contains(&packet.id);
+        ensure!(gone || told != Enqueued::Dropped, "told {:?}, but packet {} is held", told, packet.id);
+        ensure!(
+            !gone || told != Enqueued::Success || self.dual,
+            "told {:?}, but packet {} was dropped",
+            told,
+            packet.id
+        );
+        Ok(())
+    }
+
+    fn dequeue(&mut self) -> Result<bool, String> {
+        let Some(packet) = self.qdisc.dequeue(self.now, &mut self.ledger) else { return Ok(false) };
+        self.ledger.leaves(&packet, "delivered");
+        let queue = if self.dual { self.codepoints[packet.id as usize] } else { 0 };
+        let last = self.ledger.last_delivered.insert((packet.flow_hash, queue), packet.id);
+        ensure!(last.is_none_or(|last| last < packet.id), "{:?} overtook {:?}", packet, last);
+        Ok(true)
+    }
+
+    fn pass(&mut self, span: u64) {
+        if self.now.as_nanos() < u64::MAX / 2 {
+            self.now += Duration::from_nanos(span);
+        }
+    }
+
+    fn advance(&mut self, span: u64) {
+        self.pass(span);
+        // A late owner calls a few times; it does not make up for years of ticks.
+        for _ in 0..3 {
+            if self.qdisc.next_timer().is_some_and(|due| due <= self.now) {
+                self.qdisc.on_timer(self.now, &mut self.ledger);
+            }
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        ensure!(self.ledger.faults.is_empty(), "{:?}", self.ledger.faults);
+        let held = Backlog {
+            packets: self.ledger.held.len() as u32,
+            bytes: self.ledger.held.values().map(|packet| u64::from(packet.len)).sum(),
+        };
+        ensure!(self.qdisc.backlog() == held, "it says {:?} and holds {held:?}", self.qdisc.backlog());
+        ensure!(held.packets <= self.limit.packets && held.bytes <= self.limit.bytes, "{:?}", held);
+        Ok(())
+    }
+
+    /// Waits for a discipline that holds another one. The timer that is next may be the child's own, which promises
+    /// nothing; half a day is enough for any packet at the least rate.
+    fn outlast(&mut self) -> Result<(), String> {
+        const HALF_A_DAY: Duration = Duration::from_secs(12 * 3600);
+        let before = self.qdisc.backlog().packets;
+        for round in 0..10 {
+            let due = self.qdisc.next_timer();
+            ensure!(due.is_some(), "it holds packets, gives none, and does not say when it will");
+            self.now = due.unwrap_or(self.now).max(self.now);
+            if round >= 5 {
+                self.now += HALF_A_DAY;
+            }
+            self.qdisc.on_timer(self.now, &mut self.ledger);
+            self.dequeue()?;
+            self.check()?;
+            if self.qdisc.backlog().packets < before {
+                return Ok(());
+            }
+        }
+        Err("it gives nothing in half a day".to_string())
+    }
+
+    /// Empties the discipline. One that gives nothing yet shapes, and its timer says when it will give.
+    fn drain(&mut self) -> Result<(), String> {
+        while self.qdisc.backlog().packets > 0 {
+            let before = self.qdisc.backlog().packets;
+            self.dequeue()?;
+            self.check()?;
+            if self.qdisc.backlog().packets == before && self.nested {
+                self.outlast()?;
+            } else if self.qdisc.backlog().packets == before {
+                let due = self.qdisc.next_timer().filter(|due| *due > self.now);
+                ensure!(due.is_some(), "it holds packets, gives none, and does not say when it will");
+                self.now = due.unwrap_or(self.now);
+                self.qdisc.on_timer(self.now, &mut self.ledger);
+                self.dequeue()?;
+                self.check()?;
+                ensure!(self.qdisc.backlog().packets < before, "it gives nothing when it said it would");
+            }
+            self.advance(1_000_000);
+        }
+        let more = self.dequeue()?;
+        ensure!(!more, "empty, it gave a packet");
+        self.check()
+    }
+}

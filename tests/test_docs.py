@@ -1,0 +1,43 @@
+"""The pages of the disciplines: one each, and what is generated in them is current."""
+
+import importlib.util
+import re
+from types import ModuleType
+
+import pytest
+
+from conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_discipline_has_a_page_and_every_page_a_discipline(generate: ModuleType) -> None:
+    assert {path.name for path in generate.PAGES.glob("*.md")} == {path.name for path in generate.pages()}
+
+
+def test_what_is_generated_is_current(generate: ModuleType) -> None:
+    stale = [path.name for path, text in generate.pages().items() if path.read_text(encoding="utf-8") != text]
+    assert not stale, "run docs/generate.py"
+
+
+def test_a_page_has_short_prose_that_names_every_variant(generate: ModuleType) -> None:
+    for spec in generate.registry():
+        text = (generate.PAGES / f"{spec['name']}.md").read_text(encoding="utf-8")
+        prose = text.split(generate.BEGIN)[0]
+        assert len(prose.splitlines()) <= 60, spec["name"]
+        headings = re.findall("^## (.*)$", prose, re.MULTILINE)
+        for wanted in ("When to choose it", "How it works", "What its probe shows", "References"):
+            assert wanted in headings, spec["name"]
+        for param in spec["params"]:
+            if param["name"] == "variant":
+                assert all(f"`{word}`" in prose for word in param["accepted"].split(", ")), spec["name"]
+        for line in prose.splitlines():
+            assert len(line) <= 120 or line.startswith("|"), f"{spec['name']}: {line}"
