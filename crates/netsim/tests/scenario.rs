@@ -111,6 +111,11 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
             json!({"packets": {"from": "60s", "to": "80s"}}),
             "series.packets: found 60s to 80s; accepted: a window within the run, 0s to 70s",
         ),
+        (
+            "/bottleneck/rate",
+            json!("2tbit"),
+            "bottleneck.rate: found 2000gbit; accepted: a rate up to 1000gbit",
+        ),
         ("/series", json!({"interval": "1ns"}), "series.interval: found 1ns; accepted: 70us to 70s"),
     ];
     for (pointer, value, wanted) in table {
