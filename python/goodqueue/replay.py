@@ -11,12 +11,21 @@ from goodqueue.errors import UserError
 SUFFIXES = (".csv", ".csv.gz")
 
 
+class States(TypedDict):
+    """The inner states at a mismatch, as ``key=value`` pairs with commas between."""
+
+    ours: str
+    theirs: str | None
+    """As the trace last told it, if it does."""
+
+
 class Mismatch(TypedDict):
     """The first line of a trace where the decisions part."""
 
     line: int
     expected: str
     got: str
+    state: States
 
 
 class Outcome(TypedDict):
@@ -80,6 +89,7 @@ def _one(trace: Path) -> Outcome:
     try:
         outcome: Outcome = json.loads(_goodqueue.replay(str(trace)))
     except (ValueError, OSError) as error:
-        message = str(error).removeprefix(f"{trace}: ")
-        raise UserError(str(trace), message) from None
+        message = str(error).removeprefix(f"{trace}:").lstrip()
+        number, colon, rest = message.partition(": ")
+        raise UserError(str(trace), f"line {number}: {rest}" if colon and number.isdecimal() else message) from None
     return outcome

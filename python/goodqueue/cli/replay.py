@@ -49,7 +49,7 @@ def _line(outcome: "Outcome") -> str:
         return f"unsupported  {name}: {outcome['unsupported']}"
     if first is not None:
         where = f"line {first['line']}: expected {first['expected']}, got {first['got']}"
-        return f"MISMATCH     {name}: {where} ({outcome['mismatches']} in all)"
+        return f"MISMATCH     {name}: {where} (replayed no further)"
     return f"ok           {name}: {outcome['packets']} packets"
 
 
