@@ -70,8 +70,11 @@ TABLE = [
     ("compare codel --traffic cbr:1mbit --ecn", "--ecn: there are no bulk flows in --traffic cbr:1mbit; accepted:"),
     ("compare codel --traffic bulk:2,ping --flows 2", "--flows: --traffic bulk:2,ping gives a number of flows too;"),
     ("compare codel --rate 10", "--rate: found the bare number 10; accepted: a rate with its unit"),
-    ("compare codel --up-rate 1.5", "--up-rate: found the bare number 1.5; accepted: a rate with its unit"),
-    ("compare codel --traffic cbr:1.5", "--traffic: 0.rate: found the bare number 1.5; accepted: a rate with its unit"),
+    ("compare codel --up-rate 1.5", "--up-rate: found floating point `1.5`; accepted: a rate with its unit"),
+    (
+        "compare codel --traffic cbr:1.5",
+        "--traffic: 0.rate: found floating point `1.5`; accepted: a rate with its unit",
+    ),
     ("compare codel --rate 1mbit --rate=2mbit", "--rate: given twice; accepted: once"),
     ("run ok.toml --seed 1 --seed 1", "--seed: given twice; accepted: once"),
     ("run ok.toml --trace out.pcap", "--trace: not built yet in this version; accepted: "),

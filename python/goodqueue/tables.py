@@ -10,7 +10,7 @@ from goodqueue.peers import PeerResult
 from goodqueue.record import Flow, Record, Scenario, delay_of
 from goodqueue.stats import Estimate, jain
 
-NOTE = "delay: in the down queue; ping: round trip, base RTT included; Jain: of the bulk flows down, 1 is equal."
+NOTE = "delay: in the down queue; ping: round trip, base RTT included; Jain: bulk flows down, 1 is equal."
 """What the columns of a comparison mean."""
 
 MANY_FLOWS = 12
