@@ -1,11 +1,14 @@
 """Comparisons: paired by seed, the same with any number of threads, written whole or not at all."""
 
 import json
+import os
 import re
+import subprocess
 import tomllib
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +18,7 @@ from goodqueue import output, report, stats
 from goodqueue.compare import Comparison
 from goodqueue.errors import UserError
 from goodqueue.plot import style
+from goodqueue.record import Record
 
 QUICK = ["--duration", "4s", "--warmup", "1s", "--seeds", "3"]
 
@@ -161,6 +165,44 @@ def test_out_is_written_replaced_and_then_refused(here: Path, goodqueue: Callabl
     assert goodqueue(*command, "--force").status == 0
     assert (folder / "notes.txt").read_text(encoding="utf-8") == "mine", "--force must leave others' files alone"
     assert sorted(path.name for path in (here / "new").iterdir()) == ["report"], "no half-made folder may stay"
+
+
+def fill(folder: Path) -> None:
+    (folder / "results.json").write_text('{"files": ["results.json"]}', encoding="utf-8")
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "target").mkdir()
+    (tmp_path / "link").symlink_to("target")
+    output.write(tmp_path / "link", False, fill)
+    assert (tmp_path / "link").is_symlink(), "the link must stay a link"
+    assert [file.name for file in (tmp_path / "target").iterdir()] == ["results.json"]
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(UserError):
+        output.write(tmp_path / "loop", False, fill)
+
+
+def test_what_dead_processes_left_is_swept(tmp_path: Path) -> None:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    for name in (f".out.partial-{dead.pid}", f".out.partial-{os.getppid()}", f".other.partial-{dead.pid}"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "half").touch()
+    output.write(tmp_path / "out", False, fill)
+    left = sorted(entry.name for entry in tmp_path.iterdir())
+    assert left == sorted([f".other.partial-{dead.pid}", f".out.partial-{os.getppid()}", "out"])
+
+
+def test_jain_is_that_of_the_bulk_flows_down(record: Record) -> None:
+    bulk = [flow["goodput_mbps"] for flow in record["flows"]]
+    strangers: list[Any] = [
+        {**record["flows"][0], "kind": "cbr", "goodput_mbps": 99.0},
+        {**record["flows"][0], "direction": "up", "goodput_mbps": 99.0},
+    ]
+    mixed = record | {"flows": record["flows"] + strangers}
+    jain = next(metric for metric in comparing.METRICS if metric.key == "jain_goodput")
+    assert jain.pick(mixed) == stats.jain(bulk)  # type: ignore[arg-type]
+    assert jain.pick(record | {"flows": []}) is None  # type: ignore[arg-type]
 
 
 def test_an_error_while_writing_leaves_the_old_folder(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 import json
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -55,6 +57,16 @@ def test_the_benchmark_measures(goodqueue: Callable[..., Result]) -> None:
     cost = bench.run_qdisc("codel", quick=True, repeats=1)
     assert all(ns is not None and 0 < ns < 1e5 for ns in cost.pair_ns.values())
     assert bench.run_qdisc("codel limit 1 target nonsense", quick=True).pair_ns == {"1": None, "1024": None}
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+def test_memory_is_the_measured_process_s_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    # ru_maxrss starts with what the parent held: a fat parent would be taken for a fat simulator.
+    fat = b"x" * 400_000_000
+    code = "from goodqueue import bench; print(bench.peak_bytes())"
+    process = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert len(fat) == 400_000_000
+    assert 1e6 < int(process.stdout) < 200e6
 
 
 def test_the_version_is_one(goodqueue: Callable[..., Result]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Result
+from goodqueue.replay import Mismatch, States
 
 GOLDEN = [ROOT / "golden", ROOT.parent / "shared" / "golden"]
 
@@ -56,6 +57,8 @@ def test_a_wrong_decision_is_found_and_ends_with_status_1(
     assert result.status == 1
     assert "MISMATCH" in result.out
     assert f"line {number}: expected" in result.out
+    assert "in all" not in result.out, "a replay stops at the first difference: it cannot know how many there are"
+    assert "(replayed no further)" in result.out
     assert "1 of 2 traces ok, 1 mismatched" in result.out
     rows = [line.split() for line in result.out.splitlines()]
     assert ["line", f"{number}:", lines[number - 1]] in rows
@@ -67,6 +70,8 @@ def test_a_wrong_decision_is_found_and_ends_with_status_1(
     assert [outcome["mismatches"] > 0 for outcome in found] == [False, True]
     assert found[1]["first"]["line"] == number
     assert found[1]["first"]["text"] == lines[number - 1]
+    assert set(found[1]["first"]) == set(Mismatch.__annotations__)
+    assert set(found[1]["first"]["state"]) == set(States.__annotations__)
 
 
 def test_what_cannot_be_replayed_is_not_called_ok(here: Path, goodqueue: Callable[..., Result], trace: bytes) -> None:
@@ -81,7 +86,8 @@ def test_a_malformed_trace_is_one_line(here: Path, goodqueue: Callable[..., Resu
     (here / "bad.csv").write_bytes(damage)
     result = goodqueue("replay", "bad.csv", "--json")
     assert (result.status, result.out) == (2, "")
-    assert result.err.startswith("goodqueue: bad.csv")
+    assert result.err.startswith("goodqueue: bad.csv: line ")
+    assert result.err.count("bad.csv") == 1, "the file is named once"
     assert result.err.count("\n") == 1
 
 

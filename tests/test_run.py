@@ -1,16 +1,18 @@
 """Runs: the same bytes whatever the threads and the slices, and a stop when asked."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from conftest import SCENARIO, Result, spawn
+from conftest import SCENARIO, TOML, Result, spawn
 from goodqueue import run
 from goodqueue._goodqueue import ScenarioError, Simulation
 from goodqueue.record import Record, Scenario
@@ -55,6 +57,82 @@ def test_a_refused_scenario_ends_all_runs() -> None:
         run.many([seeded(1), seeded(2) | {"duration": "soon"}], workers=2)
     assert refused.value.key == "duration"
     assert str(refused.value) == f"duration: {refused.value.message}"
+
+
+UP_ONLY = TOML[: TOML.index("[[traffic]]")] + '[[traffic]]\nkind = "cbr"\nrate = "1mbit"\ndirection = "up"\n'
+
+
+@pytest.fixture(params=[False, True], ids=["as it is", "null"])
+def idle(request: pytest.FixtureRequest, here: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A scenario whose down queue forwards nothing; its delay is then full of nulls, or null itself."""
+    (here / "up.toml").write_text(UP_ONLY, encoding="utf-8")
+    if request.param:
+        simulate = run._simulate
+
+        def nulled(*arguments: Any) -> str:
+            record = json.loads(simulate(*arguments))
+            record["queues"]["down"] |= {"delay_ms": None, "delay_percentiles_ms": None}
+            return json.dumps(record)
+
+        monkeypatch.setattr(run, "_simulate", nulled)
+    return "up.toml"
+
+
+def test_a_queue_that_forwards_nothing_has_dashes(idle: str, goodqueue: Callable[..., Result]) -> None:
+    result = goodqueue("run", idle)
+    assert (result.status, result.err) == (0, "")
+    down = next(line for line in result.out.splitlines() if line.startswith("down "))
+    assert down.split() == ["down", "codel", "0.0", "0.00", *"–––––", "0.00", "0.00"]
+
+
+def test_such_queues_are_compared_and_reported(idle: str, here: Path, goodqueue: Callable[..., Result]) -> None:
+    result = goodqueue("compare", "codel", "pfifo", "--scenario", idle, "--seeds", "2", "--out", "report")
+    assert (result.status, result.err) == (0, "")
+    assert re.search(r"^codel +– +0\.0 +0\.00$", result.out, re.MULTILINE)
+    assert (here / "report" / "report.html").exists()
+
+
+def test_sigterm_cleans_up(here: Path) -> None:
+    code = (
+        "import sys, time\n"
+        "from goodqueue import output, cli\n"
+        "def work(*a):\n"
+        "    def fill(folder):\n"
+        "        (folder / 'half').write_text('')\n"
+        "        print('ready', flush=True)\n"
+        "        time.sleep(60)\n"
+        "    output.write('deep/out', False, fill)\n"
+        "cli._dispatch = work\n"
+        "cli.main([])\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.terminate()
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (143, "")
+    assert [path.name for path in here.iterdir()] == ["ok.toml"]
+
+
+def test_ctrl_c_while_it_is_imported_is_one_line(here: Path) -> None:
+    code = (
+        "import sys\n"
+        "class Slow:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Slow())\n"
+        "from goodqueue.__main__ import main\n"
+        "main()\n"
+    )
+    process = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert (process.returncode, process.stderr) == (130, "goodqueue: interrupted\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_bad_input_has_its_status_even_if_it_cannot_be_said(here: Path) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123
+        command = [sys.executable, "-m", "goodqueue", "run", "missing.toml"]
+        assert subprocess.run(command, check=False, stderr=full).returncode == 2
 
 
 def test_json_is_the_record_and_a_line_break(here: Path, goodqueue: Callable[..., Result]) -> None:

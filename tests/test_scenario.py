@@ -93,12 +93,12 @@ def test_options_make_the_scenario_they_describe() -> None:
         flows=3,
         cc="reno",
         buffer="1.5bdp",
-        traffic="bulk,bulk:1:up,cbr:1mbit",
+        traffic="bulk,bulk:up,cbr:1mbit",
     )
     bulk, up, cbr = made["traffic"]
     assert made["bottleneck"] == {"rate": "20mbit", "buffer": {"bdp": 1.5}, "up": {"rate": "2mbit"}}
     assert (bulk["count"], bulk["cc"]) == (3, "reno")
-    assert (up["count"], up["direction"]) == (1, "up")
+    assert (up["count"], up["direction"]) == (3, "up")
     assert cbr == {"kind": "cbr", "rate": "1mbit"}
 
 

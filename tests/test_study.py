@@ -2,14 +2,14 @@
 
 import json
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.conftest import TOML, Result
 
-from goodqueue.studies import loading, locate, outcome, planning, selection
+from goodqueue.record import Record
+from goodqueue.studies import loading, metrics, outcome, planning, selection
 
 Command = Callable[..., Result]
 
@@ -186,14 +186,43 @@ def test_a_report_is_written_whole(mine: Path, tmp_path: Path, goodqueue: Comman
     assert first.startswith("mine/v1,mine/rates,codel,delay_mean_ms,bandwidth_mbps=5,ms,3.0,")
 
 
-def test_a_studys_broken_figures_name_the_file_and_leave_nothing(
-    mine: Path, tmp_path: Path, goodqueue: Command
-) -> None:
-    (mine / "figures.py").write_text("def figures(outcome):\n    return [1 / 0]\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("body", "want"),
+    [
+        ("return [1 / 0]", "figures() raised ZeroDivisionError: division by zero"),
+        ("yield 7", "figures() gave a value of type int; accepted: Drawn"),
+        ("return 7", "figures() raised TypeError: 'int' object is not iterable"),
+        ("yield Drawn('x', 'X', '', None)", "figures() gave a figure of type NoneType; accepted: Figure"),
+        ("yield Drawn('no/where', 'X', '', new_figure(2))", 'figure "no/where" cannot be drawn: FileNotFoundError'),
+    ],
+)
+def test_broken_figures_lose_no_results(mine: Path, tmp_path: Path, goodqueue: Command, body: str, want: str) -> None:
+    imports = "from goodqueue.plot.style import new_figure\nfrom goodqueue.studies.figures import Drawn\n"
+    (mine / "figures.py").write_text(f"{imports}def figures(outcome):\n    {body}\n", encoding="utf-8")
     result = goodqueue("study", str(mine), "--quick", "--out", str(tmp_path / "report"))
     assert result.status == 2
-    assert result.err == f"goodqueue: {mine / 'figures.py'}: figures() raised ZeroDivisionError: division by zero\n"
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["mine"]
+    assert result.err.startswith(f"goodqueue: {mine / 'figures.py'}: {want}")
+    assert result.err.count("\n") == 1
+    assert "rates: Two rates (Table 1)" in result.out, "the runs are done: their tables are printed"
+    assert sorted(entry.name for entry in (tmp_path / "report").iterdir()) == ["measured.csv", "results.json"]
+    assert json.loads((tmp_path / "report" / "results.json").read_text(encoding="utf-8"))["study"] == "mine"
+
+
+@pytest.mark.parametrize("content", ["import nonsuch\n", "figures = 7\n", "def figures(\n"])
+def test_figures_that_cannot_be_imported_are_refused_before_any_run(
+    mine: Path, tmp_path: Path, goodqueue: Command, monkeypatch: pytest.MonkeyPatch, content: str
+) -> None:
+    monkeypatch.setattr(outcome, "carry_out", lambda *_: pytest.fail("it ran"))
+    (mine / "figures.py").write_text(content, encoding="utf-8")
+    result = goodqueue("study", str(mine), "--quick", "--out", str(tmp_path / "report"))
+    assert (result.status, result.out, result.err.count("\n")) == (2, "", 1)
+    assert "figures.py: " in result.err
+
+
+def test_a_reason_without_drops_counts_as_none(record: Record) -> None:
+    path = "queues.down.drops_by_reason.nobody"
+    assert metrics.check_path(path) is None
+    assert metrics.walk(record, path) == 0.0
 
 
 def test_the_result_does_not_depend_on_the_number_of_workers(mine: Path, goodqueue: Command) -> None:
@@ -271,6 +300,13 @@ WRONG = [
     ("study", 'record = "queues.down.delay_ms.mean"', 'compute = "taw_ms"', 'compute: found "taw_ms"; did you mean'),
     ("study", "delay_mean_ms.record", "delay_ms.record", "metrics.delay_ms: no published value or claim has this"),
     ("study", 'duration = "2s"', 'duration = "-2s"', "quick.set.duration: found"),
+    (
+        "study",
+        'record = "queues.down.delay_ms.mean"',
+        'compute = "tau_ms"\ndelay_mean_ms.flow = "x"\ndelay_mean_ms.target_ms = 5\ndelay_mean_ms.rise_ms = 4',
+        "metrics.delay_mean_ms.rise_ms: found 4; accepted: at least target_ms, 5",
+    ),
+    ("published", '["Ada Small"]', '[""]', 'published.toml: paper.authors: found [""]; accepted: names, none of them'),
     ("published", 'key = "mine"', "", "published.toml: paper.key: missing"),
     ("published", 'id = "mine/v2"', 'id = "mine/v1"', 'the id "mine/v1" is used twice'),
     ("published", 'scenario = "mine/other"', 'scenario = "mine/otter"', 'value[mine/v4].scenario: found "mine/otter"'),
@@ -328,57 +364,3 @@ def test_what_does_not_exist(here: Path, goodqueue: Command, arguments: list[str
     assert (result.status, result.out) == (2, "")
     assert want in result.err
     assert result.err.count("\n") == 1
-
-
-def test_ours_in_a_hurry(goodqueue: Command) -> None:
-    """One table end to end, shortened: the numbers are rough, the order of the three at 1 Mbit/s is not."""
-    ids = ("c01", "v133", "v037")
-    result = goodqueue("study", "schwardmann2014", "--quick", "--json", *(word for i in ids for word in ("--only", i)))
-    assert (result.status, result.err) == (0, "")
-    found = json.loads(result.out)
-    assert len(found["values"]) == 154
-    assert len(found["claims"]) == 29
-    claims = {claim["id"]: claim["verdict"] for claim in found["claims"]}
-    assert claims["schwardmann2014/c01"] == "holds"
-    why = {value["id"]: value["why"] for value in found["values"]}
-    assert why["schwardmann2014/v037"].startswith("the printed mean rows are not the means")
-    assert why["schwardmann2014/v133"] == "a setting of the experiment, not a result"
-
-
-def test_ours_is_complete() -> None:
-    """Every value but settings and mean rows is computed, and the published facts are those that were handed to us."""
-    folder = locate.available()["schwardmann2014"]
-    study = loading.load(folder)
-    plan = planning.plan(study, selection.select(study, []))
-    assert len({(cell.scenario, cell.algorithm, str(cell.at)) for cell in plan.cells}) == 57
-    computed = {(cell.scenario, cell.algorithm, str(cell.at)) for cell in plan.cells}
-    missing = [
-        value.id
-        for value in study.published.values
-        if value.metric != "parameter"
-        and "_of_sweep_" not in value.metric
-        and (value.scenario, value.algorithm, str(value.at)) not in computed
-    ]
-    assert missing == []
-    # 17 cells x 3 disciplines, less the default one that tables 1b and 1c share, x 10 seeds; table 2; figure 2.
-    assert len(plan.scenarios) == 16 * 3 * 10 + 3 * 10 + 3
-
-
-@pytest.mark.parametrize("name", ["static", "dynamic", "figure2"])
-def test_its_scenarios_run_by_themselves(name: str, goodqueue: Command) -> None:
-    file = locate.available()["schwardmann2014"] / "scenarios" / f"{name}.toml"
-    shorter = ("--set", "duration=12s") if name == "static" else ()
-    assert goodqueue("run", str(file), "--json", *shorter).status == 0
-
-
-def test_a_copy_elsewhere_is_the_same_study(tmp_path: Path, goodqueue: Command) -> None:
-    shutil.copytree(locate.available()["schwardmann2014"], tmp_path / "copy")
-    arguments = ("--only", "v001", "--quick", "--json")
-    assert (
-        goodqueue("study", str(tmp_path / "copy"), *arguments).out
-        == goodqueue("study", "schwardmann2014", *arguments).out
-    )
-
-
-def test_studies_are_listed(goodqueue: Command) -> None:
-    assert "schwardmann2014" in goodqueue("list", "studies").out

@@ -1,18 +1,22 @@
 """What a person sees: tables within 100 columns, pictures in any encoding, help with examples, and quickly."""
 
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import Result, spawn
-from goodqueue import picture, tables
+from goodqueue import layout, picture, tables, terminal
 from goodqueue.compare import Comparison
 from goodqueue.record import Record
 from goodqueue.stats import Estimate
+from goodqueue.studies import loading, locate, outcome, planning, selection, show
+from goodqueue.tables import Table
 
 VERBS = ["run", "compare", "study", "list", "replay", "bench"]
 HEAVY = ("numpy", "scipy", "matplotlib", "jinja2", "rich", "concurrent.futures", "goodqueue._goodqueue")
@@ -69,6 +73,77 @@ def test_a_comparison_fits_even_with_long_lines(here: Path, goodqueue: Callable[
     assert "…" not in result.out, "no number may be cut off"
     for word in ("paired by seed", "95 % confidence interval", "n = 3 seeds (1 to 3)"):
         assert word in result.out
+
+
+def whole(out: str, tables: list[Table]) -> None:
+    """Every number stands on some line, unbroken; of longer texts, every word."""
+    lines = out.splitlines()
+    for table in tables:
+        for index, column in enumerate(table.columns):
+            for row in table.rows:
+                cell = row[index].strip()
+                for part in [cell] if column.numeric or len(cell) <= 12 else cell.split():
+                    near = re.compile(rf"(?<![^\s(]){re.escape(part[:16])}")
+                    assert any(near.search(line) for line in lines), f"{part!r} is not whole"
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 100])
+@pytest.mark.parametrize("what", ["run", "many", "compare", "study"])
+def test_no_width_loses_a_digit(
+    columns: int,
+    what: str,
+    record: Record,
+    comparison: Comparison,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    a_study: list[Table],
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    many: Any = record | {"flows": record["flows"] * 9}
+    shown = {
+        "run": tables.run_tables(record),
+        "many": tables.run_tables(many),
+        "compare": [
+            table for table in (tables.compare_table(comparison), tables.difference_table(comparison)) if table
+        ],
+        "study": a_study,
+    }[what]
+    for table in shown:
+        terminal.print_table(table)
+    out = capsys.readouterr().out
+    assert "…" not in out
+    assert widest(out) <= columns
+    whole(out, shown)
+    if what == "run":
+        assert "codel" in out.split("down: codel")[0], "the discipline has its column"
+
+
+@pytest.fixture(scope="session")
+def a_study() -> list[Table]:
+    study = loading.load(locate.available()["schwardmann2014"])
+    chosen = selection.select(study, ["v001", "v130", "c17"])
+    result = outcome.carry_out(planning.plan(study, chosen, quick=True), chosen)
+    claims = show.claims_table(result)
+    return [*show.tables(result), show.summary_table(result), *([claims] if claims else [])]
+
+
+def test_parts_repeat_the_names_and_the_shared_heading(record: Record) -> None:
+    first, *others = layout.parts(tables.run_tables(record)[0], 40)
+    assert others
+    for part in others:
+        assert part.table.columns[0].heading == "queue"
+        assert [row[0] for row in part.table.rows] == [row[0] for row in first.table.rows]
+        assert not part.table.columns[1].heading.startswith("\n"), "a percentile without its heading means nothing"
+    assert layout.parts(tables.run_tables(record)[0], 100)[0].width <= 100
+
+
+def test_a_terminal_that_can_do_nothing_is_taken_as_100_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr("shutil.get_terminal_size", lambda fallback: os.terminal_size((60, 24)))
+    monkeypatch.setenv("TERM", "xterm")
+    assert terminal.width() == 60
+    monkeypatch.setenv("TERM", "dumb")
+    assert terminal.width() == 100
 
 
 def test_one_seed_says_that_it_knows_nothing_of_the_spread(here: Path, goodqueue: Callable[..., Result]) -> None:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from goodqueue import peers
@@ -87,8 +88,6 @@ class QdiscResult:
 
 def measure(case: Case, quick: bool = False) -> dict[str, float]:
     """Simulate ``case`` in this process and return packets, CPU seconds and maximum resident bytes."""
-    import resource
-
     from goodqueue._goodqueue import Simulation
 
     simulation = Simulation(json.dumps(case.scenario(quick)))
@@ -96,13 +95,26 @@ def measure(case: Case, quick: bool = False) -> dict[str, float]:
     simulation.advance(simulation.duration_s)
     cpu_s = time.process_time() - before
     record: Record = json.loads(simulation.record())
-    unit = 1 if sys.platform == "darwin" else 1024
     return {
         "packets": record["queues"]["down"]["packets"]["forwarded"],
         "utilisation_percent": record["queues"]["down"]["utilisation_percent"],
         "cpu_s": cpu_s,
-        "max_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit,
+        "max_rss_bytes": peak_bytes(),
     }
+
+
+def peak_bytes() -> int:
+    """Return the greatest resident memory of this process.
+
+    Linux's ``ru_maxrss`` begins with what the parent had when it started this process; ``VmHWM`` is this process's own.
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+    except (OSError, IndexError, ValueError):
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def measure_apart(case: Case, quick: bool) -> dict[str, float]:

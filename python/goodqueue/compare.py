@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import run, stats
-from goodqueue.record import Record, Scenario
+from goodqueue.record import Record, Scenario, delay_of
 from goodqueue.stats import Estimate
 
 
@@ -26,8 +26,7 @@ class Metric:
 
 def _delay(key: str) -> Callable[[Record], float | None]:
     def pick(record: Record) -> float | None:
-        value: float | None = record["queues"]["down"]["delay_ms"].get(key)  # type: ignore[assignment]
-        return value
+        return delay_of(record["queues"]["down"], key)
 
     return pick
 
@@ -43,6 +42,12 @@ def _ping(record: Record) -> float | None:
     return sum(known) / len(known) if known else None
 
 
+def _jain(record: Record) -> float | None:
+    """Return Jain's index of the flows that compete for the link: bulk, on the way down."""
+    shares = [flow["goodput_mbps"] for flow in record["flows"] if (flow["kind"], flow["direction"]) == ("bulk", "down")]
+    return stats.jain(shares)
+
+
 METRICS = (
     Metric("delay_mean_ms", "delay mean", "ms", "low", _delay("mean")),
     Metric("delay_p50_ms", "delay p50", "ms", "low", _delay("p50")),
@@ -53,10 +58,10 @@ METRICS = (
     Metric("drop_percent", "drops", "%", "", lambda r: r["queues"]["down"]["drop_percent"]),
     Metric("mark_percent", "marks", "%", "", lambda r: r["queues"]["down"]["mark_percent"]),
     Metric("ping_rtt_p95_ms", "ping p95", "ms", "low", _ping),
-    Metric("jain_goodput", "Jain", "", "high", lambda r: r["fairness"]["jain_goodput"]),
+    Metric("jain_goodput", "Jain", "", "high", _jain),
 )
 """What is compared. Delay, utilisation, drops and marks are those of the ``down`` queue; goodput is the sum of the
-flows in that direction."""
+flows in that direction, Jain's index that of its bulk flows."""
 
 
 @dataclass(frozen=True, slots=True)

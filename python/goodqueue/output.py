@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from goodqueue.errors import UserError
+from goodqueue.errors import UserError, one_line
 
 RESULTS = "results.json"
 
 
 def check(out: str | Path, force: bool = False) -> None:
     """Refuse a target that cannot or must not be written, before any work is done. Raises UserError."""
-    path, name = Path(out).absolute(), f"--out {out}"
+    path, name = _resolved(out), f"--out {out}"
     if path.exists() and not path.is_dir():
         raise UserError(name, "found a file; accepted: a folder, new, empty or made by goodqueue")
     parent = path
@@ -30,6 +30,43 @@ def check(out: str | Path, force: bool = False) -> None:
         more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
         accepted = "a folder that is new, empty or made by goodqueue, or --force to write beside them"
         raise UserError(name, f"holds files of others ({foreign[0]}{more}); accepted: {accepted}")
+
+
+def _resolved(out: str | Path) -> Path:
+    """Return where ``out`` leads; a link is followed, so that its target is what is replaced. Raises UserError."""
+    try:
+        return Path(out).resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        message = getattr(error, "strerror", None) or one_line(str(error))
+        raise UserError(f"--out {out}", f"cannot be written: {message}") from None
+
+
+def _sweep(path: Path) -> None:
+    """Remove what processes that were killed left beside ``path``; a folder that one had moved away comes back."""
+    for kind in ("old", "partial"):
+        prefix = f".{path.name}.{kind}-"
+        left = path.parent.iterdir() if path.parent.is_dir() else ()
+        for entry in sorted(entry for entry in left if entry.name.startswith(prefix) and entry.is_dir()):
+            number = entry.name.removeprefix(prefix)
+            if not number.isdecimal() or _alive(int(number)):
+                continue
+            if kind == "old" and not path.exists():
+                entry.rename(path)
+            else:
+                shutil.rmtree(entry, ignore_errors=True)
+
+
+def _alive(pid: int) -> bool:
+    """Whether another process has the number ``pid``."""
+    if pid == os.getpid():
+        return False
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _foreign(path: Path) -> list[str]:
@@ -49,9 +86,10 @@ def write(out: str | Path, force: bool, fill: Callable[[Path], None]) -> None:
     With ``force`` the files replace those of the same name in ``out`` and leave others alone. On any error ``out`` is
     as it was. Raises UserError where the system refuses.
     """
-    path = Path(out).absolute()
+    path = _resolved(out)
     check(out, force)
     try:
+        _sweep(path)
         with _workshop(path) as draft:
             fill(draft)
             if path.is_dir() and _foreign(path):

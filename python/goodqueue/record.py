@@ -1,9 +1,10 @@
 """The record of one run, as every engine returns it (schema 1). Units are in the names.
 
-These types describe JSON; nothing here computes. ``None`` stands where there is nothing to measure: the delay of a
+These types describe JSON. ``None`` stands where there is nothing to measure: the delay of a
 queue that forwarded no packet, the drop probability of a discipline that has none.
 """
 
+from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
 Scenario = dict[str, Any]
@@ -41,8 +42,9 @@ class Queue(TypedDict):
     qdisc: str
     utilisation_percent: float
     throughput_mbps: float
-    delay_ms: Delay
-    delay_percentiles_ms: list[float | None]
+    delay_ms: Delay | None
+    """None where the queue forwarded nothing."""
+    delay_percentiles_ms: list[float | None] | None
     """The 0th to the 100th percentile of the delay: 101 numbers, ascending."""
     packets: Packets
     drops_by_reason: dict[str, int]
@@ -111,7 +113,7 @@ class PacketSeries(TypedDict):
 class Series(TypedDict):
     """Time series, where the scenario asks for them."""
 
-    interval_s: float
+    interval_s: float | None
     time_s: list[float]
     queues: dict[str, QueueSeries]
     flows: list[FlowSeries]
@@ -131,3 +133,10 @@ class Record(TypedDict):
     fairness: Fairness
     apps: list[App]
     series: NotRequired[Series]
+
+
+def delay_of(queue: Queue, name: str) -> float | None:
+    """Return one number of a queue's delay by its ``name``, such as ``p95``; None where nothing was forwarded."""
+    found: Mapping[str, object] = queue["delay_ms"] or {}
+    value = found.get(name)
+    return value if isinstance(value, int | float) else None

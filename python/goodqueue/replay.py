@@ -93,6 +93,7 @@ def _one(trace: Path) -> Outcome:
     try:
         outcome: Outcome = json.loads(_goodqueue.replay(str(trace)))
     except (ValueError, OSError) as error:
-        message = str(error).removeprefix(f"{trace}: ")
-        raise UserError(str(trace), message) from None
+        message = str(error).removeprefix(f"{trace}:").lstrip()
+        number, colon, rest = message.partition(": ")
+        raise UserError(str(trace), f"line {number}: {rest}" if colon and number.isdecimal() else message) from None
     return outcome

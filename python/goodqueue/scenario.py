@@ -239,9 +239,9 @@ def from_options(
     rate: str,
     rtt: str,
     up_rate: str | None = None,
-    flows: int = 4,
-    cc: str = "cubic",
-    ecn: bool = False,
+    flows: int | None = None,
+    cc: str | None = None,
+    ecn: bool | None = None,
     traffic: str = "bulk,ping",
     duration: str = "60s",
     warmup: str = "5s",
@@ -249,20 +249,27 @@ def from_options(
 ) -> Scenario:
     """Return the (unresolved) scenario that the options of ``goodqueue compare`` describe.
 
-    Bulk flows start at random within the first second, so that each seed is another experiment. Raises UserError.
+    ``flows`` (4), ``cc`` (cubic) and ``ecn`` (no) are those of the bulk flows; None where they were not asked for. Bulk
+    flows start at random within the first second, so that each seed is another experiment. Raises UserError.
     """
-    bottleneck: dict[str, Any] = {"rate": rate}
+    bottleneck: dict[str, Any] = {"rate": _number_or_text(rate)}
     if buffer is not None:
         bottleneck["buffer"] = parse_buffer(buffer)
     if up_rate is not None:
-        bottleneck["up"] = {"rate": up_rate}
+        bottleneck["up"] = {"rate": _number_or_text(up_rate)}
     return {
         "duration": duration,
         "warmup": warmup,
         "bottleneck": bottleneck,
         "path": {"rtt": rtt},
-        "traffic": [_source(item.strip(), flows, cc, ecn) for item in traffic.split(",")],
+        "traffic": _traffic(traffic, flows, cc, ecn),
     }
+
+
+def _number_or_text(text: str) -> Any:
+    """Return a bare number as the number that it is in a file, where the core asks for its unit."""
+    value = parse_value(text.strip())
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else text
 
 
 def parse_buffer(text: str) -> dict[str, float]:
@@ -278,22 +285,50 @@ def parse_buffer(text: str) -> dict[str, float]:
     return {"bdp": bdp}
 
 
-def _source(item: str, flows: int, cc: str, ecn: bool) -> dict[str, Any]:
+def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None) -> list[dict[str, Any]]:
+    """Return the traffic tables of ``--traffic`` with what the other options say of its bulk flows."""
+    sources = [_source(item.strip()) for item in text.split(",")]
+    bulk = [source for source in sources if source["kind"] == "bulk"]
+    for option, value in (("--flows", flows), ("--cc", cc), ("--ecn", ecn)):
+        if value is not None and not bulk:
+            message = f"there are no bulk flows in --traffic {text}; accepted: {option} with bulk flows"
+            raise UserError(option, message)
+    if flows is not None and any("count" in source for source in bulk):
+        raise UserError("--flows", f"--traffic {text} gives a number of flows too; accepted: one of them")
+    for source in bulk:
+        count = source.pop("count", 4 if flows is None else flows)
+        source |= {"count": count, "cc": cc or "cubic", "ecn": bool(ecn), "start_spread": "1s"}
+    return sources
+
+
+def _source(item: str) -> dict[str, Any]:
     """Return one traffic table for ``KIND[:DETAIL]…``: a detail is a count, a direction or (for cbr) a rate."""
     kind, *details = item.split(":")
+    kinds = _kinds()
+    if kind not in kinds:
+        raise UserError("--traffic", f"found {quoted(kind)}; accepted: {', '.join(kinds)}")
     source: dict[str, Any] = {"kind": kind}
-    if kind == "bulk":
-        source |= {"count": flows, "cc": cc, "ecn": ecn, "start_spread": "1s"}
     for detail in details:
+        key: str
+        value: Any
         if detail in ("down", "up"):
-            source["direction"] = detail
+            key, value = "direction", detail
         elif detail.isascii() and detail.isdecimal() and len(detail) < 10:
-            source["count"] = int(detail)
+            key, value = "count", int(detail)
         elif kind == "cbr" and detail:
-            source["rate"] = detail
+            key, value = "rate", _number_or_text(detail)
         else:
             accepted = "a list such as bulk,ping or bulk:4:down,bulk:1:up,cbr:1mbit,ping"
             raise UserError("--traffic", f"found {quoted(item)}; accepted: {accepted}")
+        if key in source:
+            raise UserError("--traffic", f"found {quoted(item)}, a second {key}; accepted: one")
+        source[key] = value
     if kind == "cbr" and "rate" not in source:
         raise UserError("--traffic", f"found {quoted(item)}, a source without a rate; accepted: cbr:RATE, as cbr:1mbit")
     return source
+
+
+def _kinds() -> list[str]:
+    from goodqueue import _goodqueue
+
+    return [kind["name"] for kind in json.loads(_goodqueue.traffic_kinds())]

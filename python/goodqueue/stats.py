@@ -91,13 +91,13 @@ def share_below(percentiles: Sequence[float], value: float, inclusive: bool = Tr
     return (above - 1 + (value - low) / (high - low)) / last
 
 
-def pool_percentiles(runs: Sequence[Sequence[float | None]]) -> list[float] | None:
+def pool_percentiles(runs: Sequence[Sequence[float | None] | None]) -> list[float] | None:
     """Return the 101 percentiles of the even mixture of several runs' distributions, each given by its percentiles.
 
     This answers "what does a packet of a random seed see?". Runs without a packet (None) are left out; None is
     returned when none is left.
     """
-    full = [[value for value in run if value is not None] for run in runs]
+    full = [[value for value in run or () if value is not None] for run in runs]
     full = [run for run in full if len(run) == 101]
     if not full:
         return None

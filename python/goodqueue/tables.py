@@ -8,8 +8,11 @@ from goodqueue.bench import BACKLOG, CaseResult, QdiscResult
 from goodqueue.compare import Comparison, Metric
 from goodqueue.discipline import is_python
 from goodqueue.peers import PeerResult
-from goodqueue.record import Flow, Record, Scenario
+from goodqueue.record import Flow, Record, Scenario, delay_of
 from goodqueue.stats import Estimate, jain
+
+NOTE = "delay: in the down queue; ping: round trip, base RTT included; Jain: bulk flows down, 1 is equal."
+"""What the columns of a comparison mean."""
 
 MANY_FLOWS = 12
 """Above this number flows are shown by kind, not one by one."""
@@ -32,6 +35,8 @@ class Table:
     rows: Sequence[Sequence[str]]
     notes: Sequence[str] = field(default=())
     """Sentences below the table."""
+    names: int = 1
+    """How many columns name a row: where a table is cut, each part begins with them."""
 
 
 def decimals(values: Iterable[float | None]) -> int:
@@ -73,14 +78,14 @@ def run_tables(record: Record) -> list[Table]:
 def _queues(record: Record) -> Table:
     names = ("mean", "p50", "p95", "p99", "max")
     queues = record["queues"].items()
-    digits = decimals(queue["delay_ms"].get(name) for _, queue in queues for name in names)  # type: ignore[misc]
+    digits = decimals(delay_of(queue, name) for _, queue in queues for name in names)
     rows = [
         [
             direction,
             queue["qdisc"].split(" ")[0],
             number(queue["utilisation_percent"]),
             number(queue["throughput_mbps"], 2),
-            *(number(queue["delay_ms"].get(name), digits) for name in names),  # type: ignore[arg-type]
+            *(number(delay_of(queue, name), digits) for name in names),
             number(queue["drop_percent"], 2),
             number(queue["mark_percent"], 2),
         ]
@@ -141,7 +146,7 @@ def _by_kind(record: Record) -> Table:
         )
     headings = ["flows", "goodput\nsum Mbit/s", "\nmean", "\nleast", "\nmost", "RTT\np50 ms", "loss\n%", "Jain"]
     columns = [Column("kind", False), Column("way", False), Column("cc", False), *map(Column, headings)]
-    return Table(f"Flows by kind ({len(record['flows'])} flows)", columns, rows, _fairness(record))
+    return Table(f"Flows by kind ({len(record['flows'])} flows)", columns, rows, _fairness(record), names=3)
 
 
 def _fairness(record: Record) -> list[str]:
@@ -175,8 +180,7 @@ def compare_table(comparison: Comparison) -> Table:
         [entry.qdisc, plus_minus(entry.estimates["delay_mean_ms"], digits), *(column[row] for column in cells)]
         for row, entry in enumerate(comparison.entries)
     ]
-    note = "delay: of packets in the down queue; ping: round trip, base RTT included; Jain: 1 is equal shares."
-    return Table("Means over the seeds", columns, rows, [note])
+    return Table("Means over the seeds", columns, rows, [NOTE])
 
 
 def _short_heading(metric: Metric) -> str:
@@ -223,7 +227,7 @@ def full_table(comparison: Comparison) -> Table:
         digits = 3 if metric.key == "jain_goodput" else decimals(estimate.mean for estimate in estimates if estimate)
         for row, estimate in zip(rows, estimates, strict=True):
             row.append(plus_minus(estimate, max(digits, 2) if metric.unit == "Mbit/s" else digits))
-    return Table("Means over the seeds (± 95 % CI)", columns, rows)
+    return Table("Means over the seeds (± 95 % CI)", columns, rows, [NOTE])
 
 
 def findings(comparison: Comparison) -> list[str]:

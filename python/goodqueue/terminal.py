@@ -4,6 +4,7 @@ Colour and the progress bar appear on terminals only (NO_COLOR is respected); wh
 is drawn with ASCII characters. rich is imported only when something is printed.
 """
 
+import os
 import shutil
 import sys
 import time
@@ -16,7 +17,9 @@ from goodqueue.run import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table as Grid
 
+    from goodqueue import layout
     from goodqueue.tables import Table
 
 WIDTH = 100
@@ -29,8 +32,12 @@ TO_ASCII = str.maketrans({"±": "~", "–": "-", "—": "-", "…": "~", "µ": "
 
 
 def width() -> int:
-    """Return the number of columns to use: the terminal's, at most `WIDTH`."""
-    return max(40, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
+    """Return the number of columns to use: the terminal's (or COLUMNS), at most `WIDTH`.
+
+    That is `WIDTH` too in a pipe, and on a terminal that can do nothing (TERM=dumb).
+    """
+    dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown") and not os.environ.get("COLUMNS", "").isdecimal()
+    return WIDTH if dumb else max(40, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
 
 
 def is_utf8(stream: TextIO) -> bool:
@@ -38,14 +45,14 @@ def is_utf8(stream: TextIO) -> bool:
     return (stream.encoding or "").lower().replace("-", "").replace("_", "") in ("utf8", "utf8sig")
 
 
-def _console() -> "Console":
+def _console(columns: int = 0) -> "Console":
     from rich.console import Console
 
     class Printer(Console):
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # cli.main knows what to do; rich would exit with status 1
 
-    return Printer(file=sys.stdout, width=width(), highlight=False, markup=False, emoji=False)
+    return Printer(file=sys.stdout, width=columns or width(), height=25, highlight=False, markup=False, emoji=False)
 
 
 def fit(text: str) -> str:
@@ -67,33 +74,45 @@ def say(text: str = "", style: str = "") -> None:
 
 
 def print_table(table: "Table") -> None:
-    """Print one table, with its title above and its notes below."""
+    """Print one table, with its title above and its notes below; in parts, where it is wider than the page."""
+    from rich.text import Text
+
+    from goodqueue import layout
+
+    console = _console()
+    console.print(Text(fit(table.title), style="bold"))
+    for index, part in enumerate(layout.parts(table, width())):
+        if index:
+            console.print()
+        _console(max(width(), part.width)).print(_grid(part))
+    for note in table.notes:
+        console.print(Text(fit(note), style="dim"))
+    console.print()
+
+
+def _grid(part: "layout.Part") -> "Grid":
     from rich import box
     from rich.table import Table as Grid
     from rich.text import Text
 
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", show_edge=False)
-    for column in table.columns:
+    for column, wide in zip(part.table.columns, part.widths, strict=True):
         justify: Literal["right", "left"] = "right" if column.numeric else "left"
         heading = Text(fit(column.heading), justify=justify)
         grid.add_column(
             heading,
             justify=justify,
+            width=wide,
             no_wrap=column.numeric,
             overflow="fold",
             vertical="bottom" if column.numeric else "top",
         )
-    for row in table.rows:
+    for row in part.table.rows:
         cells = [Text(fit(cell)) for cell in row]
         if cells:
             cells[0].stylize("cyan")
         grid.add_row(*cells)
-    console = _console()
-    console.print(Text(fit(table.title), style="bold"))
-    console.print(grid)
-    for note in table.notes:
-        console.print(Text(fit(note), style="dim"))
-    console.print()
+    return grid
 
 
 def print_picture(title: str, runs: Sequence[tuple[str, Sequence[float]]]) -> None:

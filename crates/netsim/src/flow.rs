@@ -1,12 +1,13 @@
 //! A flow: its source, where its packets go, and what it had done when measuring began.
 
+use crate::link::FlowFates;
 use crate::probe::goodput::Bins;
 use crate::scenario::{Direction, RateText, Scenario, ScenarioError, Span, Traffic};
 use crate::traffic::Kind;
 use crate::traffic::isochronous::Isochronous;
 use crate::traffic::tcp::Transfer;
 use goodqueue_tcp::{Cc, Config, Stack};
-use goodqueue_units::{Duration, Instant, Streams};
+use goodqueue_units::{Duration, Ecn, Instant, Streams};
 
 /// A flow of the run.
 pub(crate) struct Flow {
@@ -25,6 +26,8 @@ pub(crate) struct Flow {
     pub(crate) bins: Bins,
     /// Its totals when measuring began.
     pub(crate) baseline: Totals,
+    /// Bytes that the far side had when the source stopped; what arrives later was sent before, and belongs to no rate.
+    pub(crate) delivered_at_stop: Option<u64>,
 }
 
 /// Who sends.
@@ -39,14 +42,10 @@ pub(crate) enum Source {
 pub(crate) struct Totals {
     /// Bytes that the far side has, in order.
     pub(crate) delivered_bytes: u64,
-    /// Packets sent, retransmissions included.
-    pub(crate) sent: u64,
-    /// Packets that arrived where they are counted (datagrams only).
-    pub(crate) received: u64,
     pub(crate) retransmitted: u64,
     pub(crate) timeouts: u64,
-    /// Of its data packets, dropped by the bottleneck; filled in by the simulation.
-    pub(crate) dropped: u64,
+    /// What its sender's packets met at the bottleneck.
+    pub(crate) fates: FlowFates,
 }
 
 impl Flow {
@@ -59,8 +58,7 @@ impl Flow {
             let name = traffic.name.clone().unwrap_or_else(|| traffic.kind.name().to_string());
             for nth in 0..traffic.count.unwrap_or(1) {
                 let number = names.entry(name.clone()).or_default();
-                let flow =
-                    Self::new(traffic, nth, format!("{name}/{number}"), scenario, streams, flows.len())?;
+                let flow = Self::new(traffic, nth, format!("{name}/{number}"), scenario, streams)?;
                 *number += 1;
                 flows.push(flow);
             }
@@ -74,17 +72,16 @@ impl Flow {
         name: String,
         scenario: &Scenario,
         streams: Streams,
-        index: usize,
     ) -> Result<Self, ScenarioError> {
         let span = |span: Option<Span>| span.unwrap_or_default().0;
-        let spread =
-            span(traffic.start_spread).as_secs_f64() * streams.stream("start", index as u64).next_f64();
+        let spread = span(traffic.start_spread).as_secs_f64()
+            * streams.stream(&format!("start of {name}"), 0).next_f64();
         let start = Instant::ZERO
             + span(traffic.start)
             + span(traffic.stagger) * nth
             + Duration::from_secs_f64(spread);
         let stop = Instant::ZERO + traffic.stop.unwrap_or(scenario.duration).0;
-        let mut hashes = streams.stream("flow hash", index as u64);
+        let mut hashes = streams.stream(&format!("hash of {name}"), 0);
         Ok(Self {
             name,
             kind: traffic.kind,
@@ -93,30 +90,29 @@ impl Flow {
             stop,
             rtt: traffic.rtt.unwrap_or(scenario.path.rtt).0,
             hash: [hashes.next_u32(), hashes.next_u32()],
-            source: Source::new(traffic, start, stop)?,
+            source: Source::new(traffic, start)?,
             bins: Bins::default(),
             baseline: Totals::default(),
+            delivered_at_stop: None,
         })
     }
 
-    /// What it has done so far; `dropped` is the bottleneck's count of its data packets.
-    pub(crate) fn totals(&self, dropped: u64) -> Totals {
+    /// What it has done so far; `fates` is the bottleneck's account of it.
+    pub(crate) fn totals(&self, fates: FlowFates) -> Totals {
         let totals = match &self.source {
             Source::Tcp(transfer) => transfer.totals(),
-            Source::Isochronous(source) => Totals {
-                delivered_bytes: source.received_bytes,
-                sent: source.sent(),
-                received: source.received,
-                ..Totals::default()
-            },
+            Source::Isochronous(source) => {
+                Totals { delivered_bytes: source.received_bytes, ..Totals::default() }
+            }
         };
-        Totals { dropped, ..totals }
+        Totals { fates, ..totals }
     }
 }
 
 impl Source {
-    fn new(traffic: &Traffic, start: Instant, stop: Instant) -> Result<Self, ScenarioError> {
+    fn new(traffic: &Traffic, start: Instant) -> Result<Self, ScenarioError> {
         let len = traffic.packet_size.unwrap_or(0) as u16;
+        let datagram_ecn = if traffic.ecn == Some(true) { Ecn::Ect0 } else { Ecn::NotEct };
         let missing = |key: &str| ScenarioError::new(format!("traffic.{key}"), "not resolved");
         Ok(match traffic.kind {
             Kind::Bulk => {
@@ -130,11 +126,11 @@ impl Source {
                 // `rate` packets take 8 * len seconds, whatever the rate.
                 let RateText(rate) = traffic.rate.ok_or_else(|| missing("rate"))?;
                 let interval = Duration::from_secs(8 * u64::from(len));
-                Self::Isochronous(Isochronous::new(start, stop, interval, rate.as_bps(), len, false))
+                Self::Isochronous(Isochronous::new(start, interval, rate.as_bps(), len, datagram_ecn, false))
             }
             Kind::Ping => {
                 let interval = traffic.interval.ok_or_else(|| missing("interval"))?.0;
-                Self::Isochronous(Isochronous::new(start, stop, interval, 1, len, true))
+                Self::Isochronous(Isochronous::new(start, interval, 1, len, datagram_ecn, true))
             }
         })
     }

@@ -14,14 +14,21 @@ pub(crate) struct Fates {
     pub(crate) drops: [u64; Drop::ALL.len()],
     /// Marks by reason, in the order of [`Mark::ALL`].
     pub(crate) marks: [u64; Mark::ALL.len()],
-    /// Drops by flow.
-    pub(crate) flow_drops: Vec<u64>,
+    /// By flow.
+    pub(crate) flows: Vec<FlowFates>,
+}
+
+/// A flow's packets at a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowFates {
+    pub(crate) offered: u64,
+    pub(crate) dropped: u64,
 }
 
 impl Owner<Packet> for Fates {
     fn dropped(&mut self, packet: Packet, why: Drop) {
         self.drops[why as usize] += 1;
-        self.flow_drops[packet.flow as usize] += 1;
+        self.flows[packet.flow as usize].dropped += 1;
     }
     fn marked(&mut self, _packet: &Packet, why: Mark) {
         self.marks[why as usize] += 1;
@@ -64,13 +71,18 @@ pub(crate) struct Link {
     offered: u64,
     forwarded: u64,
     forwarded_bytes: u64,
-    /// Length and duration of the last transmission: nearly all packets are full, and a division costs more.
-    last_length: (u32, Duration),
+    /// Sum of the delays of all packets forwarded, in nanoseconds; unlike `delays`, the warm-up's too.
+    delay_sum: u128,
+    /// Length of the last transmission, and its duration as quotient and remainder by the rate: nearly all packets are
+    /// full, and a division costs more.
+    last_length: (u32, u64, u64),
+    /// Remainders of a nanosecond, in 1/rate ns, that transmissions were too short by so far.
+    owed: u64,
 }
 
 impl Link {
     pub(crate) fn new(qdisc: Discipline, rate: Rate, flows: usize, random: Stream) -> Self {
-        let fates = Fates { random, drops: [0; _], marks: [0; _], flow_drops: vec![0; flows] };
+        let fates = Fates { random, drops: [0; _], marks: [0; _], flows: vec![FlowFates::default(); flows] };
         Self {
             qdisc,
             fates,
@@ -83,15 +95,31 @@ impl Link {
             offered: 0,
             forwarded: 0,
             forwarded_bytes: 0,
-            last_length: (0, Duration::ZERO),
+            delay_sum: 0,
+            last_length: (0, 0, 0),
+            owed: 0,
         }
     }
 
     /// Offers `packet` to the queue. Returns when the transmission that this started ends, if it started one.
     pub(crate) fn offer(&mut self, now: Instant, packet: Packet) -> Option<Instant> {
         self.offered += 1;
+        self.fates.flows[packet.flow as usize].offered += 1;
         self.qdisc.enqueue(now, packet, &mut self.fates);
         if self.on_the_wire.is_some() { None } else { self.transmit(now) }
+    }
+
+    /// How long `length` bytes occupy the wire: whole nanoseconds that add up to the exact time over many packets.
+    fn occupy(&mut self, length: u32) -> Duration {
+        let bps = self.rate.as_bps();
+        if self.last_length.0 != length {
+            let nanobits = u64::from(length) * 8_000_000_000;
+            self.last_length = (length, nanobits / bps, nanobits % bps);
+        }
+        self.owed += self.last_length.2;
+        let carry = self.owed >= bps;
+        self.owed -= if carry { bps } else { 0 };
+        Duration::from_nanos(self.last_length.1 + u64::from(carry))
     }
 
     /// When a discipline that holds packets back (a shaper) wants to be asked again; `None` while the wire is busy or
@@ -122,19 +150,22 @@ impl Link {
         let packet = self.qdisc.dequeue(now, &mut self.fates)?;
         let delay = now.since(packet.arrival);
         self.delays.record(delay);
+        self.delay_sum += u128::from(delay.as_nanos());
         if let Some(log) = &mut self.log {
             log.record(now, delay);
         }
-        let length = u32::from(packet.len);
-        if self.last_length.0 != length {
-            self.last_length = (length, self.rate.transmission_time(length));
-        }
+        let duration = self.occupy(packet.len.into());
         self.forwarded += 1;
-        self.forwarded_bytes += u64::from(length);
-        self.busy = self.busy + self.last_length.1;
-        self.wire_free = now + self.last_length.1;
+        self.forwarded_bytes += u64::from(packet.len);
+        self.busy = self.busy + duration;
+        self.wire_free = now + duration;
         self.on_the_wire = Some(packet);
         Some(self.wire_free)
+    }
+
+    /// Number and sum of all delays since the run began, for means over intervals.
+    pub(crate) fn delay_totals(&self) -> (u64, u128) {
+        (self.forwarded, self.delay_sum)
     }
 
     /// How long the wire was occupied up to `now`.

@@ -1,6 +1,7 @@
 //! The record of a run: one object, the same from every engine.
 
 use crate::flow::{Flow, Source, Totals};
+use crate::link::FlowFates;
 use crate::probe::delay::Summary;
 use crate::probe::goodput::Quantiles;
 use crate::probe::rounded;
@@ -111,7 +112,7 @@ pub struct FlowRecord {
     pub retransmitted: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Of its data packets, dropped at the bottleneck.
+    /// Of the packets that its sender offered to the bottleneck, those dropped there.
     pub loss_percent: f64,
     /// Goodput over whole bins of five seconds.
     pub goodput_5s_mbps: Option<Quantiles>,
@@ -139,7 +140,7 @@ pub struct AppRecord {
     pub sent: u64,
     /// Packets that came back.
     pub received: u64,
-    /// Of the packets sent, those that had not come back when the run ended.
+    /// Those that did not come back, of the packets up to the last that did; all, if none did.
     pub loss_percent: f64,
 }
 
@@ -224,14 +225,17 @@ impl Simulation {
 
     /// What flow `index` did within the measured time.
     fn measured(&self, index: usize) -> Totals {
-        let (before, after) = (&self.flows[index].baseline, self.totals(index));
+        let (flow, after) = (&self.flows[index], self.totals(index));
+        let before = &flow.baseline;
+        let delivered = flow.delivered_at_stop.unwrap_or(after.delivered_bytes);
         Totals {
-            delivered_bytes: after.delivered_bytes - before.delivered_bytes,
-            sent: after.sent - before.sent,
-            received: after.received - before.received,
+            delivered_bytes: delivered.saturating_sub(before.delivered_bytes),
             retransmitted: after.retransmitted - before.retransmitted,
             timeouts: after.timeouts - before.timeouts,
-            dropped: after.dropped - before.dropped,
+            fates: FlowFates {
+                offered: after.fates.offered - before.fates.offered,
+                dropped: after.fates.dropped - before.fates.dropped,
+            },
         }
     }
 
@@ -260,34 +264,44 @@ impl Simulation {
             rtt_ms,
             retransmitted: measured.retransmitted,
             timeouts: measured.timeouts,
-            loss_percent: percent(measured.dropped, measured.sent),
+            loss_percent: percent(measured.fates.dropped, measured.fates.offered),
             goodput_5s_mbps: flow.bins.quantiles(),
         }
     }
 
     fn app(&self, index: usize) -> AppRecord {
         let flow = &self.flows[index];
-        let Totals { sent, received, .. } = self.measured(index);
-        let rtt_ms = match &flow.source {
-            Source::Isochronous(source) => source.rtt.summary(),
-            Source::Tcp(_) => None,
-        };
-        let loss_percent = percent(sent.saturating_sub(received), sent);
-        AppRecord { name: flow.name.clone(), kind: flow.kind, rtt_ms, sent, received, loss_percent }
+        let Source::Isochronous(source) = &flow.source else { unreachable!("pings are isochronous") };
+        let echoes = source.echoes();
+        AppRecord {
+            name: flow.name.clone(),
+            kind: flow.kind,
+            rtt_ms: source.rtt.summary(),
+            sent: echoes.sent,
+            received: echoes.returned,
+            loss_percent: percent(echoes.lost, echoes.settled),
+        }
     }
 
     fn fairness(&self) -> Fairness {
         let all: Vec<usize> = self.indices(|kind| kind == Kind::Bulk).collect();
         let direction = all.first().map(|&first| self.flows[first].direction);
-        let flows: Vec<usize> =
-            all.into_iter().filter(|&index| Some(self.flows[index].direction) == direction).collect();
+        let flows: Vec<usize> = all
+            .into_iter()
+            .filter(|&index| self.takes_part(index) && Some(self.flows[index].direction) == direction)
+            .collect();
         let goodputs: Vec<f64> = flows.iter().map(|&index| self.goodput_mbps(index)).collect();
         let losses: Vec<f64> = flows
             .iter()
             .map(|&index| self.measured(index))
-            .map(|measured| ratio(measured.dropped as f64, measured.sent as f64))
+            .map(|measured| ratio(measured.fates.dropped as f64, measured.fates.offered as f64))
             .collect();
         Fairness { jain_goodput: jain(&goodputs), jain_drops: jain(&losses) }
+    }
+
+    /// Whether flow `index` sent during the measured time at all.
+    fn takes_part(&self, index: usize) -> bool {
+        self.measured_s(self.flows[index].start, self.flows[index].stop) > 0.0
     }
 
     fn series(&self) -> Option<SeriesRecord> {

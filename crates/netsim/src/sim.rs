@@ -7,11 +7,12 @@ use crate::link::{Counts, Link};
 use crate::metronome::{Beat, Metronome};
 use crate::packet::{Body, Packet};
 use crate::pipe::Pipe;
+use crate::probe::goodput::BIN;
 use crate::probe::series::{FlowSeries, PacketLog, Pick, QueueSeries};
 use crate::scenario::{Direction, Line, Scenario, ScenarioError};
 use crate::traffic::tcp::{RECEIVER, SENDER};
 use goodqueue_qdisc::{AnyQdisc, Qdisc};
-use goodqueue_units::{Duration, Ecn, Instant, Streams};
+use goodqueue_units::{Duration, Instant, Streams};
 
 // Components in the order in which they act at equal times: as in the golden traces, timers come before ends of
 // transmission, and those before arrivals.
@@ -142,6 +143,7 @@ impl Simulation {
         while let Some((time, component)) = self.agenda.next()
             && time <= until
         {
+            debug_assert!(time >= self.now, "component {component} acts in the past");
             self.now = time;
             self.act(component);
         }
@@ -210,7 +212,7 @@ impl Simulation {
                 if arrived_at == SENDER {
                     source.returned(self.now, number);
                 } else if source.arrived() {
-                    self.send_datagram(index, direction.reverse(), number, packet.ecn);
+                    self.send_datagram(index, direction.reverse(), number);
                 }
             }
             (Source::Tcp(_), Body::Datagram(_)) | (Source::Isochronous(_), Body::Tcp(_)) => {
@@ -222,11 +224,15 @@ impl Simulation {
     /// The timer of end `end` of flow `index`.
     fn flow_timer(&mut self, index: usize, end: usize) {
         let now = self.now;
+        let stopping = end == SENDER && now >= self.flows[index].stop;
+        if stopping && self.flows[index].delivered_at_stop.is_none() {
+            self.flows[index].delivered_at_stop = Some(self.totals(index).delivered_bytes);
+        }
         let flow = &mut self.flows[index];
-        let direction = flow.direction;
+        let (direction, stop) = (flow.direction, flow.stop);
         match &mut flow.source {
             Source::Tcp(transfer) => {
-                if end == SENDER && now >= flow.stop && !transfer.closed {
+                if stopping && !transfer.closed {
                     transfer.closed = true;
                     transfer.ends[SENDER].close();
                 }
@@ -238,10 +244,12 @@ impl Simulation {
                 self.pump(index, end);
             }
             Source::Isochronous(source) => {
-                let number = source.send();
-                let next = source.next_time();
+                let number = (!stopping).then(|| source.send());
+                let next = if stopping { Instant::MAX } else { source.next_time().min(stop) };
                 self.agenda.set(self.timer(index, end), next);
-                self.send_datagram(index, direction, number, Ecn::NotEct);
+                if let Some(number) = number {
+                    self.send_datagram(index, direction, number);
+                }
             }
         }
     }
@@ -277,7 +285,7 @@ impl Simulation {
         }
     }
 
-    fn send_datagram(&mut self, index: usize, direction: Direction, number: u32, ecn: Ecn) {
+    fn send_datagram(&mut self, index: usize, direction: Direction, number: u32) {
         let flow = &self.flows[index];
         let Source::Isochronous(source) = &flow.source else { return };
         let packet = Packet {
@@ -285,7 +293,7 @@ impl Simulation {
             flow: index as u32,
             hash: flow.hash[direction.index()],
             len: source.len,
-            ecn,
+            ecn: source.ecn,
             body: Body::Datagram(number),
         };
         offer(&mut self.links[direction.index()], &mut self.agenda, self.now, direction, packet);
@@ -297,7 +305,9 @@ impl Simulation {
             Beat::Bin => {
                 for index in 0..self.flows.len() {
                     let delivered = self.totals(index).delivered_bytes;
-                    self.flows[index].bins.end_bin(delivered);
+                    let flow = &mut self.flows[index];
+                    let whole = flow.start + BIN <= self.now && self.now <= flow.stop;
+                    flow.bins.end_bin(delivered, whole);
                 }
             }
             Beat::Interval => self.end_interval(),
@@ -308,7 +318,7 @@ impl Simulation {
     /// What flow `index` has done so far.
     pub(crate) fn totals(&self, index: usize) -> crate::flow::Totals {
         let flow = &self.flows[index];
-        flow.totals(self.links[flow.direction.index()].fates.flow_drops[index])
+        flow.totals(self.links[flow.direction.index()].fates.flows[index])
     }
 
     /// Measuring begins.
@@ -329,7 +339,7 @@ impl Simulation {
             flow.bins.start(totals.delivered_bytes);
             match &mut flow.source {
                 Source::Tcp(transfer) => transfer.rtt.reset(),
-                Source::Isochronous(source) => source.rtt.reset(),
+                Source::Isochronous(source) => source.measure_from_now(),
             }
         }
     }
@@ -340,7 +350,7 @@ impl Simulation {
         for (link, series) in self.links.iter().zip(&mut self.queue_series) {
             let mut pick = Pick { name: "drop_probability", value: None };
             link.qdisc.probe(&mut pick);
-            series.end_interval(link.delays.totals(), link.qdisc.backlog().packets, pick.value);
+            series.end_interval(link.delay_totals(), link.qdisc.backlog().packets, pick.value);
         }
         for index in 0..self.flows.len() {
             let delivered = self.totals(index).delivered_bytes;

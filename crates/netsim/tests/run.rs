@@ -109,7 +109,7 @@ fn changing_the_discipline_or_adding_a_flow_does_not_move_the_starts() {
     let flow = json!({"kind": "bulk", "start_spread": "1s"});
     let alone = run(&scenario("red", json!([flow])));
     let other = run(&scenario("pfifo", json!([flow])));
-    let joined = run(&scenario("red", json!([flow, {"kind": "ping", "start_spread": "1s"}])));
+    let joined = run(&scenario("red", json!([{"kind": "ping", "start_spread": "1s"}, flow])));
     assert_eq!(alone.flows[0].start_s, other.flows[0].start_s);
     assert_eq!(alone.flows[0].start_s, joined.flows[0].start_s);
 }
@@ -130,6 +130,100 @@ fn series_agree_with_the_totals() {
     let packets = &series.packets.as_ref().unwrap().down;
     assert!(packets.time_s.len() > 1000 && packets.time_s.iter().all(|time| (10.0..12.0).contains(time)));
     assert!(series.flows[0].cwnd_packets.iter().all(Option::is_some));
+}
+
+/// Karn's rule must not starve a path whose RTT exceeds the initial RTO: every segment is sent twice at first, and an
+/// ACK of a segment sent twice is no sample.
+#[test]
+fn a_round_trip_longer_than_the_initial_timeout_is_learnt() {
+    let mut far = scenario("pfifo limit 2000", json!([{"kind": "bulk"}]));
+    far["path"]["rtt"] = json!("1200ms");
+    far["duration"] = json!("60s");
+    let record = run(&far);
+    assert!(record.flows[0].goodput_mbps > 5.0 && record.flows[0].timeouts < 5, "{:?}", record.flows[0]);
+
+    // A flow that starts into two seconds of standing queue is in the same place.
+    let late = json!([{"kind": "bulk"}, {"kind": "bulk", "name": "late", "start": "20s"}]);
+    let mut crowded = scenario("pfifo limit 1000", late);
+    crowded["bottleneck"]["rate"] = json!("5mbit");
+    crowded["duration"] = json!("120s");
+    let record = run(&crowded);
+    assert!(record.flows[1].goodput_mbps > 0.5 && record.flows[1].timeouts < 10, "{:?}", record.flows[1]);
+}
+
+#[test]
+fn series_go_on_across_the_end_of_the_warm_up() {
+    let mut with_warmup = scenario("pfifo limit 200", json!([{"kind": "bulk", "count": 4}]));
+    with_warmup["series"] = json!({"interval": "5s"});
+    let mut without = with_warmup.clone();
+    without["warmup"] = json!("0s");
+    let delays = |scenario: &Value| run(scenario).series.unwrap().queues.down.delay_ms;
+    assert_eq!(delays(&with_warmup), delays(&without));
+}
+
+#[test]
+fn a_flow_that_stopped_is_not_credited_with_what_drains_later() {
+    for flow in
+        [json!({"kind": "bulk", "stop": "5.1s"}), json!({"kind": "cbr", "rate": "30mbit", "stop": "5.1s"})]
+    {
+        let record = run(&scenario("pfifo limit 1000", json!([flow])));
+        // A packet more or less in 0.1 s is 0.12 Mbit/s.
+        assert!(record.flows[0].goodput_mbps <= 10.13, "more than the link carries: {:?}", record.flows[0]);
+    }
+}
+
+#[test]
+fn no_flow_loses_more_than_it_sends() {
+    let mut crowd =
+        scenario("pfifo limit 20", json!([{"kind": "bulk", "count": 200, "start_spread": "100ms"}]));
+    crowd["warmup"] = json!("0s");
+    for flow in run(&crowd).flows {
+        assert!(flow.loss_percent <= 100.0, "{flow:?}");
+    }
+}
+
+#[test]
+fn pings_under_way_are_not_lost_and_echoes_from_before_do_not_count() {
+    let mut calm = scenario("pfifo", json!([{"kind": "ping", "interval": "100ms"}]));
+    calm["path"]["rtt"] = json!("400ms");
+    let record = run(&calm);
+    assert_eq!((record.apps[0].sent, record.apps[0].received), (150, 146), "four are under way at the end");
+    assert_eq!(record.apps[0].loss_percent, 0.0);
+    // Ends before the warm-up does: nothing was measured, whatever comes back later.
+    let mut early = calm.clone();
+    early["traffic"][0]["stop"] = json!("4.9s");
+    let record = run(&early);
+    assert_eq!((record.apps[0].sent, record.apps[0].received), (0, 0));
+}
+
+#[test]
+fn datagrams_can_be_ecn_capable() {
+    let record = run(&scenario("codel ecn", json!([{"kind": "cbr", "rate": "12mbit", "ecn": true}])));
+    assert!(record.queues.down.packets.marked > 0, "{:?}", record.queues.down);
+}
+
+/// 60 bytes at 100 Gbit/s take 4.8 ns: rounded down they would make a link of 120 Gbit/s.
+#[test]
+fn a_fast_link_is_no_faster_than_its_rate() {
+    let mut fast = scenario("pfifo", json!([{"kind": "cbr", "rate": "200gbit", "packet_size": 60}]));
+    fast["bottleneck"]["rate"] = json!("100gbit");
+    fast["duration"] = json!("1ms");
+    fast["warmup"] = json!("100us");
+    let record = run(&fast);
+    assert!((record.queues.down.throughput_mbps - 100_000.0).abs() < 10.0, "{:?}", record.queues.down);
+}
+
+#[test]
+fn goodput_bins_and_fairness_leave_out_the_time_that_a_flow_was_not_there() {
+    let mut late = scenario(
+        "codel",
+        json!([{"kind": "bulk", "start": "15s"}, {"kind": "bulk", "name": "gone", "stop": "4s"}]),
+    );
+    late["duration"] = json!("40s");
+    let record = run(&late);
+    assert!(record.flows[0].goodput_5s_mbps.unwrap().p10 > 5.0, "{:?}", record.flows[0]);
+    assert!(record.flows[1].goodput_5s_mbps.is_none(), "{:?}", record.flows[1]);
+    assert_eq!(record.fairness.jain_goodput, Some(1.0), "one flow shares with nobody");
 }
 
 proptest! {

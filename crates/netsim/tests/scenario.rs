@@ -59,8 +59,8 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
         ),
         (
             "/bottleneck/qdisc",
-            json!("codel target 90s"),
-            "bottleneck.qdisc: codel target: found \"90s\"; accepted: 1us to 60s",
+            json!("codel target 2000s"),
+            "bottleneck.qdisc: codel target: found \"2000s\"; accepted: 1us to 1000s",
         ),
         (
             "/bottleneck/buffer",
@@ -110,6 +110,11 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
             "/series",
             json!({"packets": {"from": "60s", "to": "80s"}}),
             "series.packets: found 60s to 80s; accepted: a window within the run, 0s to 70s",
+        ),
+        (
+            "/bottleneck/rate",
+            json!("2tbit"),
+            "bottleneck.rate: found 2000gbit; accepted: a rate up to 1000gbit",
         ),
         ("/series", json!({"interval": "1ns"}), "series.interval: found 1ns; accepted: 70us to 70s"),
     ];

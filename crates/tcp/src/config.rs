@@ -7,6 +7,10 @@ pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// Which Linux the endpoint behaves as.
 ///
+/// Not modelled in either: timestamp values (so no RTT sample from a segment sent twice, and no undo of a spurious
+/// timeout by F-RTO, DSACK or Eifel), tail loss probes and RACK's reordering window, FACK's early marking, slow start
+/// after idle, and receive-window autotuning (the window is large and fixed).
+///
 /// This is the one list of the differences that are modelled; "growth" is that of the congestion window.
 ///
 /// | | `Linux3_10` (2013: what the papers ran) | `Linux6` |
@@ -77,7 +81,7 @@ impl Default for Config {
             mss: 1448,
             initial_window: 10,
             initial_ssthresh: INFINITE_SSTHRESH,
-            receive_window: 64 << 20,
+            receive_window: 1 << 30,
             initial_sequence: SeqNumber(0),
         }
     }

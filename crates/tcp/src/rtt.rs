@@ -12,6 +12,8 @@ use goodqueue_units::Duration;
 const VARIANCE_FLOOR: u64 = 200_000_000;
 /// RFC 6298, 2.1.
 const INITIAL_RTO: Duration = Duration::from_secs(1);
+/// RFC 6298, 5.7.
+const RTO_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
 /// RFC 6298, 2.5, with Linux's value.
 const MAX_RTO: Duration = Duration::from_secs(120);
 
@@ -54,6 +56,9 @@ impl RttEstimator {
     /// of the delayed ACK, as RTO must. `path` is from the last one, so it does not: that is the path's RTT.
     #[inline]
     pub(crate) fn sample(&mut self, smoothed: Duration, path: Duration, una: SeqNumber, nxt: SeqNumber) {
+        // Karn: only a sample ends the backoff. An ACK of a segment sent twice is none; would it end the backoff, a path
+        // whose RTT exceeds the RTO would never get a sample.
+        self.backoff = 0;
         self.latest = path;
         if path < self.min {
             self.min = path;
@@ -102,10 +107,9 @@ impl RttEstimator {
         self.backoff = (self.backoff + 1).min(16);
     }
 
-    /// New data was acknowledged. With timestamps (which are always on, if not carried) that ACK is a sample even if
-    /// the segment was sent twice, and a sample ends the backoff (RFC 6298, 5.7; RFC 7323, 4).
-    #[inline]
-    pub(crate) fn end_backoff(&mut self) {
+    /// The SYN had to be sent again, so its round trip is unknown (RFC 6298, 5.7).
+    pub(crate) fn syn_timed_out(&mut self) {
+        self.base_rto = RTO_AFTER_LOST_SYN;
         self.backoff = 0;
     }
 
@@ -192,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn backoff_doubles_up_to_two_minutes_and_ends_with_an_acknowledgement() {
+    fn backoff_doubles_up_to_two_minutes_and_ends_with_a_sample() {
         let mut e = RttEstimator::new();
         sample(&mut e, ms(50), 1);
         e.back_off();
@@ -201,7 +205,7 @@ mod tests {
             e.back_off();
         }
         assert_eq!(e.rto(), Duration::from_secs(120));
-        e.end_backoff();
+        e.sample(ms(50), ms(50), SeqNumber(1), SeqNumber(101));
         assert_eq!(e.rto(), ms(250));
     }
 

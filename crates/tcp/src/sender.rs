@@ -104,6 +104,8 @@ impl Sender {
     ) {
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt, rtt, self.board.una(), self.board.nxt());
+        } else {
+            self.rtt.syn_timed_out();
         }
         if syns_lost > 1 {
             self.window.cwnd = 1; // RFC 5681, 3.1; Linux forgives one loss (RFC 6298, appendix A)
@@ -232,7 +234,6 @@ impl Sender {
             self.acked_bytes += u64::from(ack.since(una));
             self.peer_window = segment.window;
             self.timeouts = 0;
-            self.rtt.end_backoff();
         }
         let rtt = self.sample_rtt(&delivery);
         if advances {

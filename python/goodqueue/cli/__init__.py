@@ -65,9 +65,11 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line ``arguments`` (the process's own by default) and exit.
 
-    Exit status: 0 fine, 1 a replayed trace mismatches, 2 bad input, 130 interrupted, 141 the reader went away.
+    Exit status: 0 fine, 1 a replayed trace mismatches, 2 bad input, 130 interrupted, 141 the reader went away,
+    143 terminated.
     """
     _prepare_streams()
+    _clean_up_when_terminated()
     try:
         status = _dispatch(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
@@ -90,6 +92,18 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def _clean_up_when_terminated() -> None:
+    """Let SIGTERM end the program like an exception does: what is half done is removed."""
+    import signal
+    import threading
+
+    def end(number: int, _: object) -> NoReturn:
+        sys.exit(128 + number)
+
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, end)
+
+
 def _give_up_output(status: int) -> int:
     """Send what is still to be written to nowhere, lest the interpreter complains when it flushes at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -99,6 +113,7 @@ def _give_up_output(status: int) -> int:
 def _dispatch(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
     try:
+        _refuse_twice(command, arguments)
         # Not command.main(), which has its own ways with Ctrl-C and with a reader that goes away.
         with command.make_context("goodqueue", arguments) as context:
             command.invoke(context)
@@ -112,6 +127,26 @@ def _dispatch(arguments: list[str]) -> int:
             return 0
         return _refuse(_usage(error), getattr(error, "exit_code", 2))
     return 0
+
+
+def _refuse_twice(command: object, arguments: Sequence[str]) -> None:
+    """Refuse an option that takes one value and is given several times: neither is the one that was meant."""
+    verb = next((word for word in arguments if not word.startswith("-")), "")
+    own = getattr(command, "commands", {}).get(verb)
+    options = {name: param for param in own.params for name in param.opts if name[0] == "-"} if own else {}
+    seen: set[str] = set()
+    words = iter(arguments)
+    for word in words:
+        if word == "--":
+            return
+        name, equals, _ = word.partition("=")
+        if (option := options.get(name)) is None:
+            continue
+        if name in seen and not option.multiple:
+            raise UserError(name, "given twice; accepted: once")
+        seen.add(name)
+        if not option.is_flag and not equals:
+            next(words, None)
 
 
 def _usage(error: typer.TyperException) -> str:
@@ -134,5 +169,8 @@ def _usage(error: typer.TyperException) -> str:
 
 
 def _refuse(message: str, status: int) -> int:
-    print(f"goodqueue: {one_line(message)}", file=sys.stderr)
+    try:
+        print(f"goodqueue: {one_line(message)}", file=sys.stderr, flush=True)
+    except OSError:  # nowhere to say it: the status does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     return status

@@ -17,7 +17,7 @@ def whole(option: str, least: int, most: int = 2**63 - 1) -> Callable[[str], int
         except ValueError:
             number = least - 1
         if not least <= number <= most:
-            accepted = f"a whole number from {least}" + (f" to {most}" if number > most else "")
+            accepted = f"a whole number from {least}" + (f" to {most}" if number > most or most < 2**63 - 1 else "")
             raise UserError(option, f"found {quoted(text)}; accepted: {accepted}")
         return number
 

@@ -58,7 +58,8 @@ def _line(outcome: "Outcome") -> str:
     if outcome["unsupported"] is not None:
         return f"unsupported  {name}: {outcome['unsupported']}"
     if first is not None:
-        return f"MISMATCH     {name}: line {first['line']}: expected {first['expected']}, got {first['got']}"
+        where = f"line {first['line']}: expected {first['expected']}, got {first['got']}"
+        return f"MISMATCH     {name}: {where} (replayed no further)"
     return f"ok           {name}: {outcome['packets']} packets"
 
 

@@ -16,6 +16,7 @@ def run(
         int | None, typer.Option(parser=whole("--seed", 0), metavar="N", help="Seed of the draws. [the file's]")
     ] = None,
     sets: Sets = None,
+    trace: Annotated[str | None, typer.Option(metavar="FILE", hidden=True)] = None,
     json: Json = False,
 ) -> None:
     """Run one scenario and show what it measured.
@@ -49,6 +50,8 @@ def run(
     if engine != "sim":
         what = "not built yet in this version" if engine in ENGINES else f"found {quoted(engine)}"
         raise UserError(f"--engine {engine}" if engine in ENGINES else "--engine", f"{what}; accepted: sim")
+    if trace is not None:
+        raise UserError("--trace", "not built yet in this version; accepted: --json, which has no single packets")
     resolved = from_file(scenario, sets or (), seed)
     with terminal.progress("simulating") as progress:
         text = one_text(resolved, progress)
@@ -75,7 +78,7 @@ def _show(name: str, text: str) -> None:
     for table in tables.run_tables(record):
         terminal.print_table(table)
     delays = [
-        (direction, [value for value in queue["delay_percentiles_ms"] if value is not None])
+        (direction, [value for value in queue["delay_percentiles_ms"] or () if value is not None])
         for direction, queue in record["queues"].items()
     ]
     shown = [(direction, delay) for direction, delay in delays if len(delay) == 101 and delay[-1] > 0]

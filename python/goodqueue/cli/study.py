@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.cli.options import Json, Workers
+from goodqueue.cli.options import Json, Workers, whole
+from goodqueue.errors import UserError
 
 if TYPE_CHECKING:
     from goodqueue.studies.outcome import Outcome
@@ -18,7 +19,8 @@ def study(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer seeds: a look, in seconds.")] = False,
     seeds: Annotated[
-        int | None, typer.Option(min=1, max=10_000, metavar="N", help="Seeds a cell. [as the study]")
+        int | None,
+        typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds a cell. [as the study]"),
     ] = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Write a report: HTML, figures, data.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write into --out even if it holds other files.")] = False,
@@ -42,17 +44,28 @@ def study(
     found = loading.load(locate.find(name))
     chosen = selection.select(found, only or [])
     plan = planning.plan(found, chosen, quick, seeds)
+    draw = None
     if out is not None:
+        from goodqueue.studies import figures
+
         output.check(out, force)
+        draw = figures.own(found.folder)
     with terminal.progress(f"{len(plan.scenarios)} runs") as progress:
         result = outcome.carry_out(plan, chosen, workers, progress)
+    trouble: list[UserError | None] = []
     if out is not None:
         from goodqueue.studies import pages
 
         command = _command(name, only or [], quick, seeds)
         with terminal.progress("figures and report") as progress:
-            output.write(out, force, lambda folder: pages.write(folder, result, command, progress))
-    _print(result, json, out)
+            output.write(
+                out, force, lambda folder: trouble.append(pages.write(folder, result, command, draw, progress))
+            )
+    written = "report.html, with its figures, results.json and measured.csv beside it"
+    failed = next((error for error in trouble if error), None)
+    _print(result, json, out and f"{out}/{'results.json and measured.csv' if failed else written}")
+    if failed:
+        raise failed
 
 
 def _command(name: str, only: list[str], quick: bool, seeds: int | None) -> str:
@@ -67,7 +80,7 @@ def _command(name: str, only: list[str], quick: bool, seeds: int | None) -> str:
     return shlex.join(words)
 
 
-def _print(result: "Outcome", json: bool, out: str | None) -> None:
+def _print(result: "Outcome", json: bool, written: str | None) -> None:
     from goodqueue import terminal
 
     if json:
@@ -91,5 +104,5 @@ def _print(result: "Outcome", json: bool, out: str | None) -> None:
         terminal.print_table(show.summary_table(result))
     for sentence in show.counts(result):
         terminal.say(sentence)
-    if out is not None:
-        terminal.say(f"\nWritten: {out}/report.html, with its figures, results.json and measured.csv beside it.")
+    if written is not None:
+        terminal.say(f"\nWritten: {written}.")

@@ -55,9 +55,10 @@ def figures(comparison: Comparison) -> list[tuple[str, str, str, Figure]]:
             f"Share of packets that queued for at most a given time; all seeds pooled, {runs}. Marks: median, p95."
         )
         found.append(("delay-cdf", "How long packets queue", caption, delay.cdf(spread)))
-    if all("series" in entry.records[0] for entry in entries):
+    interval = entries[0].records[0].get("series", {}).get("interval_s")
+    if interval is not None and all("series" in entry.records[0] for entry in entries):
         caption = (
-            f"Mean queueing delay of each {entries[0].records[0]['series']['interval_s']:g} s of the first run (seed "
+            f"Mean queueing delay of each {interval:g} s of the first run (seed "
             f"{seeds[0]}), the warm-up included. The axis is logarithmic and the same in each panel."
         )
         series = [(entry.qdisc, entry.records[0]) for entry in entries]

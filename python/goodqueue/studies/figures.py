@@ -1,7 +1,7 @@
 """Figures of a study: published beside measured, and those that the study's own ``figures.py`` draws."""
 
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from goodqueue.errors import UserError, one_line
+from goodqueue.errors import UserError, one_line, quoted
 from goodqueue.plot import style
 from goodqueue.studies.judging import Judged
 from goodqueue.studies.outcome import Outcome
@@ -27,27 +27,51 @@ class Drawn:
     figure: Figure
 
 
-def all_figures(outcome: Outcome) -> list[Drawn]:
-    """Return the study's own figures, then published beside measured for each published scenario."""
-    return [*_own(outcome), *_tables(outcome)]
+Draw = Callable[[Outcome], Iterable[Drawn]]
+"""What a study's ``figures.py`` defines as ``figures``."""
+
+FILE = "figures.py"
 
 
-def _own(outcome: Outcome) -> list[Drawn]:
-    """Return what ``figures(outcome)`` of the study's ``figures.py`` returns: a list of `Drawn`.
+def all_figures(outcome: Outcome, draw: Draw | None) -> list[Drawn]:
+    """Return the study's own figures, as `own` gave ``draw``, then published beside measured for each scenario.
+
+    Raises UserError where ``draw`` fails.
+    """
+    return [*(_drawn(outcome, draw) if draw else ()), *_tables(outcome)]
+
+
+def _drawn(outcome: Outcome, draw: Draw) -> list[Drawn]:
+    path = str(outcome.study.folder / FILE)
+    try:
+        found = list(draw(outcome))
+    except Exception as error:  # the user's code may raise anything: say where
+        raise UserError(path, f"figures() raised {type(error).__name__}: {one_line(str(error))}") from error
+    for one in found:
+        if not isinstance(one, Drawn):
+            raise UserError(path, f"figures() gave a value of type {type(one).__name__}; accepted: Drawn")
+        if not isinstance(one.figure, Figure):
+            raise UserError(path, f"figures() gave a figure of type {type(one.figure).__name__}; accepted: Figure")
+    return found
+
+
+def save(drawn: Drawn, outcome: Outcome, folder: Path) -> str:
+    """Write ``drawn`` into ``folder`` as SVG and PNG and return the SVG. Raises UserError where it cannot be drawn."""
+    try:
+        return style.save(drawn.figure, folder, drawn.name)
+    except Exception as error:  # matplotlib runs the user's formatters and texts only now
+        what = f"figure {quoted(drawn.name)} cannot be drawn: {type(error).__name__}: {one_line(str(error))}"
+        raise UserError(str(outcome.study.folder / FILE), what) from error
+
+
+def own(folder: Path) -> Draw | None:
+    """Return the function ``figures`` of the ``figures.py`` in ``folder``, or None where there is no such file.
 
     Raises UserError where that file cannot be used.
     """
-    path = outcome.study.folder / "figures.py"
+    path = folder / FILE
     if not path.is_file():
-        return []
-    draw = _load(path)
-    try:
-        return list(draw(outcome))
-    except Exception as error:  # the user's code may raise anything: say where
-        raise UserError(str(path), f"figures() raised {type(error).__name__}: {one_line(str(error))}") from error
-
-
-def _load(path: Path) -> Callable[[Outcome], Sequence[Drawn]]:
+        return None
     spec = importlib.util.spec_from_file_location(f"goodqueue_study_{path.parent.name}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -59,7 +83,7 @@ def _load(path: Path) -> Callable[[Outcome], Sequence[Drawn]]:
     draw = getattr(module, "figures", None)
     if not callable(draw):
         raise UserError(str(path), "has no function figures; accepted: figures(outcome), which returns a list of Drawn")
-    found: Callable[[Outcome], Sequence[Drawn]] = draw
+    found: Draw = draw
     return found
 
 

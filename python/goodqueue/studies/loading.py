@@ -149,6 +149,9 @@ def _options(compute: str, table: Table) -> dict[str, str | float]:
             options[name] = table.text(name, None if option.default is None else str(option.default))
         else:
             options[name] = table.number(name, None if option.default is None else float(option.default), least=0.0)
+    rise, target = options.get("rise_ms"), options.get("target_ms")
+    if isinstance(rise, float) and isinstance(target, float) and 0 < rise < target:
+        table.refuse("rise_ms", f"found {rise:g}; accepted: at least target_ms, {target:g} (or 0, for the same)")
     return options
 
 

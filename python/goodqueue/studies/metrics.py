@@ -66,11 +66,18 @@ def of_record(metric: Metric, record: Record) -> float | None:
 
 
 def walk(record: Record, path: str) -> float | None:
-    """Return the number at the dotted ``path``; None where a null stands there or above."""
+    """Return the number at the dotted ``path``; None where a null stands there or above.
+
+    A reason for which nothing was dropped or marked has no entry in the record: its number is 0.
+    """
     here: Any = record
+    above = ""
     for part in path.split("."):
         if here is None:
             return None
+        if above in ("drops_by_reason", "marks_by_reason"):
+            return float(here.get(part, 0))
+        above = part
         here = dict(enumerate(here)).get(int(part)) if isinstance(here, list) else here.get(part)
     return None if here is None else float(here)
 

@@ -6,11 +6,11 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
+from goodqueue.errors import UserError
 from goodqueue.output import RESULTS
-from goodqueue.plot import style
 from goodqueue.run import Progress
 from goodqueue.studies import show
-from goodqueue.studies.figures import all_figures
+from goodqueue.studies.figures import Draw, all_figures, save
 from goodqueue.studies.outcome import Outcome, as_json
 
 COLUMNS = (
@@ -19,27 +19,37 @@ COLUMNS = (
 )
 
 
-def write(folder: Path, outcome: Outcome, command: str, progress: Progress = lambda _: None) -> None:
+def write(
+    folder: Path, outcome: Outcome, command: str, draw: Draw | None = None, progress: Progress = lambda _: None
+) -> UserError | None:
     """Write into ``folder``: report.html, each figure as SVG and PNG, results.json, measured.csv, and the notes.
 
-    ``command`` is what does the study again. The same outcome gives the same bytes. Raises OSError, and UserError where
-    the study's own figures cannot be drawn.
+    ``command`` is what does the study again, ``draw`` draws its own figures. The same outcome gives the same bytes.
+    Where the study's figures cannot be drawn, why is returned, and neither figures nor report.html are written. Raises
+    OSError.
     """
     from goodqueue._goodqueue import VERSION
 
-    figures = all_figures(outcome)
-    drawn = []
-    for figure in figures:
-        drawn.append((figure.name, figure.title, figure.caption, style.save(figure.figure, folder, figure.name)))
-        progress(len(drawn) / (len(figures) + 1))
     notes = _notes(outcome)
-    (folder / "report.html").write_text(page(outcome, drawn, notes, command, VERSION), encoding="utf-8")
+    trouble = None
+    try:
+        figures = all_figures(outcome, draw)
+        drawn = []
+        for figure in figures:
+            drawn.append((figure.name, figure.title, figure.caption, save(figure, outcome, folder)))
+            progress(len(drawn) / (len(figures) + 1))
+        (folder / "report.html").write_text(page(outcome, drawn, notes, command, VERSION), encoding="utf-8")
+    except UserError as error:
+        trouble = error
+        for file in folder.iterdir():
+            file.unlink()
     (folder / "measured.csv").write_text(as_csv(outcome), encoding="utf-8", newline="")
     if notes:
         (folder / "NOTES.md").write_text(notes, encoding="utf-8")
     results = as_json(outcome, VERSION) | {"command": command}
     results["files"] = sorted([RESULTS, *(file.name for file in folder.iterdir())])
     (folder / RESULTS).write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return trouble
 
 
 def _notes(outcome: Outcome) -> str:

@@ -122,6 +122,9 @@ def load(path: Path) -> Published:
     claims = tuple(_claim(table, scenarios) for table in top.tables("claim"))
     top.raw("system")
     top.finish()
+    authors = paper.texts("authors", ())
+    if not all(author.strip() for author in authors):
+        paper.refuse("authors", f"found {quoted(list(authors))}; accepted: names, none of them empty")
     seen: set[str] = set()
     for id_ in [*scenarios, *(value.id for value in values), *(claim.id for claim in claims)]:
         if id_ in seen:
@@ -131,7 +134,7 @@ def load(path: Path) -> Published:
         file=path,
         key=paper.text("key"),
         title=paper.text("title"),
-        authors=paper.texts("authors", ()),
+        authors=authors,
         year=int(paper.number("year", 0)),
         venue=paper.text("venue", ""),
         scenarios=scenarios,

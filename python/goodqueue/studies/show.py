@@ -56,7 +56,7 @@ def _table(study: Study, scenario: str, group: Sequence[Judged]) -> Table:
         rows = _long(group, parameters)
     notes = sorted({f"{judged.value.algorithm}: {judged.why}" for judged in group if judged.why})
     title = f"{scenario.rpartition('/')[2]}: {facts.title}" + (f" ({facts.where})" if facts.where else "")
-    return Table(title, columns, rows, notes)
+    return Table(title, columns, rows, notes, names=len(parameters) + (1 if len(metrics) <= 2 else 3))
 
 
 def _wide(group: Sequence[Judged], metrics: Sequence[str], parameters: Sequence[str]) -> list[list[str]]:
@@ -163,7 +163,7 @@ def summary_table(outcome: Outcome) -> Table:
         *_rules(outcome.study, sorted({judged.value.unit for judged in outcome.values if judged.distance is not None})),
     ]
     columns = [Column("metric", numeric=False), Column("in", numeric=False), *map(Column, headings)]
-    return Table("How far apart", columns, rows, notes)
+    return Table("How far apart", columns, rows, notes, names=2)
 
 
 def _error(error: Error | None, difference: bool) -> str:

@@ -33,9 +33,11 @@ impl Bins {
         self.bytes.clear();
     }
 
-    /// Ends a bin at `delivered` bytes.
-    pub(crate) fn end_bin(&mut self, delivered: u64) {
-        self.bytes.push(delivered - self.before);
+    /// Ends a bin at `delivered` bytes; it counts if the flow was there for all of it.
+    pub(crate) fn end_bin(&mut self, delivered: u64, whole: bool) {
+        if whole {
+            self.bytes.push(delivered - self.before);
+        }
         self.before = delivered;
     }
 
@@ -62,9 +64,10 @@ mod tests {
         assert!(bins.quantiles().is_none());
         // 1 to 10 Mbit/s: 625 000 bytes a bin and Mbit/s
         let mut delivered = 1000;
+        bins.end_bin(delivered, false);
         for mbps in 1..=10 {
             delivered += mbps * 625_000;
-            bins.end_bin(delivered);
+            bins.end_bin(delivered, true);
         }
         let quantiles = bins.quantiles().unwrap();
         assert_eq!((quantiles.p10, quantiles.p50, quantiles.p90), (1.0, 5.0, 9.0));

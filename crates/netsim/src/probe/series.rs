@@ -59,9 +59,7 @@ pub struct QueueSeries {
 impl QueueSeries {
     /// Ends an interval, given the queue's delay totals so far.
     pub(crate) fn end_interval(&mut self, totals: (u64, u128), backlog: u32, drop_probability: Option<f64>) {
-        // A reset at the end of the warm-up starts the totals again.
-        let before = if totals.0 < self.before.0 { (0, 0) } else { self.before };
-        let (count, sum) = (totals.0 - before.0, totals.1 - before.1);
+        let (count, sum) = (totals.0 - self.before.0, totals.1 - self.before.1);
         self.before = totals;
         self.delay_ms.push((count > 0).then(|| rounded(sum as f64 / count as f64 / 1e6)));
         self.backlog_packets.push(backlog);

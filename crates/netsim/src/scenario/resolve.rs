@@ -14,6 +14,9 @@ pub(crate) const FRAME_BYTES: u32 = 1514;
 const LEAST_FRAME_BYTES: u64 = 60;
 const MOST_FLOWS: u64 = 100_000;
 const MOST_INTERVALS: u64 = 1_000_000;
+/// Of each kind, in a time series.
+const MOST_VALUES: u64 = 20_000_000;
+const MOST_BPS: u64 = 1_000_000_000_000;
 
 type Result<T> = std::result::Result<T, ScenarioError>;
 
@@ -71,7 +74,7 @@ impl Scenario {
         if flows > MOST_FLOWS {
             return refuse("traffic", format!("{flows} flows in all"), &format!("at most {MOST_FLOWS}"));
         }
-        self.series.as_ref().map_or(Ok(()), |series| series.check(whole))
+        self.series.as_ref().map_or(Ok(()), |series| series.check(whole, flows))
     }
 
     /// The key and the qdisc line of `direction`; what [`Scenario::from_json`] returned has one for both.
@@ -104,6 +107,13 @@ impl Scenario {
 
 impl Bottleneck {
     fn resolve(&mut self, rtt: Duration) -> Result<()> {
+        for (key, rate) in [("bottleneck.rate", Some(self.rate)), ("bottleneck.up.rate", self.up.rate)] {
+            if let Some(RateText(rate)) = rate
+                && rate.as_bps() > MOST_BPS
+            {
+                return refuse(key, rate, "a rate up to 1000gbit");
+            }
+        }
         let down = canonical("bottleneck", &self.qdisc, self.rate.0, self.buffer, rtt)?;
         let up_rate = *self.up.rate.get_or_insert(self.rate);
         // A qdisc line of its own comes without the other direction's buffer.
@@ -154,6 +164,9 @@ fn frames(table: &str, buffer: Buffer, rate: Rate, rtt: Duration) -> Result<u64>
     if !(buffer.bdp >= 0.0 && buffer.bdp <= 1e6) {
         return refuse(&format!("{table}.buffer.bdp"), buffer.bdp, "0 to 1000000");
     }
+    if buffer.min_packets > 1_000_000_000 {
+        return refuse(&format!("{table}.buffer.min_packets"), buffer.min_packets, "0 to 1000000000");
+    }
     let frames = (buffer.bdp * rate.bytes_in(rtt) as f64 / f64::from(FRAME_BYTES)) as u64;
     Ok(frames.max(buffer.min_packets).max(1))
 }
@@ -168,7 +181,7 @@ fn apply_buffer(table: &str, args: &mut Args, buffer: Buffer, rate: Rate, rtt: D
     let limit = args.spec.params.iter().find(|param| param.name == "limit");
     let limit = match limit.map(|param| param.unit) {
         Some(Unit::Packets) => frames,
-        Some(Unit::Bytes) => frames * u64::from(FRAME_BYTES),
+        Some(Unit::Bytes) => frames.saturating_mul(FRAME_BYTES.into()),
         _ => return Err(ScenarioError::new(key, format!("{name} has no limit that a buffer could set"))),
     };
     args.set_default("limit", Value::Integer(limit));
@@ -275,10 +288,15 @@ impl Traffic {
 }
 
 impl Series {
-    fn check(&self, whole: Duration) -> Result<()> {
+    fn check(&self, whole: Duration, flows: u64) -> Result<()> {
         if let Some(Span(interval)) = self.interval {
             let least = Duration::from_nanos(whole.as_nanos().div_ceil(MOST_INTERVALS).max(1));
             check_span("series.interval", Span(interval), least, whole)?;
+            let values = flows * (whole.as_nanos() / interval.as_nanos());
+            if values > MOST_VALUES {
+                let found = format!("{interval}, which makes {values} values for {flows} flows");
+                return refuse("series.interval", found, &format!("at most {MOST_VALUES}"));
+            }
         }
         if let Some(window) = self.packets
             && (window.from >= window.to || window.to.0 > whole)

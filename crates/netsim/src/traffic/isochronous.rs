@@ -1,76 +1,111 @@
 //! Datagrams at fixed times: `cbr` one way, `ping` there and back.
 
 use crate::probe::delay::FlowDelays;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Ecn, Instant};
 
 /// A source that sends packet `n` at `start + n * interval`, so that a packet's number tells when it was sent.
 pub(crate) struct Isochronous {
     start: Instant,
-    stop: Instant,
     /// Time for `per` packets: a rate seldom is a whole number of nanoseconds a packet.
     interval: Duration,
     per: u64,
     pub(crate) len: u16,
+    pub(crate) ecn: Ecn,
     /// Whether the other side sends each packet back.
-    pub(crate) echoes: bool,
+    echoes: bool,
     /// The number of the next packet.
-    next: u32,
+    next: u64,
     /// Bytes that arrived at the far side.
     pub(crate) received_bytes: u64,
-    /// Packets that arrived where they are counted: at the far side, or back home.
-    pub(crate) received: u64,
+    /// The number of the first packet that is measured, how many of those came back, and the last that did.
+    first_measured: u64,
+    returned: u64,
+    last_returned: Option<u64>,
     /// Round-trip times of echoes.
     pub(crate) rtt: FlowDelays,
+}
+
+/// What became of the packets that are to come back.
+pub(crate) struct Echoes {
+    pub(crate) sent: u64,
+    pub(crate) returned: u64,
+    /// Those that did not come back although a later one did; all, if none did.
+    pub(crate) lost: u64,
+    /// Those of which it is known.
+    pub(crate) settled: u64,
 }
 
 impl Isochronous {
     /// A source of `per` packets of `len` bytes each `interval`.
     pub(crate) fn new(
         start: Instant,
-        stop: Instant,
         interval: Duration,
         per: u64,
         len: u16,
+        ecn: Ecn,
         echoes: bool,
     ) -> Self {
-        let rtt = FlowDelays::for_flow();
-        Self { start, stop, interval, per, len, echoes, next: 0, received_bytes: 0, received: 0, rtt }
+        Self {
+            start,
+            interval,
+            per,
+            len,
+            ecn,
+            echoes,
+            next: 0,
+            received_bytes: 0,
+            first_measured: 0,
+            returned: 0,
+            last_returned: None,
+            rtt: FlowDelays::for_flow(),
+        }
     }
 
     /// When packet `number` is sent.
-    fn sent_at(&self, number: u32) -> Instant {
+    fn sent_at(&self, number: u64) -> Instant {
         let nanos = u128::from(self.interval.as_nanos()) * u128::from(number) / u128::from(self.per);
         self.start + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// When the next packet is sent; [`Instant::MAX`]: no more are.
+    /// When the next packet is sent.
     pub(crate) fn next_time(&self) -> Instant {
-        let time = self.sent_at(self.next);
-        if time < self.stop { time } else { Instant::MAX }
+        self.sent_at(self.next)
     }
 
-    /// Sends the next packet: its number.
+    /// Sends the next packet: the low bits of its number, which are what it carries.
     pub(crate) fn send(&mut self) -> u32 {
         self.next += 1;
-        self.next - 1
+        (self.next - 1) as u32
     }
 
-    /// Packets sent so far.
-    pub(crate) fn sent(&self) -> u64 {
-        self.next.into()
+    /// Measuring begins.
+    pub(crate) fn measure_from_now(&mut self) {
+        (self.first_measured, self.returned, self.last_returned) = (self.next, 0, None);
+        self.rtt.reset();
     }
 
-    /// Packet `number` arrived at the far side; whether it is to be sent back.
+    /// A packet arrived at the far side; whether it is to be sent back.
     pub(crate) fn arrived(&mut self) -> bool {
         self.received_bytes += u64::from(self.len);
-        self.received += u64::from(!self.echoes);
         self.echoes
     }
 
-    /// The echo of packet `number` came home at `now`.
-    pub(crate) fn returned(&mut self, now: Instant, number: u32) {
-        self.received += 1;
-        self.rtt.record(now.since(self.sent_at(number)));
+    /// The echo of the packet that carries `low` came home at `now`.
+    pub(crate) fn returned(&mut self, now: Instant, low: u32) {
+        let last_sent = self.next - 1;
+        let number = last_sent - u64::from((last_sent as u32).wrapping_sub(low));
+        if number >= self.first_measured {
+            self.returned += 1;
+            self.last_returned = self.last_returned.max(Some(number));
+            self.rtt.record(now.since(self.sent_at(number)));
+        }
+    }
+
+    /// What became of the packets sent since measuring began.
+    pub(crate) fn echoes(&self) -> Echoes {
+        let sent = self.next - self.first_measured;
+        let settled = self.last_returned.map_or(sent, |last| last + 1 - self.first_measured);
+        Echoes { sent, returned: self.returned, lost: settled - self.returned, settled }
     }
 }
 
@@ -82,9 +117,25 @@ mod tests {
     fn a_rate_that_is_no_whole_number_of_nanoseconds_a_packet_does_not_drift() {
         // 1514 bytes at 7 Mbit/s: 1 730 285.714... ns a packet; 7000 packets take 12 112 000 000 ns exactly.
         let interval = Duration::from_nanos(1514 * 8 * 1_000_000_000);
-        let mut source = Isochronous::new(Instant::ZERO, Instant::MAX, interval, 7_000_000, 1514, false);
+        let mut source = Isochronous::new(Instant::ZERO, interval, 7_000_000, 1514, Ecn::NotEct, false);
         assert_eq!(source.next_time(), Instant::ZERO);
         assert_eq!((0..7000).map(|_| source.send()).last(), Some(6999));
         assert_eq!(source.next_time(), Instant::from_nanos(12_112_000_000));
+    }
+
+    /// Packets carry 32 bits of their number: a long run must not take an old one for a new one.
+    #[test]
+    fn numbers_go_on_beyond_32_bits() {
+        let interval = Duration::from_micros(1);
+        let mut source = Isochronous::new(Instant::ZERO, interval, 1, 60, Ecn::NotEct, true);
+        source.next = (1 << 32) - 1;
+        source.measure_from_now();
+        let low = [source.send(), source.send(), source.send()];
+        assert_eq!(low, [u32::MAX, 0, 1]);
+        let home = source.sent_at(1 << 32) + Duration::from_millis(5);
+        source.returned(home, 0);
+        assert_eq!(source.rtt.percentile_ms(50.0), Some(5.0));
+        let echoes = source.echoes();
+        assert_eq!((echoes.sent, echoes.returned, echoes.lost, echoes.settled), (3, 1, 1, 2));
     }
 }

@@ -35,7 +35,6 @@ impl Transfer {
         let stats = self.ends[SENDER].stats();
         Totals {
             delivered_bytes: self.ends[RECEIVER].delivered_bytes(),
-            sent: stats.segments_sent,
             retransmitted: stats.retransmitted,
             timeouts: stats.timeouts,
             ..Totals::default()
