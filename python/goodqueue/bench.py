@@ -43,7 +43,8 @@ class Case:
             "seed": 1,
             "bottleneck": {"rate": self.rate, "qdisc": self.qdisc},
             "path": {"rtt": self.rtt},
-            "traffic": [{"kind": "bulk", "count": self.flows, "cc": "cubic"}],
+            # Spread: flows that start together stay in step under fq_codel, each in a queue of its own.
+            "traffic": [{"kind": "bulk", "count": self.flows, "cc": "cubic", "start_spread": "100ms"}],
         }
 
 
