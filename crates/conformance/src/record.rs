@@ -262,10 +262,8 @@ impl<'a, W: Write> Recorder<'a, W> {
     fn dequeue(&mut self) -> Result<(), Error> {
         let packet = self.qdisc.dequeue(Instant::from_nanos(self.now), &mut self.owner);
         self.draws(self.now)?;
-        self.busy = packet.map(|packet| {
-            let wire = u128::from(packet.len) * 8_000_000_000 / u128::from(self.options.rate.as_bps());
-            self.now + wire as u64
-        });
+        self.busy =
+            packet.map(|packet| self.now + self.options.rate.transmission_time(packet.len).as_nanos());
         let after = self.after();
         let now = self.now;
         match packet {
