@@ -299,7 +299,7 @@ pub(crate) fn qdisc_line(name: &str, params: &Bound<'_, PyDict>) -> PyResult<Str
             _ if text.split_whitespace().count() != 1 => {
                 return refused(&format!("; accepted: {}", accepted()));
             }
-            (Some(Unit::Word(_)), None) => text,
+            (Some(Unit::Word(_) | Unit::Shorthand(_)), None) => text,
             _ => format!("{key} {text}"),
         };
         line = format!("{line} {words}");
