@@ -10,9 +10,9 @@
 //! - it reports no duplicate segment (RFC 2883);
 //! - the bits ECE and CWR do not change between it and the next ACK of the connection (RFC 3168).
 //!
-//! Of these the one closest to the head goes, one a segment, and only if there is a second one: so that one ACK stays for
-//! every two that came and the sender's clock still ticks. `ack-filter-aggressive` takes the first one too, where it is
-//! the last packet before the segment and their bits are the same.
+//! Of these the one closest to the head goes, one a segment, and only if there is a second one: so one that is superfluous
+//! always waits beside the newest. `ack-filter-aggressive` takes the only one too, where it is the last packet before the
+//! segment and their bits are the same.
 
 use crate::tcp::TcpHeader;
 
@@ -115,7 +115,7 @@ mod tests {
         superfluous(aggressive, &newest, waiting.iter().copied().map(Some).enumerate())
     }
 
-    /// "Piece of CAKE": one redundant ACK is always left.
+    /// One superfluous ACK is always left.
     #[test]
     fn the_oldest_of_two_goes_and_a_single_one_stays() {
         assert_eq!(filter(false, &[ack(1)], ack(3)), None);
