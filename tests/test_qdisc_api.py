@@ -56,6 +56,23 @@ def test_a_packet_comes_back_as_the_object_that_went_in() -> None:
     assert fifo.dequeue(9) is second, "a dropped packet may be offered again"
 
 
+def test_cake_filters_acks_and_reads_firewall_marks() -> None:
+    cake = q.cake(ack_filter="ack-filter-aggressive", framing="docsis", preset="metro", fwmark="0xf")
+    assert "ack-filter-aggressive split-gso rtt 10ms noatm overhead 18 mpu 64" in cake.line
+    first, block, last = q.Packet(66, ack=1000), q.Packet(78, ack=1000, sack=[(2000, 3000)]), q.Packet(66, ack=3000)
+    cake.enqueue(0, first)
+    cake.enqueue(0, block)
+    assert cake.dropped == [(first, "ack")]
+    cake.enqueue(0, last)
+    assert cake.dropped == [], "its block is not repeated"
+    assert cake.backlog == (2, 144)
+    cake.enqueue(0, q.Packet(100, flow=1, fwmark=1))
+    assert str(cake.probe()["tin1"]).startswith("0:100:"), "mark 1 is the bulk tin"
+    for bad in ({"sack": [(1, 2)]}, {"ack": -1}, {"ack": 1, "sack": [(1, 2)] * 5}):
+        with pytest.raises(ValueError, match=r"found .*accepted: "):
+            q.Packet(66, **bad)  # type: ignore[arg-type]
+
+
 def test_marks_show_in_the_packet() -> None:
     codel = q.codel(ecn=True, rate="1mbit")
     marked = []

@@ -39,6 +39,7 @@ fn line(which: u8, words: &[Word]) -> String {
         match *word {
             Word::Param(index, choice) => match param(index).map(|param| (param.unit, param.name)) {
                 Some((Unit::Word(words), _)) => line += words[usize::from(choice) % words.len()],
+                Some((Unit::Shorthand(table), _)) => line += table[usize::from(choice) % table.len()].0,
                 Some((Unit::Choice(words), name)) => {
                     line += &format!("{name} {}", words[usize::from(choice) % words.len()]);
                 }

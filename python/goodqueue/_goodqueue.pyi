@@ -37,8 +37,23 @@ class Simulation:
 class Packet:
     """A packet, as a queue discipline sees it."""
 
-    def __init__(self, len: int, *, ecn: str = "not-ect", flow: int = 0, dscp: int = 0, id: int = 0) -> None:
-        """Make a packet of `len` bytes. `ecn` is not-ect, ect0, ect1 or ce; equal `flow`: one flow; or ValueError."""
+    def __init__(
+        self,
+        len: int,
+        *,
+        ecn: str = "not-ect",
+        flow: int = 0,
+        dscp: int = 0,
+        id: int = 0,
+        fwmark: int = 0,
+        ack: int | None = None,
+        sack: list[tuple[int, int]] = ...,
+    ) -> None:
+        """Make a packet of `len` bytes. `ecn` is not-ect, ect0, ect1 or ce; equal `flow`: one flow; or ValueError.
+
+        What cake may look at besides: `fwmark`, a firewall's mark; `ack`, the number that a TCP ACK without data
+        acknowledges, and `sack`, up to four blocks of it, each the first byte and the byte after the last.
+        """
 
     @property
     def len(self) -> int:
@@ -65,7 +80,7 @@ class Packet:
         """When it was offered to the discipline, in nanoseconds."""
 
     def drop(self, reason: str = "early") -> None:
-        """Drop it: overlimit, memory, early, forced, target or flow. In a discipline written in Python only."""
+        """Drop it: overlimit, memory, early, forced, target, flow or ack. In a discipline written in Python only."""
 
     def mark(self, reason: str = "early") -> bool:
         """Set it to CE where ECN allows, and return whether it does: early, forced, target or ce_threshold."""

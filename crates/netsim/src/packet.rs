@@ -1,6 +1,6 @@
 //! The packet that the simulator moves: 64 bytes, `Copy`, one cache line.
 
-use goodqueue_qdisc::Packet as QdiscPacket;
+use goodqueue_qdisc::{Packet as QdiscPacket, TcpHeader};
 use goodqueue_tcp::Segment;
 use goodqueue_units::{Ecn, Instant};
 
@@ -52,6 +52,25 @@ impl QdiscPacket for Packet {
     }
     fn flow_hash(&self) -> u32 {
         self.hash
+    }
+    fn flow_id(&self) -> u64 {
+        u64::from(self.flow) << 32 | u64::from(self.hash)
+    }
+    /// Segments take the timestamps' room on the wire, but carry none: our stack sends them in order of time anyway.
+    fn tcp(&self) -> Option<TcpHeader> {
+        let Body::Tcp(segment) = self.body else { return None };
+        let mut sack = [(0, 0); 4];
+        for (block, shown) in segment.sack_blocks().iter().zip(&mut sack) {
+            *shown = (block.start.0, block.end.0);
+        }
+        Some(TcpHeader {
+            ack: segment.ack.0,
+            flags: segment.flags.bits().into(),
+            has_payload: segment.payload_len > 0,
+            sack_len: segment.sack_len,
+            sack,
+            ..TcpHeader::default()
+        })
     }
     /// Every flow runs between two hosts of its own.
     fn host_hashes(&self) -> (u32, u32) {

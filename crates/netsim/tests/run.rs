@@ -52,6 +52,28 @@ fn the_way_back_is_real() {
     assert!(record.queues.up.utilisation_percent > 95.0, "{:?}", record.queues.up);
 }
 
+/// "Piece of CAKE", "ACK filtering": 50 Mbit/s of full segments need 1.1 Mbit/s of ACKs. Where only 0.3 fit, a plain queue
+/// starves the download; the filter sends fewer, and those fit.
+#[test]
+fn fewer_acks_on_a_narrow_way_back_let_the_download_fill_its_link() {
+    let with = |qdisc: &str| {
+        let mut asked = scenario("cake", json!([{"kind": "bulk"}]));
+        asked["bottleneck"]["rate"] = json!("50mbit");
+        asked["bottleneck"]["up"] = json!({"rate": "300kbit", "qdisc": qdisc});
+        run(&asked)
+    };
+    let [plain, careful, aggressive] = ["cake", "cake ack-filter", "cake ack-filter-aggressive"].map(with);
+    let filtered = |record: &Record| record.queues.up.drops_by_reason.get("ack").copied().unwrap_or(0);
+    assert_eq!(filtered(&plain), 0);
+    for (record, share) in [(&careful, 0.3), (&aggressive, 0.5)] {
+        let up = &record.queues.up.packets;
+        assert!(filtered(record) as f64 > share * up.offered as f64, "{:?}", record.queues.up);
+        assert!(record.queues.down.utilisation_percent > 90.0, "{:?}", record.queues.down);
+        assert_eq!(record.flows[0].timeouts, 0, "{:?}", record.flows[0]);
+    }
+    assert!(plain.flows[0].goodput_mbps < 0.8 * careful.flows[0].goodput_mbps, "{:?}", plain.flows[0]);
+}
+
 #[test]
 fn a_cbr_stream_gets_what_it_sends_and_a_ping_feels_the_queue() {
     let traffic = json!([

@@ -2,7 +2,7 @@
 
 use goodqueue_netsim::Packet as Cargo;
 use goodqueue_qdisc::packet::Plain;
-use goodqueue_qdisc::{Backlog, Drop as Why, Mark, Packet as _};
+use goodqueue_qdisc::{Backlog, Drop as Why, Mark, Packet as _, TcpHeader};
 use goodqueue_units::{Ecn, Instant, Stream};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -56,6 +56,9 @@ impl Ledger {
 pub(crate) struct Packet {
     pub(crate) plain: Plain,
     pub(crate) flow: u32,
+    /// What only cake asks for.
+    pub(crate) tcp: Option<TcpHeader>,
+    pub(crate) fwmark: u32,
     /// What the simulator carries in it.
     pub(crate) cargo: Option<Cargo>,
     pub(crate) place: Place,
@@ -78,7 +81,8 @@ impl Packet {
             arrival: cargo.arrival(),
             id: 0,
         };
-        Self { plain, flow: cargo.flow(), cargo: Some(cargo), place: Place::Away, ledger: None }
+        let (tcp, fwmark) = (cargo.tcp(), cargo.fwmark());
+        Self { plain, flow: cargo.flow(), tcp, fwmark, cargo: Some(cargo), place: Place::Away, ledger: None }
     }
 
     /// What the simulator gave, as the discipline left it.
@@ -117,8 +121,18 @@ fn reason<T: Copy>(name: &str, all: &[T], names: fn(T) -> &'static str, what: &s
 #[pymethods]
 impl Packet {
     #[new]
-    #[pyo3(signature = (len, *, ecn="not-ect", flow=0, dscp=0, id=0))]
-    fn new(len: i64, ecn: &str, flow: i64, dscp: i64, id: i64) -> PyResult<Self> {
+    #[pyo3(signature = (len, *, ecn="not-ect", flow=0, dscp=0, id=0, fwmark=0, ack=None, sack=vec![]))]
+    #[allow(clippy::too_many_arguments)] // keywords in Python
+    fn new(
+        len: i64,
+        ecn: &str,
+        flow: i64,
+        dscp: i64,
+        id: i64,
+        fwmark: i64,
+        ack: Option<i64>,
+        sack: Vec<(i64, i64)>,
+    ) -> PyResult<Self> {
         let within = |name: &str, value: i64, least: i64, most: i64| {
             let refused = || format!("Packet {name}: found {value}; accepted: {least} to {most}");
             if (least..=most).contains(&value) { Ok(value) } else { Err(PyValueError::new_err(refused())) }
@@ -138,7 +152,24 @@ impl Packet {
             arrival: Instant::ZERO,
             id: within("id", id, 0, i64::MAX)? as u64,
         };
-        Ok(Self { plain, flow, cargo: None, place: Place::Away, ledger: None })
+        let number = |name: &str, value: i64| Ok::<_, PyErr>(within(name, value, 0, u32::MAX.into())? as u32);
+        if sack.len() > 4 || (ack.is_none() && !sack.is_empty()) {
+            let found = sack.len();
+            let refused =
+                format!("Packet sack: found {found} blocks; accepted: 4 at most, and beside an ack");
+            return Err(PyValueError::new_err(refused));
+        }
+        let mut tcp = ack.map(|ack| number("ack", ack)).transpose()?.map(|ack| TcpHeader {
+            ack,
+            flags: TcpHeader::ACK,
+            sack_len: sack.len() as u8,
+            ..TcpHeader::default()
+        });
+        for (block, (start, end)) in tcp.iter_mut().flat_map(|tcp| &mut tcp.sack).zip(sack) {
+            *block = (number("sack", start)?, number("sack", end)?);
+        }
+        let fwmark = number("fwmark", fwmark)?;
+        Ok(Self { plain, flow, tcp, fwmark, cargo: None, place: Place::Away, ledger: None })
     }
 
     #[getter]

@@ -6,7 +6,7 @@ use goodqueue_netsim::foreign::is_foreign;
 use goodqueue_qdisc::packet::Plain;
 use goodqueue_qdisc::param::Unit;
 use goodqueue_qdisc::{
-    AnyQdisc, Drop as Why, Link, Mark, Owner, Packet as QdiscPacket, Probe, Qdisc as _, registry,
+    AnyQdisc, Drop as Why, Link, Mark, Owner, Packet as QdiscPacket, Probe, Qdisc as _, TcpHeader, registry,
 };
 use goodqueue_units::{Ecn, Instant, Stream, Streams, parse};
 use pyo3::exceptions::PyValueError;
@@ -16,6 +16,8 @@ use pyo3::types::{PyBool, PyDict, PyInt};
 /// A Python packet within a discipline of the registry.
 struct Held {
     plain: Plain,
+    tcp: Option<TcpHeader>,
+    fwmark: u32,
     object: Py<Packet>,
 }
 
@@ -40,6 +42,12 @@ impl QdiscPacket for Held {
     }
     fn set_dscp(&mut self, dscp: u8) {
         self.plain.dscp = dscp;
+    }
+    fn fwmark(&self) -> u32 {
+        self.fwmark
+    }
+    fn tcp(&self) -> Option<TcpHeader> {
+        self.tcp
     }
     fn arrival(&self) -> Instant {
         self.plain.arrival
@@ -170,9 +178,9 @@ impl Qdisc {
                 let mut inner = packet.borrow_mut();
                 inner.plain.arrival = now;
                 inner.place = Place::Queue;
-                let plain = inner.plain;
+                let held = Held { plain: inner.plain, tcp: inner.tcp, fwmark: inner.fwmark, object };
                 drop(inner);
-                qdisc.enqueue(now, Held { plain, object }, &mut self.fates);
+                qdisc.enqueue(now, held, &mut self.fates);
                 Ok(())
             }
             Kind::Python(law) => law.enqueue(py, now, &object),
@@ -299,7 +307,7 @@ pub(crate) fn qdisc_line(name: &str, params: &Bound<'_, PyDict>) -> PyResult<Str
             _ if text.split_whitespace().count() != 1 => {
                 return refused(&format!("; accepted: {}", accepted()));
             }
-            (Some(Unit::Word(_)), None) => text,
+            (Some(Unit::Word(_) | Unit::Shorthand(_)), None) => text,
             _ => format!("{key} {text}"),
         };
         line = format!("{line} {words}");

@@ -62,6 +62,7 @@ mod qdisc;
 pub mod registry;
 pub mod sched;
 mod signal;
+mod tcp;
 
 pub use fifo::Fifo;
 pub use packet::Packet;
@@ -69,3 +70,4 @@ pub use param::{Args, Error, Link, QdiscSpec};
 pub use qdisc::{Backlog, Enqueued, Probe, Qdisc};
 pub use registry::AnyQdisc;
 pub use signal::{Drop, Mark, Owner};
+pub use tcp::TcpHeader;

@@ -1,5 +1,6 @@
 //! What a queue discipline may ask of a packet.
 
+use crate::tcp::TcpHeader;
 use goodqueue_units::{Ecn, Instant};
 
 /// A packet, as a queue discipline sees it. Simulators implement it for a small `Copy` value, a gateway for a buffer.
@@ -20,7 +21,7 @@ pub trait Packet {
     /// The differentiated services codepoint, 0 to 63.
     fn dscp(&self) -> u8;
 
-    /// Which flow it is of, where two are compared (CHOKe). A hash serves, at the price of its collisions; a kernel
+    /// Which flow it is of, where two are compared (CHOKe, `cake ack-filter`). A hash serves, at the price of its collisions; a kernel
     /// compares addresses and ports.
     fn flow_id(&self) -> u64 {
         self.flow_hash().into()
@@ -41,6 +42,22 @@ pub trait Packet {
     /// Sets the codepoint, for disciplines that clear it (`cake wash`). By default it stays what it is.
     fn set_dscp(&mut self, dscp: u8) {
         let _ = dscp;
+    }
+
+    /// The hashes of the flow and of its hosts as they are behind address translation (`cake nat`). By default no
+    /// translation is known, as to Linux where a connection is not tracked.
+    fn translated_from(&self) -> Option<(u32, (u32, u32))> {
+        None
+    }
+
+    /// The mark that a firewall left (`cake fwmark`); 0: none.
+    fn fwmark(&self) -> u32 {
+        0
+    }
+
+    /// The TCP header, for `cake ack-filter`; `None`: it is not TCP, or nobody looked. By default nobody looks.
+    fn tcp(&self) -> Option<TcpHeader> {
+        None
     }
 
     /// When the packet was offered to the discipline; what sojourn times are measured from (RFC 8289, 4.2).

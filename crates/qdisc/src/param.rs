@@ -52,6 +52,10 @@ pub enum Unit {
     Choice(&'static [&'static str]),
     /// One of several words that stand by themselves (`drop_enqueue` or `drop_dequeue`), without the parameter's name.
     Word(&'static [&'static str]),
+    /// Words that stand for others of the line, each with what it stands for (`docsis`: `noatm overhead +18 mpu 64`). A
+    /// value after `+` is added to the one that is there; `unset` takes it back. Words of a table that adds may be
+    /// combined, those of another exclude each other. What they set, a parameter's own word may change.
+    Shorthand(&'static [(&'static str, &'static str)]),
     /// A discipline's line: all that follows the parameter's name, which is `child`.
     Line,
 }
@@ -70,6 +74,7 @@ impl Unit {
             Self::Flag => "flag",
             Self::Masked => "value/mask",
             Self::Choice(_) | Self::Word(_) => "word",
+            Self::Shorthand(_) => "shorthand",
             Self::Line => "line",
         }
     }
@@ -130,7 +135,7 @@ impl ParamSpec {
             Unit::Bytes => Value::Integer(parse::bytes(text)?),
             Unit::Rate => Value::Integer(parse::rate(text)?.as_bps()),
             Unit::Packets | Unit::Count => Value::Integer(
-                text.parse().map_err(|_| format!("found {text:?}; accepted: {}", self.accepted()))?,
+                whole(text).ok_or_else(|| format!("found {text:?}; accepted: {}", self.accepted()))?,
             ),
             Unit::Real => Value::Real(
                 text.parse().map_err(|_| format!("found {text:?}; accepted: {}", self.accepted()))?,
@@ -144,7 +149,7 @@ impl ParamSpec {
                 return masked(text).ok_or_else(|| format!("found {text:?}; accepted: {}", self.accepted()));
             }
             Unit::Flag => return Ok(Value::Flag(true)),
-            Unit::Line => return Ok(Value::Unset), // the words are kept as `Args`
+            Unit::Line | Unit::Shorthand(_) => return Ok(Value::Unset), // kept as `Args`, or as what it stands for
         };
         let number = match value {
             Value::Integer(integer) => integer as f64,
@@ -162,8 +167,14 @@ impl ParamSpec {
     fn begins_with(&self, text: &str) -> bool {
         match self.unit {
             Unit::Word(words) => words.contains(&text),
+            Unit::Shorthand(table) => table.iter().any(|(word, _)| *word == text),
             _ => self.name == text,
         }
+    }
+
+    /// Whether the line may name it more than once: see [`Unit::Shorthand`].
+    fn may_repeat(&self) -> bool {
+        matches!(self.unit, Unit::Shorthand(table) if table.iter().any(|(_, words)| words.contains('+')))
     }
 
     /// What is accepted, for a person: `1us to 60s`.
@@ -171,6 +182,9 @@ impl ParamSpec {
     pub fn accepted(&self) -> String {
         if let Unit::Choice(words) | Unit::Word(words) = self.unit {
             return words.join(", ");
+        }
+        if let Unit::Shorthand(table) = self.unit {
+            return table.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
         }
         if self.unit == Unit::Masked {
             return "a byte and a mask such as 0x1/0x3".to_string();
@@ -214,15 +228,19 @@ impl ParamSpec {
     }
 }
 
-/// `value/mask`, each a byte, decimal or with 0x before it.
-fn masked(text: &str) -> Option<Value> {
-    let byte = |text: &str| match text.strip_prefix("0x") {
-        Some(digits) => u8::from_str_radix(digits, 16).ok(),
+/// A whole number, decimal or, as in `tc`, with 0x before it.
+fn whole(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
-    };
+    }
+}
+
+/// `value/mask`, each a byte.
+fn masked(text: &str) -> Option<Value> {
+    let byte = |text: &str| whole(text).filter(|number| *number < 256);
     let (value, mask) = text.split_once('/')?;
-    let (value, mask) = (byte(value)?, byte(mask)?);
-    Some(Value::Integer(u64::from(value) << 8 | u64::from(mask)))
+    Some(Value::Integer(byte(value)? << 8 | byte(mask)?))
 }
 
 /// A discipline's parameters, each with a value: the `tc` line, understood.
@@ -276,10 +294,16 @@ impl Args {
             let (index, switched_on) = args.find(word)?;
             let param = &spec.params[index];
             let refuse = |why: String| Error(format!("{} {}: {why}", spec.name, param.name));
-            if args.given[index] {
+            if args.given[index] && !param.may_repeat() {
                 return Err(refuse("given twice".to_string()));
             }
             args.values[index] = match param.unit {
+                Unit::Shorthand(table) => {
+                    for (_, stands_for) in table.iter().filter(|(known, _)| *known == word) {
+                        args.expand(stands_for)?;
+                    }
+                    Value::Unset
+                }
                 Unit::Flag => Value::Flag(switched_on),
                 Unit::Word(_) => param.read(word).map_err(refuse)?,
                 Unit::Line => {
@@ -300,6 +324,32 @@ impl Args {
         Ok(args)
     }
 
+    /// Sets what a shorthand stands for, as if the line had not said it itself.
+    fn expand(&mut self, words: &str) -> Result<(), Error> {
+        let spec = self.spec;
+        let mut words = words.split_whitespace();
+        while let Some(word) = words.next() {
+            let named =
+                |param: &ParamSpec| !matches!(param.unit, Unit::Shorthand(_)) && param.begins_with(word);
+            let Some(index) = spec.params.iter().position(named) else {
+                return Err(Error(format!(
+                    "{}: a shorthand stands for the unknown word {word:?}",
+                    spec.name
+                )));
+            };
+            let param = &spec.params[index];
+            let text = if matches!(param.unit, Unit::Word(_)) { word } else { words.next().unwrap_or("") };
+            let value = match text.strip_prefix('+').and_then(|more| more.parse::<f64>().ok()) {
+                _ if text == "unset" => Ok(Value::Unset),
+                Some(more) => param.read(&(self.real(param.name).unwrap_or(0.0) + more).to_string()),
+                None => param.read(text),
+            };
+            self.values[index] =
+                value.map_err(|why| Error(format!("{} {}: {why}", spec.name, param.name)))?;
+        }
+        Ok(())
+    }
+
     /// The parameter that `word` names, and for a flag whether it is switched on.
     fn find(&self, word: &str) -> Result<(usize, bool), Error> {
         let position = |name: &str| self.spec.params.iter().position(|param| param.begins_with(name));
@@ -316,6 +366,7 @@ impl Args {
         for param in self.spec.params {
             match param.unit {
                 Unit::Word(words) => known.extend(words),
+                Unit::Shorthand(table) => known.extend(table.iter().map(|(word, _)| *word)),
                 _ => known.push(param.name),
             }
         }
@@ -515,6 +566,54 @@ mod tests {
         assert_eq!(line("drop_enqueue drop_dequeue").unwrap_err().0, "toy drop_at: given twice");
         let unknown = line("drop_at").unwrap_err().0;
         assert!(unknown.ends_with("accepted: drop_dequeue, drop_enqueue"), "{unknown}");
+    }
+
+    /// As `tc cake` has them: `ethernet` adds to an overhead, `raw` takes it back and is a parameter's own word besides.
+    #[test]
+    fn a_shorthand_sets_adds_and_takes_back() {
+        const fn param(name: &'static str, unit: Unit, range: (f64, f64)) -> ParamSpec {
+            ParamSpec { name, unit, default: Value::Unset, range, source: "", help: "" }
+        }
+        const LINK: QdiscSpec = QdiscSpec {
+            params: &[
+                param(
+                    "preset",
+                    Unit::Shorthand(&[("lan", "delay 1ms"), ("never", "delay unset")]),
+                    (0.0, 0.0),
+                ),
+                param(
+                    "framing",
+                    Unit::Shorthand(&[("vlan", "extra +4"), ("raw", "raw extra 0")]),
+                    (0.0, 0.0),
+                ),
+                param("base", Unit::Word(&["raw"]), (0.0, 0.0)),
+                param("delay", Unit::Time, (0.0, 1e9)),
+                param("extra", Unit::Real, (-64.0, 10.0)),
+            ],
+            ..SPEC
+        };
+        let line = |words| Args::parse(&LINK, words).map_or_else(|error| error.0, |args| args.to_string());
+        assert_eq!(line("vlan vlan"), "toy extra 8");
+        assert_eq!(line("extra -3 vlan"), "toy extra 1");
+        assert_eq!(line("vlan extra -3"), "toy extra -3", "the parameter's own word has the last word");
+        assert_eq!(line("vlan raw vlan"), "toy raw extra 4");
+        assert_eq!(line("raw extra 4"), "toy raw extra 4", "what is printed is read back");
+        assert_eq!(line("delay 5ms never"), "toy");
+        assert_eq!(line("lan never"), "toy preset: given twice");
+        assert_eq!(line("vlan vlan vlan"), "toy extra: found \"12\"; accepted: -64 to 10");
+        assert!(line("vlam").contains("did you mean \"vlan\"? accepted: lan, never, vlan, raw, raw, delay"));
+    }
+
+    /// As `tc`'s get_u32 with base 0; `cake fwmark 0xff` is how a mask is written.
+    #[test]
+    fn a_number_may_be_hexadecimal() {
+        const COUNTED: QdiscSpec = QdiscSpec {
+            params: &[ParamSpec { unit: Unit::Count, range: (0.0, 255.0), ..SPEC.params[0] }],
+            ..SPEC
+        };
+        let line = |words| Args::parse(&COUNTED, words).map(|args| args.integer("target"));
+        assert_eq!(line("target 0xff"), Ok(Some(255)));
+        assert_eq!(line("target 0xfg").unwrap_err().0, "toy target: found \"0xfg\"; accepted: 0 to 255");
     }
 
     #[test]

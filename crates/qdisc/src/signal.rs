@@ -17,6 +17,8 @@ pub enum Drop {
     Target,
     /// The flow's own share of the queue was used up (SFQ's depth, the fattest flow on overflow).
     Flow,
+    /// A later ACK of the same connection said all that this one did (`cake ack-filter`).
+    Ack,
 }
 
 /// Why a packet was set to CE.
@@ -34,8 +36,8 @@ pub enum Mark {
 
 impl Drop {
     /// All reasons, in declaration order: the index of a reason is `reason as usize`.
-    pub const ALL: [Self; 6] =
-        [Self::Overlimit, Self::Memory, Self::Early, Self::Forced, Self::Target, Self::Flow];
+    pub const ALL: [Self; 7] =
+        [Self::Overlimit, Self::Memory, Self::Early, Self::Forced, Self::Target, Self::Flow, Self::Ack];
 
     /// The reason in one word, as results print it.
     #[must_use]
@@ -47,6 +49,7 @@ impl Drop {
             Self::Forced => "forced",
             Self::Target => "target",
             Self::Flow => "flow",
+            Self::Ack => "ack",
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Pairs, Refusal};
 use crate::trace::Header;
 use goodqueue_qdisc::sched::cake::{memory_limit, times};
-use goodqueue_qdisc::{Args, Link};
+use goodqueue_qdisc::{Args, Link, registry};
 use std::fmt::Write as _;
 
 const TIN_MODES: [&str; 5] = ["diffserv3", "diffserv4", "diffserv8", "besteffort", "precedence"];
@@ -11,34 +11,56 @@ const FLOW_MODES: [&str; 8] =
     ["flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate"];
 const CELLS: [&str; 3] = ["noatm", "atm", "ptm"];
 
+const ACK_FILTERS: [&str; 3] = ["no-ack-filter", "ack-filter", "ack-filter-aggressive"];
+
 /// Bits of `rate_flags`.
 const OVERHEAD: u32 = 1;
 const AUTORATE: u32 = 2;
 const INGRESS: u32 = 4;
 const WASH: u32 = 8;
+const SPLIT_GSO: u32 = 16;
 
-/// The word of the number that `key` has.
-fn word(header: &Header, key: &str, words: &[&'static str]) -> Result<&'static str, Refusal> {
-    let number = header.number::<usize>(key)?;
+/// The bit of `flow_mode_bits` that is no way to tell flows apart.
+const NAT: usize = 64;
+
+/// The word that `number`, the value of `key`, stands for.
+fn word(key: &str, number: usize, words: &[&'static str]) -> Result<&'static str, Refusal> {
     let last = words.len() - 1;
     words.get(number).copied().ok_or_else(|| format!("{key}: found {number}; accepted: 0 to {last}").into())
 }
 
+/// The number that `key` has, if the header has it: what only some traces set is left out of the others.
+fn optional(header: &Header, key: &str) -> Result<Option<usize>, Refusal> {
+    header.get(key).map(|_| header.number(key)).transpose().map_err(Refusal::from)
+}
+
 /// All parameters of the header.
 pub(super) fn words(header: &Header) -> Result<String, Refusal> {
-    let mut line = format!(
-        "{} {} {}",
-        word(header, "tin_mode", &TIN_MODES)?,
-        word(header, "flow_mode_bits", &FLOW_MODES)?,
-        word(header, "atm_mode", &CELLS)?
-    );
-    for (key, name, unit) in [
-        ("interval_us", "rtt", "us"),
-        ("target_us", "target", "us"),
-        ("rate_mpu", "mpu", ""),
-        ("buffer_limit_bytes", "memlimit", ""),
-    ] {
+    let flow_mode: usize = header.number("flow_mode_bits")?;
+    let flags = header.number::<u32>("rate_flags")?;
+    let choose = |bit, set, unset| if flags & bit != 0 { set } else { unset };
+    // `raw` before the cells and the overhead, which it would take back.
+    let mut line = [
+        word("tin_mode", header.number("tin_mode")?, &TIN_MODES)?,
+        word("flow_mode_bits", flow_mode & !NAT, &FLOW_MODES)?,
+        if flow_mode & NAT != 0 { "nat" } else { "nonat" },
+        word("ack_filter", optional(header, "ack_filter")?.unwrap_or(0), &ACK_FILTERS)?,
+        choose(AUTORATE, "autorate-ingress", ""),
+        choose(INGRESS, "ingress", "egress"),
+        choose(WASH, "wash", "nowash"),
+        choose(SPLIT_GSO, "split-gso", "no-split-gso"),
+        choose(OVERHEAD, "", "raw"),
+        word("atm_mode", header.number("atm_mode")?, &CELLS)?,
+    ]
+    .join(" ");
+    let _ = write!(line, " overhead {}", header.number::<i64>("rate_overhead")?);
+    for (key, name, unit) in
+        [("interval_us", "rtt", "us"), ("target_us", "target", "us"), ("rate_mpu", "mpu", "")]
+    {
         let _ = write!(line, " {name} {}{unit}", header.number::<u64>(key)?);
+    }
+    if let Some(mask) = optional(header, "fwmark_mask")? {
+        let _ = write!(line, " fwmark {mask}");
     }
     match header.number::<u64>("shape_bytes_per_s")? {
         0 => {}
@@ -46,36 +68,45 @@ pub(super) fn words(header: &Header) -> Result<String, Refusal> {
             let _ = write!(line, " bandwidth {}bit", rate.saturating_mul(8));
         }
     }
-    let flags = header.number::<u32>("rate_flags")?;
-    if flags & AUTORATE != 0 {
-        return Err(Refusal::Unsupported("rate_flags: autorate-ingress has no word here".to_string()));
+    // With autorate, a limit that was derived follows the rate, and one that was set does not.
+    let limit: u64 = header.number("buffer_limit_bytes")?;
+    let line_so_far = registry::parse_line(&format!("cake {line}"));
+    let line_so_far = line_so_far.map_err(|error| Refusal::Unsupported(error.0))?;
+    let derived = memory_limit(&line_so_far, header.number("psched_mtu_bytes")?);
+    if flags & AUTORATE == 0 || limit != derived {
+        let _ = write!(line, " memlimit {limit}");
     }
-    if flags & OVERHEAD != 0 {
-        let _ = write!(line, " overhead {}", header.number::<i64>("rate_overhead")?);
-    }
-    line.push_str(if flags & INGRESS != 0 { " ingress" } else { " egress" });
-    line.push_str(if flags & WASH != 0 { " wash" } else { " nowash" });
     Ok(line)
 }
 
 /// All keys of the line.
 pub(super) fn write(args: &Args, link: &Link, pairs: &mut Pairs) {
-    let index = |word: &str, words: &[&str]| words.iter().position(|known| *known == word).unwrap_or(0);
+    let index =
+        |name, words: &[&str]| words.iter().position(|known| *known == args.choice(name)).unwrap_or(0);
     let (rtt, target) = times(args);
     let overhead = args.real("overhead");
     let flags = [
-        (overhead.is_some(), OVERHEAD),
+        (overhead.is_some() && args.choice("base") != "raw", OVERHEAD),
+        (args.integer("autorate").is_some(), AUTORATE),
         (args.choice("direction") == "ingress", INGRESS),
         (args.flag("wash"), WASH),
+        (args.choice("gso") == "split-gso", SPLIT_GSO),
     ];
     pairs.add("shape_bytes_per_s", args.integer("bandwidth").unwrap_or(0) / 8);
     pairs.add("interval_us", rtt.as_nanos() / 1000);
     pairs.add("target_us", target.as_nanos() / 1000);
-    pairs.add("tin_mode", index(args.choice("diffserv"), &TIN_MODES));
-    pairs.add("flow_mode_bits", index(args.choice("isolation"), &FLOW_MODES));
-    pairs.add("atm_mode", index(args.choice("cells"), &CELLS));
+    pairs.add("tin_mode", index("diffserv", &TIN_MODES));
+    pairs.add("flow_mode_bits", index("isolation", &FLOW_MODES) + if args.flag("nat") { NAT } else { 0 });
+    pairs.add("atm_mode", index("cells", &CELLS));
     pairs.add("rate_flags", flags.iter().map(|(on, flag)| if *on { *flag } else { 0 }).sum::<u32>());
     pairs.add("rate_overhead", overhead.unwrap_or(0.0) as i64);
     pairs.add("rate_mpu", args.integer("mpu").unwrap_or(0));
     pairs.add("buffer_limit_bytes", memory_limit(args, link.mtu));
+    let filter = index("ack_filter", &ACK_FILTERS);
+    for (key, value) in [("ack_filter", filter as u64), ("fwmark_mask", args.integer("fwmark").unwrap_or(0))]
+    {
+        if value != 0 {
+            pairs.add(key, value);
+        }
+    }
 }

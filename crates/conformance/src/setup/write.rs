@@ -9,8 +9,7 @@ use goodqueue_qdisc::{Args, Link, registry};
 const HZ: u64 = 250;
 
 /// Parameters that another key says: what they are made into is written instead.
-const SAID_OTHERWISE: [(&str, &str); 6] = [
-    ("cake", "preset"),
+const SAID_OTHERWISE: [(&str, &str); 5] = [
     ("codel", "ce_threshold"),
     ("dualpi2", "alpha"),
     ("dualpi2", "beta"),
@@ -60,14 +59,16 @@ pub(crate) fn header(args: &Args, link: &Link) -> Result<Pairs, String> {
     let mut pairs = Pairs::default();
     pairs.add("HZ", HZ);
     write(rules, args, link, &mut pairs);
-    check(args, &pairs)?;
+    check(args, link, &pairs)?;
     Ok(pairs)
 }
 
 /// Reads the header back, and refuses what it cannot say.
-fn check(args: &Args, pairs: &Pairs) -> Result<(), String> {
+fn check(args: &Args, link: &Link, pairs: &Pairs) -> Result<(), String> {
     let name = args.spec.name;
-    let header = Header(pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect());
+    let mtu = link.mtu.to_string(); // which the recorder writes, as all of the model around the discipline
+    let pairs = pairs.iter().chain([("psched_mtu_bytes", mtu.as_str())]);
+    let header = Header(pairs.map(|(key, value)| (key.to_string(), value.to_string())).collect());
     let back = super::line(name, &header).map_err(|refusal| match refusal {
         Refusal::Malformed(what) | Refusal::Unsupported(what) => format!("{name}: {what}"),
     })?;

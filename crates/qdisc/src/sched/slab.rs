@@ -90,6 +90,12 @@ impl<P> Slab<P> {
         self.nodes.get_mut(chain.head as usize)?.packet.as_mut() // NIL is never a place
     }
 
+    /// The newest packet of `chain`, with its place.
+    pub(crate) fn newest(&self, chain: Chain) -> Option<(u32, &P)> {
+        let last = if chain.is_empty() { NIL } else { chain.tail };
+        Some((last, self.nodes.get(last as usize)?.packet.as_ref()?))
+    }
+
     /// Takes the newest packet of `chain`.
     pub(crate) fn pop_tail(&mut self, chain: &mut Chain) -> Option<P> {
         if chain.head == chain.tail {
@@ -105,6 +111,34 @@ impl<P> Slab<P> {
         self.free = place;
         let packet = node.packet.take();
         self.nodes[chain.tail as usize].next = NIL;
+        packet
+    }
+
+    /// The packets of `chain` from its head, each with its place, which [`Slab::take`] takes.
+    pub(crate) fn iter(&self, chain: Chain) -> impl Iterator<Item = (u32, &P)> {
+        let mut place = chain.head;
+        core::iter::from_fn(move || {
+            let (here, node) = (place, self.nodes.get(place as usize)?); // NIL is never a place
+            place = node.next;
+            Some((here, node.packet.as_ref()?))
+        })
+    }
+
+    /// Takes the packet at `place`, which must be of `chain`.
+    pub(crate) fn take(&mut self, chain: &mut Chain, place: u32) -> Option<P> {
+        if place == chain.head {
+            return self.pop(chain);
+        }
+        if place == chain.tail {
+            return self.pop_tail(chain);
+        }
+        let node = self.nodes.get_mut(place as usize)?;
+        let (next, previous) = (node.next, node.previous);
+        node.next = self.free;
+        self.free = place;
+        let packet = node.packet.take();
+        self.nodes[previous as usize].next = next;
+        self.nodes[next as usize].previous = previous;
         packet
     }
 
@@ -132,7 +166,7 @@ mod tests {
     proptest! {
         /// Several chains in one slab, with both ends in use, are so many queues.
         #[test]
-        fn chains_are_queues(ops in proptest::collection::vec((0..4_u8, 0..3_usize, 0..3_usize), 0..400)) {
+        fn chains_are_queues(ops in proptest::collection::vec((0..5_u8, 0..3_usize, 0..3_usize), 0..400)) {
             let mut slab = Slab::default();
             let mut chains = [Chain::default(); 3];
             let mut model: [VecDeque<usize>; 3] = Default::default();
@@ -144,6 +178,13 @@ mod tests {
                     }
                     1 => prop_assert_eq!(slab.pop(&mut chains[at]), model[at].pop_front()),
                     2 => prop_assert_eq!(slab.pop_tail(&mut chains[at]), model[at].pop_back()),
+                    3 => {
+                        // The packet in the middle, or near it.
+                        let places: Vec<u32> = slab.iter(chains[at]).map(|(place, _)| place).collect();
+                        let middle = (places.len() + other) / 2;
+                        let taken = places.get(middle).and_then(|place| slab.take(&mut chains[at], *place));
+                        prop_assert_eq!(taken, model[at].remove(middle));
+                    }
                     _ if at != other => {
                         let more = core::mem::take(&mut chains[other]);
                         slab.append(&mut chains[at], more);
@@ -153,6 +194,8 @@ mod tests {
                     _ => {}
                 }
                 prop_assert_eq!(chains[at].is_empty(), model[at].is_empty());
+                prop_assert_eq!(slab.newest(chains[at]).map(|(_, packet)| packet), model[at].back());
+                prop_assert!(slab.iter(chains[at]).map(|(_, packet)| packet).eq(&model[at]));
             }
             // Every place is either in a chain or free.
             let waiting: usize = model.iter().map(VecDeque::len).sum();

@@ -91,6 +91,7 @@ pub(crate) fn unusual(param: &ParamSpec, which: usize) -> String {
         Unit::Flag => return param.name.to_string(),
         Unit::Choice(words) => words[which % words.len()].to_string(),
         Unit::Word(words) => return words[which % words.len()].to_string(),
+        Unit::Shorthand(table) => return table[which % table.len()].0.to_string(),
         Unit::Masked => ["0x1/0x3", "0xff/0xff"][which % 2].to_string(),
         Unit::Line => CHILDREN[which % CHILDREN.len()].to_string(),
         Unit::Time => format!("{}ns", value as u64),

@@ -6,7 +6,6 @@
 use super::shaper::Pace;
 use crate::aqm::cobalt::{P_DEC, P_INC, Params};
 use crate::param::Args;
-use alloc::vec::Vec;
 use goodqueue_units::Duration;
 
 /// Bytes of a round: unlimited, and the bounds when shaped.
@@ -23,12 +22,6 @@ pub(super) struct Share {
     pub(super) flow_quantum: u32,
     /// Bytes that the tin may send a round, where there is no shaper.
     pub(super) tin_quantum: i32,
-}
-
-/// A mode: a tin's number for each codepoint, and the tins' shares.
-pub(super) struct Tins {
-    pub(super) of_dscp: [u8; 64],
-    pub(super) shares: Vec<Share>,
 }
 
 /// Video and voice (2) before best effort (0) before bulk (1).
@@ -78,19 +71,71 @@ const PRECEDENCE: [u8; 64] = {
     tins
 };
 
-/// What all tins of a discipline have in common.
-#[derive(Clone, Copy)]
-struct Common {
+/// How a tin's share follows from the whole rate.
+#[derive(Clone, Copy, Debug)]
+enum Split {
+    /// One tin for all.
+    Whole,
+    /// Each of seven eighths of the one before.
+    Eighths,
+    /// The whole rate, shifted.
+    Shifted(&'static [u8]),
+}
+
+/// A mode, and what its tins have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    pub(super) of_dscp: &'static [u8; 64],
+    split: Split,
     rtt: Duration,
     target: Duration,
     mtu: u32,
 }
 
-impl Common {
-    /// A tin of so many bytes a second; 0: unlimited.
-    fn share(&self, bytes_per_s: u64, tin_quantum: i32) -> Share {
-        let pace = Pace::of(bytes_per_s);
-        let flow_quantum = match bytes_per_s {
+impl Plan {
+    /// That of a line.
+    pub(super) fn new(args: &Args, mtu: u32) -> Self {
+        let (of_dscp, split) = match args.choice("diffserv") {
+            "besteffort" => (&[0; 64], Split::Whole),
+            "precedence" => (&PRECEDENCE, Split::Eighths),
+            "diffserv4" => (&DIFFSERV4, Split::Shifted(&[0, 4, 1, 2])),
+            "diffserv8" => (&DIFFSERV8, Split::Eighths),
+            _ => (&DIFFSERV3, Split::Shifted(&[0, 4, 2])),
+        };
+        let (rtt, target) = super::params::times(args);
+        Self { of_dscp, split, rtt, target, mtu }
+    }
+
+    /// How many tins there are.
+    pub(super) fn tins(&self) -> usize {
+        match self.split {
+            Split::Whole => 1,
+            Split::Eighths => 8,
+            Split::Shifted(shifts) => shifts.len(),
+        }
+    }
+
+    /// The tin of a firewall mark, which counts tins from 1 and, as `tc` shows them, bulk first; `None`: there is none.
+    pub(super) fn of_mark(&self, mark: u32) -> Option<usize> {
+        let tin = match (self.split, mark as usize) {
+            (Split::Shifted(_), 1) => 1,
+            (Split::Shifted(_), 2) => 0,
+            (_, number) => number.checked_sub(1)?,
+        };
+        (tin < self.tins()).then_some(tin)
+    }
+
+    /// The share of tin number `tin` of a rate in bytes a second; 0: unlimited.
+    pub(super) fn share(&self, tin: usize, rate: u64) -> Share {
+        let (rate, tin_quantum) = match self.split {
+            Split::Whole => (rate, 65_535),
+            Split::Eighths => {
+                (0..tin).fold((rate, 256), |(rate, quantum), _| ((rate * 7) >> 3, (quantum * 7) >> 3))
+            }
+            Split::Shifted(shifts) => (rate >> shifts[tin], 1024 >> shifts[tin]),
+        };
+        let pace = Pace::of(rate);
+        let flow_quantum = match rate {
             0 => QUANTUM,
             rate => (rate >> 12).clamp(LEAST_QUANTUM, QUANTUM.into()) as u32,
         };
@@ -101,39 +146,6 @@ impl Common {
         let law = Params { target, interval, mtu_time, p_inc: P_INC, p_dec: P_DEC };
         Share { pace, law, flow_quantum, tin_quantum }
     }
-
-    /// Eight tins, each of seven eighths of the one before.
-    fn eighths(&self, mut rate: u64) -> Vec<Share> {
-        let mut quantum = 256;
-        let mut shares = Vec::new();
-        for _ in 0..8 {
-            shares.push(self.share(rate, quantum));
-            (rate, quantum) = ((rate * 7) >> 3, (quantum * 7) >> 3);
-        }
-        shares
-    }
-
-    /// Tins of the whole rate, shifted.
-    fn shifted(&self, rate: u64, shifts: &[u8]) -> Vec<Share> {
-        shifts.iter().map(|shift| self.share(rate >> shift, 1024 >> shift)).collect()
-    }
-}
-
-impl Tins {
-    /// Those of the parameters `diffserv` and `bandwidth`.
-    pub(super) fn new(args: &Args, mtu: u32) -> Self {
-        let rate = args.integer("bandwidth").unwrap_or(0) / 8;
-        let (rtt, target) = super::params::times(args);
-        let common = Common { rtt, target, mtu };
-        let (of_dscp, shares) = match args.choice("diffserv") {
-            "besteffort" => ([0; 64], alloc::vec![common.share(rate, 65_535)]),
-            "precedence" => (PRECEDENCE, common.eighths(rate)),
-            "diffserv4" => (DIFFSERV4, common.shifted(rate, &[0, 4, 1, 2])),
-            "diffserv8" => (DIFFSERV8, common.eighths(rate)),
-            _ => (DIFFSERV3, common.shifted(rate, &[0, 4, 2])),
-        };
-        Self { of_dscp, shares }
-    }
 }
 
 #[cfg(test)]
@@ -141,13 +153,20 @@ mod tests {
     use super::super::params::SPEC;
     use super::*;
 
-    fn tins(words: &str) -> Tins {
-        Tins::new(&Args::parse(&SPEC, words).unwrap(), 1514)
+    use alloc::vec::Vec;
+
+    fn plan(words: &str) -> Plan {
+        Plan::new(&Args::parse(&SPEC, words).unwrap(), 1514)
+    }
+
+    fn shares(words: &str) -> Vec<Share> {
+        let rate = super::super::params::bytes_per_s(&Args::parse(&SPEC, words).unwrap());
+        (0..plan(words).tins()).map(|tin| plan(words).share(tin, rate)).collect()
     }
 
     fn micros_and_quanta(words: &str) -> Vec<(u64, u64, i32)> {
         let micros = |span: Duration| span.as_nanos() / 1000;
-        let shares = tins(words).shares.into_iter();
+        let shares = shares(words).into_iter();
         shares.map(|s| (micros(s.law.target), micros(s.law.interval), s.tin_quantum)).collect()
     }
 
@@ -169,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_round_follows_the_rate() {
-        let quantum = |words| tins(words).shares[0].flow_quantum;
+        let quantum = |words| shares(words)[0].flow_quantum;
         assert_eq!(quantum("besteffort"), 1514);
         assert_eq!(quantum("besteffort bandwidth 9mbit"), 300); // 1,125,000 / 4096 = 274
         assert_eq!(quantum("besteffort bandwidth 20mbit"), 610);
@@ -180,7 +199,7 @@ mod tests {
     fn eight_tins_shrink_by_an_eighth() {
         let quanta: Vec<_> = micros_and_quanta("diffserv8").into_iter().map(|tin| tin.2).collect();
         assert_eq!(quanta, [256, 224, 196, 171, 149, 130, 113, 98]);
-        let paces = tins("diffserv8 bandwidth 9mbit").shares;
+        let paces = shares("diffserv8 bandwidth 9mbit");
         assert_eq!(paces[7].pace, Pace::of(441_782)); // 1,125,000 x (7/8)^7, each step rounded down
     }
 
@@ -190,9 +209,19 @@ mod tests {
         for (words, ef, bulk, best_effort) in
             [("diffserv3", 2, 1, 0), ("diffserv4", 3, 1, 0), ("diffserv8", 6, 1, 2), ("precedence", 5, 1, 0)]
         {
-            let map = tins(words).of_dscp;
+            let map = plan(words).of_dscp;
             assert_eq!((map[46], map[8], map[0]), (ef, bulk, best_effort), "{words}");
         }
-        assert!(tins("diffserv4").of_dscp.iter().all(|tin| *tin < 4));
+        assert!(plan("diffserv4").of_dscp.iter().all(|tin| *tin < 4));
+    }
+
+    /// tc-cake(8), fwmark: the number of the tin. `tc -s` lists diffserv3's as bulk, best effort, voice.
+    #[test]
+    fn a_mark_counts_tins_as_tc_lists_them() {
+        let of = |words| [0, 1, 2, 3, 4, 5].map(|mark| plan(words).of_mark(mark));
+        assert_eq!(of("diffserv3"), [None, Some(1), Some(0), Some(2), None, None]);
+        assert_eq!(of("diffserv4"), [None, Some(1), Some(0), Some(2), Some(3), None]);
+        assert_eq!(of("precedence"), [None, Some(0), Some(1), Some(2), Some(3), Some(4)]);
+        assert_eq!(of("besteffort"), [None, Some(0), None, None, None, None]);
     }
 }

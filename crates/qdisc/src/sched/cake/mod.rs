@@ -6,14 +6,18 @@
 //! - `params`: the words of the line;
 //! - `diffserv`: tins, their codepoints and shares;
 //! - `shaper`: the rate, and what a packet weighs on the wire;
+//! - `autorate`: the rate, where it is to be estimated;
 //! - `hash`: queues and hosts by hash;
 //! - `tin`: flows in rounds;
+//! - `ack_filter`: ACKs that need not be sent;
 //! - `heap`: the longest queue, which overflow drops from;
 //! - [`cobalt`](crate::aqm::cobalt): the law in each flow.
 //!
-//! Differences from Linux: a packet is taken as it comes (no GSO splitting), there is no ACK filter, no NAT look-up,
-//! no rate estimate (`autorate-ingress`) and no firewall mark; a sum of length and overhead below zero is zero.
+//! Differences from Linux: a packet is one that the wire carries, so there is nothing that `split-gso` would split; `nat`
+//! asks the packet, not a table of connections; a sum of length and overhead below zero is zero.
 
+mod ack_filter;
+mod autorate;
 mod diffserv;
 mod hash;
 mod heap;
@@ -30,58 +34,84 @@ use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
 use alloc::format;
 use alloc::vec::Vec;
-use diffserv::Tins;
+use autorate::Estimate;
+use diffserv::Plan;
 use goodqueue_units::Instant;
 use hash::Isolation;
 use heap::{Backlogs, Longest};
+use params::Memory;
 pub use params::{memory_limit, times};
-use shaper::{Framing, Pace, Shaper};
+use shaper::{Framing, Shaper};
 use tin::{QUEUES, Tin};
 
 /// `tc`'s `cake`.
 #[derive(Clone, Debug)]
 pub struct Cake<P> {
     tins: Vec<Tin>,
-    of_dscp: [u8; 64],
+    plan: Plan,
     packets: Slab<P>,
     backlog: Backlog,
     backlogs: Backlogs,
     longest: Longest,
     memory: u64,
     memory_limit: u64,
+    memory_plan: Memory,
     shaper: Shaper,
+    /// What arrives, where the shaper is to follow it.
+    estimate: Option<Estimate>,
     framing: Framing,
     /// When to ask again.
     wake: Option<Instant>,
     /// Whether drops are charged, too.
     ingress: bool,
     wash: bool,
+    nat: bool,
+    /// The bits of a firewall mark that number a tin; 0: none do.
+    fwmark: u32,
+    ack_filter: AckFilter,
     current_tin: usize,
     current_flow: u16,
+}
+
+/// Whether ACKs are filtered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AckFilter {
+    Off,
+    Careful,
+    Aggressive,
 }
 
 impl<P: Packet> Discipline for Cake<P> {
     const SPEC: QdiscSpec = params::SPEC;
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-        let Tins { of_dscp, shares } = Tins::new(args, link.mtu);
+        let (plan, memory_plan) = (Plan::new(args, link.mtu), Memory::new(args, link.mtu));
+        let rate = params::bytes_per_s(args);
         let isolation = Isolation(args.integer("isolation").unwrap_or(0) as u8);
-        let tins: Vec<Tin> = shares.into_iter().map(|share| Tin::new(share, isolation)).collect();
-        let pace = Pace::of(args.integer("bandwidth").unwrap_or(0) / 8);
+        let tins: Vec<Tin> = (0..plan.tins()).map(|tin| Tin::new(plan.share(tin, rate), isolation)).collect();
         Ok(Self {
             backlogs: alloc::vec![0; tins.len() * QUEUES],
+            shaper: Shaper { pace: tins[0].share.pace, ..Shaper::default() },
             tins,
-            of_dscp,
+            plan,
             packets: Slab::default(),
             backlog: Backlog::default(),
             longest: Longest::default(),
             memory: 0,
-            memory_limit: params::memory_limit(args, link.mtu),
-            shaper: Shaper { pace, ..Shaper::default() },
+            memory_limit: memory_plan.limit(rate),
+            memory_plan,
+            estimate: args.integer("autorate").map(|_| Estimate::new(rate)),
             framing: Framing::new(args)?,
             wake: None,
             ingress: args.choice("direction") == "ingress",
             wash: args.flag("wash"),
+            nat: args.flag("nat"),
+            fwmark: args.integer("fwmark").unwrap_or(0) as u32,
+            ack_filter: match args.choice("ack_filter") {
+                "ack-filter" => AckFilter::Careful,
+                "ack-filter-aggressive" => AckFilter::Aggressive,
+                _ => AckFilter::Off,
+            },
             current_tin: 0,
             current_flow: 0,
         })
@@ -91,12 +121,13 @@ impl<P: Packet> Discipline for Cake<P> {
 impl<P: Packet> Qdisc<P> for Cake<P> {
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
         packet.set_arrival(now);
-        let tin_index = usize::from(self.of_dscp[usize::from(packet.dscp() & 63)]);
+        let tin_index = self.tin_of(&packet);
         if self.wash {
             packet.set_dscp(0);
         }
+        let (flow, hosts) = self.identify(&packet);
         let tin = &mut self.tins[tin_index];
-        let flow_index = tin.classify(packet.flow_hash(), packet.host_hashes());
+        let flow_index = tin.classify(flow, hosts);
         if tin.bytes == 0 {
             tin.next = tin.next.max(now);
             if self.backlog.packets == 0 {
@@ -104,7 +135,13 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
                 self.wake = self.shaper.wait(now);
             }
         }
+        let before = self.backlog.bytes;
         self.push(tin_index, flow_index, packet);
+        if self.ack_filter != AckFilter::Off {
+            self.thin_acks(now, tin_index, flow_index, owner);
+        }
+        self.longest.grew(heap::key(tin_index, flow_index), &self.backlogs);
+        self.follow_arrivals(now, self.backlog.bytes as i64 - before as i64);
         self.tins[tin_index].wake(flow_index, || owner.random_u16());
         let mut told = Enqueued::Success;
         while self.memory > self.memory_limit {
@@ -171,7 +208,58 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
 }
 
 impl<P: Packet> Cake<P> {
-    /// Appends `packet` to a flow.
+    /// The tin of a packet: its firewall mark's, if that names one, else its codepoint's.
+    #[inline]
+    fn tin_of(&self, packet: &P) -> usize {
+        if self.fwmark != 0 {
+            let mark = (packet.fwmark() & self.fwmark) >> self.fwmark.trailing_zeros();
+            if let Some(tin) = self.plan.of_mark(mark) {
+                return tin;
+            }
+        }
+        self.plan.of_dscp[usize::from(packet.dscp() & 63)].into()
+    }
+
+    /// The hashes of a packet's flow and of its hosts.
+    #[inline]
+    fn identify(&self, packet: &P) -> (u32, (u32, u32)) {
+        let inside = if self.nat { packet.translated_from() } else { None };
+        inside.unwrap_or_else(|| (packet.flow_hash(), packet.host_hashes()))
+    }
+
+    /// Drops the ACK that the newest packet of a flow makes superfluous, if there is one.
+    fn thin_acks<O: Owner<P>>(&mut self, now: Instant, tin: usize, flow: u16, owner: &mut O) {
+        let chain = self.tins[tin].flows[usize::from(flow)].queue;
+        let Some((newest, packet)) = self.packets.newest(chain) else { return };
+        let (Some(header), connection) = (packet.tcp(), packet.flow_id()) else { return };
+        let waiting = self.packets.iter(chain).take_while(|(place, _)| *place != newest);
+        let headers =
+            waiting.map(|(place, packet)| (place, packet.tcp().filter(|_| packet.flow_id() == connection)));
+        let aggressive = self.ack_filter == AckFilter::Aggressive;
+        let Some(place) = ack_filter::superfluous(aggressive, &header, headers) else { return };
+        let queue = &mut self.tins[tin].flows[usize::from(flow)].queue;
+        let Some(packet) = self.packets.take(queue, place) else { return };
+        self.forget(tin, flow, packet.len());
+        if self.ingress {
+            self.charge(tin, now, packet.len(), true);
+        }
+        owner.dropped(packet, Drop::Ack);
+    }
+
+    /// The queues have grown by `bytes`: where the shaper follows what arrives, it may change its rate.
+    #[inline]
+    fn follow_arrivals(&mut self, now: Instant, bytes: i64) {
+        let Some(rate) = self.estimate.as_mut().and_then(|estimate| estimate.arrived(now, bytes)) else {
+            return;
+        };
+        for (index, tin) in self.tins.iter_mut().enumerate() {
+            tin.share = self.plan.share(index, rate);
+        }
+        self.shaper.pace = self.tins[0].share.pace;
+        self.memory_limit = self.memory_plan.limit(rate);
+    }
+
+    /// Appends `packet` to a flow. The heap is told by the caller.
     fn push(&mut self, tin: usize, flow: u16, packet: P) {
         let (len, key) = (packet.len(), heap::key(tin, flow));
         let tin = &mut self.tins[tin];
@@ -181,22 +269,24 @@ impl<P: Packet> Cake<P> {
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(len);
         self.memory += memory_of(len);
-        self.longest.grew(key, &self.backlogs);
     }
 
     /// Takes the oldest packet of a flow. The heap is told by the caller.
     #[inline]
     fn pull(&mut self, tin: usize, flow: u16) -> Option<P> {
-        let key = heap::key(tin, flow);
-        let tin = &mut self.tins[tin];
-        let packet = self.packets.pop(&mut tin.flows[usize::from(flow)].queue)?;
-        let len = packet.len();
-        tin.bytes -= u64::from(len);
-        self.backlogs[key] -= u64::from(len);
+        let packet = self.packets.pop(&mut self.tins[tin].flows[usize::from(flow)].queue)?;
+        self.forget(tin, flow, packet.len());
+        Some(packet)
+    }
+
+    /// A packet of `len` bytes waits no longer.
+    #[inline]
+    fn forget(&mut self, tin: usize, flow: u16, len: u32) {
+        self.tins[tin].bytes -= u64::from(len);
+        self.backlogs[heap::key(tin, flow)] -= u64::from(len);
         self.backlog.packets -= 1;
         self.backlog.bytes -= u64::from(len);
         self.memory -= memory_of(len);
-        Some(packet)
     }
 
     /// Drops the oldest packet of the longest queue, and returns that queue's key.

@@ -1,129 +1,88 @@
-//! CAKE's parameters, as tc-cake(8) has them.
+//! CAKE's parameters, in the order in which `tc` prints them.
 //!
-//! Not here: `nat` (there is no connection tracking to look through), `split-gso` (packets come one by one),
-//! `ack-filter` (packets do not show their TCP header), `autorate-ingress`, `fwmark`.
+//! Source: tc-cake(8), and what `tc` makes of its words before Linux sees them. Words for a link's framing and for a
+//! round-trip time are shorthands: a line keeps what they stand for, as `tc qdisc show` does. As in `tc`, framing words
+//! add up (`pppoe-ptm ether-vlan`), and `raw` before them counts from the frame, not from the IP packet.
+//!
+//! Two words are taken and change nothing, because there is nothing here that they would change: `split-gso`, since
+//! each packet is one that the wire carries, and `via-ethernet`, which `tc` itself ignores.
 
 use crate::param::{Args, Error, ParamSpec, QdiscSpec, Unit, Value};
 use alloc::format;
 use goodqueue_units::Duration;
 
-/// The words of `preset`, and the round-trip time that each stands for, in microseconds.
-const PRESETS: [u64; 8] = [100, 1_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_600_000_000];
+/// A parameter of tc-cake(8) that is unset at first, and accepts all of its kind.
+const fn param(name: &'static str, unit: Unit, help: &'static str) -> ParamSpec {
+    ParamSpec { name, unit, default: Value::Unset, range: (0.0, 0.0), source: "tc-cake(8)", help }
+}
 
-const BANDWIDTH: ParamSpec = ParamSpec {
-    name: "bandwidth",
-    unit: Unit::Rate,
-    default: Value::Unset,
-    range: (512.0, 1e12),
-    source: "tc-cake(8)",
-    help: "rate to shape to; unset: no shaping, the link below paces",
-};
-const DIFFSERV: ParamSpec = ParamSpec {
-    name: "diffserv",
-    unit: Unit::Word(&["besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8"]),
-    default: Value::Integer(2),
-    range: (0.0, 0.0),
-    source: "tc-cake(8)",
-    help: "how codepoints are sorted into tins",
-};
-const ISOLATION: ParamSpec = ParamSpec {
-    name: "isolation",
-    unit: Unit::Word(&[
-        "flowblind",
-        "srchost",
-        "dsthost",
-        "hosts",
-        "flows",
-        "dual-srchost",
-        "dual-dsthost",
-        "triple-isolate",
-    ]),
-    default: Value::Integer(7),
-    range: (0.0, 0.0),
-    source: "tc-cake(8)",
-    help: "what shares fairly: one queue for all, hosts, flows, or flows and with them their hosts",
-};
-const RTT: ParamSpec = ParamSpec {
-    name: "rtt",
-    unit: Unit::Time,
-    default: Value::Unset,
-    range: (1e3, 4e12),
-    source: "tc-cake(8)",
-    help: "round-trip time that COBALT's interval is set to; unset: that of the preset",
-};
-const PRESET: ParamSpec = ParamSpec {
-    name: "preset",
-    unit: Unit::Word(&[
-        "datacentre",
-        "lan",
-        "metro",
-        "regional",
-        "internet",
-        "oceanic",
-        "satellite",
-        "interplanetary",
-    ]),
-    default: Value::Integer(4),
-    range: (0.0, 0.0),
-    source: "tc-cake(8)",
-    help: "round-trip time by a word: 100us, 1ms, 10ms, 30ms, 100ms, 300ms, 1s, 3600s",
-};
-const TARGET: ParamSpec = ParamSpec {
-    name: "target",
-    unit: Unit::Time,
-    default: Value::Unset,
-    range: (1e3, 4e12),
-    source: "Linux's netlink attribute; tc sets rtt/20",
-    help: "acceptable standing queue delay; unset: a twentieth of rtt",
-};
-const OVERHEAD: ParamSpec = ParamSpec {
-    name: "overhead",
-    unit: Unit::Real,
-    default: Value::Unset,
-    range: (-64.0, 256.0),
-    source: "tc-cake(8)",
-    help: "whole bytes that the link adds to an IP packet; unset: lengths count as they are (raw)",
-};
-const MPU: ParamSpec = ParamSpec {
-    name: "mpu",
-    unit: Unit::Bytes,
-    default: Value::Integer(0),
-    range: (0.0, 256.0),
-    source: "tc-cake(8)",
-    help: "bytes that a packet occupies at least, overhead included",
-};
-const CELLS: ParamSpec = ParamSpec {
-    name: "cells",
-    unit: Unit::Word(&["noatm", "atm", "ptm"]),
-    default: Value::Integer(0),
-    range: (0.0, 0.0),
-    source: "tc-cake(8)",
-    help: "cells that the link cuts packets into: none, 48 of 53 bytes, 64 of 65",
-};
-const DIRECTION: ParamSpec = ParamSpec {
-    name: "direction",
-    unit: Unit::Word(&["egress", "ingress"]),
-    default: Value::Integer(0),
-    range: (0.0, 0.0),
-    source: "tc-cake(8)",
-    help: "ingress: the bottleneck is before us, so drops are charged too, and many flows may wait longer",
-};
-const WASH: ParamSpec = ParamSpec {
-    name: "wash",
-    unit: Unit::Flag,
-    default: Value::Flag(false),
-    range: (0.0, 0.0),
-    source: "tc-cake(8)",
-    help: "clear the codepoint of what passes, once it was sorted by",
-};
-const MEMLIMIT: ParamSpec = ParamSpec {
-    name: "memlimit",
-    unit: Unit::Bytes,
-    default: Value::Unset,
-    range: (1.0, 4_294_967_295.0),
-    source: "tc-cake(8)",
-    help: "memory that all queues hold at most; unset: 4 x bandwidth x rtt, at least 4 MB, at most 10240 frames",
-};
+/// One that has a range.
+const fn ranged(name: &'static str, unit: Unit, range: (f64, f64), help: &'static str) -> ParamSpec {
+    ParamSpec { range, ..param(name, unit, help) }
+}
+
+/// One of several words, with the place of the default.
+const fn word(
+    name: &'static str,
+    words: &'static [&'static str],
+    default: u64,
+    help: &'static str,
+) -> ParamSpec {
+    ParamSpec { default: Value::Integer(default), ..param(name, Unit::Word(words), help) }
+}
+
+/// A flag, off by default.
+const fn flag(name: &'static str, help: &'static str) -> ParamSpec {
+    ParamSpec { default: Value::Flag(false), ..param(name, Unit::Flag, help) }
+}
+
+/// `tc` sends 1000 s for `interplanetary`; its manual says 3600 s.
+const PRESETS: &[(&str, &str)] = &[
+    ("datacentre", "rtt 100us"),
+    ("lan", "rtt 1ms"),
+    ("metro", "rtt 10ms"),
+    ("regional", "rtt 30ms"),
+    ("internet", "rtt 100ms"),
+    ("oceanic", "rtt 300ms"),
+    ("satellite", "rtt 1s"),
+    ("interplanetary", "rtt 1000s"),
+];
+
+/// tc-cake(8), "Overhead compensation parameters".
+const FRAMINGS: &[(&str, &str)] = &[
+    ("raw", "raw noatm overhead 0"),
+    ("conservative", "atm overhead 48"),
+    // ADSL: all in ATM cells.
+    ("pppoa-vcmux", "atm overhead +10"),
+    ("pppoa-llc", "atm overhead +14"),
+    ("pppoe-vcmux", "atm overhead +32"),
+    ("pppoe-llcsnap", "atm overhead +40"),
+    ("bridged-vcmux", "atm overhead +24"),
+    ("bridged-llcsnap", "atm overhead +32"),
+    ("ipoa-vcmux", "atm overhead +8"),
+    ("ipoa-llcsnap", "atm overhead +16"),
+    // VDSL2: packets in 64 of 65 bytes.
+    ("pppoe-ptm", "ptm overhead +30"),
+    ("bridged-ptm", "ptm overhead +22"),
+    // A cable modem's head end meters frames with their checksum.
+    ("docsis", "noatm overhead +18 mpu 64"),
+    // Preamble, gap, header and checksum. `tc` leaves the cells as they are, whatever its manual says.
+    ("ethernet", "overhead +38 mpu 84"),
+    ("ether-vlan", "overhead +4"),
+    ("via-ethernet", ""),
+];
+
+const ISOLATIONS: &[&str] =
+    &["flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate"];
+const DIFFSERV: &[&str] = &["besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8"];
+const ACK_FILTERS: &[&str] = &["no-ack-filter", "ack-filter", "ack-filter-aggressive"];
+
+const OVERHEAD: ParamSpec = ranged(
+    "overhead",
+    Unit::Real,
+    (-64.0, 256.0),
+    "whole bytes that the link adds to an IP packet; unset: lengths count as they are",
+);
 
 /// `tc`'s `cake`.
 pub(super) const SPEC: QdiscSpec = QdiscSpec {
@@ -131,15 +90,115 @@ pub(super) const SPEC: QdiscSpec = QdiscSpec {
     summary: "Tins by codepoint, fairness of hosts and flows, COBALT in each flow, and a shaper",
     source: "Høiland-Jørgensen, Täht, Morton, Piece of CAKE, 2018; tc-cake(8)",
     params: &[
-        BANDWIDTH, DIFFSERV, ISOLATION, RTT, PRESET, TARGET, OVERHEAD, MPU, CELLS, DIRECTION, WASH, MEMLIMIT,
+        ranged(
+            "bandwidth",
+            Unit::Rate,
+            (512.0, 1e12),
+            "rate to shape to; unset: no shaping, the link below paces",
+        ),
+        param(
+            "autorate",
+            Unit::Word(&["autorate-ingress"]),
+            "shape to 15/16 of the rate at which bursts arrive; bandwidth is the first guess",
+        ),
+        word("diffserv", DIFFSERV, 2, "how codepoints are sorted into tins"),
+        word(
+            "isolation",
+            ISOLATIONS,
+            7,
+            "what shares fairly: one queue for all, hosts, flows, or flows and with them their hosts",
+        ),
+        flag(
+            "nat",
+            "tell flows and hosts apart as they are behind address translation, where a packet knows",
+        ),
+        flag("wash", "clear the codepoint of what passes, once it was sorted by"),
+        word(
+            "ack_filter",
+            ACK_FILTERS,
+            0,
+            "drop ACKs that a later one of the queue makes superfluous: from the second on, or from the first",
+        ),
+        word(
+            "gso",
+            &["split-gso", "no-split-gso"],
+            0,
+            "whether super-packets are split; packets here are those of the wire, so both are the same",
+        ),
+        param(
+            "preset",
+            Unit::Shorthand(PRESETS),
+            "rtt by a word: 100us, 1ms, 10ms, 30ms, 100ms, 300ms, 1s, 1000s (as tc sends it)",
+        ),
+        ParamSpec {
+            default: Value::Integer(100_000_000),
+            ..ranged("rtt", Unit::Time, (1e3, 4e12), "round-trip time that COBALT's interval is set to")
+        },
+        ParamSpec {
+            source: "Linux's netlink attribute; tc sets rtt/20",
+            ..ranged(
+                "target",
+                Unit::Time,
+                (1e3, 4e12),
+                "acceptable standing queue delay; unset: a twentieth of rtt",
+            )
+        },
+        param(
+            "framing",
+            Unit::Shorthand(FRAMINGS),
+            "cells, overhead and mpu by the name of the link; they add up",
+        ),
+        param(
+            "base",
+            Unit::Word(&["raw"]),
+            "raw: overhead is added to the frame as it is, its link header included",
+        ),
+        word(
+            "cells",
+            &["noatm", "atm", "ptm"],
+            0,
+            "cells that the link cuts packets into: none, 48 of 53 bytes, 64 of 65",
+        ),
+        OVERHEAD,
+        ParamSpec {
+            default: Value::Integer(0),
+            ..ranged(
+                "mpu",
+                Unit::Bytes,
+                (0.0, 256.0),
+                "bytes that a packet occupies at least, overhead included",
+            )
+        },
+        ranged(
+            "memlimit",
+            Unit::Bytes,
+            (1.0, 4_294_967_295.0),
+            "memory that all queues hold at most; unset: 4 x bandwidth x rtt, at least 4 MB, at most 10240 frames",
+        ),
+        ranged(
+            "fwmark",
+            Unit::Count,
+            (0.0, 4_294_967_295.0),
+            "mask of the firewall mark's bits that, where not zero, are the number of the tin",
+        ),
+        word(
+            "direction",
+            &["egress", "ingress"],
+            0,
+            "ingress: the bottleneck is before us, so drops are charged too, and many flows may wait longer",
+        ),
+        param(
+            "synonym",
+            Unit::Shorthand(&[("unlimited", "bandwidth unset"), ("diffserv", "diffserv4")]),
+            "other words of tc's: no bandwidth, diffserv4",
+        ),
     ],
 };
 
 /// The round-trip time and the target of a line.
 #[must_use]
 pub fn times(args: &Args) -> (Duration, Duration) {
-    let preset = args.integer("preset").and_then(|index| PRESETS.get(index as usize)).copied().unwrap_or(0);
-    let rtt = args.time("rtt").unwrap_or(Duration::from_micros(preset));
+    let rtt = args.time("rtt").unwrap_or_default();
     // tc counts in whole microseconds.
     let twentieth = Duration::from_micros((rtt.as_nanos() / 1000 / 20).max(1));
     (rtt, args.time("target").unwrap_or(twentieth))
@@ -148,18 +207,39 @@ pub fn times(args: &Args) -> (Duration, Duration) {
 /// The memory limit of a line: Linux's own where it has none.
 #[must_use]
 pub fn memory_limit(args: &Args, mtu: u32) -> u64 {
-    const LEAST: u64 = 4 << 20;
-    /// Packets, as other disciplines count; nothing but this product is made of it.
-    const PACKETS: u64 = 10_240;
-    if let Some(limit) = args.integer("memlimit") {
-        return limit;
+    Memory::new(args, mtu).limit(bytes_per_s(args))
+}
+
+/// The rate of a line; 0: unlimited.
+pub(super) fn bytes_per_s(args: &Args) -> u64 {
+    args.integer("bandwidth").unwrap_or(0) / 8
+}
+
+/// What the limit on memory is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Memory {
+    given: Option<u64>,
+    rtt: Duration,
+    mtu: u32,
+}
+
+impl Memory {
+    pub(super) fn new(args: &Args, mtu: u32) -> Self {
+        Self { given: args.integer("memlimit"), rtt: times(args).0, mtu }
     }
-    let bytes_per_s = args.integer("bandwidth").map(|bps| bps / 8);
-    let wanted = bytes_per_s.map_or(u64::MAX, |rate| {
-        let interval_us = times(args).0.as_nanos() / 1000;
-        (rate.saturating_mul(interval_us) / 250_000).max(LEAST)
-    });
-    wanted.min(PACKETS * u64::from(mtu))
+
+    /// The limit at a rate; 0: unlimited.
+    pub(super) fn limit(&self, bytes_per_s: u64) -> u64 {
+        const LEAST: u64 = 4 << 20;
+        /// Packets, as other disciplines count; nothing but this product is made of it.
+        const PACKETS: u64 = 10_240;
+        let interval_us = self.rtt.as_nanos() / 1000;
+        let wanted = match bytes_per_s {
+            0 => u64::MAX,
+            rate => (rate.saturating_mul(interval_us) / 250_000).max(LEAST),
+        };
+        self.given.unwrap_or_else(|| wanted.min(PACKETS * u64::from(self.mtu)))
+    }
 }
 
 /// The overhead of a line, in whole bytes.
@@ -175,6 +255,7 @@ pub(super) fn overhead(args: &Args) -> Result<Option<i64>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::ToString;
 
     fn args(words: &str) -> Args {
         Args::parse(&SPEC, words).unwrap()
@@ -186,15 +267,18 @@ mod tests {
             ("", 100_000, 5_000),
             ("metro", 10_000, 500),
             ("metro rtt 30ms", 30_000, 1_500),
+            ("rtt 30ms metro", 10_000, 500), // tc: the last one counts
             ("datacentre", 100, 5),
             ("rtt 15us", 15, 1),
             ("rtt 30ms target 5ms", 30_000, 5_000),
-            ("interplanetary", 3_600_000_000, 180_000_000),
+            ("interplanetary", 1_000_000_000, 50_000_000),
         ];
         for (words, rtt, target) in table {
             let expected = (Duration::from_micros(rtt), Duration::from_micros(target));
             assert_eq!(times(&args(words)), expected, "{words}");
         }
+        let twice = Args::parse(&SPEC, "metro lan").unwrap_err();
+        assert_eq!(twice.0, "cake preset: given twice", "tc refuses two of them, too");
     }
 
     #[test]
@@ -205,6 +289,7 @@ mod tests {
             ("bandwidth 200mbit", 10_000_000),  // 4 x 25 MB/s x 0.1 s
             ("bandwidth 1gbit", 10_240 * 1514), // 50 MB
             ("bandwidth 1gbit memlimit 32mb", 32 << 20),
+            ("bandwidth 200mbit unlimited", 10_240 * 1514),
         ];
         for (words, limit) in table {
             assert_eq!(memory_limit(&args(words), 1514), limit, "{words}");
@@ -216,5 +301,48 @@ mod tests {
         assert_eq!(overhead(&args("overhead -14")), Ok(Some(-14)));
         let error = overhead(&args("overhead 1.5")).unwrap_err();
         assert_eq!(error.0, "cake overhead: found \"1.5\"; accepted: a whole number, -64 to 256");
+    }
+
+    /// tc-cake(8), "Overhead compensation parameters": what each keyword is equivalent to; VLAN tags add to it.
+    #[test]
+    fn a_framing_is_what_the_manual_says() {
+        let table = [
+            ("conservative", "atm", 48, 0),
+            ("pppoa-vcmux", "atm", 10, 0),
+            ("pppoa-llc", "atm", 14, 0),
+            ("pppoe-vcmux", "atm", 32, 0),
+            ("pppoe-llcsnap", "atm", 40, 0),
+            ("bridged-vcmux", "atm", 24, 0),
+            ("bridged-llcsnap", "atm", 32, 0),
+            ("ipoa-vcmux", "atm", 8, 0),
+            ("ipoa-llcsnap", "atm", 16, 0),
+            ("pppoe-ptm", "ptm", 30, 0),
+            ("bridged-ptm", "ptm", 22, 0),
+            ("docsis", "noatm", 18, 64),
+            ("ethernet", "noatm", 38, 84),
+            ("pppoe-ptm ether-vlan ether-vlan", "ptm", 38, 0),
+            ("via-ethernet pppoe-vcmux", "atm", 32, 0),
+            ("pppoe-vcmux raw ether-vlan", "noatm", 4, 0),
+            ("pppoe-vcmux noatm mpu 64", "noatm", 32, 64),
+        ];
+        for (words, cells, bytes, mpu) in table {
+            let line = args(words);
+            assert_eq!(overhead(&line), Ok(Some(bytes)), "{words}");
+            assert_eq!((line.choice("cells"), line.integer("mpu")), (cells, Some(mpu)), "{words}");
+        }
+    }
+
+    /// What stands in a record is a line that `tc` takes, and means the same.
+    #[test]
+    fn the_canonical_line_is_tc_s() {
+        let canonical = |words| args(words).to_string();
+        let defaults = "diffserv3 triple-isolate nonat nowash no-ack-filter split-gso rtt 100ms";
+        assert_eq!(canonical(""), std::format!("cake {defaults} noatm mpu 0 egress"));
+        let rich = "bandwidth 10mbit autorate-ingress diffserv4 dual-srchost nat wash ack-filter-aggressive no-split-gso \
+                    rtt 30ms raw atm overhead 20 mpu 0 memlimit 4194304 fwmark 255 ingress";
+        let words = "ingress fwmark 0xff memlimit 4mb raw atm overhead 20 regional no-split-gso ack-filter-aggressive \
+                     wash nat dual-srchost diffserv autorate-ingress bandwidth 10mbit";
+        assert_eq!(canonical(words), std::format!("cake {rich}"));
+        assert_eq!(canonical(rich), std::format!("cake {rich}"));
     }
 }

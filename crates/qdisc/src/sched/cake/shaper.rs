@@ -62,14 +62,14 @@ enum Cells {
 /// What the link adds to each packet (tc-cake(8), "Overhead compensation").
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Framing {
-    /// Added to the IP packet; `None`: the length is taken as it is (`raw`).
-    overhead: Option<i64>,
+    /// Added to a packet's length, which has the link header in it.
+    added: i64,
     mpu: i64,
     cells: Cells,
 }
 
 impl Framing {
-    /// Of the parameters `overhead`, `mpu` and `cells`.
+    /// Of the parameters `base`, `overhead`, `mpu` and `cells`.
     pub(super) fn new(args: &Args) -> Result<Self, Error> {
         let cells = match args.choice("cells") {
             "atm" => Cells::Atm,
@@ -77,15 +77,19 @@ impl Framing {
             _ => Cells::None,
         };
         let mpu = args.integer("mpu").unwrap_or(0) as i64;
-        Ok(Self { overhead: overhead(args)?, mpu, cells })
+        let added = match (args.choice("base"), overhead(args)?) {
+            ("raw", Some(overhead)) => overhead,
+            (_, Some(overhead)) => overhead - LINK_HEADER,
+            (_, None) => 0,
+        };
+        Ok(Self { added, mpu, cells })
     }
 
     /// Bytes that the packet occupies on the wire. Linux's sum wraps where a negative overhead exceeds the packet;
     /// here it is zero.
     #[inline]
     pub(super) fn weigh(&self, len: u32) -> u32 {
-        let bytes = i64::from(len) + self.overhead.map_or(0, |overhead| overhead - LINK_HEADER);
-        let bytes = bytes.max(self.mpu).max(0) as u64;
+        let bytes = (i64::from(len) + self.added).max(self.mpu).max(0) as u64;
         let bytes = match self.cells {
             Cells::None => bytes,
             Cells::Atm => bytes.div_ceil(48) * 53,
@@ -158,6 +162,9 @@ mod tests {
             ("overhead 38 mpu 84 atm", 64, 2 * 53), // 88 bytes are two cells
             ("overhead 0 atm", 1514, 32 * 53),      // 1500 / 48 = 31.25
             ("overhead 0 ptm", 1514, 1500 + 24),    // 1500 / 64 = 23.4
+            ("raw overhead 20", 1514, 1534),        // from the frame, not from the IP packet
+            ("overhead 20 raw", 1514, 1514),
+            ("conservative", 1514, 33 * 53), // 1548 / 48 = 32.25
             ("overhead -64", 40, 0),
         ];
         for (words, len, wire) in table {

@@ -3,7 +3,9 @@
 use super::*;
 use crate::packet::Plain;
 use crate::sched::Noted;
-use goodqueue_units::{Duration, Rate};
+use crate::signal::Mark;
+use crate::tcp::TcpHeader;
+use goodqueue_units::{Duration, Ecn, Rate};
 
 fn cake(words: &str) -> Cake<Plain> {
     let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
@@ -13,6 +15,74 @@ fn cake(words: &str) -> Cake<Plain> {
 /// A packet of the flow `id / 100`.
 fn packet(id: u64) -> Plain {
     Plain { id, flow_hash: (id / 100) as u32, ..Plain::new(1514) }
+}
+
+/// A packet with all that CAKE may ask of one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rich {
+    plain: Plain,
+    tcp: Option<TcpHeader>,
+    fwmark: u32,
+    inside: Option<(u32, (u32, u32))>,
+}
+
+impl Packet for Rich {
+    fn len(&self) -> u32 {
+        self.plain.len
+    }
+    fn ecn(&self) -> Ecn {
+        self.plain.ecn
+    }
+    fn set_ce(&mut self) {
+        self.plain.set_ce();
+    }
+    fn flow_hash(&self) -> u32 {
+        self.plain.flow_hash
+    }
+    fn dscp(&self) -> u8 {
+        self.plain.dscp
+    }
+    fn translated_from(&self) -> Option<(u32, (u32, u32))> {
+        self.inside
+    }
+    fn fwmark(&self) -> u32 {
+        self.fwmark
+    }
+    fn tcp(&self) -> Option<TcpHeader> {
+        self.tcp
+    }
+    fn arrival(&self) -> Instant {
+        self.plain.arrival
+    }
+    fn set_arrival(&mut self, now: Instant) {
+        self.plain.arrival = now;
+    }
+}
+
+impl Owner<Rich> for Noted {
+    fn dropped(&mut self, packet: Rich, why: Drop) {
+        self.dropped(packet.plain, why);
+    }
+    fn marked(&mut self, packet: &Rich, why: Mark) {
+        self.marked(&packet.plain, why);
+    }
+    fn random_u32(&mut self) -> u32 {
+        0
+    }
+    fn random_u64(&mut self) -> u64 {
+        0
+    }
+}
+
+fn rich_cake(words: &str) -> Cake<Rich> {
+    let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+    Cake::build(&Args::parse(&params::SPEC, words).unwrap(), &link).unwrap()
+}
+
+/// An ACK of flow 0 that knows its number as its id.
+fn ack(number: u32) -> Rich {
+    let tcp = TcpHeader { ack: number, flags: TcpHeader::ACK, ..TcpHeader::default() };
+    Rich { plain: Plain { id: number.into(), ..Plain::new(66) }, tcp: Some(tcp), ..Rich::default() }
 }
 
 fn offer(
@@ -132,4 +202,105 @@ fn without_a_shaper_tins_share_by_their_quanta() {
         counts[1].abs_diff(640) < 5 && counts[2].abs_diff(40) < 5 && counts[3].abs_diff(160) < 5,
         "{counts:?}"
     );
+}
+
+/// Of ten ACKs the last says all; the careful filter leaves one more. 66 bytes weigh 256 + 512 of memory each.
+#[test]
+fn filtered_acks_are_given_back_and_free_what_they_held() {
+    for (words, left) in [("no-ack-filter", 10), ("ack-filter", 2), ("ack-filter-aggressive", 1)] {
+        let (mut cake, mut owner) = (rich_cake(words), Noted::default());
+        for number in 1..=10 {
+            assert_eq!(cake.enqueue(Instant::ZERO, ack(number), &mut owner), Enqueued::Success, "{words}");
+        }
+        assert_eq!(cake.backlog(), Backlog { packets: left, bytes: 66 * u64::from(left) }, "{words}");
+        assert_eq!(
+            (cake.memory, cake.tins[0].bytes),
+            (768 * u64::from(left), 66 * u64::from(left)),
+            "{words}"
+        );
+        let sent =
+            core::iter::from_fn(|| cake.dequeue(Instant::ZERO, &mut owner)).map(|packet| packet.plain.id);
+        let expected: Vec<u64> = (u64::from(11 - left)..=10).collect();
+        assert_eq!(sent.collect::<Vec<_>>(), expected, "{words}");
+        assert_eq!(owner.dropped, (1..11 - u64::from(left)).collect::<Vec<_>>(), "{words}");
+        assert_eq!(cake.tins[0].tally.dropped, 0, "Linux counts them apart: {words}");
+    }
+}
+
+/// Flows that share a queue (all do, blind) are told apart by their addresses.
+#[test]
+fn an_ack_of_another_connection_is_not_filtered() {
+    let (mut cake, mut owner) = (rich_cake("flowblind ack-filter-aggressive"), Noted::default());
+    for (flow_hash, number) in [(1, 1), (2, 2), (1, 3), (1, 4)] {
+        let packet = ack(number);
+        let plain = Plain { flow_hash, ..packet.plain };
+        cake.enqueue(Instant::ZERO, Rich { plain, ..packet }, &mut owner);
+    }
+    let sent = core::iter::from_fn(|| cake.dequeue(Instant::ZERO, &mut owner)).map(|packet| packet.plain.id);
+    // At 3, the ACK before it is of flow 2; at 4, 1 and 3 are superfluous, and the older one goes.
+    assert_eq!(sent.collect::<Vec<_>>(), [2, 3, 4]);
+}
+
+/// At a downlink even a filtered ACK has used the link before: 66 bytes at 1 Mbit/s take 528 us.
+#[test]
+fn a_filtered_ack_is_charged_at_ingress() {
+    for (words, due) in [("egress", 0), ("ingress", 528_000)] {
+        let mut cake = rich_cake(&std::format!("besteffort bandwidth 1mbit ack-filter-aggressive {words}"));
+        for number in 1..=2 {
+            cake.enqueue(Instant::ZERO, ack(number), &mut Noted::default());
+        }
+        assert_eq!(cake.shaper.next, Instant::from_nanos(due), "{words}");
+    }
+}
+
+/// tc-cake(8): masked, shifted right by the mask's unset low bits, and if not zero the tin's number, else the codepoint
+/// decides.
+#[test]
+fn a_firewall_mark_names_the_tin() {
+    for (words, fwmark, tin) in [
+        ("fwmark 0xff00", 0x0100, 1), // diffserv3's bulk
+        ("fwmark 0xff00", 0x0200, 0),
+        ("fwmark 0xff00", 0x0001, 2), // nothing under the mask: EF is voice
+        ("fwmark 0xff00", 0x0400, 2), // there is no fourth tin
+        ("", 0x0100, 2),
+        ("besteffort fwmark 0xff", 3, 0),
+    ] {
+        let (mut cake, mut owner) = (rich_cake(words), Noted::default());
+        let plain = Plain { dscp: 46, ..Plain::new(100) };
+        cake.enqueue(Instant::ZERO, Rich { fwmark, plain, ..Rich::default() }, &mut owner);
+        assert_eq!(cake.tins[tin].bytes, 100, "{words} {fwmark:#x}");
+    }
+}
+
+/// Two hosts behind one address: what the link sees is one flow hash each, of one host.
+#[test]
+fn nat_looks_behind_the_translation() {
+    for (words, queues) in [("srchost nat", 2), ("srchost", 1)] {
+        let (mut cake, mut owner) = (rich_cake(words), Noted::default());
+        for host in 1..=2 {
+            let inside = Some((host, (host, 9)));
+            let packet = Rich { inside, plain: Plain::new(100), ..Rich::default() };
+            cake.enqueue(Instant::ZERO, packet, &mut owner);
+        }
+        let busy = cake.tins[0].flows.iter().filter(|flow| !flow.queue.is_empty());
+        assert_eq!(busy.count(), queues, "{words}");
+    }
+}
+
+/// Full frames arrive 1.504 ms apart, each tenth after 1.6 ms, which ends a train: 1514 bytes every 1.5136 ms: the shaper
+/// ends up at 15/16 of that, and the tins at their shares of it.
+#[test]
+fn the_shaper_follows_what_arrives() {
+    let (mut cake, mut owner) = (cake("diffserv4 bandwidth 1mbit autorate-ingress"), Noted::default());
+    let mut now = Instant::from_nanos(10_000_000_000);
+    for id in 0..4000 {
+        now += Duration::from_micros(if id % 10 == 0 { 1_600 } else { 1_504 });
+        cake.enqueue(now, packet(id), &mut owner);
+        while cake.dequeue(now, &mut owner).is_some() {}
+    }
+    let wanted = 1514.0 / 0.001_513_6 * 15.0 / 16.0;
+    let found = 1e9 / cake.shaper.pace.time(1_000_000) as f64 * 1e6;
+    assert!((found / wanted - 1.0).abs() < 0.01, "{found} of {wanted} bytes/s");
+    let sixteenth = cake.tins[1].share.pace.time(1_000_000) as f64 / cake.shaper.pace.time(1_000_000) as f64;
+    assert!((sixteenth - 16.0).abs() < 0.01, "{sixteenth}");
 }

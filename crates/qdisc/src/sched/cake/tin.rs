@@ -11,6 +11,7 @@
 //! - the quantum is divided by the flows of the busier one of a flow's hosts, and 16 random bits are added to the
 //!   fraction, so that nothing is lost by rounding.
 
+use super::autorate::average;
 use super::diffserv::Share;
 use super::hash::{Buckets, Isolation};
 use crate::aqm::cobalt::Vars;
@@ -115,8 +116,7 @@ pub(super) struct Tally {
 
 impl Tally {
     pub(super) fn delay(&mut self, delay: Duration) {
-        let average = self.average_delay;
-        self.average_delay = average - (average >> 8) + (delay.as_nanos() >> 8);
+        self.average_delay = average(self.average_delay, delay.as_nanos(), 8);
     }
 }
 

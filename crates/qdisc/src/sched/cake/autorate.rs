@@ -1,0 +1,99 @@
+//! The rate of the link before us, estimated from how packets arrive (`autorate-ingress`).
+//!
+//! Source: tc-cake(8), and Linux's arithmetic. Packets that queued before a bottleneck leave it back to back, at its
+//! rate. A gap that is longer than the average ends such a train; what came since the last end, over the time since, is
+//! a sample of the rate. The estimate rises fast and falls slowly (1/4 and 1/256 of the difference), and 15/16 of it is
+//! shaped to.
+//!
+//! Linux means to change its rate at most every 250 ms, but compares with a time that it never sets: it changes at the end
+//! of each train once the clock has passed 250 ms, and so does this.
+
+use goodqueue_units::{Duration, Instant};
+
+const SECOND: u64 = 1_000_000_000;
+const SETTLED: Duration = Duration::from_millis(250);
+
+/// A running mean: each sample weighs `1 / 2^shift`.
+pub(super) const fn average(mean: u64, sample: u64, shift: u32) -> u64 {
+    mean - (mean >> shift) + (sample >> shift)
+}
+
+/// As [`average`], by 1/4 upwards and 1/256 downwards.
+const fn peak(mean: u64, sample: u64) -> u64 {
+    average(mean, sample, if sample > mean { 2 } else { 8 })
+}
+
+/// The estimate.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Estimate {
+    last_arrival: Instant,
+    /// Average gap between arrivals, in ns.
+    gap: u64,
+    train_began: Instant,
+    train_bytes: u64,
+    /// In bytes a second.
+    rate: u64,
+}
+
+impl Estimate {
+    /// Starts from a first guess in bytes a second.
+    pub(super) fn new(rate: u64) -> Self {
+        Self { rate, ..Self::default() }
+    }
+
+    /// A packet came, and the queues have grown by `bytes`: its own, less those of an ACK that it replaced. Returns the rate to shape to, in bytes a second, where it is to change.
+    pub(super) fn arrived(&mut self, now: Instant, bytes: i64) -> Option<u64> {
+        self.train_bytes = self.train_bytes.saturating_add_signed(bytes);
+        let gap = now.since(self.last_arrival).as_nanos().min(SECOND);
+        self.gap = peak(self.gap, gap);
+        self.last_arrival = now;
+        if gap <= self.gap {
+            return None;
+        }
+        let time = now.since(self.train_began).as_nanos(); // at least the gap, which is above zero
+        self.rate = peak(self.rate, self.train_bytes.saturating_mul(SECOND) / time);
+        (self.train_began, self.train_bytes) = (now, 0);
+        (now > Instant::ZERO + SETTLED).then_some((self.rate * 15) >> 4)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Trains of ten packets of 1500 bytes, 1 ms apart, then 11 ms without: 15,000 bytes in 20 ms are 750,000 bytes/s.
+    #[test]
+    fn trains_are_measured_from_end_to_end() {
+        let mut estimate = Estimate::new(750_000);
+        let (mut now, mut rates) = (Instant::from_nanos(10 * SECOND), std::vec::Vec::new());
+        for _ in 0..200 {
+            for packet in 0..10 {
+                rates.extend(estimate.arrived(now, 1500).map(|rate| (packet, rate)));
+                now += Duration::from_millis(if packet == 9 { 11 } else { 1 });
+            }
+        }
+        // The first arrival ends ten seconds without any, so the estimate falls by 1/256 and returns within a few trains.
+        assert_eq!(rates[0], (0, (750_000 - (750_000 >> 8)) * 15 / 16));
+        let settled = &rates[rates.len() - 50..];
+        assert!(settled.iter().all(|(packet, _)| *packet == 0), "only a train's end: {settled:?}");
+        assert!(
+            settled.iter().all(|(_, rate)| rate.abs_diff(703_125) < 300),
+            "15/16 of 750,000: {settled:?}"
+        );
+    }
+
+    /// (4000 - 1000) / 4 upwards, (4000 - 1000) / 256 downwards, each cut.
+    #[test]
+    fn it_rises_fast_and_falls_slowly() {
+        assert_eq!(peak(1000, 4000), 1750);
+        assert_eq!(peak(4000, 1000), 4000 - 15 + 3);
+    }
+
+    #[test]
+    fn the_rate_stands_for_the_first_quarter_of_a_second() {
+        let mut estimate = Estimate::new(1_000_000);
+        assert_eq!(estimate.arrived(Instant::ZERO, 1500), None, "no time has passed: nothing to divide by");
+        assert_eq!(estimate.arrived(Instant::from_nanos(250_000_000), 1500), None);
+        assert!(estimate.arrived(Instant::from_nanos(800_000_000), 1500).is_some());
+    }
+}
