@@ -48,11 +48,6 @@ impl<P: Packet> Fifo<P> {
         self.packets.front()
     }
 
-    /// The packets, from the head to the tail.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &P> {
-        self.packets.iter()
-    }
-
     /// Appends at the tail.
     pub fn push(&mut self, packet: P) {
         self.bytes += u64::from(packet.len());
