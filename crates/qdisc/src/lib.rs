@@ -66,6 +66,6 @@ mod signal;
 pub use fifo::Fifo;
 pub use packet::Packet;
 pub use param::{Args, Error, Link, QdiscSpec};
-pub use qdisc::{Backlog, Enqueued, Probe, Qdisc};
+pub use qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
 pub use registry::AnyQdisc;
 pub use signal::{Drop, Mark, Owner};

@@ -6,7 +6,7 @@
 
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
-use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
 use crate::signal::Owner;
 use crate::{aqm, sched};
 use alloc::boxed::Box;
@@ -77,6 +77,9 @@ macro_rules! qdiscs {
             #[inline]
             fn dequeue<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) -> Option<$P> {
                 match self { $(Self::$variant(qdisc) => qdisc.dequeue(now, owner),)+ }
+            }
+            fn head(&self) -> Head {
+                match self { $(Self::$variant(qdisc) => qdisc.head(),)+ }
             }
             fn next_timer(&self) -> Option<Instant> {
                 match self { $(Self::$variant(qdisc) => qdisc.next_timer(),)+ }

@@ -17,7 +17,7 @@
 use super::red::{Marking, Params, Scale, Vars, Verdict, max_p, set_up};
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
 use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
 use alloc::collections::VecDeque;
@@ -185,6 +185,11 @@ impl<P: Packet> Qdisc<P> for Choke<P> {
             self.vars.idle(now);
         }
         packet
+    }
+
+    fn head(&self) -> Head {
+        let head = self.places.front().and_then(Option::as_ref);
+        head.map_or(Head::Nothing, |packet| Head::Length(packet.len()))
     }
 
     #[inline]

@@ -295,6 +295,8 @@ impl Aqm for Red {
         params: PARAMS,
     };
 
+    const SHOWS_HEAD: bool = true;
+
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
         if args.flag("nodrop") && !args.flag("ecn") {
             return Err(Error("red nodrop: has a meaning only with ecn".to_string()));

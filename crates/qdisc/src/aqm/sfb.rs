@@ -197,6 +197,8 @@ impl Aqm for Sfb {
         params: PARAMS,
     };
 
+    const SHOWS_HEAD: bool = true;
+
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
         let integer = |name| args.integer(name).unwrap_or(0);
         // As tc rounds them.
