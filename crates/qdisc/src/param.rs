@@ -140,6 +140,20 @@ pub struct QdiscSpec {
 }
 
 impl ParamSpec {
+    /// `name` as another word for the parameter `of`.
+    #[must_use]
+    pub const fn alias(name: &'static str, of: &'static str, source: &'static str) -> Self {
+        let (unit, default) = (Unit::Alias(of), Value::Unset);
+        Self { name, unit, default, range: (0.0, 0.0), source, help: "another word for it" }
+    }
+
+    /// `name` as a word of `tc`'s that is refused for `why`.
+    #[must_use]
+    pub const fn refused(name: &'static str, why: &'static str, source: &'static str) -> Self {
+        let (unit, default) = (Unit::Refused(why), Value::Unset);
+        Self { name, unit, default, range: (0.0, 0.0), source, help: why }
+    }
+
     /// Reads `text`, refusing what is not of the unit or out of range.
     fn read(&self, text: &str) -> Result<Value, String> {
         if let (Unit::TimeOrPackets, Some(packets)) = (self.unit, packets(text)) {
@@ -600,8 +614,8 @@ mod tests {
         const OTHERS: QdiscSpec = QdiscSpec {
             params: &[
                 SPEC.params[0],
-                ParamSpec { name: "goal", unit: Unit::Alias("target"), ..SPEC.params[1] },
-                ParamSpec { name: "offload", unit: Unit::Refused("there is no hardware"), ..SPEC.params[1] },
+                ParamSpec::alias("goal", "target", ""),
+                ParamSpec::refused("offload", "there is no hardware", ""),
                 ParamSpec { name: "share", unit: Unit::Percent, range: (0.0, 100.0), ..SPEC.params[0] },
                 ParamSpec { name: "step", unit: Unit::TimeOrPackets, ..SPEC.params[0] },
                 ParamSpec { name: "rehash", unit: Unit::Milliseconds, range: (0.0, 1e15), ..SPEC.params[0] },

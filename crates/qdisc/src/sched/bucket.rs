@@ -104,12 +104,6 @@ pub(super) const LINKLAYER: ParamSpec = ParamSpec {
     help: "atm, and adsl alike: a packet takes whole cells of 53 bytes for 48 each",
 };
 
-/// Another word of `tc`'s for `of`.
-pub(super) const fn alias(name: &'static str, of: &'static str, source: &'static str) -> ParamSpec {
-    let unit = Unit::Alias(of);
-    ParamSpec { name, unit, default: Value::Unset, range: (0.0, 0.0), source, help: "another word for it" }
-}
-
 pub(super) const RATE: ParamSpec = ParamSpec {
     name: "rate",
     unit: Unit::Rate,

@@ -14,7 +14,7 @@
 //! above `max` and, once all senders are silent, it drops all that comes. `idle told` asks, as a link without a shaper
 //! does. Unlike in `tbf` any packet stays in the child until it may leave.
 
-use super::bucket::{Bucket, CHILD, IDLE, LINKLAYER, MPU, OVERHEAD, RATE, Weight, alias, rate};
+use super::bucket::{Bucket, CHILD, IDLE, LINKLAYER, MPU, OVERHEAD, RATE, Weight, rate};
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
 use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
@@ -41,9 +41,7 @@ const SOURCE: &str = "tc: q_htb.c";
 
 /// A word that belongs to a hierarchy.
 const fn of_several(name: &'static str) -> ParamSpec {
-    let unit = Unit::Refused("has a meaning only among several classes; this is one class, the root");
-    let help = "of the hierarchy, which is not here";
-    ParamSpec { name, unit, default: Value::Unset, range: (0.0, 0.0), source: MANUAL, help }
+    ParamSpec::refused(name, "has a meaning only among several classes; this is one class, the root", MANUAL)
 }
 
 const fn burst(name: &'static str, help: &'static str) -> ParamSpec {
@@ -54,11 +52,11 @@ const PARAMS: &[ParamSpec] = &[
     RATE,
     ParamSpec { name: "ceil", source: MANUAL, help: "rate of the second bucket; unset: rate", ..RATE },
     burst("burst", "bytes of the first bucket; unset: mtu and what the rate sends in a nanosecond"),
-    alias("buffer", "burst", SOURCE),
-    alias("maxburst", "burst", SOURCE),
+    ParamSpec::alias("buffer", "burst", SOURCE),
+    ParamSpec::alias("maxburst", "burst", SOURCE),
     burst("cburst", "bytes of the second bucket; unset: as burst, of ceil"),
-    alias("cbuffer", "cburst", SOURCE),
-    alias("cmaxburst", "cburst", SOURCE),
+    ParamSpec::alias("cbuffer", "cburst", SOURCE),
+    ParamSpec::alias("cmaxburst", "cburst", SOURCE),
     ParamSpec {
         default: Value::Integer(1600),
         range: (1.0, 4_294_967_295.0),
@@ -73,7 +71,7 @@ const PARAMS: &[ParamSpec] = &[
     of_several("r2q"),
     of_several("default"),
     of_several("direct_qlen"),
-    ParamSpec { unit: Unit::Refused("there is no hardware to offload to"), ..of_several("offload") },
+    ParamSpec::refused("offload", "there is no hardware to offload to", SOURCE),
     IDLE,
     ParamSpec { default: Value::Line("pfifo"), ..CHILD },
 ];

@@ -18,7 +18,7 @@
 //! not rounded to the clock ticks of tc's messages. `tc` has no defaults of rate, burst and latency; here they are the
 //! link's rate and those of the manual's example.
 
-use super::bucket::{Bucket, CHILD, IDLE, LINKLAYER, MPU, OVERHEAD, RATE, Weight, alias, rate};
+use super::bucket::{Bucket, CHILD, IDLE, LINKLAYER, MPU, OVERHEAD, RATE, Weight, rate};
 use super::fifo::Bfifo;
 use crate::packet::Packet;
 use crate::packet::Plain;
@@ -59,8 +59,8 @@ const PARAMS: &[ParamSpec] = &[
         "tc-tbf(8), the example",
         "bytes that may leave at once after a pause",
     ),
-    alias("buffer", "burst", MANUAL),
-    alias("maxburst", "burst", MANUAL),
+    ParamSpec::alias("buffer", "burst", MANUAL),
+    ParamSpec::alias("maxburst", "burst", MANUAL),
     ParamSpec {
         name: "latency",
         unit: Unit::Time,
@@ -77,7 +77,7 @@ const PARAMS: &[ParamSpec] = &[
         ..RATE
     },
     size("minburst", Value::Unset, MANUAL, "bucket of peakrate in bytes; unset: a full frame"),
-    alias("mtu", "minburst", MANUAL),
+    ParamSpec::alias("mtu", "minburst", MANUAL),
     MPU,
     OVERHEAD,
     LINKLAYER,

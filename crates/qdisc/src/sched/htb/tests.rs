@@ -112,6 +112,29 @@ fn an_empty_child_is_not_asked_unless_the_line_says_so() {
     assert!(average("idle told") < 1e-9);
 }
 
+/// What the frozen average does: eight packets of 1000 bytes found 0 to 7000, so with a weight of 1/2 it is far above max
+/// (3000); when all has left and nobody sent for an hour, Linux's red still drops what comes.
+#[test]
+fn after_an_hour_of_silence_red_still_drops_unless_it_is_told() {
+    for (idle, queued) in [("linux", 0), ("told", 1)] {
+        let line =
+            ["htb rate 10mbit idle ", idle, " child red limit 60000 min 1000 max 3000 burst 1"].concat();
+        let (mut htb, mut owner) = (AnyQdisc::<Plain>::parse(&line, &LINK).unwrap(), Noted::default());
+        let mut now = Instant::from_nanos(1);
+        for _ in 0..8 {
+            htb.enqueue(now, Plain::new(1000), &mut owner);
+        }
+        while htb.backlog().packets > 0 {
+            now += Duration::from_millis(1);
+            htb.dequeue(now, &mut owner);
+        }
+        htb.dequeue(now, &mut owner);
+        now += Duration::from_secs(3600);
+        htb.enqueue(now, Plain::new(1000), &mut owner);
+        assert_eq!(htb.backlog().packets, queued, "{idle}");
+    }
+}
+
 #[test]
 fn its_line_holds_the_child_with_all_its_parameters() {
     let line = parse_line("htb rate 10mbit buffer 1600").unwrap().to_string();
