@@ -107,9 +107,9 @@ fn within(param: &ParamSpec, value: u16) -> String {
     let share = f64::from(value) / f64::from(u16::MAX);
     let number = (least - 1.0 + (greatest - least + 1.0).powf(share)).clamp(least, greatest);
     match param.unit {
-        Unit::Time => format!("{} {}ns", param.name, number as u64),
+        Unit::Time | Unit::Milliseconds => format!("{} {}ns", param.name, number as u64),
         Unit::Rate => format!("{} {}bit", param.name, number as u64),
-        Unit::Real => format!("{} {number}", param.name),
+        Unit::Real | Unit::Percent => format!("{} {number}", param.name),
         Unit::Bytes | Unit::Packets | Unit::Count => format!("{} {}", param.name, number as u64),
         _ => unusual(param, value.into()),
     }

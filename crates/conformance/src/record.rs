@@ -133,12 +133,13 @@ impl Owner<Arrival> for Notes {
     }
 }
 
-/// What a timer of `name`'s does; `None`: it asks to be called again (cake's shaper), which shows as dequeues.
+/// What a timer of `name`'s is called; `None`: it asks to be called again (cake's shaper), which shows as dequeues.
 fn timer_name(name: &str) -> Option<&'static str> {
     match name {
         "red" => Some("adapt"),
         "sfq" => Some("perturb"),
         "cake" => None,
+        "tbf" | "htb" => Some("wake"),
         _ => Some("tupdate"),
     }
 }
@@ -285,7 +286,9 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.draws(self.now)?;
         let drops = ids(self.owner.drops.iter().map(|packet| packet.id));
         self.settle();
-        Ok(writeln!(self.out, "{},timer,{timer},{drops},{}", self.now, Seen::of(&self.qdisc))?)
+        writeln!(self.out, "{},timer,{timer},{drops},{}", self.now, Seen::of(&self.qdisc))?;
+        // What was held back may go now.
+        if timer == "wake" && self.busy.is_none() { self.dequeue() } else { Ok(()) }
     }
 
     /// Writes the numbers that the call drew.

@@ -1,6 +1,6 @@
 //! The header of a trace, as the `tc` line that our registry takes; and back, for a trace of ours (`write`).
 //!
-//! One table an algorithm. A value that our discipline does not know comes back as the registry's own refusal, so
+//! One table an algorithm of the kernel's; what is not the kernel's has its line in the header. A value that our discipline does not know comes back as the registry's own refusal, so
 //! the tables need not know what is implemented.
 
 mod cake;
@@ -46,6 +46,9 @@ impl From<String> for Refusal {
         Self::Malformed(what)
     }
 }
+
+/// The key of a line of ours, for disciplines and variants that the kernel has not, and so no table.
+const LINE: &str = "line";
 
 /// What a packet weighs where memory is limited.
 const TRUESIZE: Rule = Note("truesize_model", "256+pow2ceil(len+384)");
@@ -300,7 +303,7 @@ fn dualpi2_words(header: &Header) -> Result<String, Refusal> {
     let on = |key| Ok::<_, Refusal>(header.number::<u64>(key)? != 0);
     let step: u64 = header.number("step_thresh")?;
     let step = match on("step_in_packets")? {
-        true => format!("step_thresh_pkts {step}"),
+        true => format!("step_thresh {step}p"),
         false => format!("step_thresh {step}ns"),
     };
     let overload = if on("drop_overload")? { "drop_on_overload" } else { "overflow" };
@@ -350,6 +353,12 @@ pub(crate) struct Setup {
 
 /// The `tc` line of the trace's discipline.
 fn line(algorithm: &str, header: &Header) -> Result<String, Refusal> {
+    if let Some(line) = header.get(LINE) {
+        return match line.split_whitespace().next() {
+            Some(name) if name == algorithm => Ok(line.to_string()),
+            _ => Err(format!("{LINE}: found {line:?}; accepted: a line of {algorithm}").into()),
+        };
+    }
     let rules = TABLE.iter().find(|(name, _)| *name == algorithm);
     let (_, rules) =
         rules.ok_or_else(|| Refusal::Unsupported(format!("{algorithm:?} is not implemented")))?;

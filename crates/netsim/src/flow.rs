@@ -21,6 +21,8 @@ pub(crate) struct Flow {
     pub(crate) rtt: Duration,
     /// What a classifier computes for its packets, a direction each.
     pub(crate) hash: [u32; 2],
+    /// Differentiated services codepoint of its packets, both ways.
+    pub(crate) dscp: u8,
     pub(crate) source: Source,
     /// Goodput per five seconds.
     pub(crate) bins: Bins,
@@ -90,6 +92,7 @@ impl Flow {
             stop,
             rtt: traffic.rtt.unwrap_or(scenario.path.rtt).0,
             hash: [hashes.next_u32(), hashes.next_u32()],
+            dscp: traffic.dscp.unwrap_or_default().0,
             source: Source::new(traffic, start)?,
             bins: Bins::default(),
             baseline: Totals::default(),

@@ -17,6 +17,8 @@ pub struct Packet {
     pub(crate) len: u16,
     /// ECN codepoint.
     pub(crate) ecn: Ecn,
+    /// Differentiated services codepoint.
+    pub(crate) dscp: u8,
     /// What it carries.
     pub(crate) body: Body,
 }
@@ -77,7 +79,10 @@ impl QdiscPacket for Packet {
         (self.hash, !self.hash)
     }
     fn dscp(&self) -> u8 {
-        0
+        self.dscp
+    }
+    fn set_dscp(&mut self, dscp: u8) {
+        self.dscp = dscp;
     }
     fn arrival(&self) -> Instant {
         self.arrival

@@ -212,7 +212,7 @@ impl Simulation {
                 if arrived_at == SENDER {
                     source.returned(self.now, number);
                 } else if source.arrived() {
-                    self.send_datagram(index, direction.reverse(), number);
+                    self.send_datagram(index, direction.reverse(), number, packet.dscp);
                 }
             }
             (Source::Tcp(_), Body::Datagram(_)) | (Source::Isochronous(_), Body::Tcp(_)) => {
@@ -229,7 +229,7 @@ impl Simulation {
             self.flows[index].delivered_at_stop = Some(self.totals(index).delivered_bytes);
         }
         let flow = &mut self.flows[index];
-        let (direction, stop) = (flow.direction, flow.stop);
+        let (direction, stop, dscp) = (flow.direction, flow.stop, flow.dscp);
         match &mut flow.source {
             Source::Tcp(transfer) => {
                 if stopping && !transfer.closed {
@@ -248,7 +248,7 @@ impl Simulation {
                 let next = if stopping { Instant::MAX } else { source.next_time().min(stop) };
                 self.agenda.set(self.timer(index, end), next);
                 if let Some(number) = number {
-                    self.send_datagram(index, direction, number);
+                    self.send_datagram(index, direction, number, dscp);
                 }
             }
         }
@@ -273,6 +273,7 @@ impl Simulation {
                 hash: flow.hash[direction.index()],
                 len: segment.wire_len() as u16,
                 ecn,
+                dscp: flow.dscp,
                 body: Body::Tcp(segment),
             };
             offer(link, &mut self.agenda, self.now, direction, packet);
@@ -285,7 +286,7 @@ impl Simulation {
         }
     }
 
-    fn send_datagram(&mut self, index: usize, direction: Direction, number: u32) {
+    fn send_datagram(&mut self, index: usize, direction: Direction, number: u32, dscp: u8) {
         let flow = &self.flows[index];
         let Source::Isochronous(source) = &flow.source else { return };
         let packet = Packet {
@@ -294,6 +295,7 @@ impl Simulation {
             hash: flow.hash[direction.index()],
             len: source.len,
             ecn: source.ecn,
+            dscp,
             body: Body::Datagram(number),
         };
         offer(&mut self.links[direction.index()], &mut self.agenda, self.now, direction, packet);

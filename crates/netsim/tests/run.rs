@@ -88,6 +88,51 @@ fn a_cbr_stream_gets_what_it_sends_and_a_ping_feels_the_queue() {
     assert_eq!(record.apps[0].sent, 300, "15 s at 20 a second");
 }
 
+/// The median round trip of a ping of codepoint `dscp` beside four bulk flows.
+fn ping_among_bulk(qdisc: &str, dscp: Value) -> f64 {
+    let traffic = json!([{"kind": "bulk", "count": 4}, {"kind": "ping", "interval": "50ms", "dscp": dscp}]);
+    run(&scenario(qdisc, traffic)).apps[0].rtt_ms.unwrap().p50
+}
+
+/// Without flow isolation a codepoint is all that could part the ping from the bulk flows: EF has a tin of its own, CS1 has
+/// the one that waits for the others.
+#[test]
+fn cakes_tins_part_codepoints() {
+    let cake = |words: &str, dscp| {
+        ping_among_bulk(&["cake flowblind bandwidth 9mbit ", words].concat(), json!(dscp))
+    };
+    let (voice, best_effort) = (cake("diffserv3", "EF"), cake("diffserv3", "CS0"));
+    assert!(voice < 42.0 && best_effort > voice + 3.0, "{voice} {best_effort}");
+    let (washed, one_tin) = (cake("diffserv3 wash", "EF"), cake("besteffort", "EF"));
+    assert!(washed < 42.0 && one_tin > voice + 3.0, "{washed} {one_tin}");
+}
+
+/// pfifo_fast serves a band to its end before the next. TOS 0x10 (codepoint 4) is in the first; EF's bits make it interactive
+/// bulk, in the second, where best effort is too: tc-prio(8).
+#[test]
+fn pfifo_fast_serves_low_delay_first_and_takes_ef_for_best_effort() {
+    let ping = |dscp| ping_among_bulk("pfifo_fast txqueuelen 100", json!(dscp));
+    let (low_delay, ef, best_effort) = (ping(4), ping(46), ping(0));
+    assert!(low_delay < 42.0, "{low_delay}");
+    assert!(ef > 80.0 && best_effort > 80.0, "100 frames of 1.2 ms: {ef} {best_effort}");
+}
+
+/// A clearing queue takes the codepoint on its way; the echo has what arrived, so the way back sees best effort.
+#[test]
+fn an_echo_has_the_codepoint_that_arrived() {
+    let ping = |down: &str| {
+        let traffic = json!([
+            {"kind": "bulk", "count": 4, "direction": "up"},
+            {"kind": "ping", "interval": "50ms", "dscp": "EF"},
+        ]);
+        let mut scenario = scenario(down, traffic);
+        scenario["bottleneck"]["up"] = json!({"qdisc": "cake flowblind bandwidth 9mbit diffserv3"});
+        run(&scenario).apps[0].rtt_ms.unwrap().p50
+    };
+    let (kept, washed) = (ping("cake"), ping("cake wash"));
+    assert!(kept < 42.0 && washed > kept + 3.0, "{kept} {washed}");
+}
+
 #[test]
 fn a_flow_that_stops_leaves_the_link_to_the_other() {
     let mut asked =

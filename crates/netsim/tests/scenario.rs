@@ -90,11 +90,22 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
             json!("cubik"),
             "traffic[0].cc: found \"cubik\"; did you mean \"cubic\"? accepted: ",
         ),
+        (
+            "/traffic/0/dscp",
+            json!("AF44"),
+            "traffic[0].dscp: found \"AF44\"; did you mean \"AF41\"? accepted: a codepoint such as \"EF\",",
+        ),
+        ("/traffic/0/dscp", json!(64), "traffic[0].dscp: found 64; accepted: a codepoint such as"),
+        (
+            "/bottleneck",
+            json!({"rate": "1mbit", "qdisc": "tbf latency 5ms", "buffer": {"bdp": 2.0}}),
+            "bottleneck.buffer: tbf has a latency in its line already; accepted: one of them",
+        ),
         ("/traffic/0/count", json!(0), "traffic[0].count: found 0; accepted: 1 to 100000"),
         (
             "/traffic/0/rate",
             json!("1mbit"),
-            "traffic[0].rate: kind \"bulk\" has no such key; accepted beside the common ones: cc, stack, ecn",
+            "traffic[0].rate: kind \"bulk\" has no such key; accepted beside the common ones: cc, stack, ecn, dscp",
         ),
         (
             "/traffic/0/start",
@@ -139,6 +150,9 @@ fn a_resolved_scenario_resolves_to_itself() {
     for json in [
         smallest().to_string(),
         with("/traffic/-", json!({"kind": "cbr", "rate": "1234567bit", "stagger": "1.0000001s"})),
+        with("/traffic/0/dscp", json!(34)),
+        with("/bottleneck/qdisc", json!("dualpi2 max_rtt 60ms")),
+        with("/bottleneck/qdisc", json!("sfq limit 60 divisor 32")),
     ] {
         let once = serde_json::to_string(&Scenario::from_json(&json).unwrap()).unwrap();
         let twice = serde_json::to_string(&Scenario::from_json(&once).unwrap()).unwrap();
@@ -156,4 +170,44 @@ fn a_buffer_of_two_bdp_is_a_limit_in_full_frames() {
         let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
         assert!(scenario.bottleneck.qdisc.contains(limit), "{}", scenario.bottleneck.qdisc);
     }
+}
+
+/// A shaper does not queue; what is inside it does, and `tbf` without a child has a queue of its own.
+#[test]
+fn a_buffer_reaches_the_queue_inside_a_shaper() {
+    // 206 frames, as above; in bytes for a queue of bytes.
+    let table = [
+        ("htb rate 20mbit child codel", "child codel limit 206 "),
+        ("htb rate 20mbit", "child pfifo limit 206"),
+        ("tbf rate 20mbit child htb child red", "child red limit 311884 "),
+        ("tbf rate 20mbit", " limit 311884 "),
+    ];
+    for (qdisc, limit) in table {
+        let mut scenario = smallest();
+        scenario["bottleneck"] = json!({"rate": "25mbit", "qdisc": qdisc, "buffer": {"bdp": 2.0}});
+        let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
+        assert!(scenario.bottleneck.qdisc.contains(limit), "{}", scenario.bottleneck.qdisc);
+    }
+    let mut scenario = smallest();
+    scenario["bottleneck"] =
+        json!({"rate": "25mbit", "qdisc": "htb child codel limit 9", "buffer": {"bdp": 2.0}});
+    let error = Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();
+    assert_eq!(error, "bottleneck.buffer: codel has a limit in its line already; accepted: one of them");
+}
+
+/// Else two spellings of one scenario would be two.
+#[test]
+fn a_codepoint_is_named_where_it_has_a_name() {
+    let table = [
+        (json!("ef"), json!("EF")),
+        (json!(46), json!("EF")),
+        (json!("Le"), json!("LE")),
+        (json!(4), json!(4)),
+    ];
+    for (given, resolved) in table {
+        let scenario = Scenario::from_json(&with("/traffic/0/dscp", given)).unwrap();
+        assert_eq!(serde_json::to_value(&scenario).unwrap()["traffic"][0]["dscp"], resolved);
+    }
+    let scenario = Scenario::from_json(&with("/traffic/0/dscp", json!("CS0"))).unwrap();
+    assert!(serde_json::to_value(&scenario).unwrap()["traffic"][0].get("dscp").is_none());
 }

@@ -1,7 +1,7 @@
 //! The ring that packets wait in.
 
 use crate::packet::Packet;
-use crate::qdisc::Backlog;
+use crate::qdisc::{Backlog, Head};
 use alloc::collections::VecDeque;
 
 /// First in, first out, with its bytes counted. Grows to its high-water mark and then allocates no more.
@@ -48,9 +48,9 @@ impl<P: Packet> Fifo<P> {
         self.packets.front()
     }
 
-    /// The packets, from the head to the tail.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &P> {
-        self.packets.iter()
+    /// As [`Fifo::head`], for a discipline that takes from the head alone.
+    pub(crate) fn look(&self) -> Head {
+        self.head().map_or(Head::Nothing, |packet| Head::Length(packet.len()))
     }
 
     /// Appends at the tail.

@@ -34,6 +34,10 @@ pub struct Error(pub String);
 pub enum Unit {
     /// A time, kept in nanoseconds; `5ms`. A bare number is microseconds, as in `tc`.
     Time,
+    /// A time, kept in nanoseconds, of which `tc` reads and prints a bare number of milliseconds (`sfb`).
+    Milliseconds,
+    /// A time as [`Unit::Time`], or packets with the word behind them: `1ms`, `5p`, `5packets`.
+    TimeOrPackets,
     /// A size in bytes; `1514`, `32mb`.
     Bytes,
     /// A number of packets.
@@ -44,6 +48,8 @@ pub enum Unit {
     Rate,
     /// A real number, such as a probability or a gain.
     Real,
+    /// A real number of hundredths; `10`, `10%`.
+    Percent,
     /// A word that is there or not (`ecn`); `no` before it switches it off (`noecn`).
     Flag,
     /// A byte and the mask that it is compared under, kept as `value * 256 + mask`; `0x1/0x3`.
@@ -58,6 +64,10 @@ pub enum Unit {
     Shorthand(&'static [(&'static str, &'static str)]),
     /// A discipline's line: all that follows the parameter's name, which is `child`.
     Line,
+    /// Another word of `tc`'s for the parameter of this name.
+    Alias(&'static str),
+    /// A word that `tc` knows and that has no meaning here, for this reason.
+    Refused(&'static str),
 }
 
 impl Unit {
@@ -66,16 +76,21 @@ impl Unit {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Time => "time",
+            Self::Milliseconds => "milliseconds",
+            Self::TimeOrPackets => "time or packets",
             Self::Bytes => "bytes",
             Self::Packets => "packets",
             Self::Count => "number",
             Self::Rate => "rate",
             Self::Real => "real number",
+            Self::Percent => "percent",
             Self::Flag => "flag",
             Self::Masked => "value/mask",
             Self::Choice(_) | Self::Word(_) => "word",
             Self::Shorthand(_) => "shorthand",
             Self::Line => "line",
+            Self::Alias(_) => "alias",
+            Self::Refused(_) => "refused",
         }
     }
 }
@@ -89,6 +104,8 @@ pub enum Value {
     Integer(u64),
     /// A real number.
     Real(f64),
+    /// Packets, where a time could be.
+    Packets(u64),
     /// A flag.
     Flag(bool),
     /// As a [`ParamSpec::default`] only: one value a word of the parameter `variant`, in the order of its words.
@@ -128,18 +145,41 @@ pub struct QdiscSpec {
 }
 
 impl ParamSpec {
+    /// `name` as another word for the parameter `of`.
+    #[must_use]
+    pub const fn alias(name: &'static str, of: &'static str, source: &'static str) -> Self {
+        let (unit, default) = (Unit::Alias(of), Value::Unset);
+        Self { name, unit, default, range: (0.0, 0.0), source, help: "another word for it" }
+    }
+
+    /// `name` as a word of `tc`'s that is refused for `why`.
+    #[must_use]
+    pub const fn refused(name: &'static str, why: &'static str, source: &'static str) -> Self {
+        let (unit, default) = (Unit::Refused(why), Value::Unset);
+        Self { name, unit, default, range: (0.0, 0.0), source, help: why }
+    }
+
     /// Reads `text`, refusing what is not of the unit or out of range.
     fn read(&self, text: &str) -> Result<Value, String> {
+        if let (Unit::TimeOrPackets, Some(packets)) = (self.unit, packets(text)) {
+            return Ok(Value::Packets(packets));
+        }
         let value = match self.unit {
-            Unit::Time => Value::Integer(parse::duration(text)?.as_nanos()),
+            Unit::Time | Unit::TimeOrPackets => Value::Integer(parse::duration(text)?.as_nanos()),
+            Unit::Milliseconds => Value::Integer(match text.parse::<u32>() {
+                Ok(bare) => u64::from(bare) * MILLISECOND,
+                Err(_) => parse::duration(text)?.as_nanos(),
+            }),
             Unit::Bytes => Value::Integer(parse::bytes(text)?),
             Unit::Rate => Value::Integer(parse::rate(text)?.as_bps()),
             Unit::Packets | Unit::Count => Value::Integer(
                 whole(text).ok_or_else(|| format!("found {text:?}; accepted: {}", self.accepted()))?,
             ),
-            Unit::Real => Value::Real(
-                text.parse().map_err(|_| format!("found {text:?}; accepted: {}", self.accepted()))?,
-            ),
+            Unit::Real | Unit::Percent => {
+                let number = if self.unit == Unit::Percent { text.strip_suffix('%') } else { None };
+                let number = number.unwrap_or(text).parse();
+                Value::Real(number.map_err(|_| format!("found {text:?}; accepted: {}", self.accepted()))?)
+            }
             Unit::Choice(words) | Unit::Word(words) => {
                 let index = words.iter().position(|word| *word == text);
                 let index = index.ok_or_else(|| format!("found {text:?}; accepted: {}", self.accepted()))?;
@@ -149,12 +189,13 @@ impl ParamSpec {
                 return masked(text).ok_or_else(|| format!("found {text:?}; accepted: {}", self.accepted()));
             }
             Unit::Flag => return Ok(Value::Flag(true)),
-            Unit::Line | Unit::Shorthand(_) => return Ok(Value::Unset), // kept as `Args`, or as what it stands for
+            // The words of a line are kept as `Args`, a shorthand as what it stands for; the others never get here.
+            Unit::Line | Unit::Shorthand(_) | Unit::Alias(_) | Unit::Refused(_) => return Ok(Value::Unset),
         };
         let number = match value {
             Value::Integer(integer) => integer as f64,
             Value::Real(real) => real,
-            Value::Unset | Value::Flag(_) | Value::PerVariant(_) | Value::Line(_) => return Ok(value),
+            _ => return Ok(value),
         };
         if (self.range.0..=self.range.1).contains(&number) {
             Ok(value)
@@ -189,6 +230,12 @@ impl ParamSpec {
         if self.unit == Unit::Masked {
             return "a byte and a mask such as 0x1/0x3".to_string();
         }
+        if let Unit::Alias(name) = self.unit {
+            return format!("as {name}");
+        }
+        if let Unit::Refused(_) = self.unit {
+            return "nothing".to_string();
+        }
         if self.unit == Unit::Line {
             return "a qdisc with its parameters, such as codel target 5ms".to_string();
         }
@@ -198,9 +245,11 @@ impl ParamSpec {
         }
         let bound = |x: f64| match self.unit {
             Unit::Real => format!("{x}"),
+            Unit::Percent => format!("{x}%"),
             _ => self.show(Value::Integer(x as u64)),
         };
-        format!("{} to {}", bound(self.range.0), bound(self.range.1))
+        let or_packets = if self.unit == Unit::TimeOrPackets { ", or packets such as 5p" } else { "" };
+        format!("{} to {}{or_packets}", bound(self.range.0), bound(self.range.1))
     }
 
     /// `value` as `tc` would print it.
@@ -212,7 +261,13 @@ impl ParamSpec {
                 let values: Vec<String> = values.iter().map(|value| self.show(*value)).collect();
                 values.join(" or by variant ")
             }
-            (Value::Integer(ns), Unit::Time) => Duration::from_nanos(ns).to_string(),
+            (Value::Integer(ns), Unit::Milliseconds) if ns % MILLISECOND == 0 => {
+                (ns / MILLISECOND).to_string()
+            }
+            (Value::Packets(packets), _) => format!("{packets}p"),
+            (Value::Integer(ns), Unit::Time | Unit::TimeOrPackets | Unit::Milliseconds) => {
+                Duration::from_nanos(ns).to_string()
+            }
             (Value::Integer(bps), Unit::Rate) => {
                 Rate::from_bps(bps).map_or_else(|| "0bit".to_string(), |r| r.to_string())
             }
@@ -226,6 +281,15 @@ impl ParamSpec {
             (Value::Line(line), _) => line.to_string(),
         }
     }
+}
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// A number of packets with a word that says so, as tc-dualpi2(8) has them.
+fn packets(text: &str) -> Option<u64> {
+    let words = ["packets", "packet", "pkts", "pkt", "p"];
+    let digits = words.iter().find_map(|word| text.strip_suffix(word))?;
+    digits.parse::<u32>().ok().map(u64::from)
 }
 
 /// A whole number, decimal or, as in `tc`, with 0x before it.
@@ -354,7 +418,11 @@ impl Args {
     fn find(&self, word: &str) -> Result<(usize, bool), Error> {
         let position = |name: &str| self.spec.params.iter().position(|param| param.begins_with(name));
         if let Some(index) = position(word) {
-            return Ok((index, true));
+            return match self.spec.params[index].unit {
+                Unit::Alias(name) => Ok((position(name).unwrap_or(index), true)),
+                Unit::Refused(why) => Err(Error(format!("{} {word}: {why}", self.spec.name))),
+                _ => Ok((index, true)),
+            };
         }
         // tc writes `noecn` but `no_dq_rate_estimator`.
         let negated =
@@ -367,6 +435,7 @@ impl Args {
             match param.unit {
                 Unit::Word(words) => known.extend(words),
                 Unit::Shorthand(table) => known.extend(table.iter().map(|(word, _)| *word)),
+                Unit::Alias(_) | Unit::Refused(_) => {}
                 _ => known.push(param.name),
             }
         }
@@ -389,10 +458,23 @@ impl Args {
         self.child.as_deref()
     }
 
+    /// As [`Args::child`], to set what its line left out.
+    #[must_use]
+    pub fn child_mut(&mut self) -> Option<&mut Self> {
+        self.child.as_deref_mut()
+    }
+
     /// Whether the line itself set `name`.
     #[must_use]
     pub fn is_given(&self, name: &str) -> bool {
         self.spec.params.iter().zip(&self.given).any(|(param, given)| param.name == name && *given)
+    }
+
+    /// Sets `name`, whatever the line says: how values that follow from others come to stand in the canonical line.
+    pub(crate) fn put(&mut self, name: &str, value: Value) {
+        if let Some(index) = self.spec.params.iter().position(|param| param.name == name) {
+            self.values[index] = value;
+        }
     }
 
     /// Sets `name` where the line did not: how a scenario's `buffer` becomes a queue's `limit`.
@@ -409,6 +491,15 @@ impl Args {
     pub fn integer(&self, name: &str) -> Option<u64> {
         match self.get(name) {
             Value::Integer(integer) => Some(integer),
+            _ => None,
+        }
+    }
+
+    /// The parameter `name` as packets, if set so where a time could be.
+    #[must_use]
+    pub fn packets(&self, name: &str) -> Option<u64> {
+        match self.get(name) {
+            Value::Packets(packets) => Some(packets),
             _ => None,
         }
     }
@@ -614,6 +705,39 @@ mod tests {
         let line = |words| Args::parse(&COUNTED, words).map(|args| args.integer("target"));
         assert_eq!(line("target 0xff"), Ok(Some(255)));
         assert_eq!(line("target 0xfg").unwrap_err().0, "toy target: found \"0xfg\"; accepted: 0 to 255");
+    }
+
+    /// `tc` has several words for a thing, and words for things that are not here: an unknown word would be a lie.
+    #[test]
+    fn other_words_for_a_parameter_are_taken_and_words_without_meaning_get_a_reason() {
+        const OTHERS: QdiscSpec = QdiscSpec {
+            params: &[
+                SPEC.params[0],
+                ParamSpec::alias("goal", "target", ""),
+                ParamSpec::refused("offload", "there is no hardware", ""),
+                ParamSpec { name: "share", unit: Unit::Percent, range: (0.0, 100.0), ..SPEC.params[0] },
+                ParamSpec { name: "step", unit: Unit::TimeOrPackets, ..SPEC.params[0] },
+                ParamSpec { name: "rehash", unit: Unit::Milliseconds, range: (0.0, 1e15), ..SPEC.params[0] },
+            ],
+            ..SPEC
+        };
+        let parse = |words: &str| Args::parse(&OTHERS, words);
+        let line = |words: &str| parse(words).map_or_else(|error| error.0, |args| args.to_string());
+        assert!(line("goal 7ms").starts_with("toy target 7ms"));
+        assert!(parse("goal 7ms").unwrap().is_given("target"));
+        assert_eq!(line("goal 7ms target 7ms"), "toy target: given twice");
+        assert_eq!(line("offload"), "toy offload: there is no hardware");
+        assert!(line("of").ends_with("accepted: target, share, step, rehash"));
+        assert_eq!((line("share 12.5%"), line("share 12.5")), (line("share 12.5"), line("share 12.5%")));
+        assert_eq!(line("share 101%"), "toy share: found \"101%\"; accepted: 0% to 100%");
+        for packets in ["5p", "5pkt", "5pkts", "5packet", "5packets"] {
+            assert!(line(&format!("step {packets}")).contains(" step 5p"), "{packets}");
+        }
+        assert_eq!(parse("step 5").unwrap().time("step"), Some(Duration::from_micros(5)));
+        assert_eq!(parse("step 5p").unwrap().packets("step"), Some(5));
+        assert_eq!(line("step 5pp").split(';').next(), Some("toy step: found \"5pp\""));
+        assert_eq!(parse("rehash 600000").unwrap().time("rehash"), Some(Duration::from_secs(600)));
+        assert!(line("rehash 10s").ends_with("rehash 10000") && line("rehash 5us").ends_with("rehash 5us"));
     }
 
     #[test]

@@ -24,6 +24,17 @@ pub struct Backlog {
     pub bytes: u64,
 }
 
+/// What a shaper sees that looks into a discipline before it takes a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Head {
+    /// A packet of so many bytes would leave next.
+    Length(u32),
+    /// Nothing waits.
+    Nothing,
+    /// Only [`Qdisc::dequeue`] can tell, as where a law may drop what is in front.
+    Unknown,
+}
+
 /// Receives a discipline's inner state, one variable after the other, under the names that Linux or the RFC give.
 pub trait Probe {
     /// A variable in the units that its name or the discipline's page states.
@@ -46,6 +57,12 @@ pub trait Qdisc<P> {
     /// Takes the packet to send next. `None`: nothing to send now. That call counts too: disciplines learn from it
     /// that the link has gone idle.
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P>;
+
+    /// What would leave next, where a look at the queue tells. For a shaper (`tbf`); a look is no dequeue, and teaches
+    /// nothing of idleness.
+    fn head(&self) -> Head {
+        Head::Unknown
+    }
 
     /// When [`Qdisc::on_timer`] wants to be called next (PIE's update, ARED's adaptation); `None`: never.
     ///

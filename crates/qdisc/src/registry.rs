@@ -6,7 +6,7 @@
 
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
-use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
 use crate::signal::Owner;
 use crate::{aqm, sched};
 use alloc::boxed::Box;
@@ -24,6 +24,12 @@ pub trait Discipline: Sized {
     /// # Errors
     /// Where parameters contradict each other; ranges were checked before.
     fn build(args: &Args, link: &Link) -> Result<Self, Error>;
+
+    /// Puts in place what follows from other parameters, so that the line printed is the line that runs. Parameters that
+    /// contradict each other stay, for [`Discipline::build`] to refuse.
+    fn settle(args: &mut Args) {
+        let _ = args;
+    }
 }
 
 /// `Name => type`, in the order in which `goodqueue list qdiscs` shows them.
@@ -39,6 +45,15 @@ macro_rules! qdiscs {
 
         impl<$P: Packet> AnyQdisc<$P> {
             const SPECS: &'static [QdiscSpec] = &[$(<$type as Discipline>::SPEC,)+];
+
+            /// As [`Discipline::settle`], of the discipline that `args` describe.
+            fn settle(args: &mut Args) {
+                $(
+                    if args.spec.name == <$type as Discipline>::SPEC.name {
+                        <$type as Discipline>::settle(args);
+                    }
+                )+
+            }
 
             /// Makes the discipline that `args` describe.
             ///
@@ -62,6 +77,9 @@ macro_rules! qdiscs {
             #[inline]
             fn dequeue<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) -> Option<$P> {
                 match self { $(Self::$variant(qdisc) => qdisc.dequeue(now, owner),)+ }
+            }
+            fn head(&self) -> Head {
+                match self { $(Self::$variant(qdisc) => qdisc.head(),)+ }
             }
             fn next_timer(&self) -> Option<Instant> {
                 match self { $(Self::$variant(qdisc) => qdisc.next_timer(),)+ }
@@ -118,7 +136,11 @@ pub fn parse_line(line: &str) -> Result<Args, Error> {
     let line = line.trim();
     let (name, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     match ALL.iter().find(|spec| spec.name == name) {
-        Some(spec) => Args::parse(spec, words),
+        Some(spec) => {
+            let mut args = Args::parse(spec, words)?;
+            AnyQdisc::<crate::packet::Plain>::settle(&mut args);
+            Ok(args)
+        }
         None => Err(Error(unknown(name))),
     }
 }

@@ -26,8 +26,8 @@ def record(
     """Record what one of our qdiscs decides, packet by packet, so that another implementation can be tested.
 
     The trace has the format of the recorded ones, which golden/README.md describes: each call, what was decided, each
-    random number drawn, each tick of a timer. The same options give the same bytes. Qdiscs and variants that the
-    format has no header for are refused.
+    random number drawn, each tick of a timer. The same options give the same bytes. What the kernel has not,
+    such as `pie variant rfc8033`, has its line in the header.
 
     \b
     Patterns:

@@ -1,6 +1,8 @@
 //! The header of a trace of ours: the tables of [`super`] read from right to left.
 
-use super::{Bit, Flag, Header, Note, Only, Refusal, Rule, SFQ_RED, TABLE, Ticks, Value, Words, kernel_gain};
+use super::{
+    Bit, Flag, Header, LINE, Note, Only, Refusal, Rule, SFQ_RED, TABLE, Ticks, Value, Words, kernel_gain,
+};
 use goodqueue_qdisc::aqm::red;
 use goodqueue_qdisc::param::{ParamSpec, Unit, Value as Worth};
 use goodqueue_qdisc::{Args, Link, registry};
@@ -9,10 +11,11 @@ use goodqueue_qdisc::{Args, Link, registry};
 const HZ: u64 = 250;
 
 /// Parameters that another key says: what they are made into is written instead.
-const SAID_OTHERWISE: [(&str, &str); 5] = [
+const SAID_OTHERWISE: [(&str, &str); 6] = [
     ("codel", "ce_threshold"),
     ("dualpi2", "alpha"),
     ("dualpi2", "beta"),
+    ("dualpi2", "split_gso"),
     ("fq_codel", "ce_threshold"),
     ("sfq", "redflowlimit"),
 ];
@@ -42,24 +45,22 @@ impl Pairs {
     }
 }
 
-/// The header's pairs for the discipline of `args`, which [`super::build`] reads back as that discipline.
+/// The header's pairs for the discipline of `args`, which [`super::build`] reads back as that discipline: the kernel's
+/// keys where they have a table, else the line itself.
 ///
-/// The error is one line: there is no table for the discipline, or no key for one of its parameters.
+/// The error is one line: there is no key for one of the parameters.
 pub(crate) fn header(args: &Args, link: &Link) -> Result<Pairs, String> {
-    let name = args.spec.name;
-    let Some((_, rules)) = TABLE.iter().find(|(known, _)| *known == name) else {
-        let known = TABLE.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        return Err(format!("{name}: the trace format has no header for it; accepted: {known}"));
-    };
-    // The tables are the kernel's.
-    let variant = args.choice("variant");
-    if !["", "linux"].contains(&variant) {
-        return Err(format!("{name} variant: found {variant:?}; accepted in a trace: linux"));
-    }
     let mut pairs = Pairs::default();
     pairs.add("HZ", HZ);
-    write(rules, args, link, &mut pairs);
-    check(args, link, &pairs)?;
+    let rules = TABLE.iter().find(|(name, _)| *name == args.spec.name);
+    // The tables are the kernel's, and so is its variant alone.
+    match rules.filter(|_| ["", "linux"].contains(&args.choice("variant"))) {
+        Some((_, rules)) => {
+            write(rules, args, link, &mut pairs);
+            check(args, link, &pairs)?;
+        }
+        None => pairs.add(LINE, args),
+    }
     Ok(pairs)
 }
 
@@ -86,9 +87,10 @@ fn check(args: &Args, link: &Link, pairs: &Pairs) -> Result<(), String> {
 }
 
 fn value(args: &Args, param: &ParamSpec) -> Worth {
-    match (args.integer(param.name), args.real(param.name)) {
-        (Some(integer), _) => Worth::Integer(integer),
-        (_, Some(real)) => Worth::Real(real),
+    match (args.integer(param.name), args.real(param.name), args.packets(param.name)) {
+        (Some(integer), ..) => Worth::Integer(integer),
+        (_, Some(real), _) => Worth::Real(real),
+        (.., Some(packets)) => Worth::Packets(packets),
         _ if param.unit == Unit::Flag => Worth::Flag(args.flag(param.name)),
         _ => Worth::Unset,
     }
@@ -169,7 +171,7 @@ pub(super) fn dualpi2_gain(args: &Args, word: &str, pairs: &mut Pairs) {
 }
 
 pub(super) fn dualpi2_words(args: &Args, _link: &Link, pairs: &mut Pairs) {
-    let packets = args.integer("step_thresh_pkts");
+    let packets = args.packets("step_thresh");
     pairs.add("step_thresh", packets.or(args.integer("step_thresh")).unwrap_or(0));
     pairs.add("step_in_packets", u8::from(packets.is_some()));
     let is = |name, word| u8::from(args.choice(name) == word);

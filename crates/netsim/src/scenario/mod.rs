@@ -3,9 +3,11 @@
 //! A scenario is read with [`Scenario::from_json`], which also fills in every default: what it returns prints to
 //! JSON that reads back as itself and gives the same run.
 
+mod dscp;
 mod resolve;
 mod text;
 
+pub use dscp::Dscp;
 pub(crate) use resolve::Line;
 pub use text::{RateText, Span};
 
@@ -129,6 +131,10 @@ pub struct Traffic {
     /// Whether packets are ECN-capable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
+    /// Codepoint of the packets both ways; CS0, if left out. A ping's echo has what arrived (as ICMP's in Linux); TCP's ACKs have
+    /// the flow's, as where both ends set it or `net.ipv4.tcp_reflect_tos` is 1 (it is 0 by default: then they have CS0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<Dscp>,
     /// When the first starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Span>,

@@ -1,6 +1,6 @@
 //! Reading a scenario: defaults filled in, contradictions refused, each with its key.
 
-use super::{Bottleneck, Buffer, Direction, RateText, Scenario, ScenarioError, Series, Span, Traffic};
+use super::{Bottleneck, Buffer, Direction, Dscp, RateText, Scenario, ScenarioError, Series, Span, Traffic};
 use crate::foreign::is_foreign;
 use crate::traffic::Kind;
 use goodqueue_qdisc::param::{Unit, Value};
@@ -148,15 +148,15 @@ fn foreign(table: &str, line: &str, rate: Rate, buffer: Option<Buffer>, rtt: Dur
     let mut line = words.join(" ");
     if let Some(buffer) = buffer {
         if words.contains(&"limit") {
-            return Err(twice(&format!("{table}.buffer"), "the discipline"));
+            return Err(twice(&format!("{table}.buffer"), "the discipline", "limit"));
         }
         line += &format!(" limit {}", frames(table, buffer, rate, rtt)?);
     }
     Ok(line)
 }
 
-fn twice(key: &str, name: &str) -> ScenarioError {
-    ScenarioError::new(key, format!("{name} has a limit in its line already; accepted: one of them"))
+fn twice(key: &str, name: &str, word: &str) -> ScenarioError {
+    ScenarioError::new(key, format!("{name} has a {word} in its line already; accepted: one of them"))
 }
 
 /// `buffer` in full frames.
@@ -171,11 +171,15 @@ fn frames(table: &str, buffer: Buffer, rate: Rate, rtt: Duration) -> Result<u64>
     Ok(frames.max(buffer.min_packets).max(1))
 }
 
+/// Makes `buffer` the limit of the discipline, or of the one inside it, which queues.
 fn apply_buffer(table: &str, args: &mut Args, buffer: Buffer, rate: Rate, rtt: Duration) -> Result<()> {
+    if let Some(child) = args.child_mut() {
+        return apply_buffer(table, child, buffer, rate, rtt);
+    }
     let key = format!("{table}.buffer");
     let name = args.spec.name;
-    if args.is_given("limit") {
-        return Err(twice(&key, name));
+    if let Some(word) = ["limit", "latency"].into_iter().find(|word| args.is_given(word)) {
+        return Err(twice(&key, name, word));
     }
     let frames = frames(table, buffer, rate, rtt)?;
     let limit = args.spec.params.iter().find(|param| param.name == "limit");
@@ -203,6 +207,7 @@ impl Traffic {
         }
         self.direction.get_or_insert_default();
         self.ecn.get_or_insert(false);
+        self.dscp = self.dscp.filter(|dscp| *dscp != Dscp::default());
         check_span(&key("rtt"), *self.rtt.get_or_insert(rtt), Duration::ZERO, Duration::from_secs(1000))?;
         self.resolve_times(&key, count, whole)?;
         match self.kind {

@@ -45,9 +45,9 @@ impl Kind {
     #[must_use]
     pub const fn keys(self) -> &'static [&'static str] {
         match self {
-            Self::Bulk => &["cc", "stack", "ecn"],
-            Self::Cbr => &["rate", "packet_size", "ecn"],
-            Self::Ping => &["interval", "packet_size", "ecn"],
+            Self::Bulk => &["cc", "stack", "ecn", "dscp"],
+            Self::Cbr => &["rate", "packet_size", "ecn", "dscp"],
+            Self::Ping => &["interval", "packet_size", "ecn", "dscp"],
         }
     }
 }

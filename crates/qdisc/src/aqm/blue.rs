@@ -4,8 +4,11 @@
 //! the buffer overflows, p rises by d1; when the link goes idle, p falls by d2; and neither more often than once in
 //! `freeze_time`, so that each change has time to tell.
 //!
-//! The paper was not readable here: its constants are from memory and marked as unverified. In the paper's experiments
-//! they vary: d1 from 0.0025 to 0.02, d2 a tenth of it, the time from 10 to 100 ms.
+//! The paper was not readable here. The law was checked against its pseudocode as NITK's ns-3 port of the author's ns-1.1
+//! code quotes it: a loss or a queue above L steps up, idleness down, and a step needs strictly more than `freeze_time`
+//! since the last one of either sign. That port has d1 0.0025, d2 0.00025 and 100 ms; d1 and d2 here are from memory of the
+//! paper's experiments, where they vary (d1 from 0.0025 to 0.02, d2 a tenth of it, the time from 10 to 100 ms). The port
+//! lowers p once more for each `freeze_time` that a pause lasted, which the pseudocode does not.
 //!
 //! Decided here:
 //!
@@ -37,7 +40,7 @@ pub struct Blue {
     last_update: Option<Instant>,
 }
 
-const UNVERIFIED: &str = "unverified: Feng et al. 2002, from memory";
+const PORT: &str = "Feng et al. 2002, as NITK's ns-3 port quotes it";
 
 const PARAMS: &[ParamSpec] = &[
     LIMIT,
@@ -45,14 +48,14 @@ const PARAMS: &[ParamSpec] = &[
         "d1",
         Value::Real(0.02),
         (0.0, 1.0),
-        UNVERIFIED,
+        "unverified: Feng et al. 2002, from memory; the port has 0.0025",
         "step of the probability upwards, when the buffer overflows",
     ),
     real(
         "d2",
         Value::Real(0.002),
         (0.0, 1.0),
-        UNVERIFIED,
+        "unverified: Feng et al. 2002, from memory; the port has 0.00025",
         "step of the probability downwards, when the link goes idle",
     ),
     ParamSpec {
@@ -60,7 +63,7 @@ const PARAMS: &[ParamSpec] = &[
         unit: Unit::Time,
         default: Value::Integer(100_000_000),
         range: (0.0, 60e9),
-        source: UNVERIFIED,
+        source: PORT,
         help: "time that must pass between two steps",
     },
     ParamSpec {
@@ -68,7 +71,7 @@ const PARAMS: &[ParamSpec] = &[
         unit: Unit::Packets,
         default: Value::Unset,
         range: (0.0, 1e9),
-        source: UNVERIFIED,
+        source: PORT,
         help: "packets above which an arrival counts as an overflow; unset: only an overflow does",
     },
     flag("ecn", "Feng et al. 2002", "mark ECN-capable packets instead of dropping them"),

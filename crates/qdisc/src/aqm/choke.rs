@@ -10,14 +10,15 @@
 //!   draws that hit a hole are answered by the head;
 //! - the comparison precedes RED, and RED's count of packets stands still where it finds a match.
 //!
-//! Where we differ from Linux: its places are a ring of the next power of two above `limit`, which may come to be full
-//! of holes; there the kernel takes a full ring for an empty one. Here the arrival is refused, as if `limit` were
-//! reached. The flow compared is [`Packet::flow_id`], for the kernel addresses and ports.
+//! Where we differ from Linux: its places are a ring of the next power of two above `limit`, and `limit` counts packets,
+//! not holes. So an arrival may take the last place of a ring with holes; head and tail then meet, which to the kernel is an
+//! empty ring (net/sched/sch_choke.c): it hands out nothing more, and the next arrival overwrites the packet in front, which
+//! is neither sent nor counted as dropped. We lose no packets: that arrival is refused, as if `limit` were reached. The flow compared is [`Packet::flow_id`], for the kernel addresses and ports.
 
 use super::red::{Marking, Params, Scale, Vars, Verdict, max_p, set_up};
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
 use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
 use alloc::collections::VecDeque;
@@ -185,6 +186,11 @@ impl<P: Packet> Qdisc<P> for Choke<P> {
             self.vars.idle(now);
         }
         packet
+    }
+
+    fn head(&self) -> Head {
+        let head = self.places.front().and_then(Option::as_ref);
+        head.map_or(Head::Nothing, |packet| Head::Length(packet.len()))
     }
 
     #[inline]
@@ -408,6 +414,9 @@ mod tests {
         let said = choke("limit 1000 min 83 max 250 burst 138").unwrap();
         assert_eq!(format!("{:?}", choke("limit 1000").unwrap().params), format!("{:?}", said.params));
         assert!(format!("{:?}", said.params).contains("wlog: 6"));
-        assert_eq!(choke("min 5 max 5").unwrap_err().0, "choke: max must be greater than min");
+        assert_eq!(
+            choke("min 6 max 5").unwrap_err().0,
+            "choke: max must be above zero and not less than min"
+        );
     }
 }

@@ -52,7 +52,7 @@ pub const CE_THRESHOLD: ParamSpec = ParamSpec {
     name: "ce_threshold",
     unit: Unit::Time,
     default: Value::Unset,
-    range: (1e3, 60e9),
+    range: (0.0, 1e12),
     source: "tc-codel(8)",
     help: "mark every ECN-capable packet that waited longer; unset: off",
 };

@@ -24,7 +24,7 @@ pub mod sfb;
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
-use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
 use crate::registry::Discipline;
 use crate::signal::{Mark, Owner};
 use goodqueue_units::{Duration, Ecn, Instant};
@@ -33,6 +33,9 @@ use goodqueue_units::{Duration, Ecn, Instant};
 pub trait Aqm: Sized {
     /// Name, parameters and sources.
     const SPEC: QdiscSpec;
+
+    /// Whether a shaper may look at the queue's head, as in Linux: what leaves is what is in front.
+    const SHOWS_HEAD: bool = false;
 
     /// Makes a law from a line's parameters.
     ///
@@ -142,6 +145,10 @@ impl<P: Packet, A: Aqm> Qdisc<P> for Managed<P, A> {
     #[inline]
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
         self.law.dequeue(now, &mut self.queue, owner)
+    }
+
+    fn head(&self) -> Head {
+        if A::SHOWS_HEAD { self.queue.look() } else { Head::Unknown }
     }
 
     fn next_timer(&self) -> Option<Instant> {

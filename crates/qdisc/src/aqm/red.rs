@@ -285,6 +285,8 @@ const PARAMS: &[ParamSpec] = &[
     flag("harddrop", "with ecn: drop all the same from max on"),
     flag("nodrop", "with ecn: never drop early, not even what cannot be marked"),
     flag("adaptive", "adapt probability so that the average stands between min and max"),
+    ParamSpec::alias("adaptative", "adaptive", "tc: q_red.c"),
+    ParamSpec::refused("qevent", "there are no filters that it could be sent to", "tc-red(8)"),
 ];
 
 impl Aqm for Red {
@@ -294,6 +296,8 @@ impl Aqm for Red {
         source: "Floyd, Jacobson 1993; tc-red(8)",
         params: PARAMS,
     };
+
+    const SHOWS_HEAD: bool = true;
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
         if args.flag("nodrop") && !args.flag("ecn") {
@@ -460,6 +464,7 @@ mod tests {
     #[test]
     fn only_adaptive_red_has_a_timer() {
         assert_eq!(red("").unwrap().next_timer(), None);
+        assert!(red("adaptative").unwrap().next_timer().is_some(), "tc's first spelling");
         let mut red = red("adaptive").unwrap();
         let half = Instant::from_nanos(500_000_000);
         assert_eq!(red.next_timer(), Some(half));

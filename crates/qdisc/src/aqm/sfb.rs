@@ -10,19 +10,22 @@
 //! Flows that share all bins with a flood would suffer for good, so every `rehash` a second set of bins with another
 //! hash takes over; `db` before, it begins to learn of the flows that are unresponsive by then.
 //!
-//! **Not exact to Linux**: no traces of it exist, and neither paper nor kernel were at hand; unverified are
+//! The law is Linux's: no traces of it exist, but each step was compared with net/sched/sch_sfb.c and tc's q_sfb.c (6.18).
+//! Where that differs from the paper:
 //!
-//! - the 16 bits of a probability, so that increment and decrement are rounded to 1/65535 (33 and 3 of them);
-//! - that beyond 1/2 ECN-capable packets are dropped, too, with a share of their marks that grows to 1;
-//! - that each drop is answered with [`Enqueued::Congestion`].
+//! - beyond 1/2 a share of the marks, growing to 1 with p, are drops even where a packet is ECN-capable;
+//! - each drop is answered with [`Enqueued::Congestion`];
+//! - a set counts only the packets that were looked up in it: those that came while it was in force, and those of
+//!   unresponsive flows that came while it learned. A retired set keeps its probabilities, under a new hash;
+//! - the penalty's tokens are counted anew when none is left: as many as fit into the time since they were last counted,
+//!   rounded down, which for a flood is none. **A flood that comes faster than `penalty_rate` gets its burst and then
+//!   nothing at all**; only a pause of 1 / `penalty_rate` brings a token.
 //!
 //! Decided here:
 //!
-//! - a bin counts the packets that wait, exactly: at a change of sets the retired one is counted anew with its new hash;
 //! - the levels' hashes are four bits each of one mixed from the flow's hash of 32 bits and a salt;
-//! - times are looked at when packets arrive; the first period begins with the first arrival;
-//! - the penalty's tokens fill continuously, and begin full;
-//! - `max` must exceed `target`, else no probability could ever rise.
+//! - times are looked at when packets arrive, in nanoseconds (Linux: jiffies); the first period begins with the first
+//!   arrival.
 
 use super::{Aqm, mark};
 use crate::fifo::Fifo;
@@ -30,6 +33,7 @@ use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
 use crate::qdisc::{Enqueued, Probe};
 use crate::signal::{Drop, Mark, Owner};
+use alloc::collections::VecDeque;
 use goodqueue_units::{Duration, Instant};
 
 const LEVELS: usize = 8;
@@ -57,46 +61,51 @@ impl Bins {
         Self { salt, levels: [[Bin::default(); BINS]; LEVELS] }
     }
 
-    /// The bins of a flow, one a level.
-    fn of(&mut self, flow_hash: u32) -> impl Iterator<Item = &mut Bin> {
+    /// A flow's hash in this set; never 0, which stands for none.
+    fn hash(&self, flow_hash: u32) -> u32 {
         // MurmurHash3's finalizer: each bit of the result depends on each of the hash and the salt.
         let mut hash = flow_hash ^ self.salt;
         hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
         hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
-        hash ^= hash >> 16;
-        self.levels
-            .iter_mut()
-            .enumerate()
-            .map(move |(level, bins)| &mut bins[(hash >> (4 * level)) as usize % BINS])
+        (hash ^ hash >> 16).max(1)
     }
 
-    fn count<P: Packet>(&mut self, packet: &P) {
-        self.of(packet.flow_hash()).for_each(|bin| bin.len += 1);
+    /// The bins of a hash, one a level; none of 0.
+    fn of(&mut self, hash: u32) -> impl Iterator<Item = &mut Bin> {
+        let levels = self.levels.iter_mut().enumerate().filter(move |_| hash != 0);
+        levels.map(move |(level, bins)| &mut bins[(hash >> (4 * level)) as usize % BINS])
     }
 }
 
-/// Tokens for unresponsive flows, in nanoseconds of `penalty_rate`.
+/// Tokens for unresponsive flows.
 #[derive(Clone, Copy, Debug)]
 struct Penalty {
-    /// Time that a packet costs; `None`: nothing passes.
-    cost: Option<u64>,
-    full: u64,
+    rate: u64,
+    burst: u64,
     tokens: u64,
+    /// When they were last counted.
     at: Instant,
 }
 
+/// Time beyond which no tokens come.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
 impl Penalty {
     fn new(rate: u64, burst: u64) -> Self {
-        let cost = (rate > 0 && burst > 0).then(|| 1_000_000_000 / rate);
-        let full = cost.unwrap_or(0) * burst;
-        Self { cost, full, tokens: full, at: Instant::ZERO }
+        Self { rate, burst, tokens: burst, at: Instant::ZERO }
     }
 
     fn allows(&mut self, now: Instant) -> bool {
-        self.tokens = self.tokens.saturating_add(now.since(self.at).as_nanos()).min(self.full);
-        self.at = now;
-        let left = self.cost.and_then(|cost| self.tokens.checked_sub(cost));
-        self.tokens = left.unwrap_or(self.tokens);
+        if self.rate == 0 || self.burst == 0 {
+            return false;
+        }
+        if self.tokens == 0 {
+            let pause = now.since(self.at).min(LONGEST_PAUSE);
+            self.tokens = (pause.as_nanos().saturating_mul(self.rate) / 1_000_000_000).min(self.burst);
+            self.at = now;
+        }
+        let left = self.tokens.checked_sub(1);
+        self.tokens = left.unwrap_or(0);
         left.is_some()
     }
 }
@@ -122,14 +131,17 @@ pub struct Sfb {
     penalty: Penalty,
     sets: [Bins; 2],
     current: usize,
+    /// Whether the other set learns.
+    warming: bool,
     period_began: Option<Instant>,
+    /// Of each packet that waits, its hash in each set, or 0.
+    counted: VecDeque<[u32; 2]>,
 }
 
 const MANUAL: &str = "tc-sfb(8)";
 
-const fn count(name: &'static str, default: u64, range: (f64, f64), help: &'static str) -> ParamSpec {
-    let (unit, default) = (Unit::Packets, Value::Integer(default));
-    ParamSpec { name, unit, default, range, source: MANUAL, help }
+const fn count(name: &'static str, default: Value, range: (f64, f64), help: &'static str) -> ParamSpec {
+    ParamSpec { name, unit: Unit::Packets, default, range, source: MANUAL, help }
 }
 
 const fn step(name: &'static str, default: f64, help: &'static str) -> ParamSpec {
@@ -138,23 +150,43 @@ const fn step(name: &'static str, default: f64, help: &'static str) -> ParamSpec
 }
 
 const fn time(name: &'static str, seconds: u64, help: &'static str) -> ParamSpec {
-    let (unit, default) = (Unit::Time, Value::Integer(seconds * 1_000_000_000));
-    ParamSpec { name, unit, default, range: (0.0, 1e15), source: MANUAL, help }
+    let (unit, default) = (Unit::Milliseconds, Value::Integer(seconds * 1_000_000_000));
+    ParamSpec { name, unit, default, range: (0.0, 4_294_967_295e6), source: MANUAL, help }
 }
 
 const PARAMS: &[ParamSpec] = &[
     time("rehash", 600, "time between two changes of the hash; 0: never"),
     time("db", 60, "time before a change from which on the other bins learn; 0: never"),
-    count("limit", 1000, (1.0, 1e9), "packets that the queue holds at most"),
-    count("max", 25, (1.0, 1e9), "packets of a bin at which arrivals are dropped"),
-    count("target", 20, (1.0, 1e9), "packets of a bin at which its probability rises"),
+    count("limit", Value::Integer(1000), (1.0, 1e9), "packets that the queue holds at most"),
+    count(
+        "max",
+        Value::Unset,
+        (1.0, 1e9),
+        "packets of a bin at which arrivals are dropped; unset: 5/4 of target, or 25",
+    ),
+    count(
+        "target",
+        Value::Unset,
+        (1.0, 1e9),
+        "packets of a bin at which its probability rises; unset: 4/5 of max, or 20",
+    ),
     step("increment", 0.0005, "step of a bin's probability upwards"),
     step("decrement", 0.000_05, "step of a bin's probability downwards, when it is found empty"),
     ParamSpec {
         unit: Unit::Count,
-        ..count("penalty_rate", 10, (0.0, 1e9), "packets a second that all unresponsive flows may send")
+        ..count(
+            "penalty_rate",
+            Value::Integer(10),
+            (0.0, 1e9),
+            "packets a second that all unresponsive flows may send, if they make pauses",
+        )
     },
-    count("penalty_burst", 20, (0.0, 1e9), "packets that they may send at once after a pause"),
+    count(
+        "penalty_burst",
+        Value::Integer(20),
+        (0.0, 1e9),
+        "packets that they may send at once after a pause",
+    ),
 ];
 
 impl Aqm for Sfb {
@@ -165,19 +197,24 @@ impl Aqm for Sfb {
         params: PARAMS,
     };
 
+    const SHOWS_HEAD: bool = true;
+
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
         let integer = |name| args.integer(name).unwrap_or(0);
-        let (max, target) = (integer("max") as u32, integer("target") as u32);
-        if max <= target {
-            return Err(Error("sfb: max must be greater than target".into()));
-        }
+        // As tc rounds them.
+        let (max, target) = match (args.integer("max"), args.integer("target")) {
+            (None, None) => (25, 20),
+            (None, Some(target)) => ((target * 5 + 1) / 4, target),
+            (Some(max), None) => (max, (max * 4 + 3) / 5),
+            (Some(max), Some(target)) => (max, target),
+        };
         let step = |name| libm::round(args.real(name).unwrap_or(0.0) * f64::from(ONE)) as u16;
         let rehash = args.time("rehash").unwrap_or(Duration::ZERO);
         let db = args.time("db").unwrap_or(Duration::ZERO);
         Ok(Self {
             limit: integer("limit") as usize,
-            max,
-            target,
+            max: max as u32,
+            target: target as u32,
             increment: step("increment"),
             decrement: step("decrement"),
             rehash,
@@ -185,7 +222,9 @@ impl Aqm for Sfb {
             penalty: Penalty::new(integer("penalty_rate"), integer("penalty_burst")),
             sets: [Bins::new(0), Bins::new(0x9e37_79b9)],
             current: 0,
+            warming: false,
             period_began: None,
+            counted: VecDeque::new(),
         })
     }
 
@@ -196,18 +235,20 @@ impl Aqm for Sfb {
         queue: &mut Fifo<P>,
         owner: &mut O,
     ) -> Enqueued {
-        let warming = self.keep_time(now, queue, owner);
-        match self.decide(now, &mut packet, queue.len(), warming, owner) {
-            Some(why) => {
-                owner.dropped(packet, why);
-                Enqueued::Congestion
-            }
-            None => {
-                self.sets.iter_mut().for_each(|set| set.count(&packet));
-                queue.push(packet);
-                Enqueued::Success
-            }
+        if queue.len() >= self.limit {
+            owner.dropped(packet, Drop::Overlimit);
+            return Enqueued::Congestion;
         }
+        self.keep_time(now, owner);
+        let mut hashes = [0; 2];
+        if let Some(why) = self.decide(now, &mut packet, &mut hashes, owner) {
+            owner.dropped(packet, why);
+            return Enqueued::Congestion;
+        }
+        self.count(hashes, |bin| bin.len += 1);
+        self.counted.push_back(hashes);
+        queue.push(packet);
+        Enqueued::Success
     }
 
     fn dequeue<P: Packet, O: Owner<P>>(
@@ -217,9 +258,8 @@ impl Aqm for Sfb {
         _owner: &mut O,
     ) -> Option<P> {
         let packet = queue.pop()?;
-        for set in &mut self.sets {
-            set.of(packet.flow_hash()).for_each(|bin| bin.len -= 1);
-        }
+        let hashes = self.counted.pop_front().unwrap_or_default();
+        self.count(hashes, |bin| bin.len = bin.len.saturating_sub(1)); // a new hash may find other bins
         Some(packet)
     }
 
@@ -233,28 +273,34 @@ impl Aqm for Sfb {
 }
 
 impl Sfb {
-    /// Changes the sets of bins when it is time, and says whether the other one is to learn.
-    fn keep_time<P: Packet, O: Owner<P>>(&mut self, now: Instant, queue: &Fifo<P>, owner: &mut O) -> bool {
-        let age = now.since(*self.period_began.get_or_insert(now));
-        if self.rehash == Duration::ZERO {
-            return false;
+    /// Changes the length of a packet's bins.
+    fn count(&mut self, hashes: [u32; 2], change: impl Fn(&mut Bin)) {
+        for (set, hash) in self.sets.iter_mut().zip(hashes) {
+            set.of(hash).for_each(&change);
         }
-        if age > self.rehash {
-            let mut fresh = Bins::new(owner.random_u32());
-            queue.iter().for_each(|packet| fresh.count(packet));
-            self.sets[self.current] = fresh;
-            self.current = 1 - self.current;
-            self.period_began = Some(now);
-            return false;
-        }
-        age > self.warm_up
     }
 
-    /// Moves the probabilities of a flow's bins in one set, and returns the least length and probability.
-    fn learn(&mut self, set: usize, flow_hash: u32) -> Verdict {
+    /// Changes the sets of bins when it is time, and lets the other one learn when that is near.
+    fn keep_time<P: Packet, O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
+        let age = now.since(*self.period_began.get_or_insert(now));
+        if self.rehash == Duration::ZERO {
+            return;
+        }
+        if age > self.rehash {
+            self.sets[self.current].salt = owner.random_u32();
+            self.current = 1 - self.current;
+            self.period_began = Some(now);
+            self.warming = false;
+        } else if age > self.warm_up {
+            self.warming = true;
+        }
+    }
+
+    /// Moves the probabilities of the bins of `hash` in one set, and returns the least length and probability.
+    fn learn(&mut self, set: usize, hash: u32) -> Verdict {
         let (target, increment, decrement) = (self.target, self.increment, self.decrement);
         let mut verdict = Verdict { len: u32::MAX, p: ONE };
-        for bin in self.sets[set].of(flow_hash) {
+        for bin in self.sets[set].of(hash) {
             if bin.len == 0 {
                 bin.p = bin.p.saturating_sub(decrement);
             } else if bin.len >= target {
@@ -265,25 +311,25 @@ impl Sfb {
         verdict
     }
 
-    /// Why `packet` is dropped, if it is; it may be marked instead.
+    /// Why `packet` is dropped, if it is; it may be marked instead. Notes its hash in each set that looked it up.
     fn decide<P: Packet, O: Owner<P>>(
         &mut self,
         now: Instant,
         packet: &mut P,
-        waiting: usize,
-        warming: bool,
+        hashes: &mut [u32; 2],
         owner: &mut O,
     ) -> Option<Drop> {
-        if waiting >= self.limit {
-            return Some(Drop::Overlimit);
-        }
-        let Verdict { len, p } = self.learn(self.current, packet.flow_hash());
+        let mut look_up = |sfb: &mut Self, set: usize| {
+            hashes[set] = sfb.sets[set].hash(packet.flow_hash());
+            sfb.learn(set, hashes[set])
+        };
+        let Verdict { len, p } = look_up(self, self.current);
         if len >= self.max {
             return Some(Drop::Flow);
         }
         if p == ONE {
-            if warming {
-                self.learn(1 - self.current, packet.flow_hash());
+            if self.warming {
+                look_up(self, 1 - self.current);
             }
             return if self.penalty.allows(now) { None } else { Some(Drop::Flow) };
         }
@@ -304,6 +350,7 @@ mod tests {
     use crate::packet::Plain;
     use goodqueue_units::{Ecn, Rate};
     use std::vec;
+    use std::vec::Vec;
 
     static SPEC: QdiscSpec = Sfb::SPEC;
     const LINK: Link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
@@ -322,11 +369,21 @@ mod tests {
 
     /// The least probability and the least length of a flow's bins.
     fn state(sfb: &mut Sfb, flow_hash: u32) -> Verdict {
-        let current = sfb.current;
-        let bins = || sfb.sets[current].clone();
-        let (p, len) =
-            (bins().of(flow_hash).map(|bin| bin.p).min(), bins().of(flow_hash).map(|bin| bin.len).min());
+        let bins = bins_of(sfb, sfb.current, flow_hash);
+        let (p, len) = (bins.iter().map(|bin| bin.p).min(), bins.iter().map(|bin| bin.len).min());
         Verdict { len: len.unwrap(), p: p.unwrap() }
+    }
+
+    /// A flow's bins in one set.
+    fn bins_of(sfb: &Sfb, set: usize, flow_hash: u32) -> Vec<Bin> {
+        let mut set = sfb.sets[set].clone();
+        let hash = set.hash(flow_hash);
+        set.of(hash).map(|bin| *bin).collect()
+    }
+
+    fn put(sfb: &mut Sfb, flow_hash: u32, put: Bin) {
+        let hash = sfb.sets[0].hash(flow_hash);
+        sfb.sets[0].of(hash).for_each(|bin| *bin = put);
     }
 
     /// 0.0005 and 0.00005 of 65535 are 32.8 and 3.3. The first 20 arrivals find 0 to 19 of their own: nothing to learn. The
@@ -358,9 +415,9 @@ mod tests {
     #[test]
     fn a_flow_is_judged_by_its_least_bin() {
         let mut sfb = sfb("");
-        sfb.sets[0].of(7).for_each(|bin| *bin = Bin { len: 24, p: ONE });
+        put(&mut sfb, 7, Bin { len: 24, p: ONE });
         assert_eq!(state(&mut sfb, 7), Verdict { len: 24, p: ONE });
-        let sharing = |hash: &u32| sfb.sets[0].clone().of(*hash).any(|bin| bin.p == ONE);
+        let sharing = |hash: &u32| bins_of(&sfb, 0, *hash).iter().any(|bin| bin.p == ONE);
         let other = (8..).find(sharing).unwrap();
         assert_eq!(state(&mut sfb, other), Verdict { len: 0, p: 0 });
         let fate = |sfb: &mut Sfb, hash| {
@@ -377,7 +434,7 @@ mod tests {
     fn arrivals_are_marked_or_dropped_with_the_probability() {
         let fate = |p: f64, dice, ecn| {
             let (mut sfb, mut queue) = (sfb(""), Fifo::default());
-            sfb.sets[0].of(7).for_each(|bin| *bin = Bin { len: 1, p: (p * 65_535.0) as u16 });
+            put(&mut sfb, 7, Bin { len: 1, p: (p * 65_535.0) as u16 });
             // 32 random bits, of which the lower 16 count.
             let mut owner = Low(dice, Dice::showing(0.0));
             sfb.enqueue(at(0), Plain { ecn, ..flow(7) }, &mut queue, &mut owner);
@@ -408,47 +465,77 @@ mod tests {
         }
     }
 
-    /// 10 packets a second and 3 at once: at 0 ms three pass; at 99 ms none, at 100 ms one, at 101 ms none; after a second
-    /// three again.
+    /// 10 packets a second and 3 at once: at 0 ms three pass. Then none is left, and each arrival counts anew from the one
+    /// before: 99 ms make none, 2 ms none, 99 ms none; 100 ms make one. After 250 ms two; after 10 s three, no more than the
+    /// burst. (sch_sfb.c: tokens are counted only when none is left, in whole ones.)
     #[test]
-    fn unresponsive_flows_get_the_penalty_rate() {
+    fn unresponsive_flows_get_the_penalty_rate_only_if_they_pause() {
         let (mut sfb, mut queue) = (sfb("penalty_burst 3"), Fifo::default());
-        sfb.sets[0].of(7).for_each(|bin| *bin = Bin { len: 1, p: ONE });
+        put(&mut sfb, 7, Bin { len: 1, p: ONE });
         let mut passed = |ms| {
             let before = queue.len();
             sfb.enqueue(at(ms), flow(7), &mut queue, &mut Dice::showing(0.999));
             queue.len() - before
         };
-        assert_eq!([0, 0, 0, 0, 99, 100, 101].map(&mut passed), [1, 1, 1, 0, 0, 1, 0]);
-        assert_eq!([1101, 1101, 1101, 1101].map(&mut passed), [1, 1, 1, 0]);
+        assert_eq!([0, 0, 0, 0, 99, 101, 200].map(&mut passed), [1, 1, 1, 0, 0, 0, 0]);
+        assert_eq!([300, 301, 551, 552, 553].map(&mut passed), [1, 0, 1, 1, 0]);
+        assert_eq!([10_553, 10_553, 10_553, 10_553].map(&mut passed), [1, 1, 1, 0]);
         let mut closed = Penalty::new(0, 20);
         assert!(!closed.allows(at(5000)));
     }
 
-    /// rehash 100 s, db 40 s: from 60 s on the second set learns of unresponsive flows. At the first arrival after 100 s
-    /// it takes over, with what it has learned and with the packets that wait; the other one starts anew.
+    /// rehash 100 s, db 40 s: from 60 s on the second set learns of unresponsive flows, and counts their packets from then
+    /// on: the first finds none, the second one, the third `target`, which is a step of 0.5 (32768). At the first arrival
+    /// after 100 s it takes over, with what it has learned. The other one keeps its probabilities, and finds them under
+    /// another hash; and the packets it counted leave it as they leave the queue.
     #[test]
     fn the_second_set_warms_up_and_takes_over() {
-        let (mut sfb, mut queue) = (sfb("rehash 100s db 40s increment 0.5 target 2 max 9"), Fifo::default());
-        let mut owner = Dice::showing(0.999);
-        sfb.enqueue(at(0), flow(7), &mut queue, &mut owner);
-        sfb.enqueue(at(0), flow(7), &mut queue, &mut owner);
-        sfb.sets[0].of(7).for_each(|bin| bin.p = ONE);
-        let second = |sfb: &Sfb| sfb.sets[1].clone().of(7).map(|bin| (bin.len, bin.p)).min().unwrap();
-        sfb.enqueue(at(59_999), flow(7), &mut queue, &mut owner);
-        assert_eq!(second(&sfb), (3, 0));
-        sfb.enqueue(at(60_001), flow(7), &mut queue, &mut owner);
-        assert_eq!(second(&sfb), (4, 32_768));
-        sfb.enqueue(at(100_001), flow(9), &mut queue, &mut owner);
-        assert_eq!((sfb.current, second(&sfb)), (1, (4, 32_768)));
-        assert_eq!(sfb.sets[0].clone().of(7).map(|bin| (bin.len, bin.p)).min(), Some((4, 0)));
+        let words = "rehash 100000 db 40000 increment 0.5 target 2 max 9";
+        let (mut sfb, mut queue, mut owner) = (sfb(words), Fifo::default(), Dice::showing(0.999));
+        let mut offer = |sfb: &mut Sfb, ms, hash| {
+            sfb.enqueue(at(ms), flow(hash), &mut queue, &mut owner);
+        };
+        offer(&mut sfb, 0, 7);
+        put(&mut sfb, 7, Bin { len: 1, p: ONE });
+        let second = |sfb: &Sfb| bins_of(sfb, 1, 7).into_iter().map(|bin| (bin.len, bin.p)).min().unwrap();
+        offer(&mut sfb, 59_999, 7);
+        assert_eq!((state(&mut sfb, 7).len, second(&sfb)), (2, (0, 0)));
+        let mut learned = |ms| {
+            offer(&mut sfb, ms, 7);
+            second(&sfb)
+        };
+        assert_eq!([60_001, 60_002, 60_003].map(&mut learned), [(1, 0), (2, 0), (3, 32_768)]);
+        offer(&mut sfb, 100_001, 9);
+        assert_eq!((sfb.current, sfb.warming, second(&sfb)), (1, false, (3, 32_768)));
+        let retired = || sfb.sets[0].levels.iter().flatten();
+        assert_eq!(
+            (retired().map(|bin| bin.p).max(), retired().map(|bin| bin.len).max()),
+            (Some(ONE), Some(5))
+        );
         while sfb.dequeue(at(100_002), &mut queue, &mut owner).is_some() {}
         assert!(sfb.sets.iter().flat_map(|set| set.levels.iter().flatten()).all(|bin| bin.len == 0));
     }
 
+    /// tc's q_sfb.c, in whole numbers: max is (5 target + 1) / 4, so 9 makes 46 / 4 = 11; target is (4 max + 3) / 5, so 7 makes
+    /// 31 / 5 = 6.
     #[test]
-    fn max_must_exceed_target() {
-        let refused = Sfb::build(&Args::parse(&SPEC, "max 20").unwrap(), &LINK).unwrap_err();
-        assert_eq!(refused.0, "sfb: max must be greater than target");
+    fn max_and_target_follow_from_each_other() {
+        let of = |words| {
+            let sfb = sfb(words);
+            (sfb.max, sfb.target)
+        };
+        let table = [
+            ("", (25, 20)),
+            ("target 40", (50, 40)),
+            ("target 9", (11, 9)),
+            ("target 10", (12, 10)),
+            ("target 3", (4, 3)),
+            ("max 50", (50, 40)),
+            ("max 7", (7, 6)),
+            ("max 20 target 20", (20, 20)),
+        ];
+        for (words, want) in table {
+            assert_eq!(of(words), want, "{words}");
+        }
     }
 }

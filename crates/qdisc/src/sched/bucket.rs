@@ -65,17 +65,21 @@ impl Bucket {
 pub(super) struct Weight {
     overhead: u64,
     mpu: u64,
+    /// Whether it goes in cells of 53 bytes, which hold 48 each.
+    cells: bool,
 }
 
 impl Weight {
     pub(super) fn new(args: &Args) -> Self {
         let integer = |name| args.integer(name).unwrap_or(0);
-        Self { overhead: integer("overhead"), mpu: integer("mpu") }
+        let cells = matches!(args.choice("linklayer"), "atm" | "adsl");
+        Self { overhead: integer("overhead"), mpu: integer("mpu"), cells }
     }
 
     #[inline]
-    pub(super) fn of(self, len: u32) -> u64 {
-        (u64::from(len) + self.overhead).max(self.mpu)
+    pub(super) fn of(self, len: u64) -> u64 {
+        let bytes = len.saturating_add(self.overhead).max(self.mpu);
+        if self.cells { bytes.div_ceil(48).saturating_mul(53) } else { bytes }
     }
 }
 
@@ -90,6 +94,15 @@ const fn size(name: &'static str, source: &'static str, help: &'static str) -> P
 
 pub(super) const OVERHEAD: ParamSpec = size("overhead", "tc(8)", "bytes that the wire adds to each packet");
 pub(super) const MPU: ParamSpec = size("mpu", "tc-tbf(8)", "least bytes that a packet counts for");
+
+pub(super) const LINKLAYER: ParamSpec = ParamSpec {
+    name: "linklayer",
+    unit: Unit::Choice(&["ethernet", "atm", "adsl"]),
+    default: Value::Integer(0),
+    range: (0.0, 0.0),
+    source: "tc-stab(8)",
+    help: "atm, and adsl alike: a packet takes whole cells of 53 bytes for 48 each",
+};
 
 pub(super) const RATE: ParamSpec = ParamSpec {
     name: "rate",
@@ -107,7 +120,7 @@ pub(super) const IDLE: ParamSpec = ParamSpec {
     default: Value::Integer(0),
     range: (0.0, 0.0),
     source: "goodqueue",
-    help: "told: an empty child is asked for a packet too, as a link asks it; linux: see the page",
+    help: "told: the child is always asked for a packet, as a link asks it; linux: see the page",
 };
 
 /// The child's word, which ends a line.
@@ -151,7 +164,10 @@ mod tests {
 
     #[test]
     fn a_packet_weighs_its_overhead_and_mpu_at_least() {
-        let weight = Weight { overhead: 24, mpu: 84 };
+        let weight = Weight { overhead: 24, mpu: 84, cells: false };
         assert_eq!([40, 60, 1514].map(|len| weight.of(len)), [84, 84, 1538]);
+        // 84 bytes are two cells, 96 as well, 97 three; 1538 are 33.
+        let weight = Weight { cells: true, ..weight };
+        assert_eq!([40, 72, 73, 1514].map(|len| weight.of(len)), [106, 106, 159, 33 * 53]);
     }
 }

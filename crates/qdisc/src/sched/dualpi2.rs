@@ -105,6 +105,10 @@ impl<P: Packet> Discipline for DualPi2<P> {
             timer: Periodic::new(control.tupdate, control.tupdate),
         })
     }
+
+    fn settle(args: &mut Args) {
+        params::settle(args);
+    }
 }
 
 impl<P: Packet> Qdisc<P> for DualPi2<P> {

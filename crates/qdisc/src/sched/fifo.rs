@@ -8,7 +8,7 @@
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Backlog, Enqueued, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Head, Qdisc};
 use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
 use goodqueue_units::Instant;
@@ -50,6 +50,10 @@ impl<P: Packet> Qdisc<P> for Pfifo<P> {
     #[inline]
     fn dequeue<O: Owner<P>>(&mut self, _now: Instant, _owner: &mut O) -> Option<P> {
         self.queue.pop()
+    }
+
+    fn head(&self) -> Head {
+        self.queue.look()
     }
 
     #[inline]
@@ -97,6 +101,10 @@ impl<P: Packet> Qdisc<P> for Bfifo<P> {
         self.queue.pop()
     }
 
+    fn head(&self) -> Head {
+        self.queue.look()
+    }
+
     #[inline]
     fn backlog(&self) -> Backlog {
         self.queue.backlog()
@@ -141,6 +149,10 @@ impl<P: Packet> Qdisc<P> for PfifoHeadDrop<P> {
     #[inline]
     fn dequeue<O: Owner<P>>(&mut self, _now: Instant, _owner: &mut O) -> Option<P> {
         self.queue.pop()
+    }
+
+    fn head(&self) -> Head {
+        self.queue.look()
     }
 
     #[inline]

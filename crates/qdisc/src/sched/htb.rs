@@ -1,18 +1,20 @@
 //! HTB's shaper: one class with a rate, a ceiling and a child; `tc`'s usual way to emulate a slower link.
 //!
-//! Source: tc-htb(8). Tokens come at `rate` into a bucket of `burst` bytes, and at `ceil` into one of `cburst`. A packet
-//! may leave while neither is in debt, *whatever its length*: it may run both into debt, and the next one waits until it
-//! is paid. So `burst 1600`, `tc`'s default, lets two full frames out back to back after a pause, and `burst 1b cburst
-//! 1b` is a serial link. Debts of more than a minute are forgiven (Linux; unverified: no traces exist).
+//! Source: tc-htb(8); net/sched/sch_htb.c and tc's q_htb.c were read for what it leaves open. Tokens come at `rate` into a
+//! bucket of `burst` bytes, and at `ceil` into one of `cburst`. A packet may leave while neither is in debt, *whatever its
+//! length*: it may run both into debt, and the next one waits until it is paid. So `burst 1600`, `tc`'s default, lets two
+//! full frames out back to back after a pause, and `burst 1b cburst 1b` is a serial link. What is owed is always less than
+//! a minute's tokens.
 //!
-//! Only the class at the root is here: no hierarchy, so nothing to borrow, no priorities and no quantum. A class that has
-//! no parent sends at its rate whatever `ceil` is; that and its `cburst` tell only where they are the narrower ones.
+//! Only the class at the root is here (`docs/decisions/007`): no hierarchy, so nothing to borrow, no priorities and no
+//! quantum. A class that has no parent sends at its rate whatever `ceil` is; that and its `cburst` tell only where they
+//! are the narrower ones.
 //!
 //! **An empty child is never asked**, as in Linux, so `red` does not learn that the link is idle: its average freezes
 //! above `max` and, once all senders are silent, it drops all that comes. `idle told` asks, as a link without a shaper
-//! does. Unlike in `tbf` the packet stays in the child until it may leave.
+//! does. Unlike in `tbf` any packet stays in the child until it may leave.
 
-use super::bucket::{Bucket, CHILD, IDLE, MPU, OVERHEAD, RATE, Weight, rate};
+use super::bucket::{Bucket, CHILD, IDLE, LINKLAYER, MPU, OVERHEAD, RATE, Weight, rate};
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
 use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
@@ -31,13 +33,16 @@ pub struct Htb<P> {
     wake: Option<Instant>,
 }
 
-/// A minute.
-const GREATEST_DEBT: i64 = -60_000_000_000;
+/// A nanosecond less than a minute.
+const GREATEST_DEBT: i64 = 1 - 60_000_000_000;
 
 const MANUAL: &str = "tc-htb(8)";
+const SOURCE: &str = "tc: q_htb.c";
 
-/// Bytes that `tc` adds to what the rate sends in a clock tick of a nanosecond, where a line has no burst.
-const FRAME: u64 = 1600;
+/// A word that belongs to a hierarchy.
+const fn of_several(name: &'static str) -> ParamSpec {
+    ParamSpec::refused(name, "has a meaning only among several classes; this is one class, the root", MANUAL)
+}
 
 const fn burst(name: &'static str, help: &'static str) -> ParamSpec {
     ParamSpec { name, unit: Unit::Bytes, default: Value::Unset, range: (1.0, 1e12), source: MANUAL, help }
@@ -46,10 +51,27 @@ const fn burst(name: &'static str, help: &'static str) -> ParamSpec {
 const PARAMS: &[ParamSpec] = &[
     RATE,
     ParamSpec { name: "ceil", source: MANUAL, help: "rate of the second bucket; unset: rate", ..RATE },
-    burst("burst", "bytes of the first bucket; unset: 1600 and what the rate sends in a nanosecond"),
+    burst("burst", "bytes of the first bucket; unset: mtu and what the rate sends in a nanosecond"),
+    ParamSpec::alias("buffer", "burst", SOURCE),
+    ParamSpec::alias("maxburst", "burst", SOURCE),
     burst("cburst", "bytes of the second bucket; unset: as burst, of ceil"),
+    ParamSpec::alias("cbuffer", "cburst", SOURCE),
+    ParamSpec::alias("cmaxburst", "cburst", SOURCE),
+    ParamSpec {
+        default: Value::Integer(1600),
+        range: (1.0, 4_294_967_295.0),
+        source: SOURCE,
+        ..burst("mtu", "what bursts are derived from where they are unset")
+    },
     MPU,
     OVERHEAD,
+    LINKLAYER,
+    of_several("prio"),
+    of_several("quantum"),
+    of_several("r2q"),
+    of_several("default"),
+    of_several("direct_qlen"),
+    ParamSpec::refused("offload", "there is no hardware to offload to", SOURCE),
     IDLE,
     ParamSpec { default: Value::Line("pfifo"), ..CHILD },
 ];
@@ -69,7 +91,7 @@ impl<P: Packet> Discipline for Htb<P> {
             return Err(Error("htb: ceil must not be less than rate".into()));
         }
         let bucket = |name, rate: goodqueue_units::Rate| {
-            let unset = FRAME + rate.as_bps() / 8_000_000_000;
+            let unset = args.integer("mtu").unwrap_or(0) + rate.as_bps() / 8_000_000_000;
             Bucket::new(rate, args.integer(name).unwrap_or(unset))
         };
         let Some(child) = args.child() else { return Err(Error("htb: no child".into())) };
@@ -99,7 +121,7 @@ impl<P: Packet> Qdisc<P> for Htb<P> {
             return None;
         }
         let packet = self.child.dequeue(now, owner)?;
-        let weight = self.weight.of(packet.len());
+        let weight = self.weight.of(packet.len().into());
         for bucket in &mut self.buckets {
             bucket.charge(now, bucket.cost(weight), GREATEST_DEBT);
         }

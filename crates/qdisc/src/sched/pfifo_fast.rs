@@ -10,7 +10,7 @@
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
 use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
 use alloc::format;
@@ -110,6 +110,11 @@ impl<P: Packet> Qdisc<P> for PfifoFast<P> {
     #[inline]
     fn dequeue<O: Owner<P>>(&mut self, _now: Instant, _owner: &mut O) -> Option<P> {
         self.bands.iter_mut().find_map(Band::pop)
+    }
+
+    fn head(&self) -> Head {
+        let looks = self.bands.iter().map(|band| band.packets.look());
+        { looks }.find(|look| *look != Head::Nothing).unwrap_or(Head::Nothing)
     }
 
     #[inline]

@@ -23,7 +23,7 @@ use super::lengths::{Lengths, Slot};
 use super::slab::{Chain, NIL, Slab};
 use crate::aqm::Periodic;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, QdiscSpec};
+use crate::param::{Args, Error, Link, QdiscSpec, Value};
 use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
 use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
@@ -85,6 +85,20 @@ impl<P: Packet> Discipline for Sfq<P> {
             keys: None,
             timer: (period > Duration::ZERO).then(|| Periodic::new(period, period)),
         })
+    }
+
+    /// As Linux does when it is set up, and so in the golden headers: no more slots than the line has buckets or packets.
+    /// Left alone, it has a slot more than packets; so the two defaults beside each other stand for a line without them.
+    fn settle(args: &mut Args) {
+        let integer = |name| args.integer(name).unwrap_or(1);
+        let (limit, mut flows) = (integer("limit"), integer("flows"));
+        if args.is_given("divisor") {
+            flows = flows.min(integer("divisor"));
+        }
+        if args.is_given("limit") && !(args.is_given("flows") && (limit, flows) == (127, 128)) {
+            flows = flows.min(limit);
+        }
+        args.put("flows", Value::Integer(flows));
     }
 }
 
@@ -385,6 +399,29 @@ mod tests {
             offer(&mut sfq, &mut owner, 1000, [0, 1, 2]);
             assert_eq!((owner.dropped.len(), drain(&mut sfq, &mut owner).as_slice()), (1, kept.as_slice()));
         }
+    }
+
+    /// sch_sfq.c: maxflows is at most divisor, and at most limit. With 3 slots of one packet each a fourth flow finds none;
+    /// were there a slot more, it would be let in, and the flow to be served next would pay.
+    #[test]
+    fn there_are_no_more_slots_than_packets() {
+        use crate::registry::parse_line;
+        let flows = |line: &str| parse_line(line).unwrap().integer("flows");
+        assert_eq!(
+            (flows("sfq"), flows("sfq limit 127"), flows("sfq limit 127 flows 128")),
+            (Some(128), Some(127), Some(128))
+        );
+        assert_eq!(
+            (flows("sfq divisor 16"), flows("sfq limit 20 flows 100"), flows("sfq limit 900 flows 400")),
+            (Some(16), Some(20), Some(400))
+        );
+        let printed = std::string::ToString::to_string(&parse_line("sfq").unwrap());
+        assert_eq!(flows(&printed), Some(128), "the canonical line is read back");
+        let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+        let mut sfq = Sfq::build(&parse_line("sfq limit 3").unwrap(), &link).unwrap();
+        let mut owner = Noted::default();
+        offer(&mut sfq, &mut owner, 1000, [0, 100, 200, 300]);
+        assert_eq!(owner.dropped, [300]);
     }
 
     #[test]

@@ -1,26 +1,29 @@
 //! TBF: a token bucket filter over a queue of its own, or over any other discipline.
 //!
-//! Source: tc-tbf(8). Tokens come at `rate` into a bucket of `burst` bytes; a packet leaves when there are tokens for
-//! all of it. With `peakrate` a second, small bucket paces what the first lets burst. A packet that exceeds a bucket
-//! could never leave, so it is dropped on arrival. The queue is a `bfifo` of `limit` bytes, or of what `rate` (and
-//! `peakrate`) send in `latency` beside the burst; `child` puts another discipline there, which has its own limit.
+//! Source: tc-tbf(8); net/sched/sch_tbf.c and tc's q_tbf.c were read for what it leaves open. Tokens come at `rate` into a
+//! bucket of `burst` bytes; a packet leaves when there are tokens for all of it. With `peakrate` a second, small bucket
+//! paces what the first lets burst. A packet that exceeds a bucket could never leave, so it is dropped on arrival. The
+//! queue is a `bfifo` of `limit` bytes, or of what `rate` (and `peakrate`) send in `latency` beside the burst; `child` puts
+//! another discipline there, which has its own limit.
 //!
-//! As in Linux the packet that waits for tokens has left the child already, since the filter must know its length: for
-//! CoDel it no longer queues. It counts for the backlog, but not for the child's limit (in Linux it does: one packet).
+//! The filter must know a packet's length before it takes it. As in Linux it looks at the head of what shows it (the
+//! FIFOs, `red`, `choke`, `sfb`): there the packet that waits for tokens still queues. All others are asked for a packet,
+//! which the filter then keeps: for CoDel it no longer queues. It counts for the backlog, but not for the child's limit (in
+//! Linux it does: one packet).
 //!
-//! An empty child is asked for a packet, too, so that it learns of idleness, but `red` and `choke` are not: Linux looks
-//! into their queue instead, and their average freezes above `max` for good once all senders have fallen silent.
-//! `idle told` asks these, too.
+//! **What is looked at is never asked while it is empty**, so `red` and `choke` do not learn that the link is idle: their
+//! average freezes, above `max` for good once all senders have fallen silent. `idle told` asks them, as a link does.
 //!
-//! Differences from Linux, for which there are no traces: `overhead` without ATM cells, no `mtu` of tables; nanoseconds are
-//! rounded as `bucket.rs` says. `tc` has no defaults of rate, burst and latency; here they are the link's rate and
-//! those of the manual's example.
+//! Differences from Linux, for which there are no traces: nanoseconds are rounded as `bucket.rs` says; bursts and rates are
+//! not rounded to the clock ticks of tc's messages. `tc` has no defaults of rate, burst and latency; here they are the
+//! link's rate and those of the manual's example.
 
-use super::bucket::{Bucket, CHILD, IDLE, MPU, OVERHEAD, RATE, Weight, rate};
-use crate::fifo::Fifo;
+use super::bucket::{Bucket, CHILD, IDLE, LINKLAYER, MPU, OVERHEAD, RATE, Weight, rate};
+use super::fifo::Bfifo;
 use crate::packet::Packet;
+use crate::packet::Plain;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
 use crate::registry::{AnyQdisc, Discipline};
 use crate::signal::{Drop, Owner};
 use alloc::format;
@@ -28,20 +31,18 @@ use goodqueue_units::{Duration, Instant, Rate};
 
 /// `tc`'s `tbf`.
 pub struct Tbf<P> {
-    queue: Queue<P>,
+    child: AnyQdisc<P>,
+    /// The packet that waits for tokens, if the child had to give it to show it.
+    kept: Option<P>,
+    /// Whether a child that shows that it is empty is asked, too.
+    tells_idle: bool,
     bucket: Bucket,
     peak: Option<Bucket>,
     weight: Weight,
-    /// The greatest weight that both buckets hold.
-    greatest: u64,
+    /// The longest packet that both buckets hold.
+    longest: u64,
     /// When the packet that waits may leave.
     wake: Option<Instant>,
-}
-
-/// What the filter takes packets from.
-enum Queue<P> {
-    Own { fifo: Fifo<P>, limit: u64 },
-    Child { child: AnyQdisc<P>, peeked: Option<P>, asks_when_empty: bool },
 }
 
 const MANUAL: &str = "tc-tbf(8)";
@@ -58,6 +59,8 @@ const PARAMS: &[ParamSpec] = &[
         "tc-tbf(8), the example",
         "bytes that may leave at once after a pause",
     ),
+    ParamSpec::alias("buffer", "burst", MANUAL),
+    ParamSpec::alias("maxburst", "burst", MANUAL),
     ParamSpec {
         name: "latency",
         unit: Unit::Time,
@@ -74,8 +77,10 @@ const PARAMS: &[ParamSpec] = &[
         ..RATE
     },
     size("minburst", Value::Unset, MANUAL, "bucket of peakrate in bytes; unset: a full frame"),
+    ParamSpec::alias("mtu", "minburst", MANUAL),
     MPU,
     OVERHEAD,
+    LINKLAYER,
     IDLE,
     CHILD,
 ];
@@ -96,75 +101,61 @@ impl<P: Packet> Discipline for Tbf<P> {
         if peakrate.is_some_and(|peakrate| peakrate <= rate) {
             return refuse("peakrate must be greater than rate");
         }
-        let queue = if let Some(child) = args.child() {
+        let below = Link { rate, ..*link };
+        let child = if let Some(child) = args.child() {
             if args.integer("limit").is_some() || args.time("latency").is_some() {
                 return refuse("limit and latency are of its own queue; a child has its own limit");
             }
-            let asks_when_empty =
-                args.choice("idle") == "told" || !matches!(child.spec.name, "red" | "choke");
-            let child = AnyQdisc::build(child, &Link { rate, ..*link })?;
-            Queue::Child { child, peeked: None, asks_when_empty }
+            AnyQdisc::build(child, &below)?
         } else {
             let latency = args.time("latency").unwrap_or(Duration::from_millis(70));
             let of_rate = rate.bytes_in(latency).saturating_add(burst);
             let of_peak = peakrate.map_or(u64::MAX, |peak| peak.bytes_in(latency).saturating_add(minburst));
-            let limit = args.integer("limit").unwrap_or(of_rate.min(of_peak));
-            Queue::Own { fifo: Fifo::default(), limit }
+            let mut queue = Args::defaults(const { &Bfifo::<Plain>::SPEC });
+            queue.put("limit", Value::Integer(args.integer("limit").unwrap_or(of_rate.min(of_peak))));
+            AnyQdisc::build(&queue, &below)?
         };
+        let weight = Weight::new(args);
         Ok(Self {
-            queue,
-            bucket: Bucket::new(rate, burst),
-            peak: peakrate.map(|peakrate| Bucket::new(peakrate, minburst)),
-            weight: Weight::new(args),
-            greatest: if peakrate.is_some() { burst.min(minburst) } else { burst },
+            child,
+            kept: None,
+            tells_idle: args.choice("idle") == "told",
+            bucket: Bucket::new(rate, weight.of(burst)),
+            peak: peakrate.map(|peakrate| Bucket::new(peakrate, weight.of(minburst))),
+            weight,
+            longest: if peakrate.is_some() { burst.min(minburst) } else { burst },
             wake: None,
         })
     }
 }
 
-impl<P: Packet> Queue<P> {
+impl<P: Packet> Tbf<P> {
     /// The length of the packet that would leave next.
-    fn peek<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<u32> {
-        match self {
-            Self::Own { fifo, .. } => fifo.head().map(P::len),
-            Self::Child { child, peeked, asks_when_empty } => {
-                if peeked.is_none() && (*asks_when_empty || child.backlog().packets > 0) {
-                    *peeked = child.dequeue(now, owner);
-                }
-                peeked.as_ref().map(P::len)
+    fn next<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<u32> {
+        if self.kept.is_none() {
+            match self.child.head() {
+                Head::Length(len) => return Some(len),
+                Head::Nothing if !self.tells_idle => return None,
+                Head::Nothing | Head::Unknown => self.kept = self.child.dequeue(now, owner),
             }
         }
-    }
-
-    fn pop(&mut self) -> Option<P> {
-        match self {
-            Self::Own { fifo, .. } => fifo.pop(),
-            Self::Child { peeked, .. } => peeked.take(),
-        }
+        self.kept.as_ref().map(P::len)
     }
 }
 
 impl<P: Packet> Qdisc<P> for Tbf<P> {
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
-        let fits = self.weight.of(packet.len()) <= self.greatest;
-        match &mut self.queue {
-            Queue::Child { child, .. } if fits => child.enqueue(now, packet, owner),
-            Queue::Own { fifo, limit } if fits && fifo.bytes() + u64::from(packet.len()) <= *limit => {
-                packet.set_arrival(now);
-                fifo.push(packet);
-                Enqueued::Success
-            }
-            _ => {
-                packet.set_arrival(now);
-                owner.dropped(packet, Drop::Overlimit);
-                Enqueued::Dropped
-            }
+        if u64::from(packet.len()) <= self.longest {
+            return self.child.enqueue(now, packet, owner);
         }
+        packet.set_arrival(now);
+        owner.dropped(packet, Drop::Overlimit);
+        Enqueued::Dropped
     }
 
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
         self.wake = None;
-        let weight = self.weight.of(self.queue.peek(now, owner)?);
+        let weight = self.weight.of(self.next(now, owner)?.into());
         let buckets = || core::iter::once(&self.bucket).chain(&self.peak);
         let wait = buckets().map(|bucket| bucket.wait(now, bucket.cost(weight))).max();
         if let Some(wait) = wait.filter(|wait| *wait > Duration::ZERO) {
@@ -174,41 +165,28 @@ impl<P: Packet> Qdisc<P> for Tbf<P> {
         for bucket in core::iter::once(&mut self.bucket).chain(&mut self.peak) {
             bucket.charge(now, bucket.cost(weight), i64::MIN);
         }
-        self.queue.pop()
+        self.kept.take().or_else(|| self.child.dequeue(now, owner))
     }
 
     fn next_timer(&self) -> Option<Instant> {
-        let of_child = match &self.queue {
-            Queue::Own { .. } => None,
-            Queue::Child { child, .. } => child.next_timer(),
-        };
-        self.wake.into_iter().chain(of_child).min()
+        self.wake.into_iter().chain(self.child.next_timer()).min()
     }
 
     fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
         self.wake = self.wake.filter(|due| *due > now);
-        if let Queue::Child { child, .. } = &mut self.queue
-            && child.next_timer().is_some_and(|due| due <= now)
-        {
-            child.on_timer(now, owner);
+        if self.child.next_timer().is_some_and(|due| due <= now) {
+            self.child.on_timer(now, owner);
         }
     }
 
     fn backlog(&self) -> Backlog {
-        match &self.queue {
-            Queue::Own { fifo, .. } => fifo.backlog(),
-            Queue::Child { child, peeked, .. } => {
-                let Backlog { packets, bytes } = child.backlog();
-                let peeked_bytes = peeked.as_ref().map_or(0, |packet| u64::from(packet.len()));
-                Backlog { packets: packets + u32::from(peeked.is_some()), bytes: bytes + peeked_bytes }
-            }
-        }
+        let Backlog { packets, bytes } = self.child.backlog();
+        let kept = self.kept.as_ref().map_or(0, |packet| u64::from(packet.len()));
+        Backlog { packets: packets + u32::from(self.kept.is_some()), bytes: bytes + kept }
     }
 
     fn probe(&self, probe: &mut dyn Probe) {
-        if let Queue::Child { child, .. } = &self.queue {
-            child.probe(probe);
-        }
+        self.child.probe(probe);
     }
 }
 

@@ -79,10 +79,10 @@ const CHILDREN: [&str; 6] = [
 pub(crate) fn unusual(param: &ParamSpec, which: usize) -> String {
     let (least, greatest) = param.range;
     let small = match param.unit {
-        Unit::Time => 1e6,
+        Unit::Time | Unit::TimeOrPackets | Unit::Milliseconds => 1e6,
         Unit::Bytes => 20_000.0,
         Unit::Packets => 20.0,
-        Unit::Real => f64::midpoint(least, greatest),
+        Unit::Real | Unit::Percent => f64::midpoint(least, greatest),
         _ => 8.0,
     };
     let value = [least, greatest, small.clamp(least, greatest)][which % 3];
@@ -94,9 +94,12 @@ pub(crate) fn unusual(param: &ParamSpec, which: usize) -> String {
         Unit::Shorthand(table) => return table[which % table.len()].0.to_string(),
         Unit::Masked => ["0x1/0x3", "0xff/0xff"][which % 2].to_string(),
         Unit::Line => CHILDREN[which % CHILDREN.len()].to_string(),
-        Unit::Time => format!("{}ns", value as u64),
+        // The parameter itself has its turn; what is refused makes no line.
+        Unit::Alias(_) | Unit::Refused(_) => return String::new(),
+        Unit::TimeOrPackets if which.is_multiple_of(2) => format!("{which}p"),
+        Unit::Time | Unit::TimeOrPackets | Unit::Milliseconds => format!("{}ns", value as u64),
         Unit::Rate => format!("{}bit", value as u64),
-        Unit::Real => value.to_string(),
+        Unit::Real | Unit::Percent => value.to_string(),
         _ => (value as u64).to_string(),
     };
     format!("{} {text}", param.name)

@@ -91,8 +91,8 @@ pub(crate) fn set_up(args: &Args, limit: &str, scale: Scale) -> Result<Params, E
     let avpkt = integer("avpkt").unwrap_or(1);
     let unit = if scale == Scale::Packets { avpkt } else { 1 };
     let (min, max, burst) = thresholds(args, limit, unit);
-    if max <= min {
-        return Err(refuse("max must be greater than min"));
+    if max < min || max == 0 {
+        return Err(refuse("max must be above zero and not less than min"));
     }
     let wlog = wlog(min * unit, burst, avpkt).ok_or_else(|| {
         refuse(&format!("no weight lets a burst of {burst} packets pass; burst must be at least min / avpkt"))
@@ -210,7 +210,11 @@ mod tests {
     #[test]
     fn contradictions_are_refused_in_one_line() {
         let refused = |line| red(line).unwrap_err().0;
-        assert_eq!(refused("min 30000 max 20000"), "red: max must be greater than min");
+        assert_eq!(refused("min 30000 max 20000"), "red: max must be above zero and not less than min");
+        assert!(
+            red("min 30000 max 30000").is_ok(),
+            "tc takes equal thresholds: below pass all, from there drop all"
+        );
         assert_eq!(refused("nodrop"), "red nodrop: has a meaning only with ecn");
         assert!(refused("min 30000 burst 10").contains("burst must be at least min / avpkt"));
         assert!(refused("limit 2000000000 min 400000000 burst 400000").contains("31 bits"));

@@ -46,7 +46,7 @@ pub(super) struct Linux {
 
 impl Linux {
     pub(super) fn new(args: &Args, control: &Control, mtu: u32) -> Self {
-        let step = match args.integer("step_thresh_pkts") {
+        let step = match args.packets("step_thresh") {
             Some(packets) => Step::Packets(packets as usize),
             None => Step::Time(args.time("step_thresh").unwrap_or(Duration::ZERO)),
         };

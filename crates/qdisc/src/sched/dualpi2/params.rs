@@ -10,6 +10,7 @@ pub(super) const RFC9332: &str = "rfc9332";
 pub(super) const TIME_SHIFTED_FIFO: &str = "ts_fifo";
 /// Linux takes gains in 256ths of 1/s.
 const GAIN_SCALE: f64 = 256.0;
+const GREATEST_GAIN: f64 = 65_535.0;
 /// tc takes a typical RTT for a sixth of the greatest.
 const MAX_TO_TYPICAL: u64 = 6;
 
@@ -18,8 +19,7 @@ const APPENDIX: &str = "RFC 9332, A.1";
 const EITHER: &str = "tc-dualpi2(8); RFC 9332, A.1";
 
 /// Parameters of one variant only.
-const OF_LINUX: &[&str] =
-    &["step_thresh", "step_thresh_pkts", "min_qlen_step", "on_overload", "drop_at", "l4s", "typical_rtt"];
+const OF_LINUX: &[&str] = &["step_thresh", "min_qlen_step", "on_overload", "drop_at", "l4s", "typical_rtt"];
 const OF_RFC9332: &[&str] = &["min_th", "range", "th_len", "scheduler", "tshift"];
 
 const fn time(name: &'static str, default: Value, source: &'static str, help: &'static str) -> ParamSpec {
@@ -31,7 +31,7 @@ const fn packets(name: &'static str, default: Value, source: &'static str, help:
 }
 
 const fn gain(name: &'static str, default: Value, help: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Real, default, range: (0.0, 65_535.0), source: EITHER, help }
+    ParamSpec { name, unit: Unit::Real, default, range: (0.0, GREATEST_GAIN), source: EITHER, help }
 }
 
 /// One of two words for `linux`, the first by default; none for `rfc9332`.
@@ -87,21 +87,19 @@ pub(super) const PARAMS: &[ParamSpec] = &[
         "max_rtt",
         Value::PerVariant(&[Value::Unset, Value::Integer(100_000_000)]),
         EITHER,
-        "greatest round trip expected; linux: if set, target, tupdate, alpha and beta follow from it",
+        "greatest round trip expected; linux: target, tupdate, alpha and beta follow from it, and stand in its place",
     ),
     time("typical_rtt", Value::Unset, MAN, "as max_rtt, of which it is a sixth unless both are set"),
-    time(
-        "step_thresh",
-        Value::PerVariant(&[Value::Integer(1_000_000), Value::Unset]),
-        MAN,
-        "time in the L4S queue from which every packet is marked",
-    ),
-    packets(
-        "step_thresh_pkts",
-        Value::Unset,
-        MAN,
-        "packets in the L4S queue from which every packet is marked; if set, instead of step_thresh",
-    ),
+    ParamSpec {
+        unit: Unit::TimeOrPackets,
+        range: (0.0, 60e9),
+        ..time(
+            "step_thresh",
+            Value::PerVariant(&[Value::Integer(1_000_000), Value::Unset]),
+            MAN,
+            "time or packets in the L4S queue from which every packet is marked",
+        )
+    },
     packets(
         "min_qlen_step",
         Value::PerVariant(&[Value::Integer(0), Value::Unset]),
@@ -113,11 +111,19 @@ pub(super) const PARAMS: &[ParamSpec] = &[
     either("l4s", &["l4s_ect", "any_ect"], "what the L4S queue takes: ECT(1) and CE, or ECT(0) too"),
     ParamSpec {
         name: "classic_protection",
-        unit: Unit::Real,
+        unit: Unit::Percent,
         default: Value::PerVariant(&[Value::Real(10.0), Value::Real(6.25)]),
         range: (0.0, 100.0),
         source: "tc-dualpi2(8); RFC 9332, 4.2.2: 1/16",
-        help: "percent of the link that the classic queue gets at least; linux: whole percents",
+        help: "share of the link that the classic queue gets at least; linux: whole percents",
+    },
+    ParamSpec {
+        name: "split_gso",
+        unit: Unit::Flag,
+        default: Value::Unset,
+        range: (0.0, 0.0),
+        source: MAN,
+        help: "take large packets apart on arrival: no effect, since there are none here",
     },
     time(
         "min_th",
@@ -211,6 +217,23 @@ pub(super) fn control(args: &Args) -> Result<Control, Error> {
     })
 }
 
+/// Replaces `max_rtt` and `typical_rtt` of Linux's variant by what follows from them. As in `tc`, that goes before what
+/// the line says.
+pub(super) fn settle(args: &mut Args) {
+    let (max_rtt, typical_rtt) = (args.time("max_rtt"), args.time("typical_rtt"));
+    if is_rfc9332(args) || (max_rtt.is_none() && typical_rtt.is_none()) {
+        return;
+    }
+    if let Ok(Control { target, tupdate, alpha, beta }) = by_tc(max_rtt, typical_rtt) {
+        args.put("target", Value::Integer(target.as_nanos()));
+        args.put("tupdate", Value::Integer(tupdate.as_nanos()));
+        args.put("alpha", Value::Real(alpha));
+        args.put("beta", Value::Real(beta));
+        args.put("max_rtt", Value::Unset);
+        args.put("typical_rtt", Value::Unset);
+    }
+}
+
 /// A.1, lines 8 to 14.
 fn by_the_rfc(args: &Args, max_rtt: Duration) -> Control {
     let target = args.time("target").unwrap_or(Duration::ZERO);
@@ -241,6 +264,9 @@ fn by_tc(max_rtt: Option<Duration>, typical_rtt: Option<Duration>) -> Result<Con
     let beta = cut(f64::from(0.3_f32) / rtt * 1e6);
     if alpha == 0.0 || beta == 0.0 {
         return refuse("so long that alpha or beta comes out as 0");
+    }
+    if beta > GREATEST_GAIN {
+        return refuse("so short that beta exceeds 65535");
     }
     Ok(Control {
         target: Duration::from_micros(typical),

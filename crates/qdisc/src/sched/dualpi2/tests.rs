@@ -1,5 +1,6 @@
 use super::*;
 use crate::packet::Plain;
+use crate::registry::parse_line;
 use crate::signal::Mark;
 use alloc::vec::Vec;
 use goodqueue_units::{Ecn, Rate};
@@ -114,6 +115,24 @@ fn tc_derives_the_controller_from_round_trip_times() {
     let refused = |words| control(words).unwrap_err().0;
     assert_eq!(refused("max_rtt 10ms typical_rtt 20ms"), "dualpi2 max_rtt: is less than typical_rtt");
     assert!(refused("max_rtt 60s").contains("alpha"));
+    assert!(refused("max_rtt 2us").contains("beta"));
+}
+
+/// Else a record would name a target and gains beside `max_rtt` that are not those it ran with. `tc` sends the kernel only
+/// what follows, so that goes before what the line says.
+#[test]
+fn the_printed_line_has_what_follows_from_round_trip_times() {
+    let line = |words: &str| alloc::string::ToString::to_string(&parse_line(words).unwrap());
+    let printed = line("dualpi2 max_rtt 120ms target 5ms split_gso classic_protection 20%");
+    assert_eq!(
+        printed,
+        "dualpi2 limit 10000 coupling_factor 2 target 20ms tupdate 20ms alpha 0.13671875 beta 2.5 step_thresh 1ms \
+         min_qlen_step 0 drop_on_overload drop_dequeue l4s_ect classic_protection 20 split_gso variant linux"
+    );
+    assert_eq!(line(&printed), printed);
+    assert_eq!(line("dualpi2 typical_rtt 20ms"), line("dualpi2 max_rtt 120ms"));
+    assert!(line("dualpi2 variant rfc9332 max_rtt 50ms").contains(" max_rtt 50ms "));
+    assert!(line("dualpi2 max_rtt 60s").contains(" max_rtt 60s "), "for build to refuse");
 }
 
 #[test]
@@ -245,7 +264,7 @@ fn linux_steps_by_time_or_by_packets() {
     assert_eq!(marked("", 1000, 2), []);
     assert_eq!(marked("", 1001, 2), [0, 1]);
     assert_eq!(marked("min_qlen_step 1", 1001, 2), [1]);
-    assert_eq!(marked("step_thresh_pkts 2", 0, 4), [0]);
+    assert_eq!(marked("step_thresh 2packets", 0, 4), [0]);
 }
 
 /// drop_enqueue judges arrivals, tells success of what it drops, and nothing is judged again as it leaves.

@@ -46,7 +46,8 @@ fn a_packet_leaves_while_there_is_no_debt() {
     );
 }
 
-/// 60 s at 1 kbit/s are 7500 bytes: a packet of 9000 owes 72 s less the burst, of which 60 s are collected.
+/// 60 s at 1 kbit/s are 7500 bytes: a packet of 9000 owes 72 s less the burst. sch_htb.c: a debt of a minute or more
+/// becomes a nanosecond less than one.
 #[test]
 fn debts_of_more_than_a_minute_are_forgiven() {
     let mut htb = AnyQdisc::<Plain>::parse("htb rate 1kbit burst 1b", &LINK).unwrap();
@@ -55,7 +56,7 @@ fn debts_of_more_than_a_minute_are_forgiven() {
     htb.enqueue(Instant::ZERO, Plain::new(9000), &mut owner);
     assert!(htb.dequeue(Instant::ZERO, &mut owner).is_some());
     assert!(htb.dequeue(Instant::ZERO, &mut owner).is_none());
-    assert_eq!(htb.next_timer(), Some(Instant::from_nanos(60_000_000_000)));
+    assert_eq!(htb.next_timer(), Some(Instant::from_nanos(59_999_999_999)));
 }
 
 /// The child's timer and the shaper's, whichever is first; each call fires the one that is due. `pi` looks at its queue
@@ -111,11 +112,39 @@ fn an_empty_child_is_not_asked_unless_the_line_says_so() {
     assert!(average("idle told") < 1e-9);
 }
 
+/// What the frozen average does: eight packets of 1000 bytes found 0 to 7000, so with a weight of 1/2 it is far above max
+/// (3000); when all has left and nobody sent for an hour, Linux's red still drops what comes.
+#[test]
+fn after_an_hour_of_silence_red_still_drops_unless_it_is_told() {
+    for (idle, queued) in [("linux", 0), ("told", 1)] {
+        let line =
+            ["htb rate 10mbit idle ", idle, " child red limit 60000 min 1000 max 3000 burst 1"].concat();
+        let (mut htb, mut owner) = (AnyQdisc::<Plain>::parse(&line, &LINK).unwrap(), Noted::default());
+        let mut now = Instant::from_nanos(1);
+        for _ in 0..8 {
+            htb.enqueue(now, Plain::new(1000), &mut owner);
+        }
+        while htb.backlog().packets > 0 {
+            now += Duration::from_millis(1);
+            htb.dequeue(now, &mut owner);
+        }
+        htb.dequeue(now, &mut owner);
+        now += Duration::from_secs(3600);
+        htb.enqueue(now, Plain::new(1000), &mut owner);
+        assert_eq!(htb.backlog().packets, queued, "{idle}");
+    }
+}
+
 #[test]
 fn its_line_holds_the_child_with_all_its_parameters() {
-    let line = parse_line("htb rate 10mbit burst 1600").unwrap().to_string();
-    assert_eq!(line, "htb rate 10mbit burst 1600 mpu 0 overhead 0 idle linux child pfifo limit 1000");
+    let line = parse_line("htb rate 10mbit buffer 1600").unwrap().to_string();
+    assert_eq!(
+        line,
+        "htb rate 10mbit burst 1600 mtu 1600 mpu 0 overhead 0 linklayer ethernet idle linux child pfifo limit 1000"
+    );
     assert_eq!(parse_line(&line).unwrap().to_string(), line);
     let refused = AnyQdisc::<Plain>::parse("htb rate 10mbit ceil 5mbit", &LINK).map(|_| ()).unwrap_err();
     assert_eq!(refused.0, "htb: ceil must not be less than rate");
+    let refused = parse_line("htb rate 10mbit prio 1").unwrap_err();
+    assert_eq!(refused.0, "htb prio: has a meaning only among several classes; this is one class, the root");
 }

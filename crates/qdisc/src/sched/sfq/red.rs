@@ -133,6 +133,7 @@ mod tests {
     use crate::param::{Args, Error, Link};
     use crate::qdisc::{Enqueued, Qdisc};
     use crate::registry::Discipline;
+    use crate::signal::{Drop, Mark, Owner};
     use goodqueue_units::{Duration, Ecn, Instant, Rate};
     use std::format;
     use std::vec::Vec;
@@ -215,13 +216,62 @@ mod tests {
         assert_eq!(sfq.red.as_ref().unwrap().shown(slot), (2500, -1, 0));
     }
 
+    /// Draws the numbers from 0 on.
+    struct Counting(u64);
+
+    impl Owner<Plain> for Counting {
+        fn dropped(&mut self, packet: Plain, _why: Drop) {
+            panic!("{packet:?}");
+        }
+        fn marked(&mut self, _packet: &Plain, _why: Mark) {}
+        fn random_u32(&mut self) -> u32 {
+            0
+        }
+        fn random_u64(&mut self) -> u64 {
+            self.0 += 1;
+            self.0 - 1
+        }
+    }
+
+    /// sch_sfq.c forgets the averages of the slots that are busy when all is dealt anew, and no others. Flows 0 and `twin` share
+    /// a bucket, and part under the new keys. Flow `gone` had three packets: 0, 1000, 2500 (the weight is 1/2, so doubled),
+    /// and left. The twin is dealt into its slot, and goes on from there: 2500 - 1250 + 0.
+    #[test]
+    fn a_slot_that_was_free_keeps_the_average_of_the_flow_that_left_it() {
+        let (mut sfq, mut owner) = (
+            sfq("perturb 10 redflowlimit 1 min 100000 max 300000 avpkt 100000 burst 1").unwrap(),
+            Counting(0),
+        );
+        let flow = |flow_hash| Plain { flow_hash, ..Plain::new(1000) };
+        // Drawn at set-up, twice where they are perturbed, and at the timer.
+        let [old, new] = [[2, 3], [4, 5]];
+        let parts = |hash: &u32| {
+            let bucket = |hash, keys| sfq.bucket(&flow(hash), keys);
+            bucket(*hash, old) == bucket(0, old) && bucket(*hash, new) != bucket(0, new)
+        };
+        let twin = (1..).find(parts).unwrap();
+        let gone = (1..).find(|hash| sfq.bucket(&flow(*hash), old) != sfq.bucket(&flow(0), old)).unwrap();
+        for hash in [0, 0, 0, 0, 0, gone, gone, gone] {
+            sfq.enqueue(Instant::ZERO, flow(hash), &mut owner);
+        }
+        let slot = sfq.buckets[sfq.bucket(&flow(gone), old) as usize];
+        while sfq.slots[slot as usize].packets > 0 {
+            sfq.dequeue(Instant::ZERO, &mut owner);
+        }
+        assert_eq!(sfq.red.as_ref().unwrap().shown(slot).0, 2500);
+        sfq.enqueue(Instant::ZERO, flow(twin), &mut owner);
+        sfq.on_timer(Instant::ZERO + Duration::from_secs(10), &mut owner);
+        assert_eq!(sfq.buckets[sfq.bucket(&flow(twin), new) as usize], slot);
+        assert_eq!(sfq.red.as_ref().unwrap().shown(slot).0, 1250);
+    }
+
     /// tc-sfq(8): max is redflowlimit / 4, min max / 3, burst (2 min + max) / (3 avpkt): 36000 gives 9000, 3000, 5.
     #[test]
     fn what_the_line_leaves_out_is_derived_as_tc_derives_it() {
         let params = |words| format!("{:?}", sfq(words).unwrap().red.unwrap().params);
         assert_eq!(params("redflowlimit 36000"), params("redflowlimit 1 min 3000 max 9000 burst 5"));
         assert_eq!(sfq("ecn").unwrap_err().0, "sfq ecn: has a meaning only with redflowlimit");
-        assert_eq!(sfq("redflowlimit 3").unwrap_err().0, "sfq: max must be greater than min");
+        assert_eq!(sfq("redflowlimit 3").unwrap_err().0, "sfq: max must be above zero and not less than min");
         assert!(
             sfq("probability 0.02 avpkt 1000 noecn").unwrap().red.is_none(),
             "the canonical line is read back"

@@ -79,23 +79,84 @@ fn its_own_queue_is_as_long_as_latency_says() {
     assert_eq!((qdisc.backlog().bytes, owner.dropped), (64_500, [43, 99].to_vec()));
 }
 
-/// An empty child is asked, so that `ared` begins its idle time; `red` only where the line says so.
 #[test]
 fn a_line_names_the_child_and_is_read_back() {
-    let line = parse_line("tbf rate 10mbit burst 32kb child codel target 7ms").unwrap().to_string();
+    let line = |words| parse_line(words).unwrap().to_string();
     let child = "child codel limit 1000 target 7ms interval 100ms noecn variant linux";
-    assert_eq!(line, ["tbf rate 10mbit burst 32768 mpu 0 overhead 0 idle linux ", child].concat());
-    assert_eq!(parse_line(&line).unwrap().to_string(), line);
-    let asks = |line| {
-        let Queue::Child { asks_when_empty, .. } =
-            Tbf::<Plain>::build(&parse_line(line).unwrap(), &LINK).unwrap().queue
-        else {
-            panic!("no child")
+    let want =
+        ["tbf rate 10mbit burst 32768 mpu 0 overhead 0 linklayer ethernet idle linux ", child].concat();
+    assert_eq!(line("tbf rate 10mbit burst 32kb child codel target 7ms"), want);
+    assert_eq!(line(&want), want);
+    // tc's other words.
+    assert_eq!(line("tbf buffer 32kb"), line("tbf burst 32kb"));
+    assert_eq!(
+        line("tbf maxburst 9kb peakrate 9mbit mtu 2kb"),
+        line("tbf burst 9kb peakrate 9mbit minburst 2kb")
+    );
+}
+
+/// RED's average and, if `idle` began, the time since; the packets that wait in its own queue.
+#[derive(Default)]
+struct Red(Option<i128>, i128);
+
+impl Probe for Red {
+    fn integer(&mut self, name: &'static str, value: i128) {
+        match name {
+            "qavg" => self.0 = Some(value),
+            "qidlestart" => self.1 = value,
+            _ => {}
+        }
+    }
+    fn real(&mut self, _name: &'static str, _value: f64) {}
+}
+
+/// `red` shows its head, so the packet that waits for tokens still queues there, and an empty one is not asked: its idle time
+/// never begins. `idle told` asks it, and a link would. A weight of 1/2, so the average is kept doubled. The first packet
+/// goes at once, the second waits in red: arrivals find 0, 0 and 1000 bytes and make 0, 0 and 1000.
+#[test]
+fn red_keeps_its_packets_and_does_not_learn_of_idleness() {
+    for (idle, began) in [("linux", false), ("told", true)] {
+        let line =
+            ["tbf rate 1mbit burst 1000 idle ", idle, " child red limit 60000 min 1000 max 3000 burst 1"]
+                .concat();
+        let (mut qdisc, mut owner, at) = (tbf(&line), Noted::default(), Instant::from_nanos);
+        let offer = |qdisc: &mut AnyQdisc<Plain>, owner: &mut Noted| {
+            qdisc.enqueue(at(1), Plain::new(1000), owner);
         };
-        asks_when_empty
-    };
-    assert!(asks("tbf child codel") && asks("tbf idle told child red limit 100000"));
-    assert!(!asks("tbf child red limit 100000"));
+        offer(&mut qdisc, &mut owner);
+        assert!(qdisc.dequeue(at(1), &mut owner).is_some());
+        offer(&mut qdisc, &mut owner);
+        assert!(qdisc.dequeue(at(1), &mut owner).is_none());
+        offer(&mut qdisc, &mut owner);
+        for second in 1..4 {
+            qdisc.dequeue(at(second * 1_000_000_000), &mut owner);
+        }
+        let mut red = Red::default();
+        qdisc.probe(&mut red);
+        assert_eq!((qdisc.backlog().packets, red.0, red.1 != 0), (0, Some(1000), began), "{idle}");
+    }
+}
+
+/// CoDel may drop what is in front, so it must be asked: the packet that waits is out of it.
+#[test]
+fn codel_gives_its_packet_to_show_it() {
+    let (mut qdisc, mut owner) = (tbf("tbf rate 1mbit burst 1000 child codel limit 1"), Noted::default());
+    for id in 0..3 {
+        qdisc.enqueue(Instant::ZERO, Plain { id, ..Plain::new(1000) }, &mut owner);
+        let _ = qdisc.dequeue(Instant::ZERO, &mut owner);
+    }
+    // 0 has left, 1 waits for tokens, 2 fills the child's limit of 1.
+    assert_eq!((qdisc.backlog().packets, owner.dropped.len()), (2, 0));
+}
+
+/// sch_tbf.c: the bucket holds what a packet of `burst` bytes weighs, so that such a packet may pass whatever the overhead;
+/// one of a byte more is dropped. With 26 bytes of overhead 1500 are 1526, 32 cells of 53 bytes: 1696 bytes, 13.568 ms.
+#[test]
+fn a_burst_is_a_packets_length_without_overhead() {
+    let line = "tbf rate 1mbit burst 1500 overhead 26";
+    assert_eq!(departures(line, &[1500, 1501, 1500]), [0, 1526 * 8000]);
+    let cells = [line, " linklayer atm limit 10000"].concat();
+    assert_eq!(departures(&cells, &[1500, 1500]), [0, 13_568_000]);
 }
 
 #[test]
