@@ -24,7 +24,7 @@ use super::{Aqm, Periodic};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Probe};
 use crate::signal::Owner;
 use goodqueue_units::{Duration, Instant};
 
@@ -175,6 +175,17 @@ impl Aqm for Ared {
             adaptation: Adaptation::new(args, link),
             timer: Periodic::new(interval, interval),
         })
+    }
+
+    fn change(&mut self, now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
+        let Self { law, adaptation, timer } = Self::build(args, link)?;
+        self.law.change(now, law);
+        (self.adaptation, self.timer) = (adaptation, timer.going_on_from(self.timer));
+        Ok(())
+    }
+
+    fn limit(&self) -> Backlog {
+        self.law.limit()
     }
 
     #[inline]

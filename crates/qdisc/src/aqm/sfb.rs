@@ -28,7 +28,7 @@ use super::{Aqm, mark};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Probe};
 use crate::signal::{Drop, Mark, Owner};
 use goodqueue_units::{Duration, Instant};
 
@@ -189,6 +189,19 @@ impl Aqm for Sfb {
         })
     }
 
+    fn change(&mut self, _now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
+        let fresh = Self::build(args, link)?;
+        let Penalty { tokens, at, .. } = self.penalty;
+        let penalty = Penalty { tokens: tokens.min(fresh.penalty.full), at, ..fresh.penalty };
+        let Self { current, period_began, .. } = *self;
+        *self = Self { penalty, sets: self.sets.clone(), current, period_began, ..fresh };
+        Ok(())
+    }
+
+    fn limit(&self) -> Backlog {
+        Backlog { packets: self.limit as u32, ..Backlog::UNLIMITED }
+    }
+
     fn enqueue<P: Packet, O: Owner<P>>(
         &mut self,
         now: Instant,
@@ -216,6 +229,10 @@ impl Aqm for Sfb {
         queue: &mut Fifo<P>,
         _owner: &mut O,
     ) -> Option<P> {
+        self.evict(queue)
+    }
+
+    fn evict<P: Packet>(&mut self, queue: &mut Fifo<P>) -> Option<P> {
         let packet = queue.pop()?;
         for set in &mut self.sets {
             set.of(packet.flow_hash()).for_each(|bin| bin.len -= 1);

@@ -28,6 +28,13 @@ impl Bucket {
         bucket
     }
 
+    /// `fresh` with the bytes that this one holds or owes, as far as they fit.
+    pub(super) fn poured_into(self, fresh: Self, now: Instant) -> Self {
+        let tokens = i128::from(self.tokens(now)) * i128::from(self.rate) / i128::from(fresh.rate);
+        let tokens = tokens.clamp(-i128::from(LONGEST), fresh.depth.into()) as i64;
+        Self { tokens, at: now, ..fresh }
+    }
+
     /// What `bytes` cost.
     #[inline]
     pub(super) fn cost(&self, bytes: u64) -> i64 {

@@ -80,7 +80,7 @@ const PARAMS: &[ParamSpec] = &[
     CHILD,
 ];
 
-impl<P: Packet> Discipline for Tbf<P> {
+impl<P: Packet> Discipline<P> for Tbf<P> {
     const SPEC: QdiscSpec = QdiscSpec {
         name: "tbf",
         summary: "Token bucket filter: shapes to a rate with a burst; holds a queue of its own or a child",
@@ -119,6 +119,35 @@ impl<P: Packet> Discipline for Tbf<P> {
             greatest: if peakrate.is_some() { burst.min(minburst) } else { burst },
             wake: None,
         })
+    }
+
+    fn change<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        args: &Args,
+        link: &Link,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        let fresh = Self::build(args, link)?;
+        match (&mut self.queue, fresh.queue) {
+            (Queue::Own { fifo, limit }, Queue::Own { limit: bytes, .. }) => {
+                *limit = bytes;
+                fifo.trim(Backlog { bytes, ..Backlog::UNLIMITED }, owner);
+            }
+            (
+                Queue::Child { child, asks_when_empty, .. },
+                Queue::Child { child: made, asks_when_empty: asks, .. },
+            ) => {
+                child.reconfigure(now, made.args().clone(), made.link(), owner)?;
+                *asks_when_empty = asks;
+            }
+            _ => return Err(Error("tbf child: cannot come or go while the qdisc lives".into())),
+        }
+        self.bucket = self.bucket.poured_into(fresh.bucket, now);
+        self.peak = fresh.peak.map(|fresh| self.peak.map_or(fresh, |peak| peak.poured_into(fresh, now)));
+        (self.weight, self.greatest) = (fresh.weight, fresh.greatest);
+        self.wake = self.wake.map(|_| now); // how long it must wait is another question now
+        Ok(())
     }
 }
 
@@ -164,7 +193,14 @@ impl<P: Packet> Qdisc<P> for Tbf<P> {
 
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
         self.wake = None;
-        let weight = self.weight.of(self.queue.peek(now, owner)?);
+        let weight = loop {
+            let weight = self.weight.of(self.queue.peek(now, owner)?);
+            if weight <= self.greatest {
+                break weight;
+            }
+            // Since it came a change has made a bucket too small for it.
+            self.queue.pop().into_iter().for_each(|packet| owner.dropped(packet, Drop::Overlimit));
+        };
         let buckets = || core::iter::once(&self.bucket).chain(&self.peak);
         let wait = buckets().map(|bucket| bucket.wait(now, bucket.cost(weight))).max();
         if let Some(wait) = wait.filter(|wait| *wait > Duration::ZERO) {

@@ -12,7 +12,7 @@
 //! - [`cobalt`](crate::aqm::cobalt): the law in each flow.
 //!
 //! Differences from Linux: a packet is taken as it comes (no GSO splitting), there is no ACK filter, no NAT look-up,
-//! no rate estimate (`autorate-ingress`) and no firewall mark; a sum of length and overhead below zero is zero.
+//! no rate estimate (`autorate-ingress`) and no firewall mark; a change leaves tins and isolation as they are; a sum of length and overhead below zero is zero.
 
 mod diffserv;
 mod hash;
@@ -60,8 +60,11 @@ pub struct Cake<P> {
     current_flow: u16,
 }
 
-impl<P: Packet> Discipline for Cake<P> {
+impl<P: Packet> Discipline<P> for Cake<P> {
     const SPEC: QdiscSpec = params::SPEC;
+
+    /// Linux changes these too, and lets packets and hosts fall between two orders; here tins are laid out once.
+    const FIXED: &'static [&'static str] = &["diffserv", "isolation"];
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let Tins { of_dscp, shares } = Tins::new(args, link.mtu);
@@ -85,6 +88,32 @@ impl<P: Packet> Discipline for Cake<P> {
             current_tin: 0,
             current_flow: 0,
         })
+    }
+
+    fn change<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        args: &Args,
+        link: &Link,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        self.framing = Framing::new(args)?; // nothing else can fail
+        for (tin, share) in self.tins.iter_mut().zip(Tins::new(args, link.mtu).shares) {
+            tin.share = share;
+        }
+        let pace = Pace::of(args.integer("bandwidth").unwrap_or(0) / 8);
+        if pace.is_unlimited() != self.shaper.pace.is_unlimited() {
+            // The tins' other way to take turns begins now.
+            self.tins.iter_mut().for_each(|tin| (tin.deficit, tin.next) = (0, now));
+            self.shaper.freshen(now);
+        }
+        self.shaper.pace = pace;
+        self.memory_limit = params::memory_limit(args, link.mtu);
+        (self.ingress, self.wash) = (args.choice("direction") == "ingress", args.flag("wash"));
+        while self.memory > self.memory_limit {
+            self.overflow(now, owner);
+        }
+        Ok(())
     }
 }
 
