@@ -23,6 +23,8 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         4 => Just(Op::Dequeue),
         3 => span.clone().prop_map(Op::Advance),
         1 => span.prop_map(Op::Oversleep),
+        1 => (0..2000_usize, 0..60_usize).prop_map(|(param, value)| Op::Change { param, value }),
+        1 => (0..40_u32).prop_map(|log| Op::LinkRate(1 << log)),
     ];
     proptest::collection::vec(op, 0..400)
 }
