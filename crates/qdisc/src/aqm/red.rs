@@ -424,6 +424,31 @@ mod tests {
         assert_eq!(vars.qavg, 63_000); // 1968.75 * 32
     }
 
+    /// Another weight keeps the average in bytes, though it is scaled by it; what `adaptive` has made of max_p stands
+    /// until the line sets it, and an adaptation that begins does so an interval later.
+    #[test]
+    fn a_change_keeps_the_average_and_what_was_adapted() {
+        let args = Args::parse(&SPEC, "min 30000 max 90000").unwrap();
+        let mut red = Red::build(&args, &LINK).unwrap();
+        red.vars.qavg = 40_000 << 5;
+        let mut change = |red: &mut Red, line| {
+            let now = Instant::from_nanos(1_000_000_000);
+            red.change(now, &args.changed(line).unwrap(), &LINK).unwrap();
+            (red.vars.qavg >> red.params.wlog, red.vars.max_p, red.timer.map(|timer| timer.due().as_nanos()))
+        };
+        assert_eq!(change(&mut red, "red burst 500"), (40_000, 85_899_345, None));
+        assert_ne!(red.params.wlog, 5);
+        assert_eq!(change(&mut red, "red adaptive"), (40_000, 85_899_345, Some(1_500_000_000)));
+        red.vars.max_p = 99_000_000;
+        assert_eq!(change(&mut red, "red adaptive ecn"), (40_000, 99_000_000, Some(1_500_000_000)));
+        assert_eq!(
+            change(&mut red, "red adaptive probability 0.1"),
+            (40_000, 429_496_729, Some(1_500_000_000))
+        );
+        red.vars.max_p = 99_000_000;
+        assert_eq!(change(&mut red, "red probability 0.1"), (40_000, 429_496_729, None));
+    }
+
     /// Idle for 13 cells of 2048 us the average halves (its shift there is 1); for a quarter of a cell it
     /// loses a quarter, for more than half a cell one half and no more; after 255 cells, 522 ms, it is gone.
     #[test]

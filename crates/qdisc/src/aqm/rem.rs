@@ -208,6 +208,16 @@ mod tests {
         assert_eq!((rem.price, rem.p), (0.0, 0.0));
     }
 
+    /// At half the rate c is half, from the next update on; the price that was found stays.
+    #[test]
+    fn the_capacity_follows_the_link_and_the_price_stays() {
+        let mut rem = Rem { price: 7.0, arrived: 3.0, ..rem("") };
+        let half = Link { rate: Rate::from_bps(3_028_000).unwrap(), ..LINK };
+        rem.change(Instant::ZERO, &Args::defaults(&SPEC), &half).unwrap();
+        assert_close(rem.per_update, 0.5, "c");
+        assert_eq!((rem.price, rem.arrived, rem.timer.due().as_nanos()), (7.0, 3.0, 2_000_000));
+    }
+
     /// phi^-price: at the price ln 2 / ln 1.001 = 693.49 one half; at twice that three quarters, so that two links of the
     /// same price let pass what one of twice the price does.
     #[test]

@@ -147,6 +147,18 @@ mod tests {
         assert_eq!(bucket.tokens(at(1_000_000_000)), -1_000_000, "no more debt than allowed");
     }
 
+    /// Bytes stay where time does not: 1000 bytes and 10 ms at 800 kbit/s are 1000 bytes and 100 ms at 80 kbit/s.
+    #[test]
+    fn another_rate_keeps_the_bytes() {
+        let bucket = |kbit: u64, bytes| Bucket::new(Rate::from_bps(kbit * 1000).unwrap(), bytes);
+        let now = Instant::from_nanos(5);
+        assert_eq!(bucket(800, 1000).poured_into(bucket(80, 3000), now).tokens(now), 100_000_000);
+        assert_eq!(bucket(800, 1000).poured_into(bucket(80, 300), now).tokens(now), 30_000_000, "what fits");
+        let mut owing = bucket(800, 1000);
+        owing.charge(now, 30_000_000, i64::MIN);
+        assert_eq!(owing.poured_into(bucket(80, 3000), now).tokens(now), -200_000_000);
+    }
+
     /// A terabyte at 1 kbit/s is 250 years, ten years of filling are no overflow, and no clock runs out.
     #[test]
     fn nothing_overflows() {

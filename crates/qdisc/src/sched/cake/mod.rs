@@ -102,9 +102,9 @@ impl<P: Packet> Discipline<P> for Cake<P> {
             tin.share = share;
         }
         let pace = Pace::of(args.integer("bandwidth").unwrap_or(0) / 8);
-        if pace.is_unlimited() != self.shaper.pace.is_unlimited() {
-            // The tins' other way to take turns begins now.
-            self.tins.iter_mut().for_each(|tin| (tin.deficit, tin.next) = (0, now));
+        if self.shaper.pace.is_unlimited() {
+            // Its clocks did not run so far: they begin now.
+            self.tins.iter_mut().for_each(|tin| tin.next = tin.next.max(now));
             self.shaper.freshen(now);
         }
         self.shaper.pace = pace;
