@@ -431,7 +431,7 @@ mod tests {
         let args = Args::parse(&SPEC, "min 30000 max 90000").unwrap();
         let mut red = Red::build(&args, &LINK).unwrap();
         red.vars.qavg = 40_000 << 5;
-        let mut change = |red: &mut Red, line| {
+        let change = |red: &mut Red, line| {
             let now = Instant::from_nanos(1_000_000_000);
             red.change(now, &args.changed(line).unwrap(), &LINK).unwrap();
             (red.vars.qavg >> red.params.wlog, red.vars.max_p, red.timer.map(|timer| timer.due().as_nanos()))

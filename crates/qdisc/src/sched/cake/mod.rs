@@ -102,8 +102,8 @@ impl<P: Packet> Discipline<P> for Cake<P> {
             tin.share = share;
         }
         let pace = Pace::of(args.integer("bandwidth").unwrap_or(0) / 8);
-        if self.shaper.pace.is_unlimited() {
-            // Its clocks did not run so far: they begin now.
+        if self.shaper.pace.is_unlimited() && !pace.is_unlimited() {
+            // The shaper's clocks did not run so far: they begin now.
             self.tins.iter_mut().for_each(|tin| tin.next = tin.next.max(now));
             self.shaper.freshen(now);
         }
