@@ -250,7 +250,9 @@ fn the_link_s_rate_is_told() {
         ("pfifo", 200),
     ] {
         let mut qdisc = made(line);
-        (0..200).for_each(|_| drop(qdisc.enqueue(at(0), Plain::new(1514), &mut owner)));
+        for _ in 0..200 {
+            qdisc.enqueue(at(0), Plain::new(1514), &mut owner);
+        }
         qdisc.set_link_rate(at(0), half, &mut owner).unwrap();
         assert_eq!((qdisc.backlog().packets, qdisc.link().rate), (left, half), "{line}");
     }
