@@ -18,7 +18,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
 
 def test_there_are_examples() -> None:
-    assert [file.stem for file in EXAMPLES] == ["ack-filter", "asymmetric", "cbr-step", "one-flow-codel"]
+    assert [file.stem for file in EXAMPLES] == ["ack-filter", "asymmetric", "cbr-step", "one-flow-codel", "rate-step"]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)

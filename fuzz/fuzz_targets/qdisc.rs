@@ -27,6 +27,8 @@ enum Event {
     Years(u8),
     Nanos(u32),
     Oversleep(u32),
+    Change { param: u16, value: u8 },
+    LinkRate(u32),
 }
 
 #[derive(Arbitrary, Debug)]
@@ -92,6 +94,10 @@ impl Case {
                 Event::Years(years) => ops.push(Op::Advance(u64::from(years % 20) * YEAR)),
                 Event::Nanos(ns) => ops.push(Op::Advance(ns.into())),
                 Event::Oversleep(ns) => ops.push(Op::Oversleep(u64::from(ns) << 8)),
+                Event::Change { param, value } => {
+                    ops.push(Op::Change { param: param.into(), value: value.into() });
+                }
+                Event::LinkRate(bps) => ops.push(Op::LinkRate(u64::from(bps) << (bps % 16))),
             }
             if ops.len() > 600 {
                 break; // checking each step costs what is held

@@ -111,7 +111,7 @@ class Link:
 
     @property
     def rate(self) -> int:
-        """Bits per second."""
+        """Bits per second; another number after a change of the link."""
 
     @property
     def mtu(self) -> int:
@@ -158,6 +158,15 @@ class Qdisc:
 
     def on_timer(self, now_ns: int) -> None:
         """Tell it the time; without effect before `next_timer`."""
+
+    def change(self, now_ns: int, **parameters: str | float | bool) -> None:
+        """Change parameters while packets wait, as `tc qdisc change` does; those not named and the state stay.
+
+        Raises ValueError where it is refused; nothing has changed then.
+        """
+
+    def set_link_rate(self, now_ns: int, rate: str) -> None:
+        """Tell that the link below has another rate from now on, such as 5mbit. Raises ValueError as `change`."""
 
     def probe(self) -> dict[str, Any]:
         """Its inner variables under the names that Linux or the RFC give, times in nanoseconds."""

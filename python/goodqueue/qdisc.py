@@ -19,6 +19,10 @@ back.
 (110, 166540)
 >>> c.probe()["count"]
 1
+>>> c.change(400_000_000, target="20ms", limit=100)  # as `tc qdisc change`: the oldest ten have to go
+>>> len(c.dropped), c.backlog[0], c.line
+(10, 100, 'codel limit 100 target 20ms interval 100ms noecn variant linux')
+>>> c.set_link_rate(400_000_000, "5mbit")  # for those that ask for it, such as ared, rem or docsis_pie
 
 **Written in Python.** A class with the methods ``enqueue`` and ``dequeue`` runs wherever a qdisc line is asked for, as
 ``./my_aqm.py:MyAqm target 20ms``: in ``goodqueue compare``, in a scenario, and here in `make`:

@@ -339,7 +339,15 @@ def describe(scenario: Scenario) -> str:
     link = f"{rate} down, {up} up" if up != rate else f"{rate}"
     sources = [_describe_source(source) for source in scenario.get("traffic", [])]
     time = f"{scenario['duration']} a run, the first {scenario.get('warmup', '0s')} left out"
+    link += "".join(_describe_change(change) for change in scenario.get("change", []))
     return f"{link}, base RTT {scenario['path']['rtt']}; {', '.join(sources)}; {time}"
+
+
+def _describe_change(change: dict[str, Any]) -> str:
+    way = " up" if change.get("direction") == "up" else ""
+    what = [change["rate"] + way] if change.get("rate") else []
+    what += [f"another qdisc line{way}"] if change.get("qdisc") else []
+    return f", {' and '.join(what)} from {change['at']}"
 
 
 def _describe_source(source: dict[str, Any]) -> str:

@@ -72,6 +72,13 @@ int goodqueue_enqueue(goodqueue *qdisc, uint64_t now_ns, const goodqueue_packet 
 /* Takes the packet to send next into `packet`: 1, or 0 where there is none now. */
 int goodqueue_dequeue(goodqueue *qdisc, uint64_t now_ns, goodqueue_packet *packet);
 
+/* Changes parameters while packets wait, as `tc qdisc change` does: `line` names the discipline and the parameters that
+ * change ("codel target 20ms"), the others and the state stay; what exceeds a smaller limit is dropped, the oldest first.
+ * goodqueue_set_link_rate tells that the link has another rate from now on. Both return 1, or 0 where the change is refused:
+ * nothing has changed then, and `error` says why, as for goodqueue_new. An idle link calls dequeue again afterwards. */
+int goodqueue_change(goodqueue *qdisc, uint64_t now_ns, const char *line, char *error, size_t error_size);
+int goodqueue_set_link_rate(goodqueue *qdisc, uint64_t now_ns, uint64_t rate_bps, char *error, size_t error_size);
+
 /* What waits; either pointer may be NULL. */
 void goodqueue_backlog(const goodqueue *qdisc, uint32_t *packets, uint64_t *bytes);
 

@@ -201,30 +201,113 @@ pub unsafe extern "C" fn goodqueue_new(
     match make(line, rate_bps, mtu) {
         Ok(qdisc) => Box::into_raw(Box::new(Goodqueue(RefCell::new(Inner { qdisc, owner })))),
         Err(why) => {
-            if !error.is_null() && error_size > 0 {
-                let mut len = why.len().min(error_size - 1);
-                while !why.is_char_boundary(len) {
-                    len -= 1;
-                }
-                // SAFETY: `error` is not NULL and has `error_size` writable bytes; len <= error_size - 1, so that the
-                // text and its zero byte are inside. It cannot overlap `why`, which is ours.
-                unsafe {
-                    error.copy_from_nonoverlapping(why.as_ptr().cast(), len);
-                    error.add(len).write(0);
-                }
-            }
+            // SAFETY: this function's contract is that of `tell`.
+            unsafe { tell(&why, error, error_size) };
             std::ptr::null_mut()
         }
     }
 }
 
+/// Writes `why` into `error`, cut to fit.
+///
+/// # Safety
+/// `error` is NULL or `error_size` bytes long and writable.
+unsafe fn tell(why: &str, error: *mut c_char, error_size: usize) {
+    if error.is_null() || error_size == 0 {
+        return;
+    }
+    let mut len = why.len().min(error_size - 1);
+    while !why.is_char_boundary(len) {
+        len -= 1;
+    }
+    // SAFETY: `error` is not NULL and has `error_size` writable bytes; len <= error_size - 1, so that the text and its
+    // zero byte are inside. It cannot overlap `why`, which is ours.
+    unsafe {
+        error.copy_from_nonoverlapping(why.as_ptr().cast(), len);
+        error.add(len).write(0);
+    }
+}
+
+fn utf8(line: &CStr) -> Result<&str, String> {
+    line.to_str().map_err(|_| format!("found {line:?}; accepted: a tc line in UTF-8"))
+}
+
+fn rate(rate_bps: u64) -> Result<Rate, String> {
+    Rate::from_bps(rate_bps)
+        .ok_or_else(|| "rate_bps: found 0; accepted: 1 or more bits per second".to_string())
+}
+
 fn make(line: &CStr, rate_bps: u64, mtu: u32) -> Result<AnyQdisc<Plain>, String> {
-    let line = line.to_str().map_err(|_| format!("found {line:?}; accepted: a tc line in UTF-8"))?;
-    let rate = Rate::from_bps(rate_bps).ok_or("rate_bps: found 0; accepted: 1 or more bits per second")?;
+    let (line, rate) = (utf8(line)?, rate(rate_bps)?);
     if mtu == 0 {
         return Err("mtu: found 0; accepted: 1 or more bytes".to_string());
     }
     AnyQdisc::parse(line, &Link { rate, mtu }).map_err(|error| error.0)
+}
+
+/// Changes parameters: 1, or 0 where it is refused, and then `error` says why.
+///
+/// # Safety
+/// `qdisc` as [`goodqueue_free`]; `line` is NULL or a string that ends with a zero byte; `error` is NULL or `error_size`
+/// bytes long and writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn goodqueue_change(
+    qdisc: *mut Goodqueue,
+    now_ns: u64,
+    line: *const c_char,
+    error: *mut c_char,
+    error_size: usize,
+) -> c_int {
+    if line.is_null() {
+        misuse("goodqueue_change: the line is NULL");
+    }
+    // SAFETY: not NULL, and by this function's contract a string that ends with a zero byte; it is read only here.
+    let line = unsafe { CStr::from_ptr(line) };
+    let now = Instant::from_nanos(now_ns);
+    // SAFETY: this function's contract is that of `with` and of `tell`.
+    unsafe {
+        let changed = with(qdisc, "goodqueue_change", |Inner { qdisc, owner }| {
+            qdisc.change(now, utf8(line)?, owner).map_err(|error| error.0)
+        });
+        answer(changed, error, error_size)
+    }
+}
+
+/// Tells another rate of the link: 1, or 0 where it is refused, and then `error` says why.
+///
+/// # Safety
+/// `qdisc` as [`goodqueue_free`]; `error` is NULL or `error_size` bytes long and writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn goodqueue_set_link_rate(
+    qdisc: *mut Goodqueue,
+    now_ns: u64,
+    rate_bps: u64,
+    error: *mut c_char,
+    error_size: usize,
+) -> c_int {
+    let now = Instant::from_nanos(now_ns);
+    // SAFETY: this function's contract is that of `with` and of `tell`.
+    unsafe {
+        let changed = with(qdisc, "goodqueue_set_link_rate", |Inner { qdisc, owner }| {
+            qdisc.set_link_rate(now, rate(rate_bps)?, owner).map_err(|error| error.0)
+        });
+        answer(changed, error, error_size)
+    }
+}
+
+/// 1 for a change that was made, 0 for one that was refused, with the reason in `error`.
+///
+/// # Safety
+/// As [`tell`].
+unsafe fn answer(changed: Result<(), String>, error: *mut c_char, error_size: usize) -> c_int {
+    match changed {
+        Ok(()) => 1,
+        Err(why) => {
+            // SAFETY: this function's contract is that of `tell`.
+            unsafe { tell(&why, error, error_size) };
+            0
+        }
+    }
 }
 
 /// Ends a discipline.

@@ -64,6 +64,8 @@ int main(int argc, char **argv) {
         goodqueue_enqueue(qdisc, now, &packet);
         if (id % 2)
             delivered += (uint64_t)goodqueue_dequeue(qdisc, now, &packet);
+        if (id == offered / 2 && !goodqueue_set_link_rate(qdisc, now, 20000000, error, sizeof error))
+            printf("refused: %s\n", error);
         now += 600000; /* about half of a packet's time at 10 Mbit/s */
         if (goodqueue_next_timer(qdisc) <= now)
             goodqueue_on_timer(qdisc, now);

@@ -2,9 +2,9 @@
 //! `cargo +nightly miri test -p goodqueue-capi --test ffi`.
 
 use goodqueue_capi::{
-    CPacket, CallBacks, ProbeTo, goodqueue_backlog, goodqueue_dequeue, goodqueue_drop_name,
+    CPacket, CallBacks, ProbeTo, goodqueue_backlog, goodqueue_change, goodqueue_dequeue, goodqueue_drop_name,
     goodqueue_enqueue, goodqueue_free, goodqueue_mark_name, goodqueue_new, goodqueue_next_timer,
-    goodqueue_on_timer, goodqueue_probe,
+    goodqueue_on_timer, goodqueue_probe, goodqueue_set_link_rate,
 };
 use goodqueue_qdisc::{Drop, Mark};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -67,6 +67,15 @@ fn packets_come_back_once_from_each_discipline() {
                 if goodqueue_next_timer(qdisc) <= now {
                     goodqueue_on_timer(qdisc, now);
                 }
+                if id == 30 {
+                    assert_eq!(
+                        goodqueue_change(qdisc, now, line.as_ptr(), null_mut(), 0),
+                        1,
+                        "{}",
+                        spec.name
+                    );
+                    assert_eq!(goodqueue_set_link_rate(qdisc, now, 1_000_000, null_mut(), 0), 1);
+                }
             }
             goodqueue_probe(qdisc, ProbeTo { context: seen.cast(), integer: Some(integer), real: None });
             goodqueue_backlog(qdisc, &raw mut packets, &raw mut bytes);
@@ -100,6 +109,48 @@ fn a_refusal_is_cut_to_the_caller_s_buffer() {
                 .expect("UTF-8");
             assert_eq!(told, &whole[..whole.len().min(size - 1)]);
         }
+    }
+}
+
+/// Else C would go on with parameters that it believes to be others.
+#[test]
+fn a_change_is_made_or_refused_with_the_reason() {
+    let seen = Box::into_raw(Box::<Seen>::default());
+    let mut buffer = [0_u8; 200];
+    let error: *mut c_char = buffer.as_mut_ptr().cast();
+    let mut packets = 0;
+    // SAFETY: as above; the buffer has 200 bytes.
+    unsafe {
+        let qdisc = goodqueue_new(
+            c"tbf peakrate 20mbit limit 90000".as_ptr(),
+            10_000_000,
+            1514,
+            owner(seen),
+            null_mut(),
+            0,
+        );
+        for id in 0..10 {
+            let packet = CPacket { id, len: 1514, ..CPacket::default() };
+            goodqueue_enqueue(qdisc, 0, &raw const packet);
+        }
+        for (line, rate, says) in [
+            (c"pie target 5ms", 1, "found \"pie\"; accepted: tbf, which cannot become another qdisc"),
+            (c"\xff", 1, "found \"\\xff\"; accepted: a tc line in UTF-8"),
+            (c"", 0, "rate_bps: found 0; accepted: 1 or more bits per second"),
+            (c"", 30_000_000, "tbf: peakrate must be greater than rate"),
+        ] {
+            let told = if line.is_empty() {
+                goodqueue_set_link_rate(qdisc, 0, rate, error, 200)
+            } else {
+                goodqueue_change(qdisc, 0, line.as_ptr(), error, 200)
+            };
+            assert_eq!((told, CStr::from_ptr(error).to_str()), (0, Ok(says)));
+        }
+        assert_eq!(goodqueue_change(qdisc, 0, c"tbf limit 5000".as_ptr(), error, 200), 1);
+        goodqueue_backlog(qdisc, &raw mut packets, null_mut());
+        goodqueue_free(qdisc);
+        let dropped: Vec<u64> = Box::from_raw(seen).dropped.iter().map(|(id, _)| *id).collect();
+        assert_eq!((packets, dropped), (3, (0..7).collect()));
     }
 }
 

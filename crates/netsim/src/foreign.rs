@@ -4,8 +4,8 @@
 
 use crate::packet::Packet;
 use crate::scenario::Direction;
-use goodqueue_qdisc::{AnyQdisc, Backlog, Enqueued, Link, Owner, Probe, Qdisc};
-use goodqueue_units::{Instant, Stream};
+use goodqueue_qdisc::{AnyQdisc, Backlog, Enqueued, Error, Link, Owner, Probe, Qdisc};
+use goodqueue_units::{Instant, Rate, Stream};
 
 /// A foreign discipline; the contract is [`Qdisc`]'s.
 ///
@@ -22,6 +22,8 @@ pub trait Foreign: Send + Sync {
     fn next_timer(&self) -> Option<Instant>;
     /// As [`Qdisc::on_timer`].
     fn on_timer(&mut self, now: Instant, owner: &mut dyn Owner<Packet>);
+    /// The link below has another rate from now on.
+    fn set_link_rate(&mut self, rate: Rate);
     /// As [`Qdisc::backlog`].
     fn backlog(&self) -> Backlog;
     /// As [`Qdisc::probe`].
@@ -59,6 +61,28 @@ pub(crate) enum Discipline {
 }
 
 const _: () = assert!(size_of::<Discipline>() == size_of::<AnyQdisc<Packet>>(), "one tag, not two");
+
+impl Discipline {
+    /// The link's rate is another one, or the parameters of `line` are. A foreign discipline takes the rate alone.
+    pub(crate) fn change<O: Owner<Packet>>(
+        &mut self,
+        now: Instant,
+        rate: Option<Rate>,
+        line: Option<&str>,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Registry(qdisc) => {
+                rate.map_or(Ok(()), |rate| qdisc.set_link_rate(now, rate, owner))?;
+                line.map_or(Ok(()), |line| qdisc.change(now, line, owner))
+            }
+            Self::Foreign(qdisc) => {
+                rate.into_iter().for_each(|rate| qdisc.set_link_rate(rate));
+                Ok(())
+            }
+        }
+    }
+}
 
 impl Qdisc<Packet> for Discipline {
     #[inline]

@@ -4,7 +4,7 @@ use crate::foreign::Discipline;
 use crate::packet::Packet;
 use crate::probe::delay::QueueDelays;
 use crate::probe::series::PacketLog;
-use goodqueue_qdisc::{Drop, Mark, Owner, Qdisc};
+use goodqueue_qdisc::{Drop, Error, Mark, Owner, Qdisc};
 use goodqueue_units::{Duration, Instant, Rate, Stream};
 
 /// What the discipline tells of packets' fates, and the dice that it draws.
@@ -52,6 +52,14 @@ pub(crate) struct Counts {
     pub(crate) queued: u64,
 }
 
+/// A stretch of time at one rate.
+struct Stretch {
+    until: Instant,
+    rate: Rate,
+    /// How long the wire was occupied up to `until`.
+    busy: Duration,
+}
+
 /// A bottleneck: packets wait in the discipline, then occupy the wire one after the other.
 ///
 /// As in the golden traces' model, the discipline is asked for the next packet the moment a transmission ends, and
@@ -63,6 +71,8 @@ pub(crate) struct Link {
     /// Each packet's delay within a window, if asked for.
     pub(crate) log: Option<Box<PacketLog>>,
     rate: Rate,
+    /// The times before, at other rates.
+    past: Vec<Stretch>,
     on_the_wire: Option<Packet>,
     /// When the wire is or was last free.
     wire_free: Instant,
@@ -89,6 +99,7 @@ impl Link {
             delays: QueueDelays::for_queue(),
             log: None,
             rate,
+            past: Vec::new(),
             on_the_wire: None,
             wire_free: Instant::ZERO,
             busy: Duration::ZERO,
@@ -139,6 +150,25 @@ impl Link {
         if self.holds_back() { self.transmit(now) } else { None }
     }
 
+    /// From now on the rate or the discipline's parameters are others; what is on the wire leaves as it was going to.
+    /// Returns when the transmission that this started ends, if it started one.
+    ///
+    /// # Errors
+    /// Where the discipline refuses.
+    pub(crate) fn change(
+        &mut self,
+        now: Instant,
+        rate: Option<Rate>,
+        line: Option<&str>,
+    ) -> Result<Option<Instant>, Error> {
+        self.qdisc.change(now, rate, line, &mut self.fates)?;
+        if let Some(rate) = rate {
+            self.past.push(Stretch { until: now, rate: self.rate, busy: self.busy_until(now) });
+            (self.rate, self.last_length, self.owed) = (rate, (0, 0, 0), 0);
+        }
+        Ok(if self.holds_back() { self.transmit(now) } else { None })
+    }
+
     /// The transmission is over: the packet that was sent, and when the next transmission ends, if there is one.
     pub(crate) fn transmitted(&mut self, now: Instant) -> (Option<Packet>, Option<Instant>) {
         let sent = self.on_the_wire.take();
@@ -171,6 +201,23 @@ impl Link {
     /// How long the wire was occupied up to `now`.
     pub(crate) fn busy_until(&self, now: Instant) -> Duration {
         self.busy.saturating_sub(self.wire_free.since(now))
+    }
+
+    /// Percent of the capacity that was used from `since`, up to which the wire had been occupied for `busy`, to `now`:
+    /// the occupied share of each stretch, weighted by its rate.
+    pub(crate) fn utilisation_percent(&self, since: Instant, busy: Duration, now: Instant) -> f64 {
+        let last = Stretch { until: now, rate: self.rate, busy: self.busy_until(now) };
+        let (mut since, mut before) = (since, busy);
+        let (mut used, mut capacity) = (0.0, 0.0);
+        for Stretch { until, rate, busy } in self.past.iter().chain([&last]) {
+            if *until > since {
+                let weight = rate.as_bps() as f64 / self.rate.as_bps() as f64; // 1 where there was no other rate
+                used += weight * busy.saturating_sub(before).as_secs_f64();
+                capacity += weight * until.since(since).as_secs_f64();
+                (since, before) = (*until, *busy);
+            }
+        }
+        if capacity > 0.0 { 100.0 * used / capacity } else { 0.0 }
     }
 
     /// Packets so far.

@@ -1,4 +1,5 @@
-//! The run's own clock: the end of the warm-up, five-second bins, the intervals of time series.
+//! The run's own clock: the end of the warm-up, five-second bins, the intervals of time series, and what the scenario
+//! changes.
 
 use crate::probe::goodput::BIN;
 use goodqueue_units::{Duration, Instant};
@@ -12,6 +13,8 @@ pub(crate) enum Beat {
     Bin,
     /// An interval of the time series ends.
     Interval,
+    /// The scenario's next change takes place.
+    Change,
 }
 
 /// Tells when the next beat is due, and which.
@@ -20,33 +23,51 @@ pub(crate) struct Metronome {
     bin: Instant,
     interval: Instant,
     every: Duration,
+    /// Times of the changes to come, the next one last.
+    changes: Vec<Instant>,
 }
 
 impl Metronome {
-    /// A metronome that strikes intervals only if `every` says so.
-    pub(crate) fn new(warmup: Duration, every: Option<Duration>) -> Self {
+    /// A metronome that strikes intervals only if `every` says so, and changes at the times of `changes`, in order.
+    pub(crate) fn new(
+        warmup: Duration,
+        every: Option<Duration>,
+        changes: impl DoubleEndedIterator<Item = Duration>,
+    ) -> Self {
         let warmed_up = Instant::ZERO + warmup;
         let every = every.unwrap_or(Duration::MAX);
-        Self { warmed_up, bin: warmed_up + BIN, interval: Instant::ZERO + every, every }
+        Self {
+            warmed_up,
+            bin: warmed_up + BIN,
+            interval: Instant::ZERO + every,
+            every,
+            changes: changes.rev().map(|at| Instant::ZERO + at).collect(),
+        }
     }
 
     /// When the next beat is due.
     pub(crate) fn next_time(&self) -> Instant {
-        self.warmed_up.min(self.bin).min(self.interval)
+        let change = self.changes.last().copied().unwrap_or(Instant::MAX);
+        self.warmed_up.min(self.bin).min(self.interval).min(change)
     }
 
     /// Strikes.
     pub(crate) fn strike(&mut self) -> Beat {
-        // At one time, an interval ends before the warm-up's end resets the totals that it is computed from.
-        if self.interval == self.next_time() {
+        let now = self.next_time();
+        // At one time, an interval ends before the warm-up's end resets the totals that it is computed from, and what
+        // ends does so before anything changes.
+        if self.interval == now {
             self.interval += self.every;
             Beat::Interval
-        } else if self.warmed_up < self.bin {
+        } else if self.warmed_up == now {
             self.warmed_up = Instant::MAX;
             Beat::WarmedUp
-        } else {
+        } else if self.bin == now {
             self.bin += BIN;
             Beat::Bin
+        } else {
+            self.changes.pop();
+            Beat::Change
         }
     }
 }
@@ -57,14 +78,19 @@ mod tests {
 
     #[test]
     fn beats_come_in_order_and_intervals_first() {
-        let mut metronome = Metronome::new(Duration::from_secs(2), Some(Duration::from_secs(1)));
+        let mut metronome = Metronome::new(
+            Duration::from_secs(2),
+            Some(Duration::from_secs(1)),
+            [3, 3, 6].into_iter().map(Duration::from_secs),
+        );
         let mut struck = Vec::new();
         while metronome.next_time() <= Instant::from_nanos(7_000_000_000) {
             struck.push((metronome.next_time().as_nanos() / 1_000_000_000, metronome.strike()));
         }
-        use Beat::{Bin, Interval, WarmedUp};
-        let want = [(1, Interval), (2, Interval), (2, WarmedUp), (3, Interval), (4, Interval), (5, Interval)];
-        assert_eq!(struck[..6], want);
-        assert_eq!(struck[6..], [(6, Interval), (7, Interval), (7, Bin)]);
+        use Beat::{Bin, Change, Interval, WarmedUp};
+        let first = [(1, Interval), (2, Interval), (2, WarmedUp), (3, Interval), (3, Change), (3, Change)];
+        assert_eq!(struck[..6], first);
+        let then = [(4, Interval), (5, Interval), (6, Interval), (6, Change), (7, Interval), (7, Bin)];
+        assert_eq!(struck[6..], then);
     }
 }

@@ -54,7 +54,7 @@ pub struct PerDirection<T> {
 pub struct QueueRecord {
     /// Its line, with every parameter.
     pub qdisc: String,
-    /// Share of the time that the wire was occupied.
+    /// Share of the capacity that was used: of the time that the wire was occupied, weighted by its rate then.
     pub utilisation_percent: f64,
     /// Bits sent, headers included.
     pub throughput_mbps: f64,
@@ -194,7 +194,7 @@ impl Simulation {
         let (link, baseline) = (&self.links[direction.index()], &self.baseline[direction.index()]);
         let (before, after) = (baseline.counts, link.counts());
         let seconds = self.measured_s(Instant::ZERO, Instant::MAX);
-        let busy = link.busy_until(self.now).saturating_sub(baseline.busy).as_secs_f64();
+        let since = Instant::ZERO + self.scenario.warmup.0;
         let packets = Packets {
             offered: after.offered - before.offered,
             forwarded: after.forwarded - before.forwarded,
@@ -211,7 +211,7 @@ impl Simulation {
                 .scenario
                 .qdisc(direction)
                 .map_or_else(|_| String::new(), |(_, line, _)| line.to_string()),
-            utilisation_percent: rounded(ratio(100.0 * busy, seconds)),
+            utilisation_percent: rounded(link.utilisation_percent(since, baseline.busy, self.now)),
             throughput_mbps: rounded(ratio(bytes as f64 * 8e-6, seconds)),
             delay_ms: link.delays.summary(),
             delay_percentiles_ms,

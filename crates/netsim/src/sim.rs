@@ -33,6 +33,8 @@ pub struct Simulation {
     pub(crate) interval_ends: Vec<Instant>,
     agenda: Agenda,
     metronome: Metronome,
+    /// Changes of the scenario that have taken place.
+    changed: usize,
     pipes: Vec<Pipe>,
     /// Which pipe each flow's packets take, a direction each; beside the flows, since those are large.
     routes: [Vec<u32>; 2],
@@ -64,6 +66,7 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::new`], and what `make` refuses.
     pub fn with_foreign(mut scenario: Scenario, make: &mut Maker<'_>) -> Result<Self, ScenarioError> {
+        scenario.resolve_changes()?;
         let flows = Flow::all(&scenario)?;
         let links = [
             Self::link(&mut scenario, Direction::Down, flows.len(), make)?,
@@ -71,7 +74,8 @@ impl Simulation {
         ];
         let (pipes, routes) = pipes(&flows);
         let interval = scenario.series.as_ref().and_then(|series| series.interval).map(|span| span.0);
-        let metronome = Metronome::new(scenario.warmup.0, interval);
+        let changes = scenario.change.iter().map(|change| change.at.0);
+        let metronome = Metronome::new(scenario.warmup.0, interval, changes);
         let mut agenda = Agenda::new(PIPE as usize + pipes.len() + 2 * flows.len());
         agenda.set(METRONOME, metronome.next_time());
         for direction in Direction::BOTH {
@@ -93,6 +97,7 @@ impl Simulation {
             interval_ends: Vec::new(),
             agenda,
             metronome,
+            changed: 0,
             pipes,
             routes,
             scenario,
@@ -313,8 +318,24 @@ impl Simulation {
                 }
             }
             Beat::Interval => self.end_interval(),
+            Beat::Change => self.change(),
         }
         self.agenda.set(METRONOME, self.metronome.next_time());
+    }
+
+    /// The scenario's next change takes place.
+    fn change(&mut self) {
+        let Some(change) = self.scenario.change.get(self.changed) else { return };
+        self.changed += 1;
+        let link = &mut self.links[change.direction.index()];
+        let rate = change.rate.map(|rate| rate.0);
+        match link.change(self.now, rate, change.qdisc.as_deref()) {
+            Ok(Some(free)) => self.agenda.set(WIRE + change.direction as u32, free),
+            Ok(None) => {}
+            Err(error) => unreachable!("resolve_changes has tried it: {error}"),
+        }
+        let timer = link.qdisc.next_timer().unwrap_or(Instant::MAX);
+        self.agenda.set(QDISC_TIMER + change.direction as u32, timer);
     }
 
     /// What flow `index` has done so far.

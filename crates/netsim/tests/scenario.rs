@@ -127,6 +127,32 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
             json!("2tbit"),
             "bottleneck.rate: found 2000gbit; accepted: a rate up to 1000gbit",
         ),
+        ("/change", json!([{"at": "5s"}]), "change[0].rate: missing; accepted: a rate, a qdisc or both"),
+        (
+            "/change",
+            json!([{"at": "70s", "rate": "1mbit"}]),
+            "change[0].at: found 70s; accepted: before the end, 70s",
+        ),
+        (
+            "/change",
+            json!([{"at": "5s", "rate": "1mbit"}, {"at": "4s", "direction": "up", "rate": "1mbit"}]),
+            "change[1].at: found 4s; accepted: 5s, the time before it, or later",
+        ),
+        (
+            "/change",
+            json!([{"at": "5s", "rate": "2tbit"}]),
+            "change[0].rate: found 2000gbit; accepted: a rate up to 1000gbit",
+        ),
+        (
+            "/change",
+            json!([{"at": "5s", "qdisc": "codel ecn"}, {"at": "6s", "qdisc": "pie"}]),
+            "change[1].qdisc: found \"pie\"; accepted: codel, which cannot become another qdisc",
+        ),
+        (
+            "/change",
+            json!([{"at": "5s", "rates": "1mbit"}]),
+            "change[0].rates: unknown key; did you mean \"rate\"? accepted: at, direction, rate, qdisc",
+        ),
         ("/series", json!({"interval": "1ns"}), "series.interval: found 1ns; accepted: 70us to 70s"),
     ];
     for (pointer, value, wanted) in table {
@@ -153,11 +179,54 @@ fn a_resolved_scenario_resolves_to_itself() {
         with("/traffic/0/dscp", json!(34)),
         with("/bottleneck/qdisc", json!("dualpi2 max_rtt 60ms")),
         with("/bottleneck/qdisc", json!("sfq limit 60 divisor 32")),
+        with("/change", json!([{"at": "5s", "rate": "1mbit"}, {"at": "5s", "qdisc": "codel ecn"}])),
     ] {
         let once = serde_json::to_string(&Scenario::from_json(&json).unwrap()).unwrap();
         let twice = serde_json::to_string(&Scenario::from_json(&once).unwrap()).unwrap();
         assert_eq!(once, twice);
     }
+}
+
+/// Else a reader of the record could not tell what ran after the change.
+#[test]
+fn a_change_s_line_is_filled_in_on_top_of_the_changes_before_it() {
+    let scenario = Scenario::from_json(&with(
+        "/change",
+        json!([{"at": "5s", "qdisc": "codel limit 50"}, {"at": "6s", "qdisc": "codel ecn"},
+               {"at": "6s", "direction": "up", "qdisc": "codel target 9ms", "rate": "3mbit"}]),
+    ));
+    let json = serde_json::to_value(scenario.unwrap()).unwrap();
+    let line = |target, limit, ecn| {
+        format!("codel limit {limit} target {target} interval 100ms {ecn} variant linux")
+    };
+    let wanted = json!([
+        {"at": "5s", "direction": "down", "qdisc": line("5ms", 50, "noecn")},
+        {"at": "6s", "direction": "down", "qdisc": line("5ms", 50, "ecn")},
+        {"at": "6s", "direction": "up", "rate": "3mbit", "qdisc": line("9ms", 1000, "noecn")},
+    ]);
+    assert_eq!(json["change"], wanted);
+    let untouched = Scenario::from_json(&smallest().to_string()).unwrap();
+    assert!(
+        serde_json::to_value(untouched).unwrap().get("change").is_none(),
+        "records of before stay as they were"
+    );
+}
+
+/// A rate under which a parameter makes no sense is refused before the run, not in the midst of it.
+#[test]
+fn a_change_that_contradicts_the_line_is_refused() {
+    let mut scenario = smallest();
+    scenario["bottleneck"]["qdisc"] = json!("tbf peakrate 30mbit");
+    scenario["change"] = json!([{"at": "5s", "rate": "40mbit"}]);
+    let error = Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();
+    assert_eq!(error, "change[0].rate: tbf: peakrate must be greater than rate");
+    scenario["bottleneck"]["qdisc"] = json!("./idea.py:Idea");
+    scenario["change"] =
+        json!([{"at": "5s", "rate": "40mbit"}, {"at": "5s", "qdisc": "./idea.py:Idea limit 5"}]);
+    let error = Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();
+    let wanted = "change[1].qdisc: found \"./idea.py:Idea limit 5\"; accepted: none, since a discipline written in \
+                  Python cannot change in the course of a run";
+    assert_eq!(error, wanted);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::packet::{Ledger, Link, Packet, Place, Queue, instant};
 use goodqueue_netsim::Packet as Cargo;
 use goodqueue_netsim::foreign::Foreign;
 use goodqueue_qdisc::{Backlog, Drop as Why, Owner, Probe};
-use goodqueue_units::{Instant, Stream};
+use goodqueue_units::{Instant, Rate, Stream};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::{Arc, Mutex};
@@ -42,8 +42,8 @@ impl Law {
         random: Stream,
     ) -> PyResult<Self> {
         let py = make.py();
-        let ledger = Ledger::new(random);
-        let link = Link { rate: link.rate.as_bps(), mtu: link.mtu, ledger: Arc::clone(&ledger) };
+        let ledger = Ledger::new(random, link.rate.as_bps());
+        let link = Link { mtu: link.mtu, ledger: Arc::clone(&ledger) };
         let (object, name, line): (Bound<'_, PyAny>, String, String) = make.call1((line, link))?.extract()?;
         let on_timer = object.getattr_opt("on_timer")?.map(Bound::unbind);
         let mut law = Self {
@@ -271,6 +271,10 @@ impl Foreign for InRun {
             Ok(()) => self.tell(py, owner),
             Err(error) => self.fail(error),
         });
+    }
+
+    fn set_link_rate(&mut self, rate: Rate) {
+        self.law.ledger.open().link_bps = rate.as_bps();
     }
 
     fn backlog(&self) -> Backlog {

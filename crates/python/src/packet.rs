@@ -34,15 +34,17 @@ pub(crate) struct Books {
     /// Packets that waited in a queue which is no more.
     pub(crate) lost: usize,
     pub(crate) random: Stream,
+    /// The rate of the link below.
+    pub(crate) link_bps: u64,
 }
 
 /// The books of one discipline, which its packets, queues and link share. Uncontended: the GIL is held around it.
 pub(crate) struct Ledger(Mutex<Books>);
 
 impl Ledger {
-    pub(crate) fn new(random: Stream) -> Arc<Self> {
+    pub(crate) fn new(random: Stream, link_bps: u64) -> Arc<Self> {
         let backlog = Backlog::default();
-        let books = Books { dropped: vec![], marked: vec![], backlog, in_hand: 0, lost: 0, random };
+        let books = Books { dropped: vec![], marked: vec![], backlog, in_hand: 0, lost: 0, random, link_bps };
         Arc::new(Self(Mutex::new(books)))
     }
 
@@ -316,7 +318,6 @@ impl Drop for Queue {
 /// The link below a discipline written in Python: what it may know, its dice, and further queues.
 #[pyclass(module = "goodqueue.qdisc", frozen)]
 pub(crate) struct Link {
-    pub(crate) rate: u64,
     pub(crate) mtu: u32,
     pub(crate) ledger: Arc<Ledger>,
 }
@@ -325,7 +326,7 @@ pub(crate) struct Link {
 impl Link {
     #[getter]
     fn rate(&self) -> u64 {
-        self.rate
+        self.ledger.open().link_bps
     }
 
     #[getter]

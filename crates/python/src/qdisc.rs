@@ -6,9 +6,10 @@ use goodqueue_netsim::foreign::is_foreign;
 use goodqueue_qdisc::packet::Plain;
 use goodqueue_qdisc::param::Unit;
 use goodqueue_qdisc::{
-    AnyQdisc, Drop as Why, Link, Mark, Owner, Packet as QdiscPacket, Probe, Qdisc as _, TcpHeader, registry,
+    AnyQdisc, Drop as Why, Link, Mark, Owner, Packet as QdiscPacket, Probe, Qdisc as _, QdiscSpec, TcpHeader,
+    registry,
 };
-use goodqueue_units::{Ecn, Instant, Stream, Streams, parse};
+use goodqueue_units::{Ecn, Instant, Rate, Stream, Streams, parse};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt};
@@ -134,6 +135,10 @@ impl Qdisc {
     }
 }
 
+fn link_rate(text: &str) -> PyResult<Rate> {
+    parse::rate(text).map_err(|error| PyValueError::new_err(format!("link rate: {error}")))
+}
+
 fn refuse(error: goodqueue_qdisc::Error) -> PyErr {
     PyValueError::new_err(error.0)
 }
@@ -142,7 +147,7 @@ fn refuse(error: goodqueue_qdisc::Error) -> PyErr {
 impl Qdisc {
     #[new]
     fn new(line: &str, rate: &str, mtu: u32, seed: u64, make: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let rate = parse::rate(rate).map_err(|error| PyValueError::new_err(format!("link rate: {error}")))?;
+        let rate = link_rate(rate)?;
         if !(1..=1_000_000).contains(&mtu) {
             return Err(PyValueError::new_err(format!("mtu: found {mtu}; accepted: 1 to 1000000 bytes")));
         }
@@ -220,6 +225,35 @@ impl Qdisc {
         self.settle(result)
     }
 
+    /// `tc qdisc change` with `params` as keyword arguments.
+    #[pyo3(signature = (now_ns, **params))]
+    fn change(&mut self, now_ns: &Bound<'_, PyAny>, params: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        let now = self.tick("change", now_ns)?;
+        let Kind::Registry(qdisc) = &mut self.kind else {
+            return Err(PyValueError::new_err(format!(
+                "change: found {}, written in Python; accepted: a discipline of the registry",
+                self.line
+            )));
+        };
+        let line = line_of(qdisc.args().spec, params)?;
+        qdisc.change(now, &line, &mut self.fates).map_err(refuse)?;
+        self.line = qdisc.args().to_string();
+        Ok(())
+    }
+
+    /// The link has another rate.
+    fn set_link_rate(&mut self, now_ns: &Bound<'_, PyAny>, rate: &str) -> PyResult<()> {
+        let now = self.tick("set_link_rate", now_ns)?;
+        let rate = link_rate(rate)?;
+        match &mut self.kind {
+            Kind::Registry(qdisc) => qdisc.set_link_rate(now, rate, &mut self.fates).map_err(refuse),
+            Kind::Python(law) => {
+                law.ledger.open().link_bps = rate.as_bps();
+                Ok(())
+            }
+        }
+    }
+
     /// Packets and bytes that wait.
     #[getter]
     fn backlog(&self) -> (u32, u64) {
@@ -283,9 +317,16 @@ impl Probe for Variables<'_> {
 /// in the line, numbers stand for numbers.
 #[pyfunction]
 pub(crate) fn qdisc_line(name: &str, params: &Bound<'_, PyDict>) -> PyResult<String> {
-    let known = registry::parse_line(name).map_err(refuse)?.spec.params;
-    let mut line = String::from(name);
-    for (key, value) in params {
+    let line = line_of(registry::parse_line(name).map_err(refuse)?.spec, Some(params))?;
+    registry::parse_line(&line).map_err(refuse)?;
+    Ok(line)
+}
+
+/// The same, of which the registry has not yet judged the values.
+fn line_of(spec: &QdiscSpec, params: Option<&Bound<'_, PyDict>>) -> PyResult<String> {
+    let (name, known) = (spec.name, spec.params);
+    let (mut line, mut child) = (String::from(name), String::new());
+    for (key, value) in params.into_iter().flatten() {
         let key: String = key.extract()?;
         let spec = known.iter().find(|param| param.name == key);
         let unit = spec.map(|param| param.unit);
@@ -304,6 +345,10 @@ pub(crate) fn qdisc_line(name: &str, params: &Bound<'_, PyDict>) -> PyResult<Str
             (Some(Unit::Time | Unit::Rate), None) if !value.is_instance_of::<pyo3::types::PyString>() => {
                 return refused(&format!(", which has no unit; accepted: {}", accepted()));
             }
+            (Some(Unit::Line), None) => {
+                child = format!(" {key} {text}"); // which ends a line
+                continue;
+            }
             _ if text.split_whitespace().count() != 1 => {
                 return refused(&format!("; accepted: {}", accepted()));
             }
@@ -312,8 +357,7 @@ pub(crate) fn qdisc_line(name: &str, params: &Bound<'_, PyDict>) -> PyResult<Str
         };
         line = format!("{line} {words}");
     }
-    registry::parse_line(&line).map_err(refuse)?;
-    Ok(line)
+    Ok(line + &child)
 }
 
 /// A time such as `5ms` in nanoseconds; a whole number is nanoseconds already.

@@ -2,6 +2,7 @@
 
 use crate::packet::Packet;
 use crate::qdisc::{Backlog, Head};
+use crate::signal::{Drop, Owner};
 use alloc::collections::VecDeque;
 
 /// First in, first out, with its bytes counted. Grows to its high-water mark and then allocates no more.
@@ -64,6 +65,15 @@ impl<P: Packet> Fifo<P> {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.len());
         Some(packet)
+    }
+
+    /// Drops from the head what exceeds `limit`, which has become smaller.
+    pub(crate) fn trim<O: Owner<P>>(&mut self, limit: Backlog, owner: &mut O) {
+        while self.backlog().exceeds(limit)
+            && let Some(oldest) = self.pop()
+        {
+            owner.dropped(oldest, Drop::Overlimit);
+        }
     }
 
     /// Takes from the tail (SFQ drops the newest packet of the fullest flow).

@@ -353,26 +353,70 @@ impl Args {
     /// given twice.
     pub fn parse(spec: &'static QdiscSpec, words: &str) -> Result<Self, Error> {
         let mut args = Self::defaults(spec);
-        let mut words = words.split_whitespace();
+        args.read(words.split_whitespace(), |_, line| registry::parse_line(line))?;
+        Ok(args)
+    }
+
+    /// These parameters with those of `line` in place of their own, as `tc qdisc change` takes them: what the line does
+    /// not name stays as it is, in the discipline behind `child` too.
+    ///
+    /// # Errors
+    /// As [`Args::parse`]; another discipline's name; another value of `variant`, or of what the registry lists as
+    /// [fixed](registry::Discipline::FIXED).
+    pub fn changed(&self, line: &str) -> Result<Self, Error> {
+        let name = self.spec.name;
+        let mut words = line.split_whitespace();
+        let found = words.next().unwrap_or("");
+        if found != name {
+            return Err(Error(format!(
+                "found {found:?}; accepted: {name}, which cannot become another qdisc"
+            )));
+        }
+        let mut args = self.clone();
+        args.read(words, |child, line| match child {
+            Some(child) => child.changed(line),
+            None => Err(Error("found one; accepted: none, as the qdisc was made without".to_string())),
+        })?;
+        let fixed = registry::fixed(name);
+        for ((param, before), after) in self.spec.params.iter().zip(&self.values).zip(&args.values) {
+            if before != after && (param.name == "variant" || fixed.contains(&param.name)) {
+                let (before, after) = (param.show(*before), param.show(*after));
+                let accepted = format!("accepted: {before}, which cannot change while the qdisc lives");
+                return Err(Error(format!("{name} {}: found {after}; {accepted}", param.name)));
+            }
+        }
+        Ok(args)
+    }
+
+    /// Reads `words` over the values that are there; `read_child` makes the discipline of a line out of the one that is
+    /// there.
+    fn read<'a>(
+        &mut self,
+        mut words: impl Iterator<Item = &'a str>,
+        read_child: impl Fn(Option<&Self>, &str) -> Result<Self, Error>,
+    ) -> Result<(), Error> {
+        let spec = self.spec;
+        let mut seen = alloc::vec![false; spec.params.len()];
         while let Some(word) = words.next() {
-            let (index, switched_on) = args.find(word)?;
+            let (index, switched_on) = self.find(word)?;
             let param = &spec.params[index];
             let refuse = |why: String| Error(format!("{} {}: {why}", spec.name, param.name));
-            if args.given[index] && !param.may_repeat() {
+            if seen[index] && !param.may_repeat() {
                 return Err(refuse("given twice".to_string()));
             }
-            args.values[index] = match param.unit {
+            self.values[index] = match param.unit {
                 Unit::Shorthand(table) => {
                     for (_, stands_for) in table.iter().filter(|(known, _)| *known == word) {
-                        args.expand(stands_for)?;
+                        self.expand(stands_for)?;
                     }
                     Value::Unset
                 }
                 Unit::Flag => Value::Flag(switched_on),
                 Unit::Word(_) => param.read(word).map_err(refuse)?,
                 Unit::Line => {
-                    let line: Vec<&str> = words.by_ref().collect();
-                    args.child = Some(read_child(param, &line).map_err(refuse)?);
+                    let line = child_line(param, words.by_ref()).map_err(refuse)?;
+                    let child = read_child(self.child(), &line).map_err(|error| refuse(error.0))?;
+                    self.child = Some(Box::new(child));
                     Value::Unset
                 }
                 _ => {
@@ -382,10 +426,10 @@ impl Args {
                     param.read(text).map_err(refuse)?
                 }
             };
-            args.given[index] = true;
+            (seen[index], self.given[index]) = (true, true);
         }
-        args.settle();
-        Ok(args)
+        self.settle();
+        Ok(())
     }
 
     /// Sets what a shorthand stands for, as if the line had not said it itself.
@@ -538,15 +582,16 @@ impl Args {
     }
 }
 
-/// The discipline that `line` describes.
-fn read_child(param: &ParamSpec, line: &[&str]) -> Result<Box<Args>, String> {
+/// The line that `words` make.
+fn child_line<'a>(param: &ParamSpec, words: impl Iterator<Item = &'a str>) -> Result<String, String> {
+    let line: Vec<&str> = words.collect();
     if line.is_empty() {
         return Err(format!("no value; accepted: {}", param.accepted()));
     }
     if line.iter().filter(|word| **word == param.name).count() >= DEEPEST {
         return Err(format!("more disciplines in each other than {DEEPEST}"));
     }
-    registry::parse_line(&line.join(" ")).map(Box::new).map_err(|error| error.0)
+    Ok(line.join(" "))
 }
 
 impl fmt::Display for Args {

@@ -24,6 +24,17 @@ pub struct Backlog {
     pub bytes: u64,
 }
 
+impl Backlog {
+    /// No limit, where a backlog is one.
+    pub const UNLIMITED: Self = Self { packets: u32::MAX, bytes: u64::MAX };
+
+    /// Whether it exceeds `limit`, in packets or in bytes.
+    #[must_use]
+    pub const fn exceeds(self, limit: Self) -> bool {
+        self.packets > limit.packets || self.bytes > limit.bytes
+    }
+}
+
 /// What a shaper sees that looks into a discipline before it takes a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Head {

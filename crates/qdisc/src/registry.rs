@@ -12,12 +12,15 @@ use crate::{aqm, sched};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
-use goodqueue_units::{Instant, parse};
+use goodqueue_units::{Instant, Rate, parse};
 
-/// A discipline that the registry can list: its specification, and how to make one from it.
-pub trait Discipline: Sized {
+/// A discipline that the registry can list: its specification, how to make one from it, and how to change it.
+pub trait Discipline<P>: Qdisc<P> + Sized {
     /// Name, parameters and sources.
     const SPEC: QdiscSpec;
+
+    /// Parameters that keep the value that the discipline was made with; beside `variant`, which always does.
+    const FIXED: &'static [&'static str] = &[];
 
     /// Makes one from a line's parameters.
     ///
@@ -25,11 +28,31 @@ pub trait Discipline: Sized {
     /// Where parameters contradict each other; ranges were checked before.
     fn build(args: &Args, link: &Link) -> Result<Self, Error>;
 
+    /// Takes `args`, all of its parameters, and `link` in place of those that it had. Its state stands, what follows
+    /// from parameters and link is derived anew, and what exceeds a smaller limit is dropped through `owner`.
+    ///
+    /// # Errors
+    /// Where [`Discipline::build`] has one, and in that case nothing has changed.
+    fn change<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        args: &Args,
+        link: &Link,
+        owner: &mut O,
+    ) -> Result<(), Error>;
+
     /// Puts in place what follows from other parameters, so that the line printed is the line that runs. Parameters that
     /// contradict each other stay, for [`Discipline::build`] to refuse.
     fn settle(args: &mut Args) {
         let _ = args;
     }
+}
+
+/// A discipline, and what it is set up with.
+pub struct Live<Q> {
+    qdisc: Q,
+    args: Args,
+    link: Link,
 }
 
 /// `Name => type`, in the order in which `goodqueue list qdiscs` shows them.
@@ -39,18 +62,19 @@ macro_rules! qdiscs {
         pub enum AnyQdisc<$P> {
             $(
                 #[doc = concat!("See `", stringify!($type), "`.")]
-                $variant(Box<$type>),
+                $variant(Box<Live<$type>>),
             )+
         }
 
         impl<$P: Packet> AnyQdisc<$P> {
-            const SPECS: &'static [QdiscSpec] = &[$(<$type as Discipline>::SPEC,)+];
+            const SPECS: &'static [QdiscSpec] = &[$(<$type as Discipline<$P>>::SPEC,)+];
+            const FIXED: &'static [&'static [&'static str]] = &[$(<$type as Discipline<$P>>::FIXED,)+];
 
             /// As [`Discipline::settle`], of the discipline that `args` describe.
             fn settle(args: &mut Args) {
                 $(
-                    if args.spec.name == <$type as Discipline>::SPEC.name {
-                        <$type as Discipline>::settle(args);
+                    if args.spec.name == <$type as Discipline<$P>>::SPEC.name {
+                        <$type as Discipline<$P>>::settle(args);
                     }
                 )+
             }
@@ -61,38 +85,68 @@ macro_rules! qdiscs {
             /// Where parameters contradict each other.
             pub fn build(args: &Args, link: &Link) -> Result<Self, Error> {
                 $(
-                    if args.spec.name == <$type as Discipline>::SPEC.name {
-                        return Ok(Self::$variant(Box::new(<$type as Discipline>::build(args, link)?)));
+                    if args.spec.name == <$type as Discipline<$P>>::SPEC.name {
+                        let qdisc = <$type as Discipline<$P>>::build(args, link)?;
+                        return Ok(Self::$variant(Box::new(Live { qdisc, args: args.clone(), link: *link })));
                     }
                 )+
                 Err(Error(format!("{}: not in the registry", args.spec.name)))
+            }
+
+            /// What it is set up with.
+            #[must_use]
+            pub fn args(&self) -> &Args {
+                match self { $(Self::$variant(live) => &live.args,)+ }
+            }
+
+            /// The link below it, as it was told.
+            #[must_use]
+            pub fn link(&self) -> Link {
+                match self { $(Self::$variant(live) => live.link,)+ }
+            }
+
+            /// As [`Discipline::change`], with parameters from [`Args::changed`].
+            pub(crate) fn reconfigure<O: Owner<$P>>(
+                &mut self,
+                now: Instant,
+                args: Args,
+                link: Link,
+                owner: &mut O,
+            ) -> Result<(), Error> {
+                match self {
+                    $(Self::$variant(live) => {
+                        live.qdisc.change(now, &args, &link, owner)?;
+                        (live.args, live.link) = (args, link);
+                    })+
+                }
+                Ok(())
             }
         }
 
         impl<$P: Packet> Qdisc<$P> for AnyQdisc<$P> {
             #[inline]
             fn enqueue<O: Owner<$P>>(&mut self, now: Instant, packet: $P, owner: &mut O) -> Enqueued {
-                match self { $(Self::$variant(qdisc) => qdisc.enqueue(now, packet, owner),)+ }
+                match self { $(Self::$variant(live) => live.qdisc.enqueue(now, packet, owner),)+ }
             }
             #[inline]
             fn dequeue<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) -> Option<$P> {
-                match self { $(Self::$variant(qdisc) => qdisc.dequeue(now, owner),)+ }
+                match self { $(Self::$variant(live) => live.qdisc.dequeue(now, owner),)+ }
             }
             fn head(&self) -> Head {
-                match self { $(Self::$variant(qdisc) => qdisc.head(),)+ }
+                match self { $(Self::$variant(live) => live.qdisc.head(),)+ }
             }
             fn next_timer(&self) -> Option<Instant> {
-                match self { $(Self::$variant(qdisc) => qdisc.next_timer(),)+ }
+                match self { $(Self::$variant(live) => live.qdisc.next_timer(),)+ }
             }
             fn on_timer<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) {
-                match self { $(Self::$variant(qdisc) => qdisc.on_timer(now, owner),)+ }
+                match self { $(Self::$variant(live) => live.qdisc.on_timer(now, owner),)+ }
             }
             #[inline]
             fn backlog(&self) -> Backlog {
-                match self { $(Self::$variant(qdisc) => qdisc.backlog(),)+ }
+                match self { $(Self::$variant(live) => live.qdisc.backlog(),)+ }
             }
             fn probe(&self, probe: &mut dyn Probe) {
-                match self { $(Self::$variant(qdisc) => qdisc.probe(probe),)+ }
+                match self { $(Self::$variant(live) => live.qdisc.probe(probe),)+ }
             }
         }
     };
@@ -128,6 +182,13 @@ qdiscs! { <P>
 /// Every discipline. What a discipline is does not depend on its packets, so any packet type serves here.
 pub static ALL: &[QdiscSpec] = AnyQdisc::<crate::packet::Plain>::SPECS;
 
+/// The parameters of the discipline `name` that cannot change while it lives, beside `variant`.
+#[must_use]
+pub fn fixed(name: &str) -> &'static [&'static str] {
+    let specs = ALL.iter().zip(AnyQdisc::<crate::packet::Plain>::FIXED);
+    specs.filter(|(spec, _)| spec.name == name).map(|(_, fixed)| *fixed).next().unwrap_or(&[])
+}
+
 /// Understands a `tc` line: the discipline's name and its parameters (what follows `tc qdisc add dev X root`).
 ///
 /// # Errors
@@ -160,6 +221,35 @@ impl<P: Packet> AnyQdisc<P> {
     /// As [`parse_line`] and [`AnyQdisc::build`].
     pub fn parse(line: &str, link: &Link) -> Result<Self, Error> {
         Self::build(&parse_line(line)?, link)
+    }
+
+    /// Changes its parameters while packets wait: `tc qdisc change`. `line` names the discipline and the parameters that
+    /// change; the others, the state and the packets stay, but for those that exceed a smaller limit: they are dropped,
+    /// the oldest first. (Linux's fifos keep those; its `red`, `sfb` and `choke` forget their state, the first two their
+    /// packets too; and for these and `tbf` `tc` asks for all parameters each time, and puts its defaults in place of those left out.)
+    ///
+    /// As after [`Qdisc::on_timer`], a link that is idle asks for a packet afterwards.
+    ///
+    /// # Errors
+    /// As [`Args::changed`] and [`AnyQdisc::build`]; nothing has changed then.
+    pub fn change<O: Owner<P>>(&mut self, now: Instant, line: &str, owner: &mut O) -> Result<(), Error> {
+        let (args, link) = (self.args().changed(line)?, self.link());
+        self.reconfigure(now, args, link, owner)
+    }
+
+    /// Tells it that the link below has another rate from now on: what it derives from the rate follows, its state
+    /// stands. Disciplines that never asked for the rate do not notice.
+    ///
+    /// # Errors
+    /// Where parameters contradict the rate, as a `peakrate` below it; nothing has changed then.
+    pub fn set_link_rate<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        rate: Rate,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        let (args, link) = (self.args().clone(), Link { rate, ..self.link() });
+        self.reconfigure(now, args, link, owner)
     }
 }
 

@@ -19,10 +19,12 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         1 => Just(10 * YEAR),
     ];
     let op = prop_oneof![
-        6 => (len, 0..8_u32, 0..4_u8).prop_map(|(len, flow, ecn)| Op::Enqueue { len, flow, ecn }),
-        4 => Just(Op::Dequeue),
-        3 => span.clone().prop_map(Op::Advance),
-        1 => span.prop_map(Op::Oversleep),
+        24 => (len, 0..8_u32, 0..4_u8).prop_map(|(len, flow, ecn)| Op::Enqueue { len, flow, ecn }),
+        16 => Just(Op::Dequeue),
+        12 => span.clone().prop_map(Op::Advance),
+        4 => span.prop_map(Op::Oversleep),
+        1 => (0..2000_usize, 0..60_usize).prop_map(|(param, value)| Op::Change { param, value }),
+        1 => (0..40_u32).prop_map(|log| Op::LinkRate(1 << log)),
     ];
     proptest::collection::vec(op, 0..400)
 }

@@ -3,10 +3,12 @@
 //! A scenario is read with [`Scenario::from_json`], which also fills in every default: what it returns prints to
 //! JSON that reads back as itself and gives the same run.
 
+mod change;
 mod dscp;
 mod resolve;
 mod text;
 
+pub use change::Change;
 pub use dscp::Dscp;
 pub(crate) use resolve::Line;
 pub use text::{RateText, Span};
@@ -48,6 +50,9 @@ pub struct Scenario {
     pub path: Path,
     /// Who sends.
     pub traffic: Vec<Traffic>,
+    /// What becomes different in the course of the run, in the order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub change: Vec<Change>,
     /// Time series, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,

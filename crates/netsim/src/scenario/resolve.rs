@@ -61,6 +61,7 @@ impl Scenario {
         }
         check_span("path.rtt", self.path.rtt, Duration::ZERO, Duration::from_secs(1000))?;
         self.bottleneck.resolve(self.path.rtt.0)?;
+        self.resolve_changes()?;
         if self.traffic.is_empty() {
             return Err(ScenarioError::new("traffic", "found none; accepted: at least one [[traffic]]"));
         }
@@ -108,10 +109,8 @@ impl Scenario {
 impl Bottleneck {
     fn resolve(&mut self, rtt: Duration) -> Result<()> {
         for (key, rate) in [("bottleneck.rate", Some(self.rate)), ("bottleneck.up.rate", self.up.rate)] {
-            if let Some(RateText(rate)) = rate
-                && rate.as_bps() > MOST_BPS
-            {
-                return refuse(key, rate, "a rate up to 1000gbit");
+            if let Some(RateText(rate)) = rate {
+                check_rate(key, rate)?;
             }
         }
         let down = canonical("bottleneck", &self.qdisc, self.rate.0, self.buffer, rtt)?;
@@ -313,7 +312,11 @@ impl Series {
     }
 }
 
-fn refuse<T>(key: &str, found: impl std::fmt::Display, accepted: &str) -> Result<T> {
+pub(super) fn check_rate(key: &str, rate: Rate) -> Result<()> {
+    if rate.as_bps() <= MOST_BPS { Ok(()) } else { refuse(key, rate, "a rate up to 1000gbit") }
+}
+
+pub(super) fn refuse<T>(key: &str, found: impl std::fmt::Display, accepted: &str) -> Result<T> {
     Err(ScenarioError::new(key, format!("found {found}; accepted: {accepted}")))
 }
 

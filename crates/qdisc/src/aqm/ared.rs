@@ -24,7 +24,7 @@ use super::{Aqm, Periodic};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Probe};
 use crate::signal::Owner;
 use goodqueue_units::{Duration, Instant};
 
@@ -177,6 +177,17 @@ impl Aqm for Ared {
         })
     }
 
+    fn change(&mut self, now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
+        let Self { law, adaptation, timer } = Self::build(args, link)?;
+        self.law.change(now, law);
+        (self.adaptation, self.timer) = (adaptation, timer.going_on_from(self.timer));
+        Ok(())
+    }
+
+    fn limit(&self) -> Backlog {
+        self.law.limit()
+    }
+
     #[inline]
     fn enqueue<P: Packet, O: Owner<P>>(
         &mut self,
@@ -226,6 +237,23 @@ mod tests {
 
     fn assert_close(got: f64, want: f64, what: &str) {
         assert!((got - want).abs() < 1e-6 * want.abs(), "{what}: {got} is not {want}");
+    }
+
+    /// From 100 to 25 Mbit/s: the set-up is that of 25 (see below), while average and max_p stand, unless the line sets
+    /// max_p anew. An average that decays does so at the rate of before, up to the change.
+    #[test]
+    fn the_set_up_follows_the_link_and_the_state_stands() {
+        let (mut live, slow) = (ared("", 100), Link { rate: Rate::from_bps(25_000_000).unwrap(), mtu: 1514 });
+        live.law.vars = Vars { avg: 30.0, max_p: 0.2, idle_since: Some(Instant::ZERO), ..live.law.vars };
+        let before = live.law.vars.average_at(&live.law.params, Instant::from_nanos(1_000_000_000));
+        live.change(Instant::from_nanos(1_000_000_000), &Args::defaults(&SPEC), &slow).unwrap();
+        assert_close(live.law.params.min, 5.160_171_730_515_19, "min");
+        assert_close(live.law.params.weight, 4.843_626_9e-4, "weight");
+        assert_close(live.law.vars.avg, before, "average");
+        assert_eq!(live.law.vars.max_p, 0.2);
+        let line = Args::defaults(&SPEC).changed("ared max_p 0.3").unwrap();
+        live.change(Instant::from_nanos(1_000_000_000), &line, &slow).unwrap();
+        assert_eq!(live.law.vars.max_p, 0.3);
     }
 
     /// C = rate / (8 * 1514): 82.5627, 2064.07 and 8256.27 packets a second. Half of 5 ms of it: 0.206, 5.160

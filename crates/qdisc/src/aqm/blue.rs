@@ -18,20 +18,20 @@
 //! - changes of both signs share one clock, and the first change needs no wait;
 //! - a full queue drops before the dice are thrown.
 
+use super::Aqm;
+use super::admission::Admission;
 use super::gentle::{LIMIT, flag, real};
-use super::{Aqm, mark, unit_interval};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Enqueued, Probe};
-use crate::signal::{Drop, Mark, Owner};
+use crate::qdisc::{Backlog, Enqueued, Probe};
+use crate::signal::Owner;
 use goodqueue_units::{Duration, Instant};
 
 /// BLUE over one FIFO.
 #[derive(Clone, Debug)]
 pub struct Blue {
-    limit: usize,
-    ecn: bool,
+    admission: Admission,
     d1: f64,
     d2: f64,
     freeze_time: Duration,
@@ -87,8 +87,7 @@ impl Aqm for Blue {
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
         Ok(Self {
-            limit: args.integer("limit").unwrap_or(0) as usize,
-            ecn: args.flag("ecn"),
+            admission: Admission::new(args),
             d1: args.real("d1").unwrap_or(0.0),
             d2: args.real("d2").unwrap_or(0.0),
             freeze_time: args.time("freeze_time").unwrap_or(Duration::ZERO),
@@ -98,29 +97,27 @@ impl Aqm for Blue {
         })
     }
 
+    fn change(&mut self, _now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
+        *self = Self { p: self.p, last_update: self.last_update, ..Self::build(args, link)? };
+        Ok(())
+    }
+
+    fn limit(&self) -> Backlog {
+        self.admission.limit()
+    }
+
     #[inline]
     fn enqueue<P: Packet, O: Owner<P>>(
         &mut self,
         now: Instant,
-        mut packet: P,
+        packet: P,
         queue: &mut Fifo<P>,
         owner: &mut O,
     ) -> Enqueued {
-        let full = queue.len() >= self.limit;
-        if full || queue.len() > self.threshold {
+        if self.admission.is_full(queue) || queue.len() > self.threshold {
             self.step(now, self.d1);
         }
-        if full {
-            owner.dropped(packet, Drop::Overlimit);
-            return Enqueued::Dropped;
-        }
-        let hit = self.p > 0.0 && unit_interval(owner.random_u64()) < self.p;
-        if hit && !(self.ecn && mark(&mut packet, Mark::Early, owner)) {
-            owner.dropped(packet, Drop::Early);
-            return Enqueued::Dropped;
-        }
-        queue.push(packet);
-        Enqueued::Success
+        self.admission.enqueue(self.p, packet, queue, owner)
     }
 
     #[inline]

@@ -118,7 +118,7 @@ const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-impl<P: Packet> Discipline for Choke<P> {
+impl<P: Packet> Discipline<P> for Choke<P> {
     const SPEC: QdiscSpec = QdiscSpec {
         name: "choke",
         summary: "RED in packets that drops an arrival together with a random packet of its own flow",
@@ -140,6 +140,30 @@ impl<P: Packet> Discipline for Choke<P> {
             marking: Marking::new(args),
             matched: 0,
         })
+    }
+
+    fn change<O: Owner<P>>(
+        &mut self,
+        _now: Instant,
+        args: &Args,
+        link: &Link,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        let fresh = Self::build(args, link)?;
+        self.vars = self.vars.under(&self.params, &fresh.params, max_p(args));
+        self.marking = self.marking.under(fresh.marking);
+        (self.limit, self.params) = (fresh.limit, fresh.params);
+        while self.backlog.packets > self.limit
+            && let Some(oldest) = self.take(0)
+        {
+            owner.dropped(oldest, Drop::Overlimit);
+        }
+        if self.mask != fresh.mask {
+            // Another ring, from its first place on, without holes.
+            self.places.retain(Option::is_some);
+            (self.head, self.mask) = (0, fresh.mask);
+        }
+        Ok(())
     }
 }
 

@@ -25,7 +25,7 @@ use super::{Aqm, mark};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Probe};
 use crate::signal::{Drop, Mark, Owner};
 use goodqueue_units::{Duration, Instant};
 
@@ -294,6 +294,15 @@ impl Aqm for Cobalt {
         Ok(Self { limit: args.integer("limit").unwrap_or(0) as usize, params, vars: Vars::default() })
     }
 
+    fn change(&mut self, _now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
+        *self = Self { vars: self.vars, ..Self::build(args, link)? };
+        Ok(())
+    }
+
+    fn limit(&self) -> Backlog {
+        Backlog { packets: self.limit as u32, ..Backlog::UNLIMITED }
+    }
+
     #[inline]
     fn enqueue<P: Packet, O: Owner<P>>(
         &mut self,
@@ -464,7 +473,8 @@ mod tests {
     #[test]
     fn the_last_packet_is_kept_and_overflow_drops_the_first() {
         let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
-        let args = Args::parse(const { &<Managed<Plain, Cobalt> as Discipline>::SPEC }, "limit 2").unwrap();
+        let args =
+            Args::parse(const { &<Managed<Plain, Cobalt> as Discipline<Plain>>::SPEC }, "limit 2").unwrap();
         let mut cobalt = Managed::<Plain, Cobalt>::build(&args, &link).unwrap();
         let mut owner = Noted::default();
         let told: Vec<_> = (0..3)

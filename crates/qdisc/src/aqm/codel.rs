@@ -24,7 +24,7 @@ use super::{Aqm, mark};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Probe};
 use crate::signal::{Drop, Mark, Owner};
 use core::fmt;
 use goodqueue_units::{Duration, Instant};
@@ -397,6 +397,15 @@ impl Aqm for Codel {
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let limit = args.integer("limit").unwrap_or(0) as usize;
         Ok(Self { limit, params: Params::new(args, link), vars: Vars::default() })
+    }
+
+    fn change(&mut self, _now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
+        *self = Self { vars: self.vars, ..Self::build(args, link)? };
+        Ok(())
+    }
+
+    fn limit(&self) -> Backlog {
+        Backlog { packets: self.limit as u32, ..Backlog::UNLIMITED }
     }
 
     #[inline]

@@ -26,7 +26,7 @@ use super::{Aqm, Periodic};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Probe};
 use crate::signal::{Drop, Owner};
 use alloc::string::ToString;
 use goodqueue_units::{Duration, Instant};
@@ -279,6 +279,17 @@ impl Aqm for DocsisPie {
             bucket: Bucket { tokens: params.burst, since: Instant::ZERO },
             timer: Periodic::new(INTERVAL, INTERVAL),
         })
+    }
+
+    fn change(&mut self, now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
+        let params = Params::new(args, link)?;
+        let tokens = self.bucket.tokens_at(&self.params, now).min(params.burst);
+        (self.params, self.bucket) = (params, Bucket { tokens, since: now });
+        Ok(())
+    }
+
+    fn limit(&self) -> Backlog {
+        Backlog { bytes: self.params.limit, ..Backlog::UNLIMITED }
     }
 
     #[inline]

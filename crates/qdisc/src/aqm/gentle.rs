@@ -23,7 +23,7 @@ use super::{mark, unit_interval};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, Unit, Value};
-use crate::qdisc::{Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Probe};
 use crate::signal::{Drop, Mark, Owner};
 use alloc::format;
 use goodqueue_units::Instant;
@@ -123,6 +123,8 @@ impl Vars {
 pub(super) struct Gentle {
     limit: usize,
     ecn: bool,
+    /// The line's max_p; where it is adapted, that to begin with.
+    start: f64,
     pub(super) params: Params,
     pub(super) vars: Vars,
 }
@@ -137,9 +139,27 @@ impl Gentle {
         Ok(Self {
             limit: args.integer("limit").unwrap_or(0) as usize,
             ecn: args.flag("ecn"),
+            start: max_p,
             params,
             vars: Vars { avg: 0.0, max_p, count: None, p_b: 0.0, idle_since: None },
         })
+    }
+
+    /// Takes the parameters of `fresh` and keeps its state. What was made of max_p stands, unless the line sets it anew.
+    pub(super) fn change(&mut self, now: Instant, fresh: Self) {
+        let mut vars = self.vars;
+        if vars.idle_since.is_some() && fresh.params.capacity != self.params.capacity {
+            // So far the average has decayed at the rate of before.
+            (vars.avg, vars.idle_since) = (vars.average_at(&self.params, now), Some(now));
+        }
+        if fresh.start != self.start {
+            vars.max_p = fresh.start;
+        }
+        *self = Self { vars, ..fresh };
+    }
+
+    pub(super) fn limit(&self) -> Backlog {
+        Backlog { packets: self.limit as u32, ..Backlog::UNLIMITED }
     }
 
     #[inline]

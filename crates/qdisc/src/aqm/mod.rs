@@ -3,6 +3,7 @@
 //! A law is lent the queue and pulls packets from it itself, as RFC 8289's pseudocode and Linux do; the container
 //! [`Managed`] makes a discipline of a law and one FIFO.
 
+mod admission;
 pub mod ared;
 pub mod blue;
 pub mod choke;
@@ -26,7 +27,7 @@ use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
 use crate::registry::Discipline;
-use crate::signal::{Mark, Owner};
+use crate::signal::{Drop, Mark, Owner};
 use goodqueue_units::{Duration, Ecn, Instant};
 
 /// A control law over one FIFO that it is lent with each call.
@@ -43,6 +44,17 @@ pub trait Aqm: Sized {
     /// Where parameters contradict each other.
     fn build(args: &Args, link: &Link) -> Result<Self, Error>;
 
+    /// As [`Discipline::change`]; most build a law anew and move their state over to it.
+    ///
+    /// # Errors
+    /// Where [`Aqm::build`] has one, and in that case nothing has changed.
+    fn change(&mut self, now: Instant, args: &Args, link: &Link) -> Result<(), Error>;
+
+    /// How much it lets wait: after a change, the excess is dropped from the head.
+    fn limit(&self) -> Backlog {
+        Backlog::UNLIMITED
+    }
+
     /// Decides about `packet` on arrival, and queues it or not.
     fn enqueue<P: Packet, O: Owner<P>>(
         &mut self,
@@ -53,12 +65,21 @@ pub trait Aqm: Sized {
     ) -> Enqueued;
 
     /// Takes the packet to send next.
+    #[inline]
     fn dequeue<P: Packet, O: Owner<P>>(
         &mut self,
         now: Instant,
         queue: &mut Fifo<P>,
         owner: &mut O,
-    ) -> Option<P>;
+    ) -> Option<P> {
+        let _ = (now, owner);
+        queue.pop()
+    }
+
+    /// Takes the head out because of a smaller limit, without a judgement.
+    fn evict<P: Packet>(&mut self, queue: &mut Fifo<P>) -> Option<P> {
+        queue.pop()
+    }
 
     /// As [`Qdisc::next_timer`].
     fn next_timer(&self) -> Option<Instant> {
@@ -106,6 +127,11 @@ impl Periodic {
         Self { due: Instant::ZERO + first, interval }
     }
 
+    /// At this interval from when `before` is due, which was there before it.
+    pub(crate) fn going_on_from(self, before: Self) -> Self {
+        Self { due: before.due, ..self }
+    }
+
     /// When it is due next.
     pub(crate) fn due(&self) -> Instant {
         self.due
@@ -127,11 +153,27 @@ pub struct Managed<P, A> {
     law: A,
 }
 
-impl<P: Packet, A: Aqm> Discipline for Managed<P, A> {
+impl<P: Packet, A: Aqm> Discipline<P> for Managed<P, A> {
     const SPEC: QdiscSpec = A::SPEC;
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         Ok(Self { queue: Fifo::default(), law: A::build(args, link)? })
+    }
+
+    fn change<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        args: &Args,
+        link: &Link,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        self.law.change(now, args, link)?;
+        while self.queue.backlog().exceeds(self.law.limit())
+            && let Some(oldest) = self.law.evict(&mut self.queue)
+        {
+            owner.dropped(oldest, Drop::Overlimit);
+        }
+        Ok(())
     }
 }
 

@@ -17,20 +17,20 @@
 //! Decided here: with `bytes` the queue is measured in average packets and the probability scaled by the packet's size;
 //! a full queue drops before the dice are thrown; the first update comes 1/w after the start.
 
+use super::admission::Admission;
 use super::gentle::{LIMIT, flag, real};
-use super::{Aqm, Periodic, mark, unit_interval};
+use super::{Aqm, Periodic};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Enqueued, Probe};
-use crate::signal::{Drop, Mark, Owner};
+use crate::qdisc::{Backlog, Enqueued, Probe};
+use crate::signal::Owner;
 use goodqueue_units::{Duration, Instant};
 
 /// PI over one FIFO.
 #[derive(Clone, Debug)]
 pub struct Pi {
-    limit: usize,
-    ecn: bool,
+    admission: Admission,
     bytes: bool,
     a: f64,
     b: f64,
@@ -74,8 +74,7 @@ impl Aqm for Pi {
         let real = |name| args.real(name).unwrap_or(0.0);
         let interval = Duration::from_secs_f64(1.0 / args.real("w").unwrap_or(1.0));
         Ok(Self {
-            limit: args.integer("limit").unwrap_or(0) as usize,
-            ecn: args.flag("ecn"),
+            admission: Admission::new(args),
             bytes: args.flag("bytes"),
             a: real("a"),
             b: real("b"),
@@ -87,36 +86,27 @@ impl Aqm for Pi {
         })
     }
 
+    fn change(&mut self, _now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
+        let Self { p, q_old, timer, .. } = *self;
+        let fresh = Self::build(args, link)?;
+        *self = Self { p, q_old, timer: fresh.timer.going_on_from(timer), ..fresh };
+        Ok(())
+    }
+
+    fn limit(&self) -> Backlog {
+        self.admission.limit()
+    }
+
     #[inline]
     fn enqueue<P: Packet, O: Owner<P>>(
         &mut self,
         _now: Instant,
-        mut packet: P,
+        packet: P,
         queue: &mut Fifo<P>,
         owner: &mut O,
     ) -> Enqueued {
-        if queue.len() >= self.limit {
-            owner.dropped(packet, Drop::Overlimit);
-            return Enqueued::Dropped;
-        }
         let p = if self.bytes { self.p * f64::from(packet.len()) / self.packet } else { self.p };
-        let hit = p > 0.0 && unit_interval(owner.random_u64()) < p;
-        if hit && !(self.ecn && mark(&mut packet, Mark::Early, owner)) {
-            owner.dropped(packet, Drop::Early);
-            return Enqueued::Dropped;
-        }
-        queue.push(packet);
-        Enqueued::Success
-    }
-
-    #[inline]
-    fn dequeue<P: Packet, O: Owner<P>>(
-        &mut self,
-        _now: Instant,
-        queue: &mut Fifo<P>,
-        _owner: &mut O,
-    ) -> Option<P> {
-        queue.pop()
+        self.admission.enqueue(p, packet, queue, owner)
     }
 
     fn next_timer(&self) -> Option<Instant> {

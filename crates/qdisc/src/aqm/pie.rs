@@ -42,7 +42,7 @@ use super::{Aqm, Periodic, mark};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
-use crate::qdisc::{Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Probe};
 use crate::signal::{Drop, Mark, Owner};
 use alloc::format;
 use core::fmt;
@@ -325,6 +325,18 @@ impl Aqm for Pie {
             stats: Stats::default(),
             timer: Periodic::new(first, tupdate),
         })
+    }
+
+    fn change(&mut self, _now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
+        let Self { mut vars, stats, timer, .. } = *self;
+        let fresh = Self::build(args, link)?;
+        vars.active |= !fresh.params.auto_inactive;
+        *self = Self { vars, stats, timer: fresh.timer.going_on_from(timer), ..fresh };
+        Ok(())
+    }
+
+    fn limit(&self) -> Backlog {
+        Backlog { packets: self.limit as u32, ..Backlog::UNLIMITED }
     }
 
     #[inline]

@@ -22,7 +22,7 @@ use super::{Aqm, Periodic};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Probe};
 use crate::signal::{Drop, Owner};
 use alloc::string::ToString;
 use goodqueue_units::{Duration, Instant};
@@ -101,6 +101,19 @@ impl Vars {
     pub fn new(params: &Params, max_p: u32) -> Self {
         let max_p_delta = (max_p / params.qth_delta).max(1);
         Self { qavg: 0, qcount: -1, q_r: 0, idle_since: None, max_p, max_p_delta }
+    }
+
+    /// The same state where `before` is replaced by `after`, and max_p set anew.
+    pub(super) fn under(self, before: &Params, after: &Params, max_p: u32) -> Self {
+        if max_p == self.max_p && before.qth_delta == after.qth_delta && before.wlog == after.wlog {
+            return self; // `adapt` rounds max_p_delta where `new` cuts it off
+        }
+        let qavg = if after.wlog > before.wlog {
+            self.qavg << (after.wlog - before.wlog)
+        } else {
+            self.qavg >> (before.wlog - after.wlog)
+        };
+        Self { qavg, max_p, max_p_delta: Self::new(after, max_p).max_p_delta, ..self }
     }
 
     /// Tells that the link found nothing to send.
@@ -230,6 +243,8 @@ impl Vars {
 pub struct Red {
     limit: u64,
     params: Params,
+    /// The line's max_p, in Q0.32.
+    start: u32,
     vars: Vars,
     marking: Marking,
     timer: Option<Periodic>,
@@ -306,11 +321,31 @@ impl Aqm for Red {
         let params = set_up(args, "limit", Scale::Bytes)?;
         Ok(Self {
             limit: args.integer("limit").unwrap_or(0),
+            start: max_p(args),
             vars: Vars::new(&params, max_p(args)),
             params,
             marking: Marking::new(args),
             timer: args.flag("adaptive").then(|| Periodic::new(ADAPT_INTERVAL, ADAPT_INTERVAL)),
         })
+    }
+
+    fn change(&mut self, now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
+        let fresh = Self::build(args, link)?;
+        // What `adaptive` has made of max_p stands, unless the line sets it anew.
+        let adapted = fresh.timer.is_some() && fresh.start == self.start;
+        let max_p = if adapted { self.vars.max_p } else { fresh.start };
+        let first = now.since(Instant::ZERO) + ADAPT_INTERVAL;
+        *self = Self {
+            vars: self.vars.under(&self.params, &fresh.params, max_p),
+            marking: self.marking.under(fresh.marking),
+            timer: fresh.timer.map(|_| self.timer.unwrap_or(Periodic::new(first, ADAPT_INTERVAL))),
+            ..fresh
+        };
+        Ok(())
+    }
+
+    fn limit(&self) -> Backlog {
+        Backlog { bytes: self.limit, ..Backlog::UNLIMITED }
     }
 
     #[inline]
@@ -391,6 +426,31 @@ mod tests {
         assert_eq!(vars.qavg, 1000 << 5);
         vars.arrive(&params, Instant::ZERO, 32_000);
         assert_eq!(vars.qavg, 63_000); // 1968.75 * 32
+    }
+
+    /// Another weight keeps the average in bytes, though it is scaled by it; what `adaptive` has made of max_p stands
+    /// until the line sets it, and an adaptation that begins does so an interval later.
+    #[test]
+    fn a_change_keeps_the_average_and_what_was_adapted() {
+        let args = Args::parse(&SPEC, "min 30000 max 90000").unwrap();
+        let mut red = Red::build(&args, &LINK).unwrap();
+        red.vars.qavg = 40_000 << 5;
+        let change = |red: &mut Red, line| {
+            let now = Instant::from_nanos(1_000_000_000);
+            red.change(now, &args.changed(line).unwrap(), &LINK).unwrap();
+            (red.vars.qavg >> red.params.wlog, red.vars.max_p, red.timer.map(|timer| timer.due().as_nanos()))
+        };
+        assert_eq!(change(&mut red, "red burst 500"), (40_000, 85_899_345, None));
+        assert_ne!(red.params.wlog, 5);
+        assert_eq!(change(&mut red, "red adaptive"), (40_000, 85_899_345, Some(1_500_000_000)));
+        red.vars.max_p = 99_000_000;
+        assert_eq!(change(&mut red, "red adaptive ecn"), (40_000, 99_000_000, Some(1_500_000_000)));
+        assert_eq!(
+            change(&mut red, "red adaptive probability 0.1"),
+            (40_000, 429_496_729, Some(1_500_000_000))
+        );
+        red.vars.max_p = 99_000_000;
+        assert_eq!(change(&mut red, "red probability 0.1"), (40_000, 429_496_729, None));
     }
 
     /// Idle for 13 cells of 2048 us the average halves (its shift there is 1); for a quarter of a cell it

@@ -15,7 +15,7 @@ use super::gentle::{BYTES, Gentle, LIMIT, Params, WAIT, capacity, flag, real};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Probe};
 use crate::signal::Owner;
 use goodqueue_units::Instant;
 
@@ -92,6 +92,15 @@ impl Aqm for RedGentle {
             wait: args.flag("wait"),
         };
         Ok(Self { law: Gentle::new(args, params)? })
+    }
+
+    fn change(&mut self, now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
+        self.law.change(now, Self::build(args, link)?.law);
+        Ok(())
+    }
+
+    fn limit(&self) -> Backlog {
+        self.law.limit()
     }
 
     #[inline]

@@ -13,25 +13,25 @@
 //!
 //! Decided here:
 //!
-//! - c is that of the link at the start, as in ns-2: a link that changes its rate misleads REM;
+//! - c follows the link where a change of its rate is told; ns-2's is that of the start, so that such a link misleads it;
 //! - x counts what is dropped, too; `inw` smooths it, and by default does not;
 //! - packets count as 1, or with `bytes` as average packets; the probability is not scaled by size;
 //! - a full queue drops before the dice are thrown; the first update comes one interval after the start.
 
+use super::admission::Admission;
 use super::gentle::{LIMIT, capacity, flag, real};
-use super::{Aqm, Periodic, mark, unit_interval};
+use super::{Aqm, Periodic};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Enqueued, Probe};
-use crate::signal::{Drop, Mark, Owner};
+use crate::qdisc::{Backlog, Enqueued, Probe};
+use crate::signal::Owner;
 use goodqueue_units::{Duration, Instant};
 
 /// REM over one FIFO.
 #[derive(Clone, Debug)]
 pub struct Rem {
-    limit: usize,
-    ecn: bool,
+    admission: Admission,
     bytes: bool,
     gamma: f64,
     phi: f64,
@@ -106,8 +106,7 @@ impl Aqm for Rem {
         let interval = args.time("interval").unwrap_or(Duration::from_millis(2));
         let packet = args.integer("avpkt").unwrap_or(link.mtu.into()) as f64;
         Ok(Self {
-            limit: args.integer("limit").unwrap_or(0) as usize,
-            ecn: args.flag("ecn"),
+            admission: Admission::new(args),
             bytes: args.flag("bytes"),
             gamma: real("gamma"),
             phi: real("phi"),
@@ -124,36 +123,27 @@ impl Aqm for Rem {
         })
     }
 
+    fn change(&mut self, _now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
+        let Self { arrived, input, price, p, timer, .. } = *self;
+        let fresh = Self::build(args, link)?;
+        *self = Self { arrived, input, price, p, timer: fresh.timer.going_on_from(timer), ..fresh };
+        Ok(())
+    }
+
+    fn limit(&self) -> Backlog {
+        self.admission.limit()
+    }
+
     #[inline]
     fn enqueue<P: Packet, O: Owner<P>>(
         &mut self,
         _now: Instant,
-        mut packet: P,
+        packet: P,
         queue: &mut Fifo<P>,
         owner: &mut O,
     ) -> Enqueued {
         self.arrived += if self.bytes { f64::from(packet.len()) / self.packet } else { 1.0 };
-        if queue.len() >= self.limit {
-            owner.dropped(packet, Drop::Overlimit);
-            return Enqueued::Dropped;
-        }
-        let hit = self.p > 0.0 && unit_interval(owner.random_u64()) < self.p;
-        if hit && !(self.ecn && mark(&mut packet, Mark::Early, owner)) {
-            owner.dropped(packet, Drop::Early);
-            return Enqueued::Dropped;
-        }
-        queue.push(packet);
-        Enqueued::Success
-    }
-
-    #[inline]
-    fn dequeue<P: Packet, O: Owner<P>>(
-        &mut self,
-        _now: Instant,
-        queue: &mut Fifo<P>,
-        _owner: &mut O,
-    ) -> Option<P> {
-        queue.pop()
+        self.admission.enqueue(self.p, packet, queue, owner)
     }
 
     fn next_timer(&self) -> Option<Instant> {
@@ -216,6 +206,16 @@ mod tests {
         rem.update(0.0);
         rem.update(0.0);
         assert_eq!((rem.price, rem.p), (0.0, 0.0));
+    }
+
+    /// At half the rate c is half, from the next update on; the price that was found stays.
+    #[test]
+    fn the_capacity_follows_the_link_and_the_price_stays() {
+        let mut rem = Rem { price: 7.0, arrived: 3.0, ..rem("") };
+        let half = Link { rate: Rate::from_bps(3_028_000).unwrap(), ..LINK };
+        rem.change(Instant::ZERO, &Args::defaults(&SPEC), &half).unwrap();
+        assert_close(rem.per_update, 0.5, "c");
+        assert_eq!((rem.price, rem.arrived, rem.timer.due().as_nanos()), (7.0, 3.0, 2_000_000));
     }
 
     /// phi^-price: at the price ln 2 / ln 1.001 = 693.49 one half; at twice that three quarters, so that two links of the

@@ -31,7 +31,7 @@ use super::{Aqm, mark};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Probe};
 use crate::signal::{Drop, Mark, Owner};
 use alloc::collections::VecDeque;
 use goodqueue_units::{Duration, Instant};
@@ -228,6 +228,20 @@ impl Aqm for Sfb {
         })
     }
 
+    fn change(&mut self, _now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
+        let fresh = Self::build(args, link)?;
+        let Penalty { tokens, at, .. } = self.penalty;
+        let penalty = Penalty { tokens: tokens.min(fresh.penalty.burst), at, ..fresh.penalty };
+        let Self { current, period_began, warming, .. } = *self;
+        let (sets, counted) = (self.sets.clone(), core::mem::take(&mut self.counted));
+        *self = Self { penalty, sets, counted, current, period_began, warming, ..fresh };
+        Ok(())
+    }
+
+    fn limit(&self) -> Backlog {
+        Backlog { packets: self.limit as u32, ..Backlog::UNLIMITED }
+    }
+
     fn enqueue<P: Packet, O: Owner<P>>(
         &mut self,
         now: Instant,
@@ -257,6 +271,10 @@ impl Aqm for Sfb {
         queue: &mut Fifo<P>,
         _owner: &mut O,
     ) -> Option<P> {
+        self.evict(queue)
+    }
+
+    fn evict<P: Packet>(&mut self, queue: &mut Fifo<P>) -> Option<P> {
         let packet = queue.pop()?;
         let hashes = self.counted.pop_front().unwrap_or_default();
         self.count(hashes, |bin| bin.len = bin.len.saturating_sub(1)); // a new hash may find other bins

@@ -28,6 +28,13 @@ impl Bucket {
         bucket
     }
 
+    /// `fresh` with the bytes that this one holds or owes, as far as they fit.
+    pub(super) fn poured_into(self, fresh: Self, now: Instant) -> Self {
+        let tokens = i128::from(self.tokens(now)) * i128::from(self.rate) / i128::from(fresh.rate);
+        let tokens = tokens.clamp(-i128::from(LONGEST), fresh.depth.into()) as i64;
+        Self { tokens, at: now, ..fresh }
+    }
+
     /// What `bytes` cost.
     #[inline]
     pub(super) fn cost(&self, bytes: u64) -> i64 {
@@ -151,6 +158,18 @@ mod tests {
         assert_eq!(bucket.tokens(at(1_000_000_000)), 2_400_000, "no more than the burst");
         bucket.charge(at(1_000_000_000), 5_000_000, -1_000_000);
         assert_eq!(bucket.tokens(at(1_000_000_000)), -1_000_000, "no more debt than allowed");
+    }
+
+    /// Bytes stay where time does not: 1000 bytes and 10 ms at 800 kbit/s are 1000 bytes and 100 ms at 80 kbit/s.
+    #[test]
+    fn another_rate_keeps_the_bytes() {
+        let bucket = |kbit: u64, bytes| Bucket::new(Rate::from_bps(kbit * 1000).unwrap(), bytes);
+        let now = Instant::from_nanos(5);
+        assert_eq!(bucket(800, 1000).poured_into(bucket(80, 3000), now).tokens(now), 100_000_000);
+        assert_eq!(bucket(800, 1000).poured_into(bucket(80, 300), now).tokens(now), 30_000_000, "what fits");
+        let mut owing = bucket(800, 1000);
+        owing.charge(now, 30_000_000, i64::MIN);
+        assert_eq!(owing.poured_into(bucket(80, 3000), now).tokens(now), -200_000_000);
     }
 
     /// A terabyte at 1 kbit/s is 250 years, ten years of filling are no overflow, and no clock runs out.

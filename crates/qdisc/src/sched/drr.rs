@@ -153,6 +153,11 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         }
     }
 
+    /// Rounds are of so many bytes from now on; what a flow may send of its present one stays.
+    pub(crate) fn set_quantum(&mut self, quantum: u32) {
+        self.quantum = quantum as i32;
+    }
+
     /// The bucket of a flow hash: the hash scaled to their number, as Linux does it without a division.
     #[inline]
     pub(crate) fn bucket(&self, hash: u32) -> u32 {

@@ -23,7 +23,7 @@
 //! - the weighted scheduler is not shown (A.1): it is Linux's, with the weights 1 and 15;
 //! - `lq.time()` is the time that the packet spent which has just left, and `lq.len()` counts those behind it;
 //! - p' is held within 0 and 1, and no likelihood counts for more than 1, else the sums would grow without end;
-//! - the maximum link rate is the link's rate at the start.
+//! - the maximum link rate is the link's, as it was told last.
 
 mod linux;
 mod params;
@@ -76,7 +76,7 @@ pub struct DualPi2<P> {
     timer: Periodic,
 }
 
-impl<P: Packet> Discipline for DualPi2<P> {
+impl<P: Packet> Discipline<P> for DualPi2<P> {
     const SPEC: QdiscSpec = QdiscSpec {
         name: "dualpi2",
         summary: "L4S and classic traffic in two queues whose AQMs are coupled",
@@ -104,6 +104,31 @@ impl<P: Packet> Discipline for DualPi2<P> {
             any_ect: args.choice("l4s") == "any_ect",
             timer: Periodic::new(control.tupdate, control.tupdate),
         })
+    }
+
+    fn change<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        args: &Args,
+        link: &Link,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        let fresh = Self::build(args, link)?;
+        match (&mut self.law, fresh.law) {
+            (Law::Linux(law), Law::Linux(fresh)) => law.change(fresh),
+            (Law::Rfc9332(law), Law::Rfc9332(fresh)) => law.change(fresh),
+            (law, other) => *law = other, // the variant is fixed
+        }
+        self.queues.share_as(&fresh.queues);
+        (self.limit, self.memory_limit, self.mtu) = (fresh.limit, fresh.memory_limit, fresh.mtu);
+        (self.any_ect, self.timer) = (fresh.any_ect, fresh.timer.going_on_from(self.timer));
+        while let Some(why) = self.excess()
+            && let Some(turn) = self.turn(now)
+            && let Some((packet, _)) = self.queues.take(turn.side)
+        {
+            owner.dropped(packet, why);
+        }
+        Ok(())
     }
 
     fn settle(args: &mut Args) {
@@ -188,6 +213,18 @@ impl<P: Packet> Qdisc<P> for DualPi2<P> {
 }
 
 impl<P: Packet> DualPi2<P> {
+    /// Why packets must go after a change, if they must.
+    fn excess(&self) -> Option<Drop> {
+        let memory = match self.law {
+            Law::Linux(_) => self.queues.memory,
+            Law::Rfc9332(_) => self.queues.bytes(),
+        };
+        if self.queues.packets() > self.limit {
+            return Some(Drop::Overlimit);
+        }
+        (memory > self.memory_limit).then_some(Drop::Memory)
+    }
+
     /// Why a packet of `len` bytes does not fit, if it does not.
     fn overfull(&self, len: u32) -> Option<Drop> {
         if self.queues.packets() >= self.limit {

@@ -20,7 +20,7 @@ pub struct Pfifo<P> {
     limit: usize,
 }
 
-impl<P: Packet> Discipline for Pfifo<P> {
+impl<P: Packet> Discipline<P> for Pfifo<P> {
     const SPEC: QdiscSpec = QdiscSpec {
         name: "pfifo",
         summary: "First in, first out: drops what arrives when `limit` packets wait",
@@ -37,6 +37,18 @@ impl<P: Packet> Discipline for Pfifo<P> {
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
         Ok(Self { queue: Fifo::default(), limit: args.integer("limit").unwrap_or(0) as usize })
+    }
+
+    fn change<O: Owner<P>>(
+        &mut self,
+        _now: Instant,
+        args: &Args,
+        link: &Link,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        self.limit = Self::build(args, link)?.limit;
+        self.queue.trim(Backlog { packets: self.limit as u32, ..Backlog::UNLIMITED }, owner);
+        Ok(())
     }
 }
 
@@ -69,7 +81,7 @@ pub struct Bfifo<P> {
     limit: u64,
 }
 
-impl<P: Packet> Discipline for Bfifo<P> {
+impl<P: Packet> Discipline<P> for Bfifo<P> {
     const SPEC: QdiscSpec = QdiscSpec {
         name: "bfifo",
         summary: "First in, first out: drops what arrives when it would exceed `limit` bytes",
@@ -86,6 +98,18 @@ impl<P: Packet> Discipline for Bfifo<P> {
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
         Ok(Self { queue: Fifo::default(), limit: args.integer("limit").unwrap_or(0) })
+    }
+
+    fn change<O: Owner<P>>(
+        &mut self,
+        _now: Instant,
+        args: &Args,
+        link: &Link,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        self.limit = Self::build(args, link)?.limit;
+        self.queue.trim(Backlog { bytes: self.limit, ..Backlog::UNLIMITED }, owner);
+        Ok(())
     }
 }
 
@@ -118,7 +142,7 @@ pub struct PfifoHeadDrop<P> {
     limit: usize,
 }
 
-impl<P: Packet> Discipline for PfifoHeadDrop<P> {
+impl<P: Packet> Discipline<P> for PfifoHeadDrop<P> {
     const SPEC: QdiscSpec = QdiscSpec {
         name: "pfifo_head_drop",
         summary: "First in, first out: drops the oldest packet when `limit` packets wait and one arrives",
@@ -128,6 +152,18 @@ impl<P: Packet> Discipline for PfifoHeadDrop<P> {
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
         Ok(Self { queue: Fifo::default(), limit: args.integer("limit").unwrap_or(0) as usize })
+    }
+
+    fn change<O: Owner<P>>(
+        &mut self,
+        _now: Instant,
+        args: &Args,
+        link: &Link,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        self.limit = Self::build(args, link)?.limit;
+        self.queue.trim(Backlog { packets: self.limit as u32, ..Backlog::UNLIMITED }, owner);
+        Ok(())
     }
 }
 

@@ -99,12 +99,32 @@ pub(super) const PARAMS: &[ParamSpec] = &[
 #[derive(Clone, Debug)]
 pub struct FqCodel<P> {
     flows: Drr<P, Vars>,
+    settings: Settings,
+    drop_overlimit: u64,
+    drop_overmemory: u64,
+}
+
+/// What may change.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
     params: Params,
+    quantum: u32,
     limit: u32,
     memory_limit: u64,
     drop_batch: u32,
-    drop_overlimit: u64,
-    drop_overmemory: u64,
+}
+
+impl Settings {
+    fn new(args: &Args, link: &Link) -> Self {
+        let integer = |name| args.integer(name).unwrap_or(1);
+        Self {
+            params: Params::new(args, link),
+            quantum: integer("quantum").max(LEAST_QUANTUM) as u32,
+            limit: integer("limit") as u32,
+            memory_limit: integer("memory_limit"),
+            drop_batch: integer("drop_batch") as u32,
+        }
+    }
 }
 
 impl<P: Packet> Source<P> for FlowQueue<'_, P> {
@@ -118,7 +138,7 @@ impl<P: Packet> Source<P> for FlowQueue<'_, P> {
     }
 }
 
-impl<P: Packet> Discipline for FqCodel<P> {
+impl<P: Packet> Discipline<P> for FqCodel<P> {
     const SPEC: QdiscSpec = QdiscSpec {
         name: "fq_codel",
         summary: "Flow queues in rounds, each under CoDel; sparse flows go first",
@@ -126,17 +146,31 @@ impl<P: Packet> Discipline for FqCodel<P> {
         params: PARAMS,
     };
 
+    const FIXED: &'static [&'static str] = &["flows"];
+
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-        let integer = |name| args.integer(name).unwrap_or(1);
-        Ok(Self {
-            flows: Drr::new(integer("flows") as u32, integer("quantum").max(LEAST_QUANTUM) as u32),
-            params: Params::new(args, link),
-            limit: integer("limit") as u32,
-            memory_limit: integer("memory_limit"),
-            drop_batch: integer("drop_batch") as u32,
-            drop_overlimit: 0,
-            drop_overmemory: 0,
-        })
+        let settings = Settings::new(args, link);
+        let flows = args.integer("flows").unwrap_or(1) as u32;
+        let flows = Drr::new(flows, settings.quantum);
+        Ok(Self { flows, settings, drop_overlimit: 0, drop_overmemory: 0 })
+    }
+
+    fn change<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        args: &Args,
+        link: &Link,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        self.settings = Settings::new(args, link);
+        self.flows.set_quantum(self.settings.quantum);
+        // Linux takes the excess out as if to send it.
+        while let Some(why) = self.excess()
+            && let Some(packet) = self.dequeue(now, owner)
+        {
+            owner.dropped(packet, why);
+        }
+        Ok(())
     }
 }
 
@@ -146,11 +180,8 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         packet.set_arrival(now);
         let bucket = self.flows.bucket(packet.flow_hash());
         self.flows.push(bucket, packet);
-        let totals = self.flows.totals();
-        if totals.backlog.packets <= self.limit && totals.memory <= self.memory_limit {
-            return Enqueued::Success;
-        }
-        if self.overflow(owner) == bucket { Enqueued::Congestion } else { Enqueued::Success }
+        let Some(why) = self.excess() else { return Enqueued::Success };
+        if self.overflow(why, owner) == bucket { Enqueued::Congestion } else { Enqueued::Success }
     }
 
     #[inline]
@@ -158,7 +189,7 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         loop {
             let bucket = self.flows.next_flow()?;
             let (vars, mut queue) = self.flows.split(bucket);
-            if let Some(packet) = vars.dequeue(&self.params, now, &mut queue, owner) {
+            if let Some(packet) = vars.dequeue(&self.settings.params, now, &mut queue, owner) {
                 self.flows.charge(bucket, packet.len());
                 return Some(packet);
             }
@@ -193,12 +224,21 @@ fn describe((bucket, flow): (u32, &Flow<Vars>)) -> alloc::string::String {
 }
 
 impl<P: Packet> FqCodel<P> {
+    /// Why packets must go, if they must.
+    #[inline]
+    fn excess(&self) -> Option<Drop> {
+        let totals = self.flows.totals();
+        if totals.memory > self.settings.memory_limit {
+            Some(Drop::Memory)
+        } else {
+            (totals.backlog.packets > self.settings.limit).then_some(Drop::Flow)
+        }
+    }
+
     /// Drops from the head of the fattest flow, which it returns: half its bytes, at most `drop_batch` packets. In
     /// batches, since who overflows will overflow again; the new packet is in already and may be among them.
     #[cold]
-    fn overflow<O: Owner<P>>(&mut self, owner: &mut O) -> u32 {
-        let over_memory = self.flows.totals().memory > self.memory_limit;
-        let why = if over_memory { Drop::Memory } else { Drop::Flow };
+    fn overflow<O: Owner<P>>(&mut self, why: Drop, owner: &mut O) -> u32 {
         let (bucket, bytes) = self.flows.fattest();
         let (vars, mut queue) = self.flows.split(bucket);
         let (mut dropped, mut freed) = (0, 0);
@@ -206,7 +246,7 @@ impl<P: Packet> FqCodel<P> {
             dropped += 1;
             freed += u64::from(packet.len());
             owner.dropped(packet, why);
-            if dropped == self.drop_batch || freed >= bytes / 2 {
+            if dropped == self.settings.drop_batch || freed >= bytes / 2 {
                 break;
             }
         }
@@ -214,7 +254,7 @@ impl<P: Packet> FqCodel<P> {
         vars.count = vars.count.wrapping_add(dropped);
         self.flows.settle(bucket);
         self.drop_overlimit += u64::from(dropped);
-        self.drop_overmemory += if over_memory { u64::from(dropped) } else { 0 };
+        self.drop_overmemory += if why == Drop::Memory { u64::from(dropped) } else { 0 };
         bucket
     }
 }

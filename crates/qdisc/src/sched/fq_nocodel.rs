@@ -34,7 +34,7 @@ const PARAMS: [ParamSpec; 10] = {
     params
 };
 
-impl<P: Packet> Discipline for FqNocodel<P> {
+impl<P: Packet> Discipline<P> for FqNocodel<P> {
     const SPEC: QdiscSpec = QdiscSpec {
         name: "fq_nocodel",
         summary: "fq_codel without CoDel: flow queues in rounds, target 100 s",
@@ -42,8 +42,20 @@ impl<P: Packet> Discipline for FqNocodel<P> {
         params: &PARAMS,
     };
 
+    const FIXED: &'static [&'static str] = FqCodel::<P>::FIXED;
+
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         FqCodel::build(args, link).map(Self)
+    }
+
+    fn change<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        args: &Args,
+        link: &Link,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        self.0.change(now, args, link, owner)
     }
 }
 

@@ -53,17 +53,39 @@ struct Stats {
 #[derive(Clone, Debug)]
 pub struct FqPie<P> {
     flows: Drr<P, Law>,
+    settings: Settings,
+    due: Instant,
+    /// The first flow that the next call of the timer looks at.
+    cursor: usize,
+    stats: Stats,
+}
+
+/// What may change.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
     params: Params,
+    quantum: u32,
     limit: u32,
     memory_limit: u64,
     ecn: bool,
     /// Up to this probability ECN-capable packets are marked.
     mark_up_to: u64,
     tupdate: Duration,
-    due: Instant,
-    /// The first flow that the next call of the timer looks at.
-    cursor: usize,
-    stats: Stats,
+}
+
+impl Settings {
+    fn new(args: &Args, link: &Link) -> Self {
+        let integer = |name| args.integer(name).unwrap_or(1);
+        Self {
+            params: Params::new(args, link),
+            quantum: integer("quantum") as u32,
+            limit: integer("limit") as u32,
+            memory_limit: integer("memory_limit"),
+            ecn: args.flag("ecn"),
+            mark_up_to: MAX_PROB / 100 * integer("ecn_prob"),
+            tupdate: args.time("tupdate").unwrap_or(FIRST_UPDATE),
+        }
+    }
 }
 
 const PARAMS: &[ParamSpec] = &[
@@ -92,7 +114,7 @@ const PARAMS: &[ParamSpec] = &[
     ParamSpec { default: Value::Flag(false), source: "tc-fq_pie(8)", ..DQ_RATE_ESTIMATOR },
 ];
 
-impl<P: Packet> Discipline for FqPie<P> {
+impl<P: Packet> Discipline<P> for FqPie<P> {
     const SPEC: QdiscSpec = QdiscSpec {
         name: "fq_pie",
         summary: "Flow queues in rounds, each under PIE; sparse flows go first",
@@ -100,22 +122,35 @@ impl<P: Packet> Discipline for FqPie<P> {
         params: PARAMS,
     };
 
+    const FIXED: &'static [&'static str] = &["flows"];
+
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-        let integer = |name| args.integer(name).unwrap_or(1);
-        let params = Params::new(args, link);
-        let law = Law { vars: Vars::new(&params), packets: 0 };
+        let settings = Settings::new(args, link);
+        let law = Law { vars: Vars::new(&settings.params), packets: 0 };
         Ok(Self {
-            flows: Drr::with(integer("flows") as u32, integer("quantum") as u32, law),
-            params,
-            limit: integer("limit") as u32,
-            memory_limit: integer("memory_limit"),
-            ecn: args.flag("ecn"),
-            mark_up_to: MAX_PROB / 100 * integer("ecn_prob"),
-            tupdate: args.time("tupdate").unwrap_or(FIRST_UPDATE),
+            flows: Drr::with(args.integer("flows").unwrap_or(1) as u32, settings.quantum, law),
+            settings,
             due: Instant::ZERO + FIRST_UPDATE,
             cursor: 0,
             stats: Stats::default(),
         })
+    }
+
+    fn change<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        args: &Args,
+        link: &Link,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        self.settings = Settings::new(args, link);
+        self.flows.set_quantum(self.settings.quantum);
+        while self.flows.totals().backlog.packets > self.settings.limit
+            && let Some(packet) = self.dequeue(now, owner)
+        {
+            owner.dropped(packet, Drop::Overlimit);
+        }
+        Ok(())
     }
 }
 
@@ -126,15 +161,15 @@ impl<P: Packet> Qdisc<P> for FqPie<P> {
         let bucket = self.flows.bucket(packet.flow_hash());
         let totals = self.flows.totals();
         let (Law { vars, packets }, queue) = self.flows.split(bucket);
-        if totals.backlog.packets >= self.limit {
+        if totals.backlog.packets >= self.settings.limit {
             vars.dropped();
             self.stats.overlimit += 1;
             return self.refuse(packet, Drop::Overlimit, owner);
         }
-        let over = totals.memory > self.memory_limit + memory_of(packet.len());
+        let over = totals.memory > self.settings.memory_limit + memory_of(packet.len());
         self.stats.overmemory += u64::from(over);
-        if vars.drop_early(&self.params, queue.bytes(), packet.len(), || owner.random_u64()) {
-            let may_mark = self.ecn && vars.prob <= self.mark_up_to;
+        if vars.drop_early(&self.settings.params, queue.bytes(), packet.len(), || owner.random_u64()) {
+            let may_mark = self.settings.ecn && vars.prob <= self.settings.mark_up_to;
             if !(may_mark && mark(&mut packet, Mark::Early, owner)) {
                 vars.dropped();
                 return self.refuse(packet, Drop::Early, owner);
@@ -154,7 +189,7 @@ impl<P: Packet> Qdisc<P> for FqPie<P> {
             let (Law { vars, packets }, mut queue) = self.flows.split(bucket);
             if let Some(packet) = queue.pull() {
                 *packets -= 1;
-                vars.dequeued(&self.params, now, &packet, queue.bytes());
+                vars.dequeued(&self.settings.params, now, &packet, queue.bytes());
                 self.flows.charge(bucket, packet.len());
                 return Some(packet);
             }
@@ -170,10 +205,10 @@ impl<P: Packet> Qdisc<P> for FqPie<P> {
         let count = self.flows.flows().len();
         let end = (self.cursor + BATCH).min(count);
         for (law, bytes) in self.flows.laws_mut(self.cursor..end) {
-            law.vars.update(&self.params, bytes);
+            law.vars.update(&self.settings.params, bytes);
         }
         self.cursor = if end == count { 0 } else { end };
-        let wait = if self.cursor == 0 { self.tupdate } else { JIFFY };
+        let wait = if self.cursor == 0 { self.settings.tupdate } else { JIFFY };
         self.due += wait;
         if self.due <= now {
             self.due = now + wait;

@@ -76,7 +76,7 @@ const PARAMS: &[ParamSpec] = &[
     ParamSpec { default: Value::Line("pfifo"), ..CHILD },
 ];
 
-impl<P: Packet> Discipline for Htb<P> {
+impl<P: Packet> Discipline<P> for Htb<P> {
     const SPEC: QdiscSpec = QdiscSpec {
         name: "htb",
         summary: "One class of the hierarchical token bucket: shapes its child to a rate with a burst",
@@ -102,6 +102,22 @@ impl<P: Packet> Discipline for Htb<P> {
             tells_idle: args.choice("idle") == "told",
             wake: None,
         })
+    }
+
+    fn change<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        args: &Args,
+        link: &Link,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        let Self { child, buckets: [rate, ceil], weight, tells_idle, .. } = Self::build(args, link)?;
+        self.child.reconfigure(now, child.args().clone(), child.link(), owner)?;
+        let [old_rate, old_ceil] = self.buckets;
+        self.buckets = [old_rate.poured_into(rate, now), old_ceil.poured_into(ceil, now)];
+        (self.weight, self.tells_idle) = (weight, tells_idle);
+        self.wake = self.wake.map(|_| now); // how long it must wait is another question now
+        Ok(())
     }
 }
 

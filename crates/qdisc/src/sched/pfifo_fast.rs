@@ -72,7 +72,7 @@ pub struct PfifoFast<P> {
     bands: [Band<P>; 3],
 }
 
-impl<P: Packet> Discipline for PfifoFast<P> {
+impl<P: Packet> Discipline<P> for PfifoFast<P> {
     const SPEC: QdiscSpec = QdiscSpec {
         name: "pfifo_fast",
         summary: "Three FIFOs by priority, the first that is not empty served first",
@@ -87,9 +87,17 @@ impl<P: Packet> Discipline for PfifoFast<P> {
         }],
     };
 
+    /// Linux changes it with `ip link`, not with `tc`.
+    const FIXED: &'static [&'static str] = &["txqueuelen"];
+
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
         let size = args.integer("txqueuelen").unwrap_or(1) as u32;
         Ok(Self { bands: core::array::from_fn(|_| Band::new(size)) })
+    }
+
+    /// All is fixed, and nothing follows from the link.
+    fn change<O: Owner<P>>(&mut self, _: Instant, _: &Args, _: &Link, _: &mut O) -> Result<(), Error> {
+        Ok(())
     }
 }
 

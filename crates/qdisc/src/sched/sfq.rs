@@ -53,13 +53,16 @@ pub struct Sfq<P> {
     timer: Option<Periodic>,
 }
 
-impl<P: Packet> Discipline for Sfq<P> {
+impl<P: Packet> Discipline<P> for Sfq<P> {
     const SPEC: QdiscSpec = QdiscSpec {
         name: "sfq",
         summary: "Stochastic fairness: flows in rounds, no control law; drops from the longest",
         source: "McKenney, INFOCOM 1990; tc-sfq(8)",
         params: PARAMS,
     };
+
+    /// All of them: Linux's sfq has no change operation.
+    const FIXED: &'static [&'static str] = &params::NAMES;
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let integer = |name| args.integer(name).unwrap_or(1);
@@ -85,6 +88,11 @@ impl<P: Packet> Discipline for Sfq<P> {
             keys: None,
             timer: (period > Duration::ZERO).then(|| Periodic::new(period, period)),
         })
+    }
+
+    /// All is fixed, and nothing follows from the link's rate.
+    fn change<O: Owner<P>>(&mut self, _: Instant, _: &Args, _: &Link, _: &mut O) -> Result<(), Error> {
+        Ok(())
     }
 
     /// As Linux does when it is set up, and so in the golden headers: no more slots than the line has buckets or packets.

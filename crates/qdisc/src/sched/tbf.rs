@@ -85,7 +85,7 @@ const PARAMS: &[ParamSpec] = &[
     CHILD,
 ];
 
-impl<P: Packet> Discipline for Tbf<P> {
+impl<P: Packet> Discipline<P> for Tbf<P> {
     const SPEC: QdiscSpec = QdiscSpec {
         name: "tbf",
         summary: "Token bucket filter: shapes to a rate with a burst; holds a queue of its own or a child",
@@ -127,6 +127,23 @@ impl<P: Packet> Discipline for Tbf<P> {
             wake: None,
         })
     }
+
+    fn change<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        args: &Args,
+        link: &Link,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        let fresh = Self::build(args, link)?;
+        self.child.reconfigure(now, fresh.child.args().clone(), fresh.child.link(), owner)?;
+        self.tells_idle = fresh.tells_idle;
+        self.bucket = self.bucket.poured_into(fresh.bucket, now);
+        self.peak = fresh.peak.map(|fresh| self.peak.map_or(fresh, |peak| peak.poured_into(fresh, now)));
+        (self.weight, self.longest) = (fresh.weight, fresh.longest);
+        self.wake = self.wake.map(|_| now); // how long it must wait is another question now
+        Ok(())
+    }
 }
 
 impl<P: Packet> Tbf<P> {
@@ -155,7 +172,15 @@ impl<P: Packet> Qdisc<P> for Tbf<P> {
 
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
         self.wake = None;
-        let weight = self.weight.of(self.next(now, owner)?.into());
+        let weight = loop {
+            let len = self.next(now, owner)?;
+            if u64::from(len) <= self.longest {
+                break self.weight.of(len.into());
+            }
+            // Since it came a change has made a bucket too small for it.
+            let packet = self.kept.take().or_else(|| self.child.dequeue(now, owner));
+            packet.into_iter().for_each(|packet| owner.dropped(packet, Drop::Overlimit));
+        };
         let buckets = || core::iter::once(&self.bucket).chain(&self.peak);
         let wait = buckets().map(|bucket| bucket.wait(now, bucket.cost(weight))).max();
         if let Some(wait) = wait.filter(|wait| *wait > Duration::ZERO) {

@@ -3,8 +3,8 @@
 
 use goodqueue_qdisc::packet::Plain;
 use goodqueue_qdisc::param::{ParamSpec, Unit};
-use goodqueue_qdisc::{AnyQdisc, Args, Backlog, Drop, Enqueued, Link, Mark, Owner, Probe, Qdisc};
-use goodqueue_units::{Duration, Ecn, Instant, Stream, Streams};
+use goodqueue_qdisc::{AnyQdisc, Args, Backlog, Drop, Enqueued, Error, Link, Mark, Owner, Probe, Qdisc};
+use goodqueue_units::{Duration, Ecn, Instant, Rate, Stream, Streams};
 use std::collections::HashMap;
 
 /// Ten of these leave a discipline idle for longer than any of its tick counters lasts.
@@ -32,6 +32,16 @@ pub(crate) enum Op {
     Advance(u64),
     /// Lets nanoseconds pass and forgets the timer.
     Oversleep(u64),
+    /// Sets one parameter, of the discipline or of one inside it, to an [unusual] value; beyond the last parameter: all
+    /// of them, to what they are.
+    Change {
+        /// Which parameter, modulo their number.
+        param: usize,
+        /// Which value.
+        value: usize,
+    },
+    /// Tells it another rate of the link, in bits per second.
+    LinkRate(u64),
 }
 
 macro_rules! ensure {
@@ -58,7 +68,7 @@ pub(crate) fn every_packet_has_one_fate(
     for op in ops {
         bench.step(op)?;
     }
-    bench.qdisc.probe(&mut Nobody); // looking changes nothing, and does not panic
+    bench.qdisc.probe(&mut Shown::default()); // looking changes nothing, and does not panic
     bench.drain()?;
     ensure!(bench.ledger.held.is_empty(), "empty, it still holds {:?}", bench.ledger.held);
     Ok(())
@@ -146,11 +156,44 @@ impl Owner<Plain> for Ledger {
     }
 }
 
-/// Looks at a state and remembers nothing.
-struct Nobody;
-impl Probe for Nobody {
-    fn integer(&mut self, _name: &'static str, _value: i128) {}
-    fn real(&mut self, _name: &'static str, _value: f64) {}
+/// A state as it shows itself.
+#[derive(Debug, Default, PartialEq)]
+struct Shown(Vec<String>);
+impl Probe for Shown {
+    fn integer(&mut self, name: &'static str, value: i128) {
+        self.0.push(format!("{name} {value}"));
+    }
+    fn real(&mut self, name: &'static str, value: f64) {
+        self.0.push(format!("{name} {value}"));
+    }
+    fn text(&mut self, name: &'static str, value: String) {
+        self.0.push(format!("{name} {value}"));
+    }
+}
+
+/// The line that sets one parameter of `args` to an unusual value, or all of them to what they are.
+fn change_of(args: &Args, param: usize, value: usize) -> String {
+    let (name, params) = (args.spec.name, args.spec.params);
+    match (params.get(param % (params.len() + 1)), args.child()) {
+        (None, _) => args.to_string(),
+        (Some(spec), Some(child)) if spec.unit == Unit::Line => {
+            format!("{name} child {}", change_of(child, param / (params.len() + 1), value))
+        }
+        (Some(spec), _) => format!("{name} {}", unusual(spec, value)),
+    }
+}
+
+/// Packets and bytes that a line lets wait, where it has a limit of the kind.
+fn limit_of(args: &Args) -> Backlog {
+    let limit = args.integer("limit").unwrap_or(u64::MAX);
+    let unit = args.spec.params.iter().find(|param| param.name == "limit").map(|param| param.unit);
+    match unit {
+        Some(Unit::Packets) => {
+            Backlog { packets: limit.try_into().unwrap_or(u32::MAX), ..Backlog::UNLIMITED }
+        }
+        Some(Unit::Bytes) => Backlog { bytes: limit, ..Backlog::UNLIMITED },
+        _ => Backlog::UNLIMITED,
+    }
 }
 
 struct Bench {
@@ -166,17 +209,12 @@ struct Bench {
     nested: bool,
     /// The codepoint of each packet as it was offered.
     codepoints: Vec<u8>,
+    /// Packets before this one may be overtaken: dualpi2 was told to sort a codepoint into the other queue.
+    sorted_anew: u64,
 }
 
 impl Bench {
     fn new(qdisc: AnyQdisc<Plain>, args: &Args, start: u64) -> Self {
-        let limit = args.integer("limit").unwrap_or(u64::MAX);
-        let unit = args.spec.params.iter().find(|param| param.name == "limit").map(|param| param.unit);
-        let limit = match unit {
-            Some(Unit::Packets) => Backlog { packets: limit.try_into().unwrap_or(u32::MAX), bytes: u64::MAX },
-            Some(Unit::Bytes) => Backlog { packets: u32::MAX, bytes: limit },
-            _ => Backlog { packets: u32::MAX, bytes: u64::MAX },
-        };
         let ledger = Ledger {
             dice: Streams::new(start).stream("dice", 0),
             held: HashMap::new(),
@@ -189,10 +227,11 @@ impl Bench {
             ledger,
             now: Instant::from_nanos(start),
             next_id: 0,
-            limit,
+            limit: limit_of(args),
             dual: args.spec.name == "dualpi2",
             nested: args.child().is_some(),
             codepoints: Vec::new(),
+            sorted_anew: 0,
         }
     }
 
@@ -204,8 +243,48 @@ impl Bench {
             }
             Op::Advance(span) => self.advance(span),
             Op::Oversleep(span) => self.pass(span),
+            Op::Change { param, value } => {
+                let line = change_of(self.qdisc.args(), param, value);
+                self.change(&line, |qdisc, now, owner| qdisc.change(now, &line, owner))?;
+            }
+            Op::LinkRate(bps) => {
+                let rate = Rate::from_bps(bps.max(1)).unwrap_or_else(|| self.qdisc.link().rate);
+                self.change("", |qdisc, now, owner| qdisc.set_link_rate(now, rate, owner))?;
+            }
         }
         self.check()
+    }
+
+    /// What a discipline shows, but for the timer of a shaper, which asks to be asked again after a change.
+    fn shown(&self) -> (Shown, Option<Instant>, Backlog, String) {
+        let mut shown = Shown::default();
+        self.qdisc.probe(&mut shown);
+        let args = self.qdisc.args();
+        let timer = self.qdisc.next_timer().filter(|_| !matches!(args.spec.name, "tbf" | "htb"));
+        (shown, timer, self.qdisc.backlog(), args.to_string())
+    }
+
+    /// A change that is refused, or that changes nothing, leaves all as it was; another one leaves no more than the new
+    /// limit, and makes or loses no packet (which [`Bench::check`] sees).
+    fn change(
+        &mut self,
+        line: &str,
+        change: impl FnOnce(&mut AnyQdisc<Plain>, Instant, &mut Ledger) -> Result<(), Error>,
+    ) -> Result<(), String> {
+        let (before, rate, l4s) = (self.shown(), self.qdisc.link().rate, self.qdisc.args().choice("l4s"));
+        self.ledger.dropped.clear();
+        let changed = change(&mut self.qdisc, self.now, &mut self.ledger);
+        let same = before.3 == self.qdisc.args().to_string() && rate == self.qdisc.link().rate;
+        // Whatever changes, fq_codel drops what its last overflow has left in excess, as Linux does.
+        if changed.is_err() || same && self.ledger.dropped.is_empty() {
+            let after = self.shown();
+            ensure!(before == after, "{line}: {changed:?}, and {before:?} became {after:?}");
+        }
+        if l4s != self.qdisc.args().choice("l4s") {
+            self.sorted_anew = self.next_id;
+        }
+        self.limit = limit_of(self.qdisc.args());
+        Ok(())
     }
 
     fn enqueue(&mut self, len: u32, flow: u32, ecn: u8) -> Result<(), String> {
@@ -240,7 +319,8 @@ impl Bench {
         self.ledger.leaves(&packet, "delivered");
         let queue = if self.dual { self.codepoints[packet.id as usize] } else { 0 };
         let last = self.ledger.last_delivered.insert((packet.flow_hash, queue), packet.id);
-        ensure!(last.is_none_or(|last| last < packet.id), "{:?} overtook {:?}", packet, last);
+        let in_order = packet.id < self.sorted_anew || last.is_none_or(|last| last < packet.id);
+        ensure!(in_order, "{last:?} overtook {packet:?}");
         Ok(true)
     }
 
@@ -267,7 +347,7 @@ impl Bench {
             bytes: self.ledger.held.values().map(|packet| u64::from(packet.len)).sum(),
         };
         ensure!(self.qdisc.backlog() == held, "it says {:?} and holds {held:?}", self.qdisc.backlog());
-        ensure!(held.packets <= self.limit.packets && held.bytes <= self.limit.bytes, "{:?}", held);
+        ensure!(!held.exceeds(self.limit), "{held:?} exceeds {:?}", self.limit);
         Ok(())
     }
 

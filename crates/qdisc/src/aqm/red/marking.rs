@@ -27,6 +27,12 @@ impl Marking {
         Self { ecn, harddrop, nodrop, ..Self::default() }
     }
 
+    /// The same counters with the flags of `other`.
+    pub(in crate::aqm) fn under(self, other: Self) -> Self {
+        let Self { ecn, harddrop, nodrop, .. } = other;
+        Self { ecn, harddrop, nodrop, ..self }
+    }
+
     /// Why `packet` is to be dropped; `None`: it is queued, be it that it passed, was marked or may not be dropped.
     #[inline(never)] // most packets pass
     pub(in crate::aqm) fn condemn<P: Packet, O: Owner<P>>(

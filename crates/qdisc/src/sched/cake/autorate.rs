@@ -41,6 +41,11 @@ impl Estimate {
         Self { rate, ..Self::default() }
     }
 
+    /// The rate to shape to, in bytes a second.
+    pub(super) const fn rate(self) -> u64 {
+        (self.rate * 15) >> 4
+    }
+
     /// A packet came, and the queues have grown by `bytes`: its own, less those of an ACK that it replaced. Returns the rate to shape to, in bytes a second, where it is to change.
     pub(super) fn arrived(&mut self, now: Instant, bytes: i64) -> Option<u64> {
         self.train_bytes = self.train_bytes.saturating_add_signed(bytes);
@@ -53,7 +58,7 @@ impl Estimate {
         let time = now.since(self.train_began).as_nanos(); // at least the gap, which is above zero
         self.rate = peak(self.rate, self.train_bytes.saturating_mul(SECOND) / time);
         (self.train_began, self.train_bytes) = (now, 0);
-        (now > Instant::ZERO + SETTLED).then_some((self.rate * 15) >> 4)
+        (now > Instant::ZERO + SETTLED).then(|| self.rate())
     }
 }
 

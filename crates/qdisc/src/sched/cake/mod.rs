@@ -14,7 +14,8 @@
 //! - [`cobalt`](crate::aqm::cobalt): the law in each flow.
 //!
 //! Differences from Linux: a packet is one that the wire carries, so there is nothing that `split-gso` would split; `nat`
-//! asks the packet, not a table of connections; a sum of length and overhead below zero is zero.
+//! asks the packet, not a table of connections; a sum of length and overhead below zero is zero; a change leaves tins and
+//! isolation as they are.
 
 mod ack_filter;
 mod autorate;
@@ -81,8 +82,11 @@ enum AckFilter {
     Aggressive,
 }
 
-impl<P: Packet> Discipline for Cake<P> {
+impl<P: Packet> Discipline<P> for Cake<P> {
     const SPEC: QdiscSpec = params::SPEC;
+
+    /// Linux changes these too, and lets packets and hosts fall between two orders; here tins are laid out once.
+    const FIXED: &'static [&'static str] = &["diffserv", "isolation"];
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let (plan, memory_plan) = (Plan::new(args, link.mtu), Memory::new(args, link.mtu));
@@ -115,6 +119,32 @@ impl<P: Packet> Discipline for Cake<P> {
             current_tin: 0,
             current_flow: 0,
         })
+    }
+
+    fn change<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        args: &Args,
+        link: &Link,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        let fresh = Self::build(args, link)?;
+        let unlimited = self.shaper.pace.is_unlimited();
+        (self.plan, self.memory_plan) = (fresh.plan, fresh.memory_plan);
+        let estimated = self.estimate.filter(|_| fresh.estimate.is_some());
+        self.estimate = estimated.or(fresh.estimate);
+        self.shape(estimated.map_or_else(|| params::bytes_per_s(args), Estimate::rate));
+        if unlimited && !self.shaper.pace.is_unlimited() {
+            // The shaper's clocks did not run so far: they begin now.
+            self.tins.iter_mut().for_each(|tin| tin.next = tin.next.max(now));
+            self.shaper.freshen(now);
+        }
+        (self.framing, self.ingress, self.wash) = (fresh.framing, fresh.ingress, fresh.wash);
+        (self.nat, self.fwmark, self.ack_filter) = (fresh.nat, fresh.fwmark, fresh.ack_filter);
+        while self.memory > self.memory_limit {
+            self.overflow(now, owner);
+        }
+        Ok(())
     }
 }
 
@@ -252,6 +282,11 @@ impl<P: Packet> Cake<P> {
         let Some(rate) = self.estimate.as_mut().and_then(|estimate| estimate.arrived(now, bytes)) else {
             return;
         };
+        self.shape(rate);
+    }
+
+    /// Shares `rate`, in bytes a second, among the tins.
+    fn shape(&mut self, rate: u64) {
         for (index, tin) in self.tins.iter_mut().enumerate() {
             tin.share = self.plan.share(index, rate);
         }

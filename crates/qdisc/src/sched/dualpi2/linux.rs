@@ -67,6 +67,12 @@ impl Linux {
         }
     }
 
+    /// Takes the parameters of `fresh` and keeps its state.
+    pub(super) fn change(&mut self, fresh: Self) {
+        let Self { prob, last_qdelay, ecn_mark, step_marks, .. } = *self;
+        *self = Self { prob, last_qdelay, ecn_mark, step_marks, ..fresh };
+    }
+
     /// Marks, and counts it also where the mark was there already.
     fn mark<P: Packet, O: Owner<P>>(&mut self, packet: &mut P, why: Mark, owner: &mut O) -> bool {
         let marked = mark(packet, why, owner);

@@ -59,6 +59,14 @@ impl<P: Packet> Queues<P> {
         }
     }
 
+    /// Shares as `other` from now on. Credit is counted in its weights: where they change, nobody keeps a claim.
+    pub(super) fn share_as(&mut self, other: &Self) {
+        if (self.classic_weight, self.low_weight) != (other.classic_weight, other.low_weight) {
+            (self.classic_weight, self.low_weight) = (other.classic_weight, other.low_weight);
+            (self.initial, self.credit) = (other.initial, other.initial);
+        }
+    }
+
     fn of(&self, side: Side) -> &Fifo<P> {
         match side {
             Side::Low => &self.low,

@@ -60,6 +60,12 @@ impl Rfc9332 {
         }
     }
 
+    /// Takes the parameters of `fresh` and keeps its state.
+    pub(super) fn change(&mut self, fresh: Self) {
+        let Self { p, prev_q, low_count, classic_count, .. } = *self;
+        *self = Self { p, prev_q, low_count, classic_count, ..fresh };
+    }
+
     /// p_CL: what the L4S queue marks with at least.
     fn coupled(&self) -> f64 {
         self.k * self.p

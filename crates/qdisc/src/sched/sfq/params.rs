@@ -20,6 +20,17 @@ const fn bytes(name: &'static str, default: Value, help: &'static str) -> ParamS
     of(name, Unit::Bytes, default, (1.0, 2_147_483_647.0), help)
 }
 
+/// The names of all parameters.
+pub(super) const NAMES: [&str; PARAMS.len()] = {
+    let mut names = [""; PARAMS.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = PARAMS[at].name;
+        at += 1;
+    }
+    names
+};
+
 /// The words of `tc`'s line.
 pub(super) const PARAMS: &[ParamSpec] = &[
     of(

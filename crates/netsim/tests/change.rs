@@ -1,0 +1,125 @@
+//! `[[change]]` in a run: the packet on the wire, capacity over time, and disciplines that change while packets wait.
+#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
+
+use goodqueue_netsim::{Record, Scenario, Simulation};
+use goodqueue_units::Duration;
+use serde_json::{Value, json};
+
+/// A stream of full frames at `load`, from the start, through 10 Mbit/s for 20 s.
+fn scenario(qdisc: &str, load: &str, change: Value) -> Value {
+    json!({
+        "duration": "20s",
+        "bottleneck": {"rate": "10mbit", "qdisc": qdisc},
+        "path": {"rtt": "40ms"},
+        "traffic": [{"kind": "cbr", "rate": load}],
+        "change": change,
+    })
+}
+
+fn simulation(scenario: &Value) -> Simulation {
+    Simulation::new(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap()
+}
+
+fn run(scenario: &Value) -> Record {
+    let mut simulation = simulation(scenario);
+    simulation.run();
+    simulation.record()
+}
+
+/// A frame takes 1.2112 ms at 10 Mbit/s and 2.4224 ms at 5. The ninth begins at 9.6896 ms, is on the wire at the change
+/// at 10 ms and done at 10.9008 ms; from then on each takes the longer time.
+#[test]
+fn a_packet_on_the_wire_keeps_its_time_and_the_next_takes_the_new_one() {
+    let mut asked = scenario("pfifo", "20mbit", json!([{"at": "10ms", "rate": "5mbit"}]));
+    asked["series"] = json!({"packets": {"from": "9ms", "to": "17ms"}});
+    let packets = run(&asked).series.unwrap().packets.unwrap();
+    let begun: Vec<u64> = packets.down.time_s.iter().map(|s| (s * 1e9).round() as u64).collect();
+    assert_eq!(begun, [9_689_600, 10_900_800, 13_323_200, 15_745_600]);
+}
+
+/// 4 Mbit/s through 10 Mbit/s for 10 s and 5 Mbit/s for 10 s: 8 of 15 parts of the capacity, where the wire was occupied
+/// for 40 % and 80 % of the time, 60 % on average. The warm-up's capacity does not count, and the other direction's
+/// does not change.
+#[test]
+fn utilisation_is_of_the_capacity_that_there_was() {
+    let mut asked = scenario("pfifo", "4mbit", json!([{"at": "10s", "rate": "5mbit"}]));
+    let used = |asked: &Value| run(asked).queues.down.utilisation_percent;
+    assert!((used(&asked) - 800.0 / 15.0).abs() < 0.05, "{}", used(&asked));
+    asked["warmup"] = json!("5s");
+    // 5 s of 10 Mbit/s, 10 s of 5: 15 s times 4 of 100 Mbit.
+    assert!((used(&asked) - 60.0).abs() < 0.05, "{}", used(&asked));
+    asked["warmup"] = json!("12s");
+    assert!((used(&asked) - 80.0).abs() < 0.05, "{}", used(&asked));
+    asked["change"] = json!([{"at": "10s", "direction": "up", "rate": "5mbit"}]);
+    assert!((used(&asked) - 40.0).abs() < 0.05, "{}", used(&asked));
+    // Half of what comes is dropped: full at either rate, to the packet.
+    let full = scenario(
+        "pfifo limit 10",
+        "20mbit",
+        json!([{"at": "5s", "rate": "1mbit"}, {"at": "15s", "rate": "7mbit"}]),
+    );
+    let down = run(&full).queues.down;
+    assert!((down.utilisation_percent - 100.0).abs() < 0.01, "{}", down.utilisation_percent);
+    assert!((down.throughput_mbps - (50.0 + 10.0 + 35.0) / 20.0).abs() < 0.01, "{}", down.throughput_mbps);
+}
+
+#[test]
+fn a_limit_that_shrinks_drops_what_waits_at_once() {
+    let mut asked = scenario("pfifo limit 100", "20mbit", json!([{"at": "10s", "qdisc": "pfifo limit 10"}]));
+    asked["series"] = json!({"interval": "1s"});
+    let record = run(&asked);
+    let backlog = &record.series.unwrap().queues.down.backlog_packets;
+    assert_eq!(
+        (backlog[8], backlog[9], backlog[10]),
+        (100, 100, 10),
+        "the interval that ends then sees what was before"
+    );
+    assert_eq!(record.queues.down.packets.queued_at_end, 10);
+}
+
+/// The shaper's timer was set for the old rate: asked only then, the link would idle for seconds.
+#[test]
+fn a_shaper_that_becomes_faster_sends_at_once() {
+    for (slow, fast) in [
+        ("cake bandwidth 20kbit", "cake bandwidth 8mbit"),
+        ("tbf rate 20kbit burst 1514", "tbf rate 8mbit"),
+        ("htb rate 20kbit burst 1b cburst 1b child pfifo", "htb rate 8mbit"),
+    ] {
+        let record = run(&scenario(slow, "12mbit", json!([{"at": "10s", "qdisc": fast}])));
+        let mbps = record.queues.down.throughput_mbps;
+        assert!((3.7..4.1).contains(&mbps), "{slow}: 8 Mbit/s in half of the time: {mbps}");
+    }
+}
+
+/// The papers' transient: when the rate falls to a tenth, CoDel's queue stands high for a while and is back at its target
+/// in the end, where a FIFO's stays ten times as long.
+#[test]
+fn codel_recovers_from_a_falling_rate() {
+    let mut asked = scenario("codel", "1mbit", json!([{"at": "10s", "rate": "1mbit"}]));
+    asked["traffic"] = json!([{"kind": "bulk"}]);
+    asked["duration"] = json!("40s");
+    asked["series"] = json!({"interval": "1s"});
+    let delays = |asked: &Value| -> Vec<f64> {
+        let series = run(asked).series.unwrap().queues.down;
+        series.delay_ms.iter().map(|delay| delay.unwrap_or(0.0)).collect()
+    };
+    let codel = delays(&asked);
+    assert!(codel[8] < 20.0 && codel[10] > 100.0 && codel[35] < 60.0, "{codel:?}");
+    asked["bottleneck"]["qdisc"] = json!("pfifo limit 100");
+    let pfifo = delays(&asked);
+    assert!(pfifo[35] > 600.0, "{pfifo:?}");
+}
+
+#[test]
+fn a_run_cut_at_a_change_is_the_same_run() {
+    let changes = json!([{"at": "3s", "rate": "2mbit"}, {"at": "3s", "qdisc": "fq_codel limit 20"},
+                         {"at": "8s", "direction": "up", "rate": "50kbit"}, {"at": "9s", "rate": "30mbit"}]);
+    let mut asked = scenario("fq_codel", "1mbit", changes);
+    asked["traffic"] = json!([{"kind": "bulk", "count": 3}, {"kind": "ping"}]);
+    let whole = serde_json::to_string(&run(&asked)).unwrap();
+    let mut cut = simulation(&asked);
+    for s in [2.9, 3.0, 3.0, 8.5, 9.0, 20.0] {
+        cut.advance(Duration::from_secs_f64(s));
+    }
+    assert_eq!(serde_json::to_string(&cut.record()).unwrap(), whole);
+}

@@ -1,0 +1,51 @@
+//! What PI, REM and BLUE do with an arrival once they know its probability: full, marked, dropped or queued.
+
+use super::{mark, unit_interval};
+use crate::fifo::Fifo;
+use crate::packet::Packet;
+use crate::param::Args;
+use crate::qdisc::{Backlog, Enqueued};
+use crate::signal::{Drop, Mark, Owner};
+
+/// The `limit` and `ecn` of a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Admission {
+    limit: usize,
+    ecn: bool,
+}
+
+impl Admission {
+    pub(super) fn new(args: &Args) -> Self {
+        Self { limit: args.integer("limit").unwrap_or(0) as usize, ecn: args.flag("ecn") }
+    }
+
+    pub(super) fn limit(self) -> Backlog {
+        Backlog { packets: self.limit as u32, ..Backlog::UNLIMITED }
+    }
+
+    pub(super) fn is_full<P: Packet>(self, queue: &Fifo<P>) -> bool {
+        queue.len() >= self.limit
+    }
+
+    /// Queues `packet`, unless the queue is full or the dice, thrown for a probability of `p`, are against it.
+    #[inline]
+    pub(super) fn enqueue<P: Packet, O: Owner<P>>(
+        self,
+        p: f64,
+        mut packet: P,
+        queue: &mut Fifo<P>,
+        owner: &mut O,
+    ) -> Enqueued {
+        if self.is_full(queue) {
+            owner.dropped(packet, Drop::Overlimit);
+            return Enqueued::Dropped;
+        }
+        let hit = p > 0.0 && unit_interval(owner.random_u64()) < p;
+        if hit && !(self.ecn && mark(&mut packet, Mark::Early, owner)) {
+            owner.dropped(packet, Drop::Early);
+            return Enqueued::Dropped;
+        }
+        queue.push(packet);
+        Enqueued::Success
+    }
+}

@@ -1,0 +1,264 @@
+//! `tc qdisc change`, discipline by discipline: what is refused, what stays, what goes.
+#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
+
+use goodqueue_qdisc::packet::Plain;
+use goodqueue_qdisc::registry::parse_line;
+use goodqueue_qdisc::{AnyQdisc, Backlog, Drop, Link, Mark, Owner, Probe, Qdisc};
+use goodqueue_units::{Duration, Instant, Rate};
+
+const LINK: Link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+
+#[derive(Default)]
+struct Dropped(Vec<(u64, Drop)>);
+impl Owner<Plain> for Dropped {
+    fn dropped(&mut self, packet: Plain, why: Drop) {
+        self.0.push((packet.id, why));
+    }
+    fn marked(&mut self, _packet: &Plain, _why: Mark) {}
+    fn random_u32(&mut self) -> u32 {
+        u32::MAX
+    }
+    fn random_u64(&mut self) -> u64 {
+        u64::MAX
+    }
+}
+
+fn made(line: &str) -> AnyQdisc<Plain> {
+    AnyQdisc::parse(line, &LINK).unwrap()
+}
+
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+/// Ten packets of 1000 bytes of as many flows as `flows`, at the start.
+fn with_ten(line: &str, flows: u64) -> (AnyQdisc<Plain>, Dropped) {
+    let (mut qdisc, mut owner) = (made(line), Dropped::default());
+    for id in 0..10 {
+        let flow_hash = ((id % flows) << 29) as u32;
+        qdisc.enqueue(at(0), Plain { id, flow_hash, ..Plain::new(1000) }, &mut owner);
+    }
+    assert_eq!(qdisc.backlog().packets, 10, "{line}");
+    (qdisc, owner)
+}
+
+/// One integer of the state.
+struct Variable(&'static str, Option<i128>);
+impl Probe for Variable {
+    fn integer(&mut self, name: &'static str, value: i128) {
+        if name == self.0 {
+            self.1 = Some(value);
+        }
+    }
+    fn real(&mut self, _name: &'static str, _value: f64) {}
+}
+
+fn variable(qdisc: &AnyQdisc<Plain>, name: &'static str) -> i128 {
+    let mut variable = Variable(name, None);
+    qdisc.probe(&mut variable);
+    variable.1.unwrap()
+}
+
+#[test]
+fn a_refused_change_says_what_was_found_and_what_is_accepted() {
+    let lives = "which cannot change while the qdisc lives";
+    for (line, change, error) in [
+        (
+            "codel",
+            "pie target 5ms",
+            "found \"pie\"; accepted: codel, which cannot become another qdisc".to_string(),
+        ),
+        ("codel", "", "found \"\"; accepted: codel, which cannot become another qdisc".to_string()),
+        (
+            "codel",
+            "codel target 5parsec",
+            "codel target: found \"5parsec\"; accepted: a time such as 5ms, 100us, 1.5s or 2min".to_string(),
+        ),
+        ("codel", "codel ecn ecn", "codel ecn: given twice".to_string()),
+        ("codel", "codel variant rfc8289", format!("codel variant: found rfc8289; accepted: linux, {lives}")),
+        ("fq_codel", "fq_codel flows 8", format!("fq_codel flows: found 8; accepted: 1024, {lives}")),
+        ("fq_pie", "fq_pie limit 5 flows 8", format!("fq_pie flows: found 8; accepted: 1024, {lives}")),
+        ("sfq", "sfq limit 5", format!("sfq limit: found 5; accepted: 127, {lives}")),
+        ("cake", "cake diffserv8", format!("cake diffserv: found diffserv8; accepted: diffserv3, {lives}")),
+        ("red", "red min 100 max 50", "red: max must be above zero and not less than min".to_string()),
+        (
+            "tbf",
+            "tbf child pfifo",
+            "tbf child: found one; accepted: none, as the qdisc was made without".to_string(),
+        ),
+        (
+            "htb child codel",
+            "htb child pie",
+            "htb child: found \"pie\"; accepted: codel, which cannot become another qdisc".to_string(),
+        ),
+        (
+            "htb child fq_codel",
+            "htb child fq_codel flows 8",
+            format!("htb child: fq_codel flows: found 8; accepted: 1024, {lives}"),
+        ),
+    ] {
+        let (mut qdisc, mut owner) = (made(line), Dropped::default());
+        let before = qdisc.args().to_string();
+        assert_eq!(qdisc.change(at(0), change, &mut owner).unwrap_err().0, error);
+        assert_eq!(qdisc.args().to_string(), before);
+    }
+    // The value that it has already is no change.
+    assert!(made("fq_codel").change(at(0), "fq_codel flows 1024", &mut Dropped::default()).is_ok());
+}
+
+/// Else a change of one parameter would put the defaults in place of all others.
+#[test]
+fn what_a_line_does_not_name_stays_in_the_child_too() {
+    let mut qdisc = made("htb rate 2mbit burst 9000 child tbf rate 1mbit child codel target 20ms limit 50");
+    for line in ["htb child tbf child codel ecn", "htb burst 8000"] {
+        qdisc.change(at(0), line, &mut Dropped::default()).unwrap();
+    }
+    let wanted = "htb rate 2mbit burst 8000 child tbf rate 1mbit child codel target 20ms limit 50 ecn";
+    assert_eq!(qdisc.args().to_string(), parse_line(wanted).unwrap().to_string());
+}
+
+/// Drop-tail would keep the old packets, and with them the delay that the smaller limit is to end.
+#[test]
+fn a_smaller_limit_drops_the_oldest() {
+    for (name, limit) in [
+        ("pfifo", "limit 4"),
+        ("bfifo", "limit 4500"),
+        ("pfifo_head_drop", "limit 4"),
+        ("codel", "limit 4"),
+        ("cobalt", "limit 4"),
+        ("pie", "limit 4"),
+        ("docsis_pie", "limit 4000"),
+        ("red", "limit 4200 max 4000"),
+        ("red_gentle", "limit 4"),
+        ("ared", "limit 4"),
+        ("blue", "limit 4"),
+        ("sfb", "limit 4"),
+        ("pi", "limit 4"),
+        ("rem", "limit 4"),
+        ("choke", "limit 4 min 1 max 4 burst 1"),
+        ("fq_codel", "limit 4"),
+        ("fq_nocodel", "limit 4"),
+        ("fq_pie", "limit 4"),
+        ("dualpi2", "limit 4"),
+        ("tbf", "limit 4000"),
+    ] {
+        let (mut qdisc, mut owner) = with_ten(name, 1);
+        qdisc.change(at(1), &format!("{name} {limit}"), &mut owner).unwrap();
+        let dropped: Vec<u64> = owner.0.iter().map(|(id, _)| *id).collect();
+        assert_eq!(dropped, [0, 1, 2, 3, 4, 5], "{name}");
+        assert_eq!(qdisc.backlog(), Backlog { packets: 4, bytes: 4000 }, "{name}");
+        let next = qdisc.dequeue(at(1), &mut owner).map(|packet| packet.id);
+        assert_eq!(next, Some(6), "{name}");
+    }
+}
+
+/// Flow queues lose packets as they would have been sent: in turns, and not all from one flow.
+#[test]
+fn flow_queues_drop_in_turns() {
+    for name in ["fq_codel", "fq_pie"] {
+        let (mut qdisc, mut owner) = with_ten(name, 2);
+        qdisc.change(at(1), &format!("{name} limit 6"), &mut owner).unwrap();
+        let mut dropped: Vec<u64> = owner.0.iter().map(|(id, _)| *id).collect();
+        dropped.sort_unstable();
+        assert_eq!(dropped, [0, 1, 2, 3], "{name}");
+    }
+}
+
+/// A CoDel that is dropping goes on from its count, at the new pace.
+#[test]
+fn codel_keeps_its_count() {
+    let (mut qdisc, mut owner) = (made("codel"), Dropped::default());
+    let mut serve = |qdisc: &mut AnyQdisc<Plain>, ms: u64| {
+        for id in 0..2 {
+            qdisc.enqueue(at(ms), Plain { id, ..Plain::new(1514) }, &mut owner);
+        }
+        qdisc.dequeue(at(ms), &mut owner);
+        owner.0.len()
+    };
+    let dropped = (0..500).map(|ms| serve(&mut qdisc, ms)).last().unwrap();
+    let count = variable(&qdisc, "count");
+    assert!(count > 3);
+    qdisc.change(at(500), "codel interval 1s", &mut Dropped::default()).unwrap();
+    assert_eq!((variable(&qdisc, "count"), variable(&qdisc, "dropping")), (count, 1));
+    let slower = (500..1000).map(|ms| serve(&mut qdisc, ms)).last().unwrap() - dropped;
+    assert!((1..4).contains(&slower), "a tenth of the pace: {slower} drops after {dropped}");
+}
+
+/// A waiting shaper is asked again at once; else it would sit out the old rate's time.
+#[test]
+fn a_faster_shaper_does_not_wait_for_the_slower_one_s_time() {
+    for (line, faster) in [
+        ("tbf rate 8kbit burst 2000 limit 20000", "tbf rate 8mbit"),
+        ("htb rate 8kbit burst 1b cburst 1b", "htb rate 8mbit"),
+    ] {
+        let (mut qdisc, mut owner) = with_ten(line, 1);
+        while qdisc.dequeue(at(1), &mut owner).is_some() {}
+        assert!(qdisc.next_timer() > Some(at(900)), "1000 bytes at 8 kbit/s are a second");
+        qdisc.change(at(1), faster, &mut owner).unwrap();
+        assert_eq!(qdisc.next_timer(), Some(at(1)));
+        qdisc.on_timer(at(1), &mut owner);
+        assert!(qdisc.dequeue(at(1), &mut owner).is_none(), "{line}: what it owes, it owes still");
+        assert!(qdisc.next_timer() <= Some(at(3)), "{line}: {:?}", qdisc.next_timer());
+        assert!(qdisc.dequeue(at(3), &mut owner).is_some(), "{line}");
+    }
+}
+
+/// A packet that no longer fits the bucket would never leave, and hold up all behind it.
+#[test]
+fn tbf_drops_what_a_smaller_burst_can_never_send() {
+    for line in ["tbf rate 1mbit burst 5000", "tbf rate 1mbit burst 5000 child pfifo"] {
+        let (mut qdisc, mut owner) = with_ten(line, 1);
+        qdisc.enqueue(at(0), Plain { id: 10, ..Plain::new(100) }, &mut owner);
+        qdisc.change(at(0), "tbf burst 500", &mut owner).unwrap();
+        assert_eq!(qdisc.dequeue(at(0), &mut owner).map(|packet| packet.id), Some(10), "{line}");
+        assert_eq!(owner.0.len(), 10);
+    }
+}
+
+/// A shaper that begins may not make up for the time before it, nor may one that slows down.
+#[test]
+fn cake_begins_to_shape_and_slows_down() {
+    let (mut qdisc, mut owner) = (made("cake"), Dropped::default());
+    let mut sent = |qdisc: &mut AnyQdisc<Plain>, ms: std::ops::Range<u64>| {
+        ms.filter(|ms| {
+            qdisc.enqueue(at(*ms), Plain::new(1514), &mut owner);
+            qdisc.enqueue(at(*ms), Plain::new(1514), &mut owner);
+            qdisc.dequeue(at(*ms), &mut owner).is_some()
+        })
+        .count()
+    };
+    assert_eq!(sent(&mut qdisc, 0..1000), 1000);
+    for (from, line, frames) in [(1000, "cake bandwidth 4mbit", 330), (2000, "cake bandwidth 1mbit", 82)] {
+        qdisc.change(at(from), line, &mut Dropped::default()).unwrap();
+        let sent = sent(&mut qdisc, from..from + 1000);
+        assert!((frames - 2..=frames + 2).contains(&sent), "{line}: {sent} frames a second");
+    }
+    qdisc.change(at(3000), "cake memlimit 20000", &mut Dropped::default()).unwrap();
+    assert!(qdisc.backlog().bytes < 20_000, "{:?}", qdisc.backlog());
+}
+
+/// What follows from the link's rate follows a change of it, and what the line says does not.
+#[test]
+fn the_link_s_rate_is_told() {
+    let half = Rate::from_bps(5_000_000).unwrap();
+    let mut owner = Dropped::default();
+    // 250 ms of 5 Mbit/s are 156250 bytes: 103 full frames.
+    for (line, left) in [
+        ("docsis_pie", 103),
+        ("docsis_pie msr 10mbit", 200),
+        ("dualpi2 variant rfc9332", 103),
+        ("pfifo", 200),
+    ] {
+        let mut qdisc = made(line);
+        for _ in 0..200 {
+            qdisc.enqueue(at(0), Plain::new(1514), &mut owner);
+        }
+        qdisc.set_link_rate(at(0), half, &mut owner).unwrap();
+        assert_eq!((qdisc.backlog().packets, qdisc.link().rate), (left, half), "{line}");
+    }
+    let mut tbf = made("tbf rate 2mbit peakrate 8mbit");
+    assert!(tbf.set_link_rate(at(0), half, &mut owner).is_ok());
+    let mut tbf = made("tbf peakrate 20mbit");
+    let error = tbf.set_link_rate(at(0), Rate::from_bps(30_000_000).unwrap(), &mut owner).unwrap_err();
+    assert_eq!((error.0.as_str(), tbf.link().rate), ("tbf: peakrate must be greater than rate", LINK.rate));
+}
