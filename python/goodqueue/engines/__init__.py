@@ -1,0 +1,1 @@
+"""What can run a scenario beside the simulator. Each engine gives the same record."""
