@@ -33,6 +33,7 @@ mod flow;
 pub mod foreign;
 mod link;
 mod metronome;
+mod outline;
 mod packet;
 mod pipe;
 mod probe;
@@ -41,6 +42,7 @@ pub mod scenario;
 mod sim;
 pub mod traffic;
 
+pub use outline::FlowOutline;
 pub use packet::Packet;
 pub use record::Record;
 pub use scenario::{Scenario, ScenarioError};
