@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from goodqueue import run
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
+from goodqueue.scenario import resolve
 
 NAMES = ("sim", "kernel")
 """The simulator is the first: it runs everything."""
@@ -44,17 +45,18 @@ def run_many(
     progress: run.Progress | None = None,
     finished: run.Finished | None = None,
 ) -> list[str]:
-    """Run each of the resolved ``scenarios`` on ``engine`` and return their records as JSON, in the same order.
+    """Run each of ``scenarios`` on ``engine`` and return their records as JSON, in the same order.
 
     ``finished`` is told each record as soon as there is one. The first refusal or failure (UserError) ends all runs, as
     Ctrl-C does.
     """
-    return run.many(scenarios, workers, progress, _engine(engine), finished)
+    return run.many(scenarios, workers, progress, find(engine), finished)
 
 
-def _engine(name: str) -> run.Engine:
+def find(name: str) -> run.Engine:
+    """Return the engine called ``name``, one of `NAMES`."""
     if name == "kernel":
         from goodqueue.engines import kernel
 
-        return kernel.run
+        return lambda scenario, progress, stop: kernel.run(resolve(scenario), progress, stop)
     return run.simulate
