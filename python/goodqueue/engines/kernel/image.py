@@ -41,7 +41,7 @@ _LOADED = re.compile(r"(sch_\w+|cls_\w+|em_\w+|tcp_\w+|inet_diag|veth|9p|9pnet_v
 
 _UNUSED_PYTHON = {
     *("__pycache__", "config-3", "distutils", "doctest.py", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "pydoc.py"),
-    *("test", "tkinter", "turtle.py", "turtledemo", "unittest", "venv", "wsgiref", "xmlrpc", "sitecustomize.py"),
+    *("test", "tkinter", "turtle.py", "turtledemo", "venv", "wsgiref", "xmlrpc", "sitecustomize.py"),
 }
 _UNUSED_EXTENSIONS = re.compile(r"(_curses|_curses_panel|readline|_dbm|_gdbm|nis|_crypt|_tkinter|audioop|ossaudiodev)\.")
 
@@ -125,6 +125,7 @@ def build(tell: Callable[[str], None] = lambda _: None) -> Image:
         _modules(root, release)
         _python(root)
         _only_needed_libraries(root)
+        _run_python(root, (root / "usr/bin/python3").resolve(), "-c", "import pyroute2")
         _system(root)
         with (made / FILES).open("wb") as file:
             file.writelines(cpio.tree(root))
@@ -294,16 +295,21 @@ def _python(root: Path) -> None:
     assert spec.submodule_search_locations is not None
     source = Path(spec.submodule_search_locations[0])
     shutil.copytree(source, library / "pyroute2", ignore=shutil.ignore_patterns("__pycache__"))
-    command = [*_loader(root), str(python), "-S", "-s", "-B", "-m", "compileall", "-q", "-b"]
-    command += ["--invalidation-mode", "unchecked-hash", "-s", str(root), "-p", "/", str(library)]
+    compiling = ["-m", "compileall", "-q", "-b", "--invalidation-mode", "unchecked-hash", "-s", str(root), "-p", "/"]
+    _run_python(root, python, *compiling, str(library))
+    for path in library.rglob("*.py"):
+        path.unlink()
+    (root / "usr/bin/python3").symlink_to(python.name)
+
+
+def _run_python(root: Path, python: Path, *arguments: str) -> None:
+    """Run the image's Python on this machine."""
+    command = [*_loader(root), str(python), "-S", "-s", "-B", *arguments]
     environment = {"PYTHONHOME": str(root / "usr"), "LC_ALL": "C.UTF-8"}
     done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
     if done.returncode:
         said = (done.stdout + done.stderr).strip().splitlines()
-        raise UserError("kernel image", f"the image's Python cannot compile: {said[-1] if said else done.returncode}")
-    for path in library.rglob("*.py"):
-        path.unlink()
-    (root / "usr/bin/python3").symlink_to(python.name)
+        raise UserError("kernel image", f"the image's Python: {said[-1] if said else f'status {done.returncode}'}")
 
 
 def _only_needed_libraries(root: Path) -> None:
