@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from goodqueue.cli import bench, compare, listing, record, replay, run, study
+from goodqueue.cli import bench, compare, listing, record, replay, run, study, validate
 from goodqueue.errors import UserError, one_line, quoted
 
 HELP = """goodqueue: a laboratory for active queue management.
@@ -41,6 +41,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("compare")(compare.compare)
 app.command("study")(study.study)
+app.command("validate")(validate.validate)
 app.command("replay")(replay.replay)
 app.command("record")(record.record)
 app.command("list")(listing.listing)
