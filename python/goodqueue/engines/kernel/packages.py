@@ -24,9 +24,6 @@ is about installing (debconf, adduser, initramfs-tools)."""
 
 _URI = re.compile(r"'(?P<uri>[^']*)' (?P<file>\S+) \d+ (?P<digest>\S+)$")
 
-PACKAGES = "apt-get install --no-install-recommends qemu-system-x86"
-"""What a Debian system installs as root to run the engine."""
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class Package:

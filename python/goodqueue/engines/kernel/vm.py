@@ -20,6 +20,12 @@ QEMU = "qemu-system-x86_64"
 CONSOLE = "console.txt"
 """In the folder of images: the last words of the machine that failed last."""
 
+FASTEST_BPS = 200_000_000
+"""Of both directions together: beyond, the guest's processor of 1 GHz would be what limits."""
+
+INSTALL = "apt-get install --no-install-recommends qemu-system-x86"
+"""What installs qemu on Debian and Ubuntu."""
+
 _LAB = Path(__file__).with_name("lab")
 _LAB_IN_GUEST = "lab/goodqueue/engines/kernel/lab"
 
@@ -45,6 +51,15 @@ def run(image: Image, plan: Plan, folder: Path, progress: Progress, stop: thread
     first.unlink()
     if "done" not in ended.lines:
         raise UserError("kernel engine", ended.error or _died(ended), f"the console's last lines: {_kept(ended)}")
+
+
+def why_not(plan: Plan | None = None) -> str | None:
+    """Return why no machine can run here, or not ``plan``, or None where one can."""
+    if shutil.which(QEMU) is None:
+        return f"found no {QEMU}; accepted: on Debian, as root: {INSTALL}"
+    if plan is not None and (rate := plan.down.rate_bps + plan.up.rate_bps) > FASTEST_BPS:
+        return f"found {rate / 1e6:g} Mbit/s, both directions together; accepted: up to {FASTEST_BPS / 1e6:g}"
+    return None
 
 
 def _archive(plan: Plan) -> bytes:
