@@ -12,7 +12,7 @@ from goodqueue.validation.judging import FLOOR_MS, Judgement
 from goodqueue.validation.result import Result
 
 
-def scatter(results: Sequence[Result], title: str = "") -> Figure:
+def scatter(results: Sequence[Result]) -> Figure:
     """Draw mean delay (ms) and utilisation (%) of each cell: the kernel's across, the simulator's up.
 
     On the diagonal both are the same. Bars are 95 % confidence intervals over the seeds.
@@ -25,7 +25,7 @@ def scatter(results: Sequence[Result], title: str = "") -> Figure:
             found = [(result, result.kernel.estimate(key), result.sim.estimate(key)) for result in results]
             for result, kernel, sim in found:
                 if kernel and sim:
-                    _point(ax, kernel, sim, qdiscs.index(result.qdisc), FLOOR_MS if ax is left else None)
+                    _point(ax, kernel, sim, result.qdisc, qdiscs.index(result.qdisc), FLOOR_MS if ax is left else 0.0)
             ends = [one.mean for _, kernel, sim in found for one in (kernel, sim) if one]
             _square(ax, ends, logarithmic=ax is left)
         left.set_title("mean delay (ms)", fontsize=9.5)
@@ -36,16 +36,15 @@ def scatter(results: Sequence[Result], title: str = "") -> Figure:
         handles, names = left.get_legend_handles_labels()
         chosen = dict(zip(names, handles, strict=True))
         figure.legend(chosen.values(), chosen.keys(), loc="outside lower center", ncols=6, frameon=False, fontsize=9)
-        figure.suptitle(title, x=0.01, ha="left", weight="bold", fontsize=10.5)
     return figure
 
 
-def _point(ax: Axes, kernel: Estimate, sim: Estimate, index: int, floor: float | None) -> None:
-    x, y = (max(one.mean, floor or 0.0) for one in (kernel, sim))
+def _point(ax: Axes, kernel: Estimate, sim: Estimate, qdisc: str, index: int, floor: float) -> None:
+    x, y = (max(one.mean, floor) for one in (kernel, sim))
     across, up = (min(one.half_width or 0.0, 0.9 * end) for one, end in ((kernel, x), (sim, y)))
     ax.errorbar(
         x, y, xerr=across, yerr=up, fmt=style.MARKERS[index % len(style.MARKERS)], color=style.colour(index), ms=4.5,
-        elinewidth=0.7, alpha=0.8,
+        elinewidth=0.7, alpha=0.8, label=qdisc,
     )  # fmt: skip
 
 
@@ -66,7 +65,7 @@ def _square(ax: Axes, ends: Sequence[float], logarithmic: bool) -> None:
     ax.set_aspect("equal")
 
 
-def error_bars(results: Sequence[Result], judgement: Judgement, title: str = "") -> Figure:
+def error_bars(results: Sequence[Result], judgement: Judgement) -> Figure:
     """Draw each cell's error with its 95 % interval: ln of mean delay, points of utilisation. 0 is no error."""
     with style.look():
         figure = style.new_figure(1.0 + 0.17 * len(results))
@@ -81,7 +80,7 @@ def error_bars(results: Sequence[Result], judgement: Judgement, title: str = "")
                         error.mean, row, xerr=error.half_width or 0, fmt="o", color=colour, ms=3.5, elinewidth=1.2
                     )
         for ax, heading in ((left, "mean delay: ln(sim / kernel)"), (right, "utilisation: sim − kernel (points)")):
-            ax.axvline(0, color="#999999", lw=0.8, zorder=0)
+            ax.axvline(0, color="#666666", lw=1.2, zorder=1)
             ax.set_title(heading, fontsize=9.5)
             ax.grid(axis="y", visible=False)
             ax.tick_params(axis="y", length=0)
@@ -89,11 +88,10 @@ def error_bars(results: Sequence[Result], judgement: Judgement, title: str = "")
         for label, index in zip(left.get_yticklabels(), order, strict=True):
             label.set_color(style.ink(qdiscs.index(results[index].qdisc)))
         left.set_ylim(len(order) - 0.5, -0.5)
-        figure.suptitle(title, x=0.01, ha="left", weight="bold", fontsize=10.5)
     return figure
 
 
-def windows(results: Sequence[Result], title: str = "") -> Figure | None:
+def windows(results: Sequence[Result]) -> Figure | None:
     """Draw the congestion window (packets) of the lone flow over time on both engines, a panel a cell, the first seed.
 
     None where no cell has one.
@@ -111,10 +109,10 @@ def windows(results: Sequence[Result], title: str = "") -> Figure | None:
                 ax.plot(times, held, color=style.colour(2 * index), lw=1.1, drawstyle="steps-post", label=name)
             ax.set_ylim(bottom=0)
             ax.margins(x=0)
-            ax.text(0.008, 0.93, result.id, transform=ax.transAxes, va="top", weight="bold", fontsize=9, bbox=BACKING)
+            place = {"transform": ax.transAxes, "va": "top", "ha": "right"}
+            ax.text(0.995, 0.95, result.id, **place, weight="bold", fontsize=9, bbox=BACKING)
         panels[-1].set_xlabel("time (s)")
-        figure.supylabel("congestion window (packets)", fontsize=10.5, color="#444444")
+        figure.supylabel("cwnd (packets)", fontsize=10.5, color="#444444")
         handles, names = panels[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside upper right", ncols=2, frameon=False, fontsize=9)
-        figure.suptitle(title, x=0.01, ha="left", weight="bold", fontsize=10.5)
     return figure

@@ -45,8 +45,8 @@ class Set:
 def load(quick: bool = False, only: Sequence[str] = (), seeds: int | None = None, file: Path = FILE) -> Set:
     """Read the set and return the cells that ``only`` picks (all where it is empty), each by its id, qdisc or change.
 
-    ``quick`` takes a few cells, shorter, with fewer seeds; ``seeds`` overrides their number. Raises UserError that names
-    the file and the key where the file is wrong, or ``--only`` where it picks nothing.
+    ``quick`` takes a few cells, shorter, with fewer seeds; ``seeds`` overrides their number. Raises UserError that
+    names the file and the key where the file is wrong, or ``--only`` where it picks nothing.
     """
     table = Table(load_toml(file, "a set of validation scenarios"), file)
     count, short = table.count("seeds"), table.table("quick")

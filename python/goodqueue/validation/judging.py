@@ -1,6 +1,6 @@
 """How far the simulator is from the kernel: the errors of one cell, and what many cells say together.
 
-Errors are taken seed by seed, then averaged: ln(sim / kernel) of delays, sim − kernel of utilisation and of Jain's index.
+Errors are taken seed by seed, then averaged: ln(sim / kernel) of delays, sim − kernel of utilisation and Jain's index.
 """
 
 import math
@@ -13,8 +13,8 @@ from goodqueue.stats import Estimate, estimate
 from goodqueue.validation.result import Result
 
 FLOOR_MS = 0.1
-"""Delays below this count as this much before a ratio is taken: a queue that stands empty nine packets of ten has a mean
-that is all noise, and nobody feels a tenth of a millisecond."""
+"""Delays below this count as this much before a ratio is taken: a queue that most packets find empty has a mean that is
+all noise, and nobody feels a tenth of a millisecond."""
 
 FACTOR = 1.25
 """Counts of drops or marks agree where neither is more than this many times the other."""

@@ -92,7 +92,7 @@ def _cwnd(record: Record, flow: str) -> tuple[list[float], list[float | None]]:
 
 def kernel_of(records: Sequence[Record]) -> dict[str, str]:
     """Return what the kernel engine says of itself in ``records``."""
-    said: list[Mapping[str, Any]] = [record.get("kernel") or {} for record in records]  # type: ignore[misc]
+    said: list[Mapping[str, Any]] = [record.get("kernel") or {} for record in records]
     return {
         key: ", ".join(sorted({str(one[key]) for one in said if one.get(key)})) or "unknown"
         for key in ("release", "tc", "where", "qemu")

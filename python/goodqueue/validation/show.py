@@ -9,13 +9,14 @@ from goodqueue.tables import Column, Table, decimals, number, plus_minus
 from goodqueue.validation.judging import FACTOR, FEW, FLOOR_MS, Judgement, Summary, agree
 from goodqueue.validation.result import Result, Validation
 
-NOTES = (
-    "Errors are the simulator's against the kernel's, seed by seed: ln(sim / kernel) of delays, of which 0.1 is about "
-    "10 %; points are sim - kernel.",
-    f"A delay below {FLOOR_MS:g} ms counts as {FLOOR_MS:g} ms in a ratio.",
-    f"Drops and marks are those of all seeds together; they agree within a factor of {FACTOR:g} (! where they do not), and "
-    f"are not judged where both engines have fewer than {FEW}.",
+NOTE = (
+    "Errors are the simulator's against the kernel's: ln(sim / kernel) of delays (0.1 is about 10 %), sim - kernel in "
+    f"points, taken seed by seed. A delay below {FLOOR_MS:g} ms counts as {FLOOR_MS:g} ms in a ratio. Drops and marks "
+    f"are those of all seeds together; they agree within a factor of {FACTOR:g} (! where they do not), and are not judged "
+    f"where both engines have fewer than {FEW}. Flows apart: goodputs, the greatest against the greatest and so on. Cwnd "
+    "area: between the curves of a lone flow, as a part of the kernel's."
 )
+"""How the columns are to be read."""
 
 
 def describe(validation: Validation) -> str:
@@ -32,13 +33,13 @@ def describe(validation: Validation) -> str:
 def headline(judgement: Judgement) -> list[str]:
     """Return the overall figures, in sentences."""
     overall = judgement.overall
+    delays = f"{number(overall.delay_mean_ln, 3)}; p95: {number(overall.delay_p95_ln, 3)}"
+    shares = f"{number(overall.jain, 3)}; goodput by flow: {number(overall.flow_goodput_percent, 1)} % apart"
+    drops = f"drops in {overall.drops_agree} of {overall.drops_judged} cells"
     said = [
-        f"Mean delay: median |ln(sim / kernel)| {number(overall.delay_mean_ln, 3)}; p95: "
-        f"{number(overall.delay_p95_ln, 3)}.",
-        f"Utilisation: mean |sim - kernel| {number(overall.utilisation_points, 2)} points; Jain's index: "
-        f"{number(overall.jain, 3)}; goodput by flow: {number(overall.flow_goodput_percent, 1)} % apart.",
-        f"Within a factor of {FACTOR:g}: drops in {overall.drops_agree} of {overall.drops_judged} cells, marks in "
-        f"{overall.marks_agree} of {overall.marks_judged}.",
+        f"Mean delay: median |ln(sim / kernel)| {delays}.",
+        f"Utilisation: mean |sim - kernel| {number(overall.utilisation_points, 2)} points; Jain's index: {shares}.",
+        f"Within a factor of {FACTOR:g}: {drops}, marks in {overall.marks_agree} of {overall.marks_judged}.",
     ]
     if overall.cwnd_area is not None:
         said.append(
@@ -83,7 +84,7 @@ def cells_table(validation: Validation, judgement: Judgement) -> Table:
     headings = ["delay mean\nsim ms", "\nkernel", "\nln", "p95\nsim ms", "\nkernel", "\nln", "used\nsim %", "\nkernel"]
     headings += ["\npoints", "drops\nsim", "\nkernel", "marks\nsim", "\nkernel", "Jain\nsim", "\nkernel"]
     headings += ["flows\napart %", "cwnd\narea"]
-    return Table("Cell by cell", [Column("cell", False), *map(Column, headings)], rows, NOTES)
+    return Table("Cell by cell", [Column("cell", False), *map(Column, headings)], rows, [NOTE])
 
 
 def _both(result: Result, key: str) -> list[Estimate | None]:
