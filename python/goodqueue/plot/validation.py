@@ -6,7 +6,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from goodqueue.plot import style
-from goodqueue.plot.labels import BACKING
 from goodqueue.stats import Estimate
 from goodqueue.validation.judging import FLOOR_MS, Judgement
 from goodqueue.validation.result import Result
@@ -79,7 +78,7 @@ def error_bars(results: Sequence[Result], judgement: Judgement) -> Figure:
                     ax.errorbar(
                         error.mean, row, xerr=error.half_width or 0, fmt="o", color=colour, ms=3.5, elinewidth=1.2
                     )
-        for ax, heading in ((left, "mean delay: ln(sim / kernel)"), (right, "utilisation: sim − kernel (points)")):
+        for ax, heading in ((left, "mean delay: ln(sim / kernel)"), (right, "utilisation: points")):
             ax.axvline(0, color="#666666", lw=1.2, zorder=1)
             ax.set_title(heading, fontsize=9.5)
             ax.grid(axis="y", visible=False)
@@ -100,7 +99,7 @@ def windows(results: Sequence[Result]) -> Figure | None:
     if not shown:
         return None
     with style.look():
-        figure = style.new_figure(0.7 + 1.0 * len(shown))
+        figure = style.new_figure(0.7 + 1.15 * len(shown))
         panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
         for ax, result in zip(panels, shown, strict=True):
             for index, (name, side) in enumerate((("kernel", result.kernel), ("simulator", result.sim))):
@@ -109,8 +108,7 @@ def windows(results: Sequence[Result]) -> Figure | None:
                 ax.plot(times, held, color=style.colour(2 * index), lw=1.1, drawstyle="steps-post", label=name)
             ax.set_ylim(bottom=0)
             ax.margins(x=0)
-            place = {"transform": ax.transAxes, "va": "top", "ha": "right"}
-            ax.text(0.995, 0.95, result.id, **place, weight="bold", fontsize=9, bbox=BACKING)
+            ax.set_title(result.id, fontsize=9)
         panels[-1].set_xlabel("time (s)")
         figure.supylabel("cwnd (packets)", fontsize=10.5, color="#444444")
         handles, names = panels[0].get_legend_handles_labels()

@@ -12,9 +12,9 @@ from goodqueue.validation.result import Result, Validation
 NOTE = (
     "Errors are the simulator's against the kernel's: ln(sim / kernel) of delays (0.1 is about 10 %), sim - kernel in "
     f"points, taken seed by seed. A delay below {FLOOR_MS:g} ms counts as {FLOOR_MS:g} ms in a ratio. Drops and marks "
-    f"are those of all seeds together; they agree within a factor of {FACTOR:g} (! where they do not), and are not judged "
-    f"where both engines have fewer than {FEW}. Flows apart: goodputs, the greatest against the greatest and so on. Cwnd "
-    "area: between the curves of a lone flow, as a part of the kernel's."
+    f"are those of all seeds together; they agree within a factor of {FACTOR:g} (! where they do not), and are not "
+    f"judged where both engines have fewer than {FEW}. Flows apart: goodputs, the greatest against the greatest and so "
+    "on. Cwnd area: between the curves of a lone flow, as a part of the kernel's."
 )
 """How the columns are to be read."""
 
