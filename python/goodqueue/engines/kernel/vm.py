@@ -64,12 +64,14 @@ def why_not(plan: Plan | None = None) -> str | None:
 
 def _archive(plan: Plan) -> bytes:
     contents = {f"{_LAB_IN_GUEST}/{path.name}": path.read_bytes() for path in _LAB.glob("*.py")}
-    return cpio.files(contents | {"plan.json": plan.to_json().encode()})
+    contents["lab/guest.py"] = Path(__file__).with_name("guest.py").read_bytes()
+    contents["plan.json"] = plan.to_json().encode()
+    return cpio.files(contents)
 
 
 def _command(image: Image, plan: Plan, first: Path, results: Path) -> list[str]:
     captures = _captures_mb(plan)
-    # An unknown word on the kernel's line does nothing but to stir its random numbers: a seed.
+    # Words that the kernel does not know become the first process's variables.
     line = f"console=ttyS0 quiet nokaslr mitigations=off panic=-1 reboot=t captures={captures}m seed={plan.seed}"
     command = [QEMU, "-accel", "tcg,thread=single,tb-size=256", "-icount", "shift=0,sleep=off,align=off"]
     # Without arat the guest's timers tick at 4 ms on this machine; the calendar starts at the same moment in each run.
