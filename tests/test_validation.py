@@ -203,7 +203,8 @@ def test_a_validation_reports_both_engines(
     assert (result.status, result.err) == (0, "")
     found = json.loads(result.out)
     assert [cell["id"] for cell in found["cells"]] == ["codel/base", "codel/flows=1"]
-    assert found["kernel"] == {"release": "6.1.0-1-amd64", "tc": "iproute2-6.1.0", "where": "vm", "qemu": "7.2.0"}
+    assert found["kernel"].pop("qemu"), "what a run in a virtual machine depends on too"
+    assert found["kernel"] == {"release": "6.1.0-1-amd64", "tc": "iproute2-6.1.0", "where": "vm"}
     assert len(found["cells"][0]["kernel"]["values"]["delay_mean_ms"]) == 2
     assert found["errors"]["codel/flows=1"]["cwnd_area"]["n"] == 2
     names = {file.name for file in (here / "out").iterdir()}

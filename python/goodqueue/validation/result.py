@@ -64,7 +64,7 @@ class Validation:
     build: str
     """Hash of the simulator's compiled code."""
     kernel: Mapping[str, str]
-    """What the kernel engine ran on: release, tc, where, qemu. Several of a kind are joined by a comma."""
+    """What the kernel engine ran on: release, tc, where, and qemu's version if there. Several are joined by a comma."""
     quick: bool
     seeds: Sequence[int]
     results: Sequence[Result]
@@ -95,7 +95,7 @@ def kernel_of(records: Sequence[Record]) -> dict[str, str]:
     said: list[Mapping[str, Any]] = [record.get("kernel") or {} for record in records]
     return {
         key: ", ".join(sorted({str(one[key]) for one in said if one.get(key)})) or "unknown"
-        for key in ("release", "tc", "where", "qemu")
+        for key in ("release", "tc", "where")
     }
 
 

@@ -43,7 +43,22 @@ def carry_out(
         results.append(result.of_records(cell, found["sim"][own], found["kernel"][own]))
     today = datetime.now(UTC).date().isoformat()
     about = result.kernel_of(found["kernel"])
+    if about["where"] == "vm":
+        about["qemu"] = _qemu()
     return Validation(today, VERSION, build(), about, wanted.quick, tuple(wanted.seeds), results)
+
+
+def _qemu() -> str:
+    """Return the version of this machine's qemu."""
+    import subprocess
+
+    from goodqueue.engines.kernel import vm
+
+    try:
+        said = subprocess.run([vm.QEMU, "--version"], check=True, capture_output=True, text=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return said.splitlines()[0].removeprefix("QEMU emulator version ")
 
 
 def _complete(
