@@ -37,7 +37,7 @@ mod outline;
 mod packet;
 mod pipe;
 mod probe;
-mod record;
+pub mod record;
 pub mod scenario;
 mod sim;
 pub mod traffic;

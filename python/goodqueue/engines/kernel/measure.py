@@ -46,7 +46,7 @@ COUNTERS = (
 
 
 def record(scenario: Scenario, plan: Plan, folder: Path, where: str) -> Record:
-    """Return the record of a run: of ``plan``, made from the resolved ``scenario``, that left its results in ``folder``.
+    """Return the record of the run of ``plan``, made from the resolved ``scenario``, whose results are in ``folder``.
 
     ``where`` is ``host`` or ``vm``. Raises UserError where captures and `tc`'s own counters disagree.
     """
