@@ -15,9 +15,12 @@ from .errors import LabError
 from .loop import Loop
 from .plan import Flow, Plan
 
-_CHUNK = bytes(1 << 18)
-_UNSENT = 1 << 16
-"""Bytes that wait unsent in the socket, at most: what still goes out after the flow's stop."""
+_UNSENT_S = 0.01
+_UNSENT_BYTES = (1 << 14, 1 << 18)
+"""How much waits unsent in a sender's socket: some time's worth of the bottleneck, within these bounds.
+
+Enough that TCP is never short of data, and little, since it still goes out when the flow stops.
+"""
 _ABORT = struct.pack("ii", 1, 0)
 """SO_LINGER: closing throws away what is unsent and resets the connection."""
 
@@ -29,7 +32,8 @@ class Sender:
         """Plan the flow's start, stop and samples."""
         self._flow, self._ends, self._plan, self._clock, self._loop = flow, ends, plan, clock, loop
         self._socket = _tcp(flow)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
+        self._chunk = bytes(_unsent(flow, plan))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, len(self._chunk))
         self._infos: list[tuple[float, bytes]] = []
         stop = min(flow.stop_s, plan.duration_s)
         for seconds in _sample_times(flow.start_s, stop, plan):
@@ -51,7 +55,7 @@ class Sender:
 
     def _fill(self) -> None:
         try:
-            self._socket.send(_CHUNK)
+            self._socket.send(self._chunk)
         except BlockingIOError:
             pass
         except OSError as error:
@@ -101,7 +105,14 @@ class Receiver:
         self._connection.close()
 
 
-_SINK = bytearray(len(_CHUNK))
+_SINK = bytearray(1 << 18)
+
+
+def _unsent(flow: Flow, plan: Plan) -> int:
+    """Return how many bytes may wait unsent in the flow's socket."""
+    shaper = plan.down if flow.direction == "down" else plan.up
+    least, most = _UNSENT_BYTES
+    return min(max(int(shaper.rate_bps / 8 * _UNSENT_S), least), most)
 
 
 def _tcp(flow: Flow) -> socket.socket:

@@ -9,6 +9,9 @@ FULL_FRAME = 1514
 _VETH_KBIT = 10_000_000
 """What a veth interface says that its speed is."""
 
+_SLACK = FULL_FRAME // 50
+"""Bytes that a shaper may be ahead: makes up for a timer that fires late, and is a fiftieth of a packet's time."""
+
 Words = list[str]
 
 
@@ -44,23 +47,24 @@ def bottleneck(device: str, shaper: Shaper) -> list[Words]:
 
 
 def _htb(device: str, rate_bps: int) -> list[Words]:
-    """A burst of one byte: with tc's default two packets leave back to back after an idle spell."""
+    """A burst of next to nothing: with tc's default two packets leave back to back after an idle spell."""
     return [
         _add(device, "root", "handle", "1:", "htb", "default", "1"),
-        f"class add dev {device} parent 1: classid 1:1 htb rate {rate_bps}bit burst 1b cburst 1b"
-        f" quantum {FULL_FRAME}".split(),
+        f"class add dev {device} parent 1: classid 1:1 htb rate {rate_bps}bit"
+        f" burst {_SLACK}b cburst {_SLACK}b quantum {FULL_FRAME}".split(),
     ]
 
 
 def _cbs(device: str, rate_bps: int) -> list[Words]:
-    """Credit-based shaping that never has credit to spare: a packet may leave when the one before it is paid for."""
+    """Credit-based shaping with next to no credit to spare: a packet may leave when the one before it is paid for."""
     kbit = rate_bps // 1000
     slopes = ["idleslope", str(kbit), "sendslope", str(kbit - _VETH_KBIT)]
-    return [_add(device, "root", "handle", "1:", "cbs", *slopes, "hicredit", "0", "locredit", "-1000000")]
+    return [_add(device, "root", "handle", "1:", "cbs", *slopes, "hicredit", str(_SLACK), "locredit", "-1000000")]
 
 
 def _netem(rtt_s: float) -> Words:
-    return ["netem", "delay", f"{round(rtt_s * 1e9 / 2)}ns", "limit", "1000000"]
+    """In microseconds: tc's netem takes no nanoseconds, but fractions."""
+    return ["netem", "delay", f"{rtt_s * 1e6 / 2:.3f}us", "limit", "1000000"]
 
 
 def _add(device: str, *words: str) -> Words:
