@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from goodqueue.cli import bench, compare, listing, record, replay, run, study, validate
+from goodqueue.cli import bench, compare, kernel, listing, record, replay, run, study, validate
 from goodqueue.errors import UserError, one_line, quoted
 
 HELP = """goodqueue: a laboratory for active queue management.
@@ -42,6 +42,7 @@ app.command("run")(run.run)
 app.command("compare")(compare.compare)
 app.command("study")(study.study)
 app.command("validate")(validate.validate)
+app.add_typer(kernel.app, name="kernel")
 app.command("replay")(replay.replay)
 app.command("record")(record.record)
 app.command("list")(listing.listing)

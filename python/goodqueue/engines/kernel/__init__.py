@@ -21,7 +21,7 @@ _building = threading.Lock()
 def run(scenario: Scenario, progress: Progress, stop: threading.Event) -> str:
     """Run the resolved ``scenario`` and return its record as JSON.
 
-    Raises UserError where the scenario asks for what Linux has not, or the run fails; StoppedError when ``stop`` is set.
+    Raises UserError where Linux has not what the scenario asks for or the run fails, StoppedError once ``stop`` is set.
     """
     from goodqueue.engines.kernel import measure
 

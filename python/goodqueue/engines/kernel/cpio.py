@@ -1,4 +1,4 @@
-"""The archive that Linux unpacks as its first file system: cpio in the "newc" format (the kernel's initramfs buffer format).
+"""The archive that Linux unpacks as its first file system: cpio in the "newc" format (Linux's initramfs buffer format).
 
 Owner, time and inode numbers are the same whoever packs, so the same files give the same bytes. Archives may be
 appended to one another.
@@ -13,7 +13,7 @@ _TRAILER = "TRAILER!!!"
 
 
 def entry(name: str, mode: int, data: bytes = b"") -> bytes:
-    """Return one file (a link's data is its target; a folder has none) whose path is ``name``, without a leading slash."""
+    """Return one file, ``name`` without a leading slash; a link's data is its target, and a folder has none."""
     path = name.encode() + b"\0"
     fields = [0, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(path), 0]
     head = b"070701" + b"".join(b"%08x" % field for field in fields) + path
@@ -38,10 +38,10 @@ def tree(root: Path) -> Iterator[bytes]:
 
 
 def files(contents: dict[str, bytes]) -> bytes:
-    """Return a whole archive of regular files, with the folders that they stand in."""
+    """Return a whole archive of programs and other files, with the folders that they stand in."""
     folders = sorted({parent.as_posix() for name in contents for parent in Path(name).parents} - {"."})
     made = [entry(folder, stat.S_IFDIR | 0o755) for folder in folders]
-    made += [entry(name, stat.S_IFREG | 0o644, data) for name, data in sorted(contents.items())]
+    made += [entry(name, stat.S_IFREG | 0o755, data) for name, data in sorted(contents.items())]
     return b"".join(made) + trailer()
 
 

@@ -17,6 +17,9 @@ from goodqueue.run import Progress
 
 _TRIAL_S = 0.2
 
+_alone = threading.Lock()
+"""Runs in real time take turns: two at once would disturb each other."""
+
 _PACKAGES = Path(__file__).resolve().parents[3]
 _SYSTEM_FOLDERS = ("/usr/sbin", "/sbin")
 """Where tc and tcpdump are, though a user's PATH may not lead there."""
@@ -27,7 +30,9 @@ def run(plan: Plan, folder: Path, progress: Progress, stop: threading.Event) -> 
 
     Raises StoppedError, and UserError where the run fails.
     """
-    if (failed := _attempt(plan, folder, progress, stop)) is not None:
+    with _alone:
+        failed = _attempt(plan, folder, progress, stop)
+    if failed is not None:
         raise UserError("kernel engine", failed)
 
 

@@ -19,12 +19,13 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import IO, Any
 
 from goodqueue.engines.kernel import cpio, folders, packages
 from goodqueue.errors import UserError
 
-RECIPE = "1"
-"""Counts changes of what this file makes of the same packages."""
+RECIPE = "2"
+"""To be raised whenever this file makes something else of the same packages."""
 
 KERNEL, FILES, ABOUT = "vmlinux", "initramfs.cpio", "image.json"
 
@@ -40,10 +41,22 @@ _LOADED = re.compile(r"(sch_\w+|cls_\w+|em_\w+|tcp_\w+|inet_diag|veth|9p|9pnet_v
 """Modules that the image has, with those that they depend on. The kernel loads most itself when one is asked for."""
 
 _UNUSED_PYTHON = {
-    *("__pycache__", "config-3", "distutils", "doctest.py", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "pydoc.py"),
+    *(
+        "__pycache__",
+        "config-3",
+        "distutils",
+        "doctest.py",
+        "ensurepip",
+        "idlelib",
+        "lib2to3",
+        "pydoc_data",
+        "pydoc.py",
+    ),
     *("test", "tkinter", "turtle.py", "turtledemo", "venv", "wsgiref", "xmlrpc", "sitecustomize.py"),
 }
-_UNUSED_EXTENSIONS = re.compile(r"(_curses|_curses_panel|readline|_dbm|_gdbm|nis|_crypt|_tkinter|audioop|ossaudiodev)\.")
+_UNUSED_EXTENSIONS = re.compile(
+    r"(_curses|_curses_panel|readline|_dbm|_gdbm|nis|_crypt|_tkinter|audioop|ossaudiodev)\."
+)
 
 _APPLETS = "cat cp grep mkdir modprobe mount poweroff sh sleep umount"
 
@@ -69,6 +82,10 @@ class Image:
         """Its first file system, which the laboratory and the plan are appended to."""
         return self.folder / FILES
 
+    def as_json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return asdict(self) | {"folder": str(self.folder)}
+
 
 def cache() -> Path:
     """Return the folder of images."""
@@ -90,7 +107,7 @@ def _read(about: Path) -> Image | None:
     try:
         data = json.loads(about.read_text(encoding="utf-8"))
         sizes = {name: (about.parent / name).stat().st_size for name in (KERNEL, FILES)}
-        if (data["recipe"], data["pyroute2"], data["sizes"]) != (_recipe(), _pyroute2_version(), sizes):
+        if (data["recipe"], data["pyroute2"], data["sizes"]) != (RECIPE, _pyroute2_version(), sizes):
             return None
         listed = [packages.Package(**package) for package in data["packages"]]
         return Image(about.parent.name, about.parent, data["kernel"], data["pyroute2"], listed)
@@ -105,7 +122,7 @@ def build(tell: Callable[[str], None] = lambda _: None) -> Image:
     """
     tell("asking apt for packages")
     chosen = packages.resolve()
-    content = json.dumps([_recipe(), _pyroute2_version(), [asdict(package) for package in chosen]])
+    content = json.dumps([RECIPE, _pyroute2_version(), [asdict(package) for package in chosen]])
     target = cache() / hashlib.sha256(content.encode()).hexdigest()[:16]
     if (image := _read(target / ABOUT)) is not None:
         os.utime(target / ABOUT)  # what was asked for last is what `find` finds
@@ -132,7 +149,7 @@ def build(tell: Callable[[str], None] = lambda _: None) -> Image:
             file.write(cpio.trailer())
         shutil.rmtree(root)
         about = {
-            "recipe": _recipe(),
+            "recipe": RECIPE,
             "pyroute2": _pyroute2_version(),
             "kernel": release,
             "sizes": {name: (made / name).stat().st_size for name in (KERNEL, FILES)},
@@ -154,11 +171,6 @@ def _publish(made: Path, target: Path) -> None:
     except OSError:
         if _read(target / ABOUT) is None:
             raise
-
-
-def _recipe() -> str:
-    init = Path(__file__).with_name("init.sh").read_bytes()
-    return f"{RECIPE}-{hashlib.sha256(init).hexdigest()[:8]}"
 
 
 def _pyroute2_version() -> str:
@@ -186,7 +198,7 @@ def _unpack(package: Path, root: Path) -> None:
             target.chmod(0o755 if member.mode & 0o100 else 0o644)
 
 
-def _opened(archive: tarfile.TarFile, member: tarfile.TarInfo) -> "tarfile.ExFileObject":  # type: ignore[name-defined]
+def _opened(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     opened = archive.extractfile(member)
     assert opened is not None
     return opened
@@ -353,7 +365,7 @@ def _loader(root: Path) -> list[str]:
 
 
 def _system(root: Path) -> None:
-    """Add the rest of a system: folders, links, the first process."""
+    """Add the rest of a system: folders and links."""
     for folder in ("dev", "etc", "out", "proc", "results", "root", "run", "sys", "tmp", "usr/sbin"):
         (root / folder).mkdir(exist_ok=True)
     for link in ("bin", "lib", "lib64", "sbin"):
@@ -362,6 +374,3 @@ def _system(root: Path) -> None:
         (root / "usr/sbin" / applet).symlink_to("/usr/bin/busybox")
     (root / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/sh\n", encoding="ascii")
     (root / "etc/group").write_text("root:x:0:\n", encoding="ascii")
-    init = root / "init"
-    shutil.copyfile(Path(__file__).with_name("init.sh"), init)
-    init.chmod(0o755)

@@ -9,7 +9,8 @@ mount -t tmpfs -o size="$captures" out /out
 modprobe -a veth inet_diag tcp_diag
 
 cd /
-PYTHONPATH=/lab python3 -S /lab/guest.py "$seed" /plan.json /out </dev/null 2>&1
+# Python would draw its hash seed before guest.py has seeded anything.
+PYTHONHASHSEED=0 PYTHONPATH=/lab python3 -S /lab/guest.py "$seed" /plan.json /out </dev/null 2>&1
 status=$?
 if [ $status = 0 ]; then
     # Not before: while the guest waits for the host, its clock runs on.

@@ -1,4 +1,4 @@
-"""Debian packages as files: which ones the image needs, and what is in them. Nothing is installed and root is not needed.
+"""Debian packages as files: which ones the image needs, and what is in them. Nothing is installed, without root.
 
 ``apt-get download`` fetches from wherever this machine's apt does, and checks what it fetched.
 """
@@ -35,11 +35,15 @@ class Package:
     digest: str
 
 
+def missing_program() -> str | None:
+    """Return the first of Debian's programs that this machine has not, or None where an image can be made."""
+    return next((name for name in ("apt-get", "apt-cache", "dpkg-deb", "dpkg") if shutil.which(name) is None), None)
+
+
 def resolve() -> list[Package]:
     """Return the packages that apt would fetch now, ordered by name. Raises UserError where apt cannot say."""
-    for program in ("apt-get", "apt-cache", "dpkg-deb", "dpkg"):
-        if shutil.which(program) is None:
-            raise UserError("kernel image", f"found no {program}; accepted: a Debian system, whose packages make the image")
+    if (lacking := missing_program()) is not None:
+        raise UserError("kernel image", f"found no {lacking}; accepted: a Debian system, whose packages make the image")
     if (found := _output(["dpkg", "--print-architecture"]).strip()) != "amd64":
         raise UserError("kernel image", f"found a Debian system of architecture {found}; accepted: amd64")
     names: set[str] = set()
@@ -47,8 +51,8 @@ def resolve() -> list[Package]:
     while new:
         names |= new
         new = _dependencies(sorted(new)) - names
-    found = [match for line in _apt_get("--print-uris", *sorted(names)).splitlines() if (match := _URI.match(line))]
-    return sorted(_package(match) for match in found)
+    lines = _apt_get("--print-uris", *sorted(names)).splitlines()
+    return sorted(_package(match) for line in lines if (match := _URI.match(line)))
 
 
 def _package(match: re.Match[str]) -> Package:
@@ -101,5 +105,7 @@ def _output(command: list[str], folder: Path | None = None) -> str:
         complaints = [line for line in done.stderr.splitlines() if line.startswith("E: ")] or done.stderr.splitlines()
         said = complaints[0].removeprefix("E: ") if complaints else f"exit status {done.returncode}"
         verb = " ".join(command[:2])
-        raise UserError("kernel image", f"{verb}: {said}; accepted: packages that apt can fetch (as root: apt-get update)")
+        raise UserError(
+            "kernel image", f"{verb}: {said}; accepted: packages that apt can fetch (as root: apt-get update)"
+        )
     return done.stdout

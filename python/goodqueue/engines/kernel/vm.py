@@ -9,8 +9,7 @@ import shutil
 import threading
 from pathlib import Path
 
-from goodqueue.engines.kernel import cpio, watching
-from goodqueue.engines.kernel.image import Image, cache
+from goodqueue.engines.kernel import cpio, image, packages, watching
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
 from goodqueue.run import Progress
@@ -36,18 +35,18 @@ _CAPTURED_BYTES = 116
 """Of a packet, in one capture: 100 and a header of 16."""
 
 
-def run(image: Image, plan: Plan, folder: Path, progress: Progress, stop: threading.Event) -> None:
+def run(system: image.Image, plan: Plan, folder: Path, progress: Progress, stop: threading.Event) -> None:
     """Do ``plan`` in a new machine; its results stand in ``folder``/results then.
 
     Raises StoppedError, and UserError where the run fails.
     """
     first = folder / "initramfs.cpio"
-    with first.open("wb") as file, image.initramfs.open("rb") as system:
-        shutil.copyfileobj(system, file)
+    with first.open("wb") as file, system.initramfs.open("rb") as cached:
+        shutil.copyfileobj(cached, file)
         file.write(_archive(plan))
     results = folder / "results"
     results.mkdir()
-    ended = watching.watch(_command(image, plan, first, results), progress, stop, "kernel engine")
+    ended = watching.watch(_command(system, plan, first, results), progress, stop, "kernel engine")
     first.unlink()
     if "done" not in ended.lines:
         raise UserError("kernel engine", ended.error or _died(ended), f"the console's last lines: {_kept(ended)}")
@@ -57,6 +56,8 @@ def why_not(plan: Plan | None = None) -> str | None:
     """Return why no machine can run here, or not ``plan``, or None where one can."""
     if shutil.which(QEMU) is None:
         return f"found no {QEMU}; accepted: on Debian, as root: {INSTALL}"
+    if image.find() is None and (lacking := packages.missing_program()) is not None:
+        return f"no image, and found no {lacking} to build it; accepted: a Debian system"
     if plan is not None and (rate := plan.down.rate_bps + plan.up.rate_bps) > FASTEST_BPS:
         return f"found {rate / 1e6:g} Mbit/s, both directions together; accepted: up to {FASTEST_BPS / 1e6:g}"
     return None
@@ -64,12 +65,13 @@ def why_not(plan: Plan | None = None) -> str | None:
 
 def _archive(plan: Plan) -> bytes:
     contents = {f"{_LAB_IN_GUEST}/{path.name}": path.read_bytes() for path in _LAB.glob("*.py")}
+    contents["init"] = Path(__file__).with_name("init.sh").read_bytes()
     contents["lab/guest.py"] = Path(__file__).with_name("guest.py").read_bytes()
     contents["plan.json"] = plan.to_json().encode()
     return cpio.files(contents)
 
 
-def _command(image: Image, plan: Plan, first: Path, results: Path) -> list[str]:
+def _command(system: image.Image, plan: Plan, first: Path, results: Path) -> list[str]:
     captures = _captures_mb(plan)
     # Words that the kernel does not know become the first process's variables.
     line = f"console=ttyS0 quiet nokaslr mitigations=off panic=-1 reboot=t captures={captures}m seed={plan.seed}"
@@ -78,7 +80,7 @@ def _command(image: Image, plan: Plan, first: Path, results: Path) -> list[str]:
     command += ["-M", "microvm,acpi=on,rtc=on,pic=on,pit=on", "-cpu", "Nehalem,+arat,-spec-ctrl"]
     command += ["-rtc", "base=2020-01-01T00:00:00,clock=vm", "-m", str(_SYSTEM_MB + captures)]
     command += ["-nodefaults", "-no-user-config", "-nographic", "-no-reboot", "-serial", "stdio"]
-    command += ["-kernel", str(image.vmlinux), "-initrd", str(first), "-append", line]
+    command += ["-kernel", str(system.vmlinux), "-initrd", str(first), "-append", line]
     command += ["-fsdev", f"local,id=results,path={results},security_model=none"]
     return [*command, "-device", "virtio-9p-device,fsdev=results,mount_tag=results"]
 
@@ -104,7 +106,7 @@ def _died(ended: watching.Ended) -> str:
 
 
 def _kept(ended: watching.Ended) -> Path:
-    path = cache() / CONSOLE
+    path = image.cache() / CONSOLE
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(ended.lines) + "\n", encoding="utf-8")
     return path
