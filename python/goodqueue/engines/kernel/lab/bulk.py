@@ -36,6 +36,8 @@ class Sender:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, len(self._chunk))
         self._infos: list[tuple[float, bytes]] = []
         stop = min(flow.stop_s, plan.duration_s)
+        if flow.start_s >= stop:
+            return
         for seconds in _sample_times(flow.start_s, stop, plan):
             loop.at(clock.at(seconds), self._sample)
         loop.at(clock.at(flow.start_s), self._start)
@@ -89,6 +91,8 @@ class Receiver:
 
     def _accept(self) -> None:
         self._connection, _ = self._listener.accept()
+        self._loop.forget(self._listener.fileno())
+        self._listener.close()
         self._connection.setblocking(False)
         self._loop.watch(self._connection.fileno(), select.EPOLLIN, self._take)
 

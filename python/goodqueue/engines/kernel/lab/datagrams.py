@@ -25,6 +25,7 @@ _STAMP = struct.Struct("=qq")
 _PAYLOAD = struct.Struct("!IQ")
 """A packet's number, and the nanoseconds that it was with the far side's process."""
 _ECT0 = 0b10
+_MOST = 2048
 
 
 class Source:
@@ -70,7 +71,9 @@ class Source:
 
     def _returned(self) -> None:
         assert self._rtt_ns is not None
-        arrived, payload = _receive(self._socket)
+        if (received := _receive(self._socket)) is None:
+            return
+        arrived, payload = received
         low, held = _PAYLOAD.unpack_from(payload)
         last = len(self._sent_ns) - 1
         number = last - ((last - low) & 0xFFFFFFFF)
@@ -87,16 +90,15 @@ class Sink:
         loop.watch(self._socket.fileno(), select.EPOLLIN, self._echo if flow.kind == "ping" else self._take)
 
     def _take(self) -> None:
-        self._socket.recv_into(_SCRATCH)
+        _receive(self._socket)
 
     def _echo(self) -> None:
-        arrived, payload = _receive(self._socket)
+        if (received := _receive(self._socket)) is None:
+            return
+        arrived, payload = received
         number, _ = _PAYLOAD.unpack_from(payload)
         with suppress(ConnectionError):
             self._socket.send(_PAYLOAD.pack(number, time.time_ns() - arrived) + self._padding)
-
-
-_SCRATCH = bytearray(2048)
 
 
 def _padding(flow: Flow) -> bytes:
@@ -113,8 +115,14 @@ def _udp(flow: Flow, own: tuple[str, int], other: tuple[str, int]) -> socket.soc
     return made
 
 
-def _receive(ready: socket.socket) -> tuple[int, bytes]:
-    """Return the next packet's arrival by the kernel's stamp (nanoseconds of CLOCK_REALTIME), and what it carries."""
-    payload, extras, _, _ = ready.recvmsg(len(_SCRATCH), socket.CMSG_SPACE(_STAMP.size))
+def _receive(ready: socket.socket) -> tuple[int, bytes] | None:
+    """Return the next packet's arrival by the kernel's stamp (nanoseconds of CLOCK_REALTIME), and what it carries.
+
+    None where an ICMP error came instead: at the run's end the other side may be gone already.
+    """
+    try:
+        payload, extras, _, _ = ready.recvmsg(_MOST, socket.CMSG_SPACE(_STAMP.size))
+    except ConnectionError:
+        return None
     seconds, nanos = _STAMP.unpack(extras[0][2])
     return seconds * 1_000_000_000 + nanos, payload

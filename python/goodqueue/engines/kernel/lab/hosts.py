@@ -18,10 +18,10 @@ from .topology import Namespace
 
 
 class Host:
-    """The process of one side. It is forked ahead of the run and told the time at which that begins."""
+    """The process of one side, forked ahead of the run."""
 
     def __init__(self, side: str, space: Namespace, plan: Plan, clock: Clock) -> None:
-        """Start the process; its listeners stand before this returns."""
+        """Start the process; its listeners stand before this returns, or it has failed and `results` says why."""
         self._side = side
         self._results, write = os.pipe()
         ready, told = os.pipe()
@@ -33,6 +33,10 @@ class Host:
         os.close(told)
         os.read(ready, 1)
         os.close(ready)
+
+    def fileno(self) -> int:
+        """Return the descriptor that becomes readable when the process ends."""
+        return self._results
 
     def results(self) -> dict[str, Any]:
         """Wait for the process to end, and return what it knows of its flows."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -36,7 +37,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
         raise LabError(f"the hosts took longer than {_LEAD_S} s to start")
 
     stats: dict[str, list[dict[str, Any]]] = {direction: [] for direction in QUEUE_DEVICES}
-    wait = _Waiting(clock, plan.duration_s + plan.drain_s, progress)
+    wait = _Waiting(clock, plan.duration_s + plan.drain_s, hosts, progress)
     wait.until(plan.warmup_s)
     _read_queues(router, clock, stats)
     before = _netstat(spaces)
@@ -72,10 +73,10 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
 
 
 class _Waiting:
-    """Sleeps through the run and says how far it is."""
+    """Sleeps through the run and says how far it is; a host that ends before the run does has failed."""
 
-    def __init__(self, clock: Clock, whole_s: float, progress: Callable[[float], None]) -> None:
-        self._clock, self._whole_s, self._progress = clock, whole_s, progress
+    def __init__(self, clock: Clock, whole_s: float, hosts: list[Host], progress: Callable[[float], None]) -> None:
+        self._clock, self._whole_s, self._hosts, self._progress = clock, whole_s, hosts, progress
         self._tick = 0
 
     def until(self, seconds: float) -> None:
@@ -86,7 +87,11 @@ class _Waiting:
                 self._progress(self._tick / _TICKS)
                 self._tick += 1
             else:
-                time.sleep(min(ahead, next_tick - self._clock.now()))
+                nap = max(0.0, min(ahead, next_tick - self._clock.now()))
+                early = select.select(self._hosts, [], [], nap)[0]
+                if early and self._clock.now() < self._whole_s:
+                    early[0].results()
+                    raise LabError("a host's process ended before the run did")
 
 
 def _await_precise_timers() -> None:

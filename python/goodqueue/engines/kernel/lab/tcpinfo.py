@@ -2,9 +2,12 @@
 
 import socket
 import struct
+from itertools import accumulate
 
 #: ``linux/tcp.h``; fields are only ever appended, and those of kernel 6.1 stand here as far as they are wanted.
-_FORMAT = struct.Struct("=8B24I4Q6I4Q2I2Q2I")
+_SIZES = [1] * 8 + [4] * 24 + [8] * 4 + [4] * 6 + [8] * 4 + [4] * 2 + [8] * 2 + [4] * 2
+_ENDS = list(accumulate(_SIZES))
+_FORMAT = struct.Struct("=" + "".join({1: "B", 4: "I", 8: "Q"}[size] for size in _SIZES))
 _FIELDS = (
     *("state", "ca_state", "retransmits", "probes", "backoff", "options", "wscale", "flags"),
     *("rto_us", "ato_us", "snd_mss", "rcv_mss", "unacked", "sacked", "lost", "retrans", "fackets"),
@@ -32,8 +35,9 @@ def read(connection: socket.socket) -> bytes:
 
 def decode(data: bytes) -> dict[str, int | None]:
     """Return the structure by names; a kernel older than a field leaves it out, which is null here."""
-    known = dict(zip(_FIELDS, _FORMAT.unpack(data.ljust(_FORMAT.size, b"\0")), strict=True))
-    info: dict[str, int | None] = {name: known[name] for name in _KEPT}
+    values = _FORMAT.unpack(data.ljust(_FORMAT.size, b"\0"))
+    known = {name: value if end <= len(data) else None for name, value, end in zip(_FIELDS, values, _ENDS, strict=True)}
+    info = {name: known[name] for name in _KEPT}
     if info["ssthresh"] == _UNLIMITED:
         info["ssthresh"] = None
     return info
