@@ -7,6 +7,7 @@ import pytest
 
 from goodqueue import _goodqueue, scenario
 from goodqueue.engines.kernel import planning, tc
+from goodqueue.engines.kernel.lab import commands as commands_for_tc
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
 
@@ -136,7 +137,8 @@ CHANGED: dict[Any, str] = {
     "max": "max 90000",
     "rehash": "rehash 20s",
     "txqueuelen": "txqueuelen 7",
-    "variant": "variant linux7",
+    "variant": "variant rfc8033",
+    ("codel", "variant"): "variant rfc8289",
     "idle": "idle told",
     "child": "child pie",
     "diffserv": "diffserv8",
@@ -230,6 +232,13 @@ def test_lines_become_the_words_that_tc_takes(line: str, commands: list[str]) ->
     """Each of these was given to tc 6.1 on kernel 6.1, which showed the same parameters."""
     canonical = resolved(line)["bottleneck"]["qdisc"]
     assert [" ".join(words) for words in tc.translate(canonical, 10_000_000)] == commands
+
+
+def test_a_class_of_a_line_is_added_as_a_class() -> None:
+    plan = planning.plan(resolved("htb rate 5mbit child pfifo limit 50"))
+    commands = [" ".join(words) for words in commands_for_tc.bottleneck("r-cli", plan.down)]
+    assert commands[-2].startswith("class add dev r-cli parent 10: classid 10:1 htb rate 5000000bit")
+    assert commands[-1] == "qdisc add dev r-cli parent 10:1 handle 20: pfifo limit 50"
 
 
 def test_the_link_is_one_that_a_discipline_learns_idleness_from_where_that_matters() -> None:

@@ -43,7 +43,11 @@ def bottleneck(device: str, shaper: Shaper) -> list[Words]:
         words = _cbs(device, shaper.rate_bps)
     else:
         raise LabError(f"shaper: found {shaper.shaper}; accepted: htb, cbs")
-    return words + [_add(device, *inner) for inner in shaper.tc]
+    return words + [_inner(device, inner) for inner in shaper.tc]
+
+
+def _inner(device: str, words: Words) -> Words:
+    return ["class", "add", "dev", device, *words[1:]] if words[0] == "class" else _add(device, *words)
 
 
 def _htb(device: str, rate_bps: int) -> list[Words]:

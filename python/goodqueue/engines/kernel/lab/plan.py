@@ -16,7 +16,8 @@ class Shaper:
     shaper: str
     """``htb`` or ``cbs``: which of Linux's disciplines plays the serial link."""
     tc: list[list[str]]
-    """Commands' words after ``tc qdisc add dev DEV``: ``parent 1:1 handle 10: codel limit 1000 …``, outermost first."""
+    """Commands' words after ``tc qdisc add dev DEV``: ``parent 1:1 handle 10: codel limit 1000 …``, outermost first.
+    Those that begin with ``class`` follow ``tc class add dev DEV``."""
 
 
 @dataclass(frozen=True, slots=True)
