@@ -142,8 +142,10 @@ def markdown(validation: Validation, judgement: Judgement) -> str:
     parts = [describe(validation), "\n".join(f"- {sentence}" for sentence in headline(judgement))]
     for table in (groups_table(judgement), cells_table(validation, judgement)):
         parts += [f"### {table.title}", _markdown(table), *table.notes]
-    lines = {result.qdisc: result.line for result in reversed(validation.results)}
-    parts += ["### Qdiscs", "\n".join(f"- {name}: `{line}`" for name, line in reversed(lines.items()))]
+    lines: dict[str, str] = {}
+    for result in validation.results:
+        lines.setdefault(result.qdisc, result.line)
+    parts += ["### Qdiscs", "\n".join(f"- {name}: `{line}`" for name, line in lines.items())]
     return "\n\n".join(parts) + "\n"
 
 
