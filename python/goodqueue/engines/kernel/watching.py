@@ -53,7 +53,16 @@ def watch(command: Sequence[str], progress: Progress, stop: threading.Event, nam
 @contextmanager
 def _started(command: Sequence[str], name: str) -> Iterator[subprocess.Popen[bytes]]:
     # setpriv has the kernel kill the program when we die; the shell sees to the moment before that was so.
-    guard = ["setpriv", "--pdeathsig", "KILL", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"', str(os.getpid()), *command]
+    guard = [
+        "setpriv",
+        "--pdeathsig",
+        "KILL",
+        "sh",
+        "-c",
+        '[ "$PPID" = "$0" ] && exec "$@"',
+        str(os.getpid()),
+        *command,
+    ]
     try:
         process = subprocess.Popen(
             guard,
@@ -98,5 +107,3 @@ def _lines(process: subprocess.Popen[bytes], stop: threading.Event, name: str) -
 
 def _text(line: bytes) -> str:
     return line.decode(errors="replace").strip("\r")
-
-
