@@ -42,6 +42,8 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
     """Else what still waits would look lost: 100 packets of 1514 bytes take 0.12112 s at 10 Mbit/s."""
     assert planning.plan(resolved("pfifo limit 100")).drain_s == pytest.approx(1.0 + 0.01 + 0.12112)
     assert planning.plan(resolved("bfifo limit 151400")).drain_s == pytest.approx(1.0 + 0.01 + 0.12112)
+    half = planning.plan(resolved("htb rate 5mbit child red limit 151400")).drain_s
+    assert half == pytest.approx(1.0 + 0.01 + 2 * 0.12112)
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,8 @@ def plan(scenario: Scenario) -> Plan:
         Flow(**{key: value for key, value in outline.items() if key != "stack"}, dscp=0, port=FIRST_PORT + index)
         for index, outline in enumerate(outlines)
     ]
+    lines = {"down": down["qdisc"], "up": down["up"]["qdisc"]}
+    drains_s = [_drain_s(tc.parse(lines[way]), shaper.rate_bps) for way, shaper in shapers.items()]
     every = (scenario.get("series") or {}).get("interval")
     return Plan(
         duration_s=seconds(scenario["duration"]),
@@ -59,9 +61,7 @@ def plan(scenario: Scenario) -> Plan:
         rtts_s=rtts_s,
         flows=flows,
         sample_s=None if every is None else seconds(every),
-        drain_s=1.0
-        + rtts_s[-1]
-        + max(_drain_s(down["qdisc"], shapers["down"]), _drain_s(down["up"]["qdisc"], shapers["up"])),
+        drain_s=1.0 + rtts_s[-1] + max(drains_s),
     )
 
 
@@ -86,10 +86,12 @@ def _shaper(key: str, rate: str, line: str) -> Shaper:
         raise UserError(f"{key}.qdisc", str(error)) from None
 
 
-def _drain_s(line: str, shaper: Shaper) -> float:
+def _drain_s(line: tc.Line, rate_bps: int) -> float:
     """Return how long a full queue takes to run empty: what still waited when the captures end would look lost."""
-    parsed = tc.parse(line)
-    limit = int(parsed.text("limit") or 1000)
-    if parsed.name in ("bfifo", "red"):
-        limit = -(-limit // tc.FULL_FRAME)
-    return min(LONGEST_DRAIN_S, limit * tc.FULL_FRAME * 8 / shaper.rate_bps)
+    from goodqueue import _goodqueue
+
+    if (own := tc.own_rate(line)) is not None:
+        rate_bps = _goodqueue.rate_bps(own)
+    if line.child is not None:
+        return _drain_s(tc.parse(line.child), rate_bps)
+    return min(LONGEST_DRAIN_S, tc.limit_frames(line) * tc.FULL_FRAME * 8 / rate_bps)

@@ -80,8 +80,20 @@ def shaper(line: str) -> str:
     cbs asks until the queue is empty, as a network card does; htb is nearer to the exact rate.
     """
     parsed = parse(line)
-    holds_back = parsed.name in HOLD_BACK or (parsed.name == "cake" and "bandwidth" in parsed.values)
+    holds_back = parsed.name in HOLD_BACK or own_rate(parsed) is not None
     return "cbs" if parsed.name in TELL_IDLE or holds_back else "htb"
+
+
+def own_rate(line: Line) -> str | None:
+    """Return the rate that the discipline itself shapes to, if its line gives one."""
+    return line.text("rate" if line.name in HOLD_BACK else "bandwidth") if line.name in (*HOLD_BACK, "cake") else None
+
+
+def limit_frames(line: Line) -> int:
+    """Return how many full frames the discipline holds at most; a thousand, where its line sets no limit."""
+    limit = int(line.text("limit") or 1000)
+    in_bytes = "limit" in line.values and _params()[line.name]["limit"]["unit"] == "bytes"
+    return -(-limit // FULL_FRAME) if in_bytes else limit
 
 
 def parse(line: str) -> Line:

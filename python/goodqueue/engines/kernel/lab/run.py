@@ -19,6 +19,8 @@ from .topology import QUEUE_DEVICES, Namespace, build
 
 _LEAD_S = 0.5
 """Between forking the hosts and the run's beginning: enough for a slow machine to start programs."""
+_CAPTURE_LAG_S = 1.1
+"""The kernel gives packets to tcpdump in blocks, an unfilled one after a second; what is in it at the stop is lost."""
 _TICKS = 50
 _PRECISE = "3b9aca00"
 """The fourth word of /proc/net/psched where the queue disciplines' timers resolve nanoseconds."""
@@ -46,9 +48,10 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     after = _netstat(spaces)
     flows: dict[str, Any] = {}
     wait.until(plan.duration_s + plan.drain_s)
+    _read_queues(router, clock, stats)
     for host in hosts:
         flows |= host.results()
-    _read_queues(router, clock, stats)
+    time.sleep(_CAPTURE_LAG_S)
     lost = {device: capture.stop() for device, capture in captures.items()}
     if any(lost.values()):
         raise LabError(f"tcpdump could not keep up: packets not captured: {lost}; accepted: none")
