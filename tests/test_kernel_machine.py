@@ -145,6 +145,15 @@ def test_a_folder_that_cannot_be_made_is_refused_in_one_line() -> None:
         pass
 
 
+def test_a_full_disk_is_one_line_that_names_the_folder(tmp_path: Path) -> None:
+    def fill() -> None:
+        with open("/dev/full", "wb", buffering=0) as file:  # noqa: PTH123
+            file.write(b"x")
+
+    with pytest.raises(UserError, match=f"{tmp_path}: No space left"), folders.private(tmp_path):
+        fill()
+
+
 # --- the image -------------------------------------------------------------------------------------------------------
 
 

@@ -161,7 +161,7 @@ def _usage(error: typer.TyperException) -> str:
     verb = path.removeprefix("goodqueue").strip()
     if option := getattr(error, "option_name", None):
         options = [max(param.opts, key=len) for param in context.command.params if param.param_type_name == "option"]
-        message = f"found option {quoted(option)}; accepted: {', '.join(options)}"
+        message = f"found option {quoted(option)}; accepted: {', '.join(options) or f'see `{path} --help`'}"
     elif not verb and hasattr(context.command, "list_commands"):
         commands = ", ".join(context.command.list_commands(context))
         message = f"{message[0].lower()}{message[1:]}; accepted: {commands}"

@@ -4,6 +4,7 @@ A process holds a lock on each folder of its own as long as it lives; whoever ma
 nobody holds, and no others.
 """
 
+import errno
 import fcntl
 import os
 import shutil
@@ -34,8 +35,9 @@ def private(parent: Path | None = None) -> Iterator[Path]:
     try:
         yield folder
     except OSError as error:
-        if error.filename and str(error.filename).startswith(str(place)):
-            raise UserError(str(error.filename), error.strerror or str(error)) from None
+        # A write to a full disk does not say where; that it was here is likely.
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) or str(error.filename).startswith(str(place)):
+            raise UserError(str(error.filename or place), error.strerror or str(error)) from None
         raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
