@@ -1,9 +1,11 @@
 """What the tests share: a small scenario, its record, and the command line within this process."""
 
 import copy
+import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from goodqueue import run
 from goodqueue.cli import main
 from goodqueue.compare import Comparison, compare
+from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -96,3 +99,31 @@ def spawn(*arguments: str, environment: dict[str, str] | None = None) -> subproc
     command = [sys.executable, "-m", "goodqueue", *arguments]
     env = os.environ | (environment or {})
     return subprocess.run(command, check=False, capture_output=True, text=True, encoding="utf-8", env=env)
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch) -> list[Scenario]:
+    """A stand-in for the kernel engine that needs no kernel: the simulator with other seeds.
+
+    It refuses what has `rem` in it, as Linux would, and keeps a list of what it ran.
+    """
+    from goodqueue import engines
+
+    ran: list[Scenario] = []
+
+    def check(engine: str, scenario: Scenario) -> None:
+        if engine == "kernel" and scenario["bottleneck"]["qdisc"].startswith("rem"):
+            raise UserError("bottleneck.qdisc", 'found "rem"; accepted: what Linux has')
+
+    def other(scenario: Scenario, progress: run.Progress, stop: threading.Event) -> str:
+        ran.append(scenario)
+        found = json.loads(run.simulate(scenario | {"seed": scenario["seed"] + 1000}, progress, stop))
+        found["scenario"]["seed"] -= 1000
+        found |= {"engine": "kernel", "seed": scenario["seed"]}
+        found["kernel"] = {"release": "6.1.0-1-amd64", "where": "vm", "tc": "iproute2-6.1.0"}
+        return json.dumps(found)
+
+    own = engines.find
+    monkeypatch.setattr(engines, "check", check)
+    monkeypatch.setattr(engines, "find", lambda name: other if name == "kernel" else own(name))
+    return ran

@@ -17,7 +17,8 @@ KNOWS = {
     "netsim": {"units", "qdisc", "tcp"},
     "conformance": {"units", "qdisc"},
     "capi": {"units", "qdisc"},
-    "python": {"units", "qdisc", "tcp", "netsim", "conformance"},
+    "capture": set(),
+    "python": {"units", "qdisc", "tcp", "netsim", "conformance", "capture"},
 }
 
 

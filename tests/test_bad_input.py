@@ -44,7 +44,7 @@ TABLE = [
     ("run ok.toml --set path.rtt=\udcff", "path.rtt: found "),
     ("run ok.toml --seed x", '--seed: found "x"; accepted: a whole number from 0'),
     ("run ok.toml --seed -1", '--seed: found "-1"; accepted: a whole number from 0'),
-    ("run ok.toml --engine kernel", "--engine kernel: not built yet in this version; accepted: sim"),
+    ("run ok.toml --engine gateway", '--engine: found "gateway"; accepted: sim, kernel'),
     ("run ok.toml --engine moon", '--engine: found "moon"; accepted: sim'),
     ("run ok.toml --sed 1", 'run: found option "--sed"; accepted: --engine, --seed'),
     ("run ok.toml --seed", "'--seed' requires an argument"),

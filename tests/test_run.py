@@ -67,14 +67,14 @@ def idle(request: pytest.FixtureRequest, here: Path, monkeypatch: pytest.MonkeyP
     """A scenario whose down queue forwards nothing; its delay is then full of nulls, or null itself."""
     (here / "up.toml").write_text(UP_ONLY, encoding="utf-8")
     if request.param:
-        simulate = run._simulate
+        simulate = run.simulate
 
         def nulled(*arguments: Any) -> str:
             record = json.loads(simulate(*arguments))
             record["queues"]["down"] |= {"delay_ms": None, "delay_percentiles_ms": None}
             return json.dumps(record)
 
-        monkeypatch.setattr(run, "_simulate", nulled)
+        monkeypatch.setattr(run, "simulate", nulled)
     return "up.toml"
 
 

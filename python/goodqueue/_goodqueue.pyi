@@ -1,7 +1,7 @@
 """The Rust core, as Python sees it. All text is JSON; `goodqueue.record` describes the records."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypedDict
 
 VERSION: str
 
@@ -177,8 +177,74 @@ def qdisc_line(name: str, params: dict[str, Any]) -> str:
 def time_ns(text: str | int) -> int:
     """A time with its unit, such as 5ms, in nanoseconds; a whole number is nanoseconds already. Raises ValueError."""
 
+def rate_bps(text: str) -> int:
+    """A rate with its unit, such as 10mbit, in bit/s. Raises ValueError."""
+
 def resolve(scenario_json: str) -> str:
     """The scenario with its defaults filled in. Raises ScenarioError."""
+
+def flows(scenario_json: str) -> str:
+    """The scenario's flows one by one, each with the start that its seed draws: what an engine is to make.
+
+    A list of name, kind, direction, start_s, stop_s, rtt_s, ecn, cc, stack, packet_size (bytes) and interval_s (between
+    datagrams); null for what the kind does not have. Raises ScenarioError.
+    """
+
+class CapturedQueue(TypedDict):
+    """One direction's packets in the order of their arrival, a column each, as bytes of little-endian numbers."""
+
+    arrival_ns: bytes
+    """int64, nanoseconds since 1970."""
+    departure_ns: bytes
+    """int64, nanoseconds since 1970; -1: it never left."""
+    length: bytes
+    """uint32, bytes of the frame."""
+    flow: bytes
+    """uint32, its place in the flows."""
+    ecn_in: bytes
+    """uint8, codepoint on arrival: 0 not-ECT, 1 ECT(1), 2 ECT(0), 3 CE."""
+    ecn_out: bytes
+    """uint8, codepoint when it left."""
+
+class CapturedTransfer(TypedDict):
+    """A TCP flow's data in one direction: columns of int64, as bytes, little-endian."""
+
+    delivered_at_ns: bytes
+    """When the receiver's ACK arrived at the bottleneck."""
+    delivered_bytes: bytes
+    """How many bytes had come in order by then."""
+    rtt_at_ns: bytes
+    """When an ACK that samples the round-trip time left the bottleneck."""
+    rtt_ns: bytes
+    """How long after the segment had arrived at the bottleneck."""
+    resent_at_ns: bytes
+    """When data arrived at the bottleneck that had been sent before."""
+
+class CapturedFlow(TypedDict):
+    """Who talked to whom; its transfers are empty where it is not TCP."""
+
+    protocol: int
+    """IP's number: 6 TCP, 17 UDP."""
+    server: tuple[str, int]
+    client: tuple[str, int]
+    transfers: dict[str, CapturedTransfer]
+    """By direction, ``down`` and ``up``."""
+
+class Captured(TypedDict):
+    """What the captures of both sides of a bottleneck tell together."""
+
+    queues: dict[str, CapturedQueue]
+    """By direction, ``down`` and ``up``."""
+    flows: list[CapturedFlow]
+    ignored: int
+    """Frames in both files that are none between a server and a client."""
+
+def read_captures(wan: str, cli: str) -> Captured:
+    """Match the packets of two pcap files, of the router's interface to the servers and of that to the clients.
+
+    Raises ValueError with one line (file, offset, what was found) for a file that is missing, foreign or cut off, and
+    where a packet leaves that never arrived.
+    """
 
 def qdiscs() -> str:
     """The registry: a list of name, summary, source and params."""

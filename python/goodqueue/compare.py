@@ -1,12 +1,12 @@
-"""Comparisons: several disciplines on one scenario, over common seeds."""
+"""Comparisons: several disciplines on one scenario, over common seeds, on one engine or on several side by side."""
 
 import copy
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from goodqueue import run, stats
+from goodqueue import engines, run, stats
 from goodqueue.record import Record, Scenario, delay_of
 from goodqueue.stats import Estimate
 
@@ -66,21 +66,26 @@ flows in that direction, Jain's index that of its bulk flows."""
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One discipline of a comparison."""
+    """One discipline of a comparison, on one engine."""
 
     qdisc: str
     """Its line as it was asked for."""
+    engine: str
+    label: str
+    """What a person calls it: the line, and the engine too where the comparison has several."""
     resolved: str
     """Its line with every parameter."""
     values: dict[str, list[float | None]]
     """Metric to its value for each seed."""
     estimates: dict[str, Estimate | None]
     differences: dict[str, Estimate | None]
-    """Metric to the paired difference from the first discipline."""
+    """Metric to the paired difference from the first discipline on the same engine."""
+    engine_differences: dict[str, Estimate | None] | None
+    """Metric to the paired difference from the same discipline on the first engine; None on the first engine."""
     delay_percentiles_ms: list[float] | None
     """Queueing delay of all seeds pooled: 101 numbers."""
     texts: list[str]
-    """The records as the core wrote them, one a seed."""
+    """The records as the engine wrote them, one a seed."""
     records: list[Record]
 
 
@@ -91,7 +96,9 @@ class Comparison:
     scenario: Scenario
     """What all of them shared, as resolved; without the qdisc and the seed."""
     seeds: list[int]
+    engines: list[str]
     entries: list[Entry]
+    """By discipline, then by engine."""
 
     def seen(self) -> list[Metric]:
         """Return the metrics that at least one discipline has, and marks only where there are any."""
@@ -126,38 +133,62 @@ def compare(
     seeds: Sequence[int],
     workers: int | None = None,
     progress: run.Progress | None = None,
+    on: Sequence[str] = ("sim",),
 ) -> Comparison:
-    """Run ``base`` with each of ``qdiscs`` on each of ``seeds`` and compare them.
+    """Run ``base`` with each of ``qdiscs`` on each of ``seeds``, on each of the engines ``on``, and compare them.
 
-    Raises goodqueue._goodqueue.ScenarioError where a scenario is refused.
+    Raises goodqueue._goodqueue.ScenarioError where a scenario is refused, UserError where an engine refuses or fails.
     """
-    texts = run.many(scenarios(base, qdiscs, seeds), workers, progress)
+    runs = scenarios(base, qdiscs, seeds)
+    texts: dict[str, list[str]] = {}
+    for engine in on:
+
+        def note(share: float, done: int = len(texts)) -> None:
+            if progress:
+                progress((done + share) / len(on))
+
+        texts[engine] = engines.run_many(engine, runs, workers, note)
     return summarise(base, qdiscs, seeds, texts)
 
 
-def summarise(base: Scenario, qdiscs: Sequence[str], seeds: Sequence[int], texts: Sequence[str]) -> Comparison:
-    """Return the comparison of the records ``texts``, which are in the order of `scenarios` of ``base``."""
+def summarise(
+    base: Scenario, qdiscs: Sequence[str], seeds: Sequence[int], texts: Mapping[str, Sequence[str]]
+) -> Comparison:
+    """Return the comparison of the records ``texts`` of each engine, which are in the order of `scenarios`."""
     n = len(seeds)
     entries: list[Entry] = []
     for position, line in enumerate(qdiscs):
-        own = list(texts[position * n : (position + 1) * n])
-        records: list[Record] = [json.loads(text) for text in own]
-        values = {metric.key: [metric.pick(record) for record in records] for metric in METRICS}
-        reference = entries[0].values if entries else values
-        queues = [record["queues"]["down"] for record in records]
-        entries.append(
-            Entry(
-                qdisc=line,
-                resolved=queues[0]["qdisc"],
-                values=values,
-                estimates={key: stats.estimate([v for v in got if v is not None]) for key, got in values.items()},
-                differences={key: stats.paired(got, reference[key]) for key, got in values.items()},
-                delay_percentiles_ms=stats.pool_percentiles([queue["delay_percentiles_ms"] for queue in queues]),
-                texts=own,
-                records=records,
-            )
-        )
-    return Comparison(_shared(base, entries[0].records[0]["scenario"]), list(seeds), entries)
+        for engine, found in texts.items():
+            own = list(found[position * n : (position + 1) * n])
+            label = line if len(texts) == 1 else f"{line} ({engine})"
+            entries.append(_entry(line, engine, label, own, entries))
+    return Comparison(_shared(base, entries[0].records[0]["scenario"]), list(seeds), list(texts), entries)
+
+
+def _entry(qdisc: str, engine: str, label: str, texts: list[str], before: Sequence[Entry]) -> Entry:
+    """Return the entry of the records ``texts``; it differs from those ``before`` it, of which it may be the first."""
+    records: list[Record] = [json.loads(text) for text in texts]
+    values = {metric.key: [metric.pick(record) for record in records] for metric in METRICS}
+    queues = [record["queues"]["down"] for record in records]
+
+    def differences(reference: Entry | None) -> dict[str, Estimate | None]:
+        other = reference.values if reference else values
+        return {key: stats.paired(got, other[key]) for key, got in values.items()}
+
+    on_first = [entry for entry in before if entry.engine == before[0].engine != engine]
+    return Entry(
+        qdisc=qdisc,
+        engine=engine,
+        label=label,
+        resolved=queues[0]["qdisc"],
+        values=values,
+        estimates={key: stats.estimate([v for v in got if v is not None]) for key, got in values.items()},
+        differences=differences(next((entry for entry in before if entry.engine == engine), None)),
+        engine_differences=differences(on_first[-1]) if on_first else None,
+        delay_percentiles_ms=stats.pool_percentiles([queue["delay_percentiles_ms"] for queue in queues]),
+        texts=texts,
+        records=records,
+    )
 
 
 def _shared(base: Scenario, resolved: Scenario) -> Scenario:
@@ -179,22 +210,31 @@ def as_json(comparison: Comparison, version: str) -> dict[str, Any]:
         "made_by": "goodqueue compare",
         "version": version,
         "scenario": comparison.scenario,
+        "engines": comparison.engines,
         "seeds": comparison.seeds,
         "confidence": stats.CONFIDENCE,
         "qdiscs": [
             {
                 "qdisc": entry.qdisc,
+                "engine": entry.engine,
                 "resolved": entry.resolved,
                 "metrics": {
                     key: _estimate_json(estimate) | {"values": entry.values[key]}
                     for key, estimate in entry.estimates.items()
                 },
-                "difference_from_first": {key: _estimate_json(estimate) for key, estimate in entry.differences.items()},
+                "difference_from_first": _differences_json(entry.differences),
+                "difference_from_first_engine": _differences_json(entry.engine_differences),
                 "delay_percentiles_ms": entry.delay_percentiles_ms,
             }
             for entry in comparison.entries
         ],
     }
+
+
+def _differences_json(differences: Mapping[str, Estimate | None] | None) -> dict[str, Any] | None:
+    if differences is None:
+        return None
+    return {key: _estimate_json(estimate) for key, estimate in differences.items()}
 
 
 def _estimate_json(estimate: Estimate | None) -> dict[str, Any]:

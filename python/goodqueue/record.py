@@ -47,8 +47,9 @@ class Queue(TypedDict):
     delay_percentiles_ms: list[float | None] | None
     """The 0th to the 100th percentile of the delay: 101 numbers, ascending."""
     packets: Packets
-    drops_by_reason: dict[str, int]
-    marks_by_reason: dict[str, int]
+    drops_by_reason: dict[str, int] | None
+    """None from the kernel, which does not tell."""
+    marks_by_reason: dict[str, int] | None
     drop_percent: float
     mark_percent: float
 
@@ -65,6 +66,7 @@ class Flow(TypedDict):
     rtt_ms: NotRequired[dict[str, float | None] | None]
     retransmitted: NotRequired[int | None]
     timeouts: NotRequired[int | None]
+    """None from the kernel where several senders share a host, which counts them."""
     loss_percent: float | None
     goodput_5s_mbps: NotRequired[dict[str, float | None] | None]
 
@@ -120,6 +122,26 @@ class Series(TypedDict):
     packets: NotRequired[dict[str, PacketSeries]]
 
 
+class Kernel(TypedDict):
+    """How the kernel engine ran it."""
+
+    release: str
+    """Linux's release and version."""
+    where: str
+    """``host`` or ``vm``."""
+    clock: str
+    """``real``, or ``virtual``: time that stands still while the machine is busy elsewhere."""
+    tc: str
+    """The version of the program."""
+    shaper: dict[str, str]
+    """By direction, which discipline of Linux played the link."""
+    sysctls: dict[str, Any]
+    qdisc_stats: dict[str, list[dict[str, Any]]]
+    """By direction, what `tc -s` says that each discipline counted over the measured time."""
+    capture_lost: int
+    """Packets that the captures missed: 0, since others make no record."""
+
+
 class Record(TypedDict):
     """One run."""
 
@@ -133,6 +155,8 @@ class Record(TypedDict):
     fairness: Fairness
     apps: list[App]
     series: NotRequired[Series]
+    kernel: NotRequired[Kernel]
+    """From the kernel engine alone."""
 
 
 def delay_of(queue: Queue, name: str) -> float | None:

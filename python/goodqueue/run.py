@@ -18,6 +18,12 @@ from goodqueue.scenario import to_json
 Progress = Callable[[float], None]
 """Called from time to time with the share of the work that is done, from 0 to 1."""
 
+Finished = Callable[[int, str], None]
+"""Called with the position of a scenario and its record, as soon as there is one; by one thread."""
+
+Engine = Callable[[Scenario, Progress, threading.Event], str]
+"""Runs one scenario and returns its record's JSON; raises StoppedError soon after the event is set."""
+
 SLICE_S = 0.05
 """Wall-clock seconds to simulate between two looks at the progress and at Ctrl-C."""
 
@@ -38,36 +44,45 @@ def one(scenario: Scenario) -> Record:
 
 def one_text(scenario: Scenario, progress: Progress | None = None) -> str:
     """As `one`, but return the record as the core's own JSON, whose bytes depend on scenario and seed alone."""
-    return _simulate(to_json(scenario), progress or (lambda _: None), threading.Event())
+    return simulate(scenario, progress or (lambda _: None), threading.Event())
 
 
-def many(scenarios: Sequence[Scenario], workers: int | None = None, progress: Progress | None = None) -> list[str]:
+def many(
+    scenarios: Sequence[Scenario],
+    workers: int | None = None,
+    progress: Progress | None = None,
+    engine: Engine | None = None,
+    finished: Finished | None = None,
+) -> list[str]:
     """Run each of ``scenarios`` and return their records as JSON, in the same order.
 
-    ``workers`` is the number of threads, by default one a usable core. On Ctrl-C the runs under way stop within about
-    `SLICE_S` and KeyboardInterrupt is raised. The first refusal (ScenarioError) ends all of them likewise.
+    ``workers`` is the number of threads, by default one a usable core; ``engine`` runs one of them, by default
+    `simulate`. On Ctrl-C the runs under way stop within about `SLICE_S` and KeyboardInterrupt is raised. The first
+    refusal (ScenarioError) ends all of them likewise.
     """
-    from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+    from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
     shares = [0.0] * len(scenarios)
     stop = threading.Event()
 
-    def work(index: int, text: str) -> str:
+    def work(index: int, scenario: Scenario) -> str:
         def note(share: float) -> None:
             shares[index] = share
 
-        return _simulate(text, note, stop)
+        return (engine or simulate)(scenario, note, stop)
 
     with ThreadPoolExecutor(max_workers=workers or cores()) as pool:
-        futures = [pool.submit(work, index, to_json(scenario)) for index, scenario in enumerate(scenarios)]
+        futures = {pool.submit(work, index, scenario): index for index, scenario in enumerate(scenarios)}
         try:
             pending = set(futures)
             while pending:
-                done, pending = wait(pending, timeout=0.1, return_when=FIRST_EXCEPTION)
+                done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
                 if progress:
                     progress(sum(shares) / len(shares))
-                for future in done:
-                    future.result()
+                for future in sorted(done, key=futures.__getitem__):
+                    text = future.result()
+                    if finished:
+                        finished(futures[future], text)
         except BaseException:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
@@ -80,8 +95,11 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _simulate(scenario_json: str, progress: Progress, stop: threading.Event) -> str:
-    """Run one scenario in slices of about `SLICE_S` of wall-clock time. Slices do not change the result."""
+def simulate(scenario: Scenario, progress: Progress, stop: threading.Event) -> str:
+    """Run one scenario in slices of about `SLICE_S` of wall-clock time, until ``stop`` is set: then StoppedError.
+
+    Slices do not change the result.
+    """
     from goodqueue._goodqueue import Simulation
 
     files: list[str] = []
@@ -90,7 +108,7 @@ def _simulate(scenario_json: str, progress: Progress, stop: threading.Event) -> 
         files.append(discipline.split(line.split(maxsplit=1)[0])[0])
         return discipline.make(line, link)
 
-    simulation = Simulation(scenario_json, make)
+    simulation = Simulation(to_json(scenario), make)
     end = simulation.duration_s
     at, step = 0.0, end / 1000
     while at < end:

@@ -1,6 +1,6 @@
 """Tables: from records and comparisons to rows of text. `terminal` and `report` show them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -177,7 +177,7 @@ def compare_table(comparison: Comparison) -> Table:
     means = [entry.estimates["delay_mean_ms"] for entry in comparison.entries]
     digits = decimals(mean.mean for mean in means if mean)
     rows = [
-        [entry.qdisc, plus_minus(entry.estimates["delay_mean_ms"], digits), *(column[row] for column in cells)]
+        [entry.label, plus_minus(entry.estimates["delay_mean_ms"], digits), *(column[row] for column in cells)]
         for row, entry in enumerate(comparison.entries)
     ]
     return Table("Means over the seeds", columns, rows, [NOTE])
@@ -198,30 +198,44 @@ def _mean_column(comparison: Comparison, metric: Metric) -> list[str]:
 
 def difference_table(comparison: Comparison) -> Table | None:
     """Return the paired differences from the first discipline, or None where there is nothing to compare."""
-    entries = comparison.entries[1:]
-    if not entries or len(comparison.seeds) < 2:
+    found = [(entry.label, entry.differences) for entry in comparison.entries[len(comparison.engines) :]]
+    note = " on the same engine" if len(comparison.engines) > 1 else ""
+    return _differences(comparison, f"Difference from {comparison.entries[0].qdisc}{note}", found)
+
+
+def engine_table(comparison: Comparison) -> Table | None:
+    """Return each discipline's paired differences from itself on the first engine, or None where there is but one."""
+    found = [(entry.label, entry.engine_differences) for entry in comparison.entries if entry.engine_differences]
+    return _differences(comparison, f"Difference from engine {comparison.engines[0]}", found)
+
+
+def _differences(
+    comparison: Comparison, title: str, found: Sequence[tuple[str, Mapping[str, Estimate | None]]]
+) -> Table | None:
+    """Return a row for each of ``found``, a label and its differences by metric; None for a single seed."""
+    if not found or len(comparison.seeds) < 2:
         return None
     keys = ("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps", "ping_rtt_p95_ms")
     shown = [metric for metric in comparison.seen() if metric.key in keys]
     columns = [Column("qdisc", False)]
-    rows = [[entry.qdisc] for entry in entries]
+    rows = [[label] for label, _ in found]
     for metric in shown:
         columns.append(Column(f"{metric.label}\n{metric.unit}"))
-        differences = [entry.differences[metric.key] for entry in entries]
-        largest = max((abs(difference.mean) for difference in differences if difference), default=1.0)
+        column = [differences[metric.key] for _, differences in found]
+        largest = max((abs(difference.mean) for difference in column if difference), default=1.0)
         digits = 1 if largest >= 20 else 2 if largest >= 0.2 else 3
-        for row, difference in zip(rows, differences, strict=True):
+        for row, difference in zip(rows, column, strict=True):
             row.append(plus_minus(difference, digits, mark=True))
-    count = len(entries) * len(shown)
+    count = len(found) * len(shown)
     notes = [f"* the 95 % interval excludes 0 ({count} comparisons, each on its own at 5 %)"]
-    return Table(f"Difference from {comparison.entries[0].qdisc}, paired by seed (± 95 % CI)", columns, rows, notes)
+    return Table(f"{title}, paired by seed (± 95 % CI)", columns, rows, notes)
 
 
 def full_table(comparison: Comparison) -> Table:
     """Return one row a discipline with the interval of every metric, for pages that are wider than a terminal."""
     shown = comparison.seen()
     columns = [Column("qdisc", False), *(Column(f"{metric.label}\n{metric.unit}") for metric in shown)]
-    rows = [[entry.qdisc] for entry in comparison.entries]
+    rows = [[entry.label] for entry in comparison.entries]
     for metric in shown:
         estimates = [entry.estimates[metric.key] for entry in comparison.entries]
         digits = 3 if metric.key == "jain_goodput" else decimals(estimate.mean for estimate in estimates if estimate)
@@ -250,7 +264,7 @@ def findings(comparison: Comparison) -> list[str]:
 
 def _means(comparison: Comparison, key: str) -> list[tuple[str, float]]:
     """Return each discipline's mean of a metric, ascending."""
-    pairs = [(entry.qdisc, estimate.mean) for entry in comparison.entries if (estimate := entry.estimates[key])]
+    pairs = [(entry.label, estimate.mean) for entry in comparison.entries if (estimate := entry.estimates[key])]
     return sorted(pairs, key=lambda pair: pair[1])
 
 

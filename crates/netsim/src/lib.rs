@@ -33,14 +33,16 @@ mod flow;
 pub mod foreign;
 mod link;
 mod metronome;
+mod outline;
 mod packet;
 mod pipe;
 mod probe;
-mod record;
+pub mod record;
 pub mod scenario;
 mod sim;
 pub mod traffic;
 
+pub use outline::FlowOutline;
 pub use packet::Packet;
 pub use record::Record;
 pub use scenario::{Scenario, ScenarioError};

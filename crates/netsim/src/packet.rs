@@ -40,6 +40,24 @@ impl Packet {
     pub fn flow(&self) -> u32 {
         self.flow
     }
+
+    /// The TCP segment that it carries, if it is one.
+    #[must_use]
+    pub fn segment(&self) -> Option<&Segment> {
+        match &self.body {
+            Body::Tcp(segment) => Some(segment),
+            Body::Datagram(_) => None,
+        }
+    }
+
+    /// The number of the datagram that it is, if it is one.
+    #[must_use]
+    pub fn datagram(&self) -> Option<u32> {
+        match self.body {
+            Body::Tcp(_) => None,
+            Body::Datagram(number) => Some(number),
+        }
+    }
 }
 
 impl QdiscPacket for Packet {

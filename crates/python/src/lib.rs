@@ -1,6 +1,7 @@
 //! The Python binding: converts, never decides. Everything structured crosses as JSON text, so that one schema
 //! serves Rust, Python and the page; the typed face of this module is `python/goodqueue/_goodqueue.pyi`.
 
+mod capture;
 mod law;
 mod packet;
 mod qdisc;
@@ -96,6 +97,13 @@ impl Simulation {
 #[pyfunction]
 fn resolve(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     to_json(&Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?)
+}
+
+/// The flows of a scenario, one by one.
+#[pyfunction]
+fn flows(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
+    let flows = Scenario::from_json(scenario_json).and_then(|scenario| scenario.flows());
+    to_json(&flows.map_err(|error| refuse(py, &error))?)
 }
 
 /// Every queue discipline with its parameters.
@@ -197,7 +205,10 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<qdisc::Qdisc>()?;
     module.add_function(wrap_pyfunction!(qdisc::qdisc_line, module)?)?;
     module.add_function(wrap_pyfunction!(qdisc::time_ns, module)?)?;
+    module.add_function(wrap_pyfunction!(qdisc::rate_bps, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(flows, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::read_captures, module)?)?;
     module.add_function(wrap_pyfunction!(qdiscs, module)?)?;
     module.add_function(wrap_pyfunction!(congestion_controls, module)?)?;
     module.add_function(wrap_pyfunction!(traffic_kinds, module)?)?;

@@ -370,3 +370,9 @@ pub(crate) fn time_ns(text: &Bound<'_, PyAny>) -> PyResult<u64> {
     let parsed = parse::duration_with_unit(&text);
     parsed.map(|span| span.as_nanos()).map_err(PyValueError::new_err)
 }
+
+/// A rate such as `10mbit` in bit/s.
+#[pyfunction]
+pub(crate) fn rate_bps(text: &str) -> PyResult<u64> {
+    parse::rate(text).map(goodqueue_units::Rate::as_bps).map_err(PyValueError::new_err)
+}

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from goodqueue.cli import bench, compare, listing, record, replay, run, study
+from goodqueue.cli import bench, compare, kernel, listing, record, replay, run, study, validate
 from goodqueue.errors import UserError, one_line, quoted
 
 HELP = """goodqueue: a laboratory for active queue management.
@@ -41,6 +41,8 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("compare")(compare.compare)
 app.command("study")(study.study)
+app.command("validate")(validate.validate)
+app.add_typer(kernel.app, name="kernel")
 app.command("replay")(replay.replay)
 app.command("record")(record.record)
 app.command("list")(listing.listing)
@@ -159,7 +161,7 @@ def _usage(error: typer.TyperException) -> str:
     verb = path.removeprefix("goodqueue").strip()
     if option := getattr(error, "option_name", None):
         options = [max(param.opts, key=len) for param in context.command.params if param.param_type_name == "option"]
-        message = f"found option {quoted(option)}; accepted: {', '.join(options)}"
+        message = f"found option {quoted(option)}; accepted: {', '.join(options) or f'see `{path} --help`'}"
     elif not verb and hasattr(context.command, "list_commands"):
         commands = ", ".join(context.command.list_commands(context))
         message = f"{message[0].lower()}{message[1:]}; accepted: {commands}"

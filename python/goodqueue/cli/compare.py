@@ -1,11 +1,11 @@
 """``goodqueue compare``: several disciplines on the same traffic."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.cli.options import Json, Sets, Workers, whole
+from goodqueue.cli.options import Engines, Json, Sets, Workers, whole
 
 if TYPE_CHECKING:
     from goodqueue.compare import Comparison
@@ -53,6 +53,7 @@ def compare(
     sets: Sets = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Write figures, report.html, results.json.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write into --out even if it holds other files.")] = False,
+    engine: Engines = "sim",
     workers: Workers = None,
     json: Json = False,
 ) -> None:
@@ -64,28 +65,33 @@ def compare(
       goodqueue compare codel "codel target 15ms" pie --flows 16 --cc reno --seeds 10
       goodqueue compare fq_codel sfq --traffic bulk:4,bulk:2:up,cbr:1mbit,ping --up-rate 1mbit
       goodqueue compare pfifo codel --scenario my-link.toml --out report --json
+      goodqueue compare codel pie --engine sim,kernel --seeds 3
 
     Each qdisc runs on the same seeds, so the difference of two is taken seed by seed and is known better than either.
-    The default traffic is 4 bulk flows that start at random within the first second, and a ping.
+    The default traffic is 4 bulk flows that start at random within the first second, and a ping. With --engine
+    sim,kernel each runs in the simulator and on Linux's own qdiscs and TCP, and the two are compared as well.
     """
     from goodqueue import compare as comparing
-    from goodqueue import output, terminal
+    from goodqueue import engines, output, terminal
 
+    on = engines.parse(engine)
     options = {"rate": rate, "rtt": rtt, "up_rate": up_rate, "duration": duration, "warmup": warmup, "buffer": buffer}
     described = {"flows": flows, "cc": cc, "ecn": ecn or None, "traffic": traffic}
     base, origins = _base(scenario, options, described, sets or [])
-    lines, duration_s = _check(base, qdiscs, seed, scenario or "", origins)
+    lines, duration_s = _check(base, qdiscs, seed, scenario or "", origins, on)
     if out is not None:
         output.check(out, force)
         interval = f"{max(1, round(duration_s / INTERVALS * 1e6))}us"
         base.setdefault("series", {}).setdefault("interval", interval)
     chosen = list(range(seed, seed + seeds))
-    with terminal.progress(f"{len(lines)} qdiscs x {seeds} seeds") as progress:
-        result = comparing.compare(base, lines, chosen, workers, progress)
+    what = f"{len(lines)} qdiscs x {seeds} seeds" + (f" x {len(on)} engines" if on[1:] else "")
+    with terminal.progress(what) as progress:
+        result = comparing.compare(base, lines, chosen, workers, progress, on)
     if out is not None:
         from goodqueue import report
 
-        command = _command(lines, scenario, {**options, **described}, seeds, seed, sets or [])
+        asked = None if engine == "sim" else engine
+        command = _command(lines, scenario, {**options, **described, "engine": asked}, seeds, seed, sets or [])
         with terminal.progress("figures and report") as progress:
             output.write(out, force, lambda folder: report.write(folder, result, command, progress))
     _print(result, json, out)
@@ -123,12 +129,13 @@ def _base(
 
 
 def _check(
-    base: "Scenario", qdiscs: list[str], seed: int, file: str, origins: dict[str, str]
+    base: "Scenario", qdiscs: list[str], seed: int, file: str, origins: dict[str, str], on: Sequence[str]
 ) -> tuple[list[str], float]:
-    """Resolve ``base`` with each qdisc, so that a refusal comes before any run.
+    """Resolve ``base`` with each qdisc and show it to each engine, so that a refusal comes before any run.
 
     Return the lines, tidied, and the runs' duration in seconds.
     """
+    from goodqueue import engines
     from goodqueue.compare import scenarios
     from goodqueue.errors import UserError, quoted
     from goodqueue.scenario import resolve, seconds
@@ -143,6 +150,8 @@ def _check(
     resolved = base
     for scenario, line in zip(scenarios(base, lines, [seed]), lines, strict=True):
         resolved = resolve(scenario, file, {"bottleneck.qdisc": f"QDISC {quoted(line)}", "seed": "--seed", **origins})
+        for name in on:
+            engines.check(name, resolved)
     return lines, seconds(resolved["duration"])
 
 
@@ -177,12 +186,12 @@ def _print(result: "Comparison", json: bool, out: str | None) -> None:
     terminal.say(tables.describe(result.scenario))
     terminal.say()
     terminal.print_table(tables.compare_table(result))
-    pictures = [(e.qdisc, e.delay_percentiles_ms) for e in result.entries if e.delay_percentiles_ms]
+    pictures = [(e.label, e.delay_percentiles_ms) for e in result.entries if e.delay_percentiles_ms]
     if pictures:
         terminal.print_picture("Queueing delay, down, all seeds", pictures)
-    differences = tables.difference_table(result)
-    if differences:
-        terminal.print_table(differences)
+    for differences in (tables.engine_table(result), tables.difference_table(result)):
+        if differences:
+            terminal.print_table(differences)
     for sentence in tables.certainty(result):
         terminal.say(sentence)
     if out is not None:

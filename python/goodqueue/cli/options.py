@@ -38,3 +38,7 @@ Sets = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a key, as traffic.0.count=4. Repeatable."),
 ]
+Engines = Annotated[
+    str,
+    typer.Option("--engine", metavar="NAMES", help="sim, kernel (Linux's own, see `kernel doctor`), or sim,kernel."),
+]

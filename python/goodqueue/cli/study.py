@@ -24,6 +24,9 @@ def study(
     ] = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Write a report: HTML, figures, data.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write into --out even if it holds other files.")] = False,
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="sim, or kernel: Linux's own (see `kernel doctor`).")
+    ] = "sim",
     workers: Workers = None,
     json: Json = False,
 ) -> None:
@@ -38,12 +41,13 @@ def study(
 
     A study is a folder: study.toml, published.toml, scenarios. Copy one of ours to begin your own.
     """
-    from goodqueue import output, terminal
+    from goodqueue import engines, output, terminal
     from goodqueue.studies import loading, locate, outcome, planning, selection
 
+    (on,) = engines.parse(engine, several=False)
     found = loading.load(locate.find(name))
     chosen = selection.select(found, only or [])
-    plan = planning.plan(found, chosen, quick, seeds)
+    plan = planning.plan(found, chosen, quick, seeds, on)
     draw = None
     if out is not None:
         from goodqueue.studies import figures
@@ -56,7 +60,7 @@ def study(
     if out is not None:
         from goodqueue.studies import pages
 
-        command = _command(name, only or [], quick, seeds)
+        command = _command(name, only or [], quick, seeds, on)
         with terminal.progress("figures and report") as progress:
             output.write(
                 out, force, lambda folder: trouble.append(pages.write(folder, result, command, draw, progress))
@@ -68,7 +72,7 @@ def study(
         raise failed
 
 
-def _command(name: str, only: list[str], quick: bool, seeds: int | None) -> str:
+def _command(name: str, only: list[str], quick: bool, seeds: int | None, engine: str) -> str:
     """Return the command that does this again."""
     import shlex
 
@@ -77,6 +81,7 @@ def _command(name: str, only: list[str], quick: bool, seeds: int | None) -> str:
         words += ["--only", id_]
     words += ["--quick"] if quick else []
     words += ["--seeds", str(seeds)] if seeds is not None else []
+    words += ["--engine", engine] if engine != "sim" else []
     return shlex.join(words)
 
 

@@ -39,7 +39,7 @@ def delay_against_goodput(comparison: Comparison, title: str = "") -> Figure:
             ax.plot(*zip(*group, strict=True), marker, color=colour, ms=4, alpha=0.45, mew=0)
             _ellipse(ax, group, colour)
             (mark,) = ax.plot(*middle, marker, color=colour, ms=8, mec="white", mew=1)
-            curves.append(Curve(entry.qdisc, [middle[0]], [middle[1]], style.ink(index), mark))
+            curves.append(Curve(entry.label, [middle[0]], [middle[1]], style.ink(index), mark))
         ax.set_xlabel("mean queueing delay (ms)")
         ax.set_ylabel("goodput (Mbit/s)")
         ax.set_title(title)
@@ -76,7 +76,7 @@ def estimates(comparison: Comparison, title: str = "") -> Figure:
         panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
         for ax, metric in zip(panels, metrics, strict=True):
             _panel(ax, comparison, metric)
-        panels[0].set_yticks(range(len(comparison.entries)), [_short(entry.qdisc) for entry in comparison.entries])
+        panels[0].set_yticks(range(len(comparison.entries)), [_short(entry.label) for entry in comparison.entries])
         panels[0].set_ylim(len(comparison.entries) - 0.5, -0.5)
         for index, label in enumerate(panels[0].get_yticklabels()):
             label.set_color(style.ink(index))
@@ -138,7 +138,7 @@ def goodput_by_flow(comparison: Comparison, title: str = "") -> Figure | None:
             every = [goodput for goodputs in runs for goodput in goodputs]
             share = statistics.fmean(every)
             ax.plot([share, share], [index - 0.36, index + 0.36], color=colour, lw=1.2)
-        ax.set_yticks(range(len(comparison.entries)), [_short(entry.qdisc) for entry in comparison.entries])
+        ax.set_yticks(range(len(comparison.entries)), [_short(entry.label) for entry in comparison.entries])
         for index, label in enumerate(ax.get_yticklabels()):
             label.set_color(style.ink(index))
             label.set_fontweight("bold")

@@ -39,7 +39,8 @@ def write(folder: Path, comparison: Comparison, command: str, progress: Progress
 
 def _header(comparison: Comparison) -> str:
     lines = ["# What the runs shared. Add one of these under [bottleneck], and a seed:"]
-    lines += [f"# qdisc = {json.dumps(entry.qdisc, ensure_ascii=False)}" for entry in comparison.entries]
+    qdiscs = dict.fromkeys(entry.qdisc for entry in comparison.entries)
+    lines += [f"# qdisc = {json.dumps(qdisc, ensure_ascii=False)}" for qdisc in qdiscs]
     return "\n".join([*lines, ""]) + "\n"
 
 
@@ -49,7 +50,7 @@ def figures(comparison: Comparison) -> list[tuple[str, str, str, Figure]]:
     runs = f"n = {n} seed{'s' if n > 1 else ''} ({seeds[0]} to {seeds[-1]})" if n > 1 else f"n = 1 (seed {seeds[0]})"
     entries = comparison.entries
     found: list[tuple[str, str, str, Figure]] = []
-    spread = [(entry.qdisc, entry.delay_percentiles_ms) for entry in entries if entry.delay_percentiles_ms]
+    spread = [(entry.label, entry.delay_percentiles_ms) for entry in entries if entry.delay_percentiles_ms]
     if spread:
         caption = (
             f"Share of packets that queued for at most a given time; all seeds pooled, {runs}. Marks: median, p95."
@@ -61,7 +62,7 @@ def figures(comparison: Comparison) -> list[tuple[str, str, str, Figure]]:
             f"Mean queueing delay of each {interval:g} s of the first run (seed "
             f"{seeds[0]}), the warm-up included. The axis is logarithmic and the same in each panel."
         )
-        series = [(entry.qdisc, entry.records[0]) for entry in entries]
+        series = [(entry.label, entry.records[0]) for entry in entries]
         found.append(("delay-over-time", "The queue over time", caption, delay.over_time(series)))
     caption = f"Mean (mark) and its 95 % confidence interval (bar) over the seeds; thin strokes are the runs; {runs}."
     found.append(("estimates", "Side by side", caption, plots.estimates(comparison)))
@@ -86,16 +87,16 @@ def page(
     folder = files("goodqueue.report")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(folder.joinpath("page.html.j2").read_text(encoding="utf-8"))
-    names = [entry.qdisc for entry in comparison.entries]
+    names = list(dict.fromkeys(entry.qdisc for entry in comparison.entries))
     title = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-    differences = tables.difference_table(comparison)
+    differences = [tables.engine_table(comparison), tables.difference_table(comparison)]
     return template.render(
         title=title,
         style=folder.joinpath("page.css").read_text(encoding="utf-8"),
         description=tables.describe(comparison.scenario),
         findings=tables.findings(comparison),
         results=tables.full_table(comparison),
-        differences=differences,
+        differences=[table for table in differences if table],
         certainty=tables.certainty(comparison),
         figures=drawn,
         entries=comparison.entries,
@@ -103,6 +104,7 @@ def page(
         scenario=scenario,
         command=command,
         seeds=comparison.seeds,
+        engines=comparison.engines,
         version=version,
     )
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from goodqueue import run
+from goodqueue import engines, run
 from goodqueue.record import Record
 from goodqueue.studies import metrics
 from goodqueue.studies.metrics import Measurement
@@ -83,7 +83,7 @@ def _records(plan: Plan, workers: int | None, progress: run.Progress | None) -> 
             if progress:
                 progress((done + share * weight) / whole)
 
-        texts = run.many([plan.scenarios[key] for key in batch], workers, note)
+        texts = engines.run_many(plan.engine, [plan.scenarios[key] for key in batch], workers, note)
         done += weight
         for key, text in zip(batch, texts, strict=True):
             yield key, json.loads(text)

@@ -21,6 +21,7 @@ class Outcome:
     """A study with everything that its runs said."""
 
     study: Study
+    engine: str
     quick: bool
     only: frozenset[str]
     """The ids that were asked for; everything where empty."""
@@ -47,6 +48,7 @@ def carry_out(
     values = judging.judge(plan.study, by_place, selection)
     return Outcome(
         study=plan.study,
+        engine=plan.engine,
         quick=plan.quick,
         only=selection.ids,
         runs=len(plan.scenarios),
@@ -68,6 +70,7 @@ def as_json(outcome: Outcome, version: str) -> dict[str, Any]:
         "made_by": "goodqueue study",
         "version": version,
         "study": outcome.study.key,
+        "engine": outcome.engine,
         "quick": outcome.quick,
         "only": sorted(outcome.only),
         "runs": outcome.runs,

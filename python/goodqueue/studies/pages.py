@@ -90,4 +90,5 @@ def page(outcome: Outcome, drawn: list[tuple[str, str, str, str]], notes: str, c
         style=files("goodqueue.report").joinpath("page.css").read_text(encoding="utf-8"),
         command=command,
         version=version,
+        engine=outcome.engine,
     )

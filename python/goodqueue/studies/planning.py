@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from goodqueue import engines
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
@@ -24,6 +25,7 @@ class Plan:
     """What is run."""
 
     study: Study
+    engine: str
     quick: bool
     cells: tuple[Cell, ...]
     runs: Mapping[int, tuple[str, ...]]
@@ -34,11 +36,13 @@ class Plan:
     """Experiment id to its seeds."""
 
 
-def plan(study: Study, selection: Selection, quick: bool = False, seeds: int | None = None) -> Plan:
-    """Lay out the runs of ``study`` for the cells of ``selection``.
+def plan(
+    study: Study, selection: Selection, quick: bool = False, seeds: int | None = None, engine: str = "sim"
+) -> Plan:
+    """Lay out the runs of ``study`` for the cells of ``selection`` on ``engine``.
 
     ``seeds`` overrides the number that the study states. Raises UserError, naming the study's file and the key, where a
-    scenario is refused; nothing has run by then.
+    scenario is refused, and naming the cell where it is the engine that refuses; nothing has run by then.
     """
     cells = tuple(cell for cell in all_cells(study) if selection.takes(cell))
     runs: dict[int, tuple[str, ...]] = {}
@@ -49,13 +53,17 @@ def plan(study: Study, selection: Selection, quick: bool = False, seeds: int | N
         count = seeds or (experiment.quick.seeds if quick else experiment.seeds)
         numbers[experiment.id] = tuple(range(1, count + 1))
         resolved = scenario_of(cell, quick)
+        try:
+            engines.check(engine, resolved)
+        except UserError as error:
+            raise UserError(f"--engine {engine}", str(experiment.file), cell.name, str(error)) from None
         keys = []
         for seed in numbers[experiment.id]:
             scenario = {**resolved, "seed": seed}
             keys.append(key_of(scenario))
             needed[keys[-1]] = scenario
         runs[position] = tuple(keys)
-    return Plan(study, quick, cells, runs, needed, numbers)
+    return Plan(study, engine, quick, cells, runs, needed, numbers)
 
 
 def all_cells(study: Study) -> Iterator[Cell]:

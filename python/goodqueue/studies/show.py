@@ -200,5 +200,7 @@ def describe(outcome: Outcome) -> list[str]:
     seeds = sorted({len(cell.seeds) for cell in outcome.cells})
     repeats = " to ".join(map(str, dict.fromkeys([seeds[0], seeds[-1]]))) if seeds else ""
     quick = " Quick: shorter runs and fewer seeds than the paper's; the numbers are rough." if outcome.quick else ""
-    runs = f"{len(outcome.cells)} cells from {outcome.runs} runs, {repeats} seeds each; ± is half of the 95 % interval."
+    where = "" if outcome.engine == "sim" else f" on engine {outcome.engine}"
+    counted = f"{len(outcome.cells)} cells from {outcome.runs} runs{where}, {repeats} seeds each"
+    runs = f"{counted}; ± is half of the 95 % interval."
     return [head, runs + quick] if outcome.cells else [head, "Nothing to run."]

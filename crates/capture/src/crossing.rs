@@ -1,0 +1,191 @@
+//! Matching: the packets that one capture saw arrive with those that the other saw leave.
+
+use crate::file::{Error, Reader, Sighting};
+use crate::packet::{Key, Pair};
+use crate::{Transfer, Way};
+use std::collections::{HashMap, VecDeque};
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+/// What [`Queue::departure_ns`] holds of a packet that never left.
+const NEVER: i64 = -1;
+
+/// The packets of one direction in the order of their arrival, a column each.
+#[derive(Clone, Debug, Default)]
+pub struct Queue {
+    /// Nanoseconds since 1970.
+    pub arrival_ns: Vec<i64>,
+    /// Nanoseconds since 1970; -1: it never left.
+    pub departure_ns: Vec<i64>,
+    /// Bytes of the frame.
+    pub length: Vec<u32>,
+    /// Its place in [`Crossing::flows`].
+    pub flow: Vec<u32>,
+    /// ECN codepoint on arrival: 0 not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
+    pub ecn_in: Vec<u8>,
+    /// ECN codepoint when it left; that on arrival for one that never did.
+    pub ecn_out: Vec<u8>,
+}
+
+/// Who talked to whom, and for TCP what became of the data each way.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// IP's number: 6 TCP, 17 UDP.
+    pub protocol: u8,
+    /// The server's address and port.
+    pub server: (Ipv4Addr, u16),
+    /// The client's address and port.
+    pub client: (Ipv4Addr, u16),
+    /// The data that went down and up.
+    pub transfers: [Transfer; 2],
+}
+
+/// What both captures tell together.
+#[derive(Clone, Debug, Default)]
+pub struct Crossing {
+    /// The queue down and that up.
+    pub queues: [Queue; 2],
+    /// In the order of their first packets.
+    pub flows: Vec<Flow>,
+    /// Frames in both files that are none between a server and a client.
+    pub ignored: u64,
+}
+
+/// Reads the captures of the router's interface to the servers, `wan`, and of that to the clients, `cli`.
+///
+/// # Errors
+/// A file that is missing, foreign or cut off, and a packet that left without having arrived, each with its offset.
+pub fn read(wan: &Path, cli: &Path) -> Result<Crossing, Error> {
+    let mut files = [Reader::open(wan)?, Reader::open(cli)?];
+    let mut heads = [files[0].next()?, files[1].next()?];
+    let mut matching = Matching::default();
+    // The two files are merged by time, so that what must be remembered is what waits, not the whole capture.
+    while let Some(file) = earlier(&heads) {
+        let next = files[file].next()?;
+        if let Some(sighting) = std::mem::replace(&mut heads[file], next) {
+            matching.saw(file, sighting);
+        }
+    }
+    if let Some((file, offset)) = matching.unexplained() {
+        let why = "a packet leaves that never arrived; accepted: captures of one run, begun before its first packet";
+        return Err(files[file].error(offset, why));
+    }
+    matching.crossing.ignored = files.iter().map(|file| file.ignored).sum();
+    Ok(matching.crossing)
+}
+
+/// Which of the two files' next packets was seen first; at equal times, one that arrives.
+fn earlier(heads: &[Option<Sighting>; 2]) -> Option<usize> {
+    let order =
+        |file: usize| heads[file].as_ref().map(|head| (head.time_ns, !arrives(file, head.packet.way)));
+    match (order(0), order(1)) {
+        (None, None) => None,
+        (Some(_), None) => Some(0),
+        (None, Some(_)) => Some(1),
+        (Some(wan), Some(cli)) => Some(usize::from(cli < wan)),
+    }
+}
+
+/// Whether a packet that goes `way` arrives at the interface of `file`, or else leaves by it.
+fn arrives(file: usize, way: Way) -> bool {
+    (file == 0) == (way == Way::Down)
+}
+
+#[derive(Default)]
+struct Matching {
+    crossing: Crossing,
+    places: HashMap<Pair, u32>,
+    /// Rows of packets that have not left, a direction each; identical packets leave in the order of their arrival.
+    waiting: [HashMap<Key, VecDeque<u32>>; 2],
+    /// Departures that were read before the arrival of the same time, with file and offset.
+    early: [HashMap<Key, VecDeque<(Sighting, usize)>>; 2],
+}
+
+impl Matching {
+    fn saw(&mut self, file: usize, sighting: Sighting) {
+        if arrives(file, sighting.packet.way) {
+            self.arrived(&sighting);
+        } else {
+            self.left(file, sighting);
+        }
+    }
+
+    fn arrived(&mut self, sighting: &Sighting) {
+        let Sighting { time_ns, len, packet, .. } = sighting;
+        let place = self.place(packet.pair);
+        let queue = &mut self.crossing.queues[packet.way.index()];
+        let row = queue.arrival_ns.len() as u32;
+        queue.arrival_ns.push(*time_ns);
+        queue.departure_ns.push(NEVER);
+        queue.length.push(*len);
+        queue.flow.push(place);
+        queue.ecn_in.push(packet.ecn);
+        queue.ecn_out.push(packet.ecn);
+        if let Some(segment) = &packet.tcp {
+            let transfers = &mut self.crossing.flows[place as usize].transfers;
+            transfers[packet.way.index()].offered(*time_ns, segment);
+            transfers[packet.way.back().index()].acknowledged(*time_ns, segment);
+        }
+        self.waiting[packet.way.index()].entry(packet.key).or_default().push_back(row);
+        let early = &mut self.early[packet.way.index()];
+        if early.is_empty() {
+            return;
+        }
+        if let Some(departures) = early.get_mut(&packet.key)
+            && let Some((departure, file)) = departures.pop_front()
+        {
+            if departures.is_empty() {
+                early.remove(&packet.key);
+            }
+            self.left(file, departure);
+        }
+    }
+
+    fn left(&mut self, file: usize, sighting: Sighting) {
+        let (way, key) = (sighting.packet.way, sighting.packet.key);
+        let waiting = &mut self.waiting[way.index()];
+        let queue = &mut self.crossing.queues[way.index()];
+        let found = waiting.get_mut(&key).and_then(|rows| {
+            let row = *rows.front()? as usize;
+            if queue.arrival_ns[row] > sighting.time_ns {
+                return None;
+            }
+            rows.pop_front();
+            Some((row, rows.is_empty()))
+        });
+        let Some((row, last)) = found else {
+            self.early[way.index()].entry(key).or_default().push_back((sighting, file));
+            return;
+        };
+        if last {
+            waiting.remove(&key);
+        }
+        queue.departure_ns[row] = sighting.time_ns;
+        queue.ecn_out[row] = sighting.packet.ecn;
+        if let Some(segment) = &sighting.packet.tcp {
+            let flow = &mut self.crossing.flows[queue.flow[row] as usize];
+            flow.transfers[way.back().index()].heard(sighting.time_ns, segment);
+        }
+    }
+
+    /// The place of `pair` among the flows.
+    fn place(&mut self, pair: Pair) -> u32 {
+        let flows = &mut self.crossing.flows;
+        *self.places.entry(pair).or_insert_with(|| {
+            let address = |(address, port): ([u8; 4], u16)| (Ipv4Addr::from(address), port);
+            flows.push(Flow {
+                protocol: pair.protocol,
+                server: address(pair.server),
+                client: address(pair.client),
+                transfers: Default::default(),
+            });
+            flows.len() as u32 - 1
+        })
+    }
+
+    /// File and offset of the first packet that left without having arrived.
+    fn unexplained(&self) -> Option<(usize, usize)> {
+        let left = self.early.iter().flat_map(HashMap::values).flatten();
+        left.min_by_key(|(sighting, _)| sighting.time_ns).map(|(sighting, file)| (*file, sighting.offset))
+    }
+}

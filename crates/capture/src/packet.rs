@@ -1,0 +1,132 @@
+//! A captured frame: which flow it is of, what TCP says in it, and what it is recognised by on the other side.
+
+use crate::Way;
+use etherparse::{
+    Ethernet2HeaderSlice, Ipv4HeaderSlice, TcpHeaderSlice, TcpOptionElement, UdpHeaderSlice, ether_type,
+    ip_number,
+};
+
+/// The first two bytes of servers' addresses in the laboratory, and of clients'.
+const SERVERS: [u8; 2] = [10, 9];
+const CLIENTS: [u8; 2] = [10, 8];
+
+const ETHERNET_BYTES: usize = 14;
+/// Of an IP packet, what a capture of 100 bytes a frame holds; enough for TCP's longest header.
+const KEY_BYTES: usize = 86;
+
+/// What a packet is recognised by: its first bytes, but for those that a router or a queue may write.
+pub(crate) type Key = [u8; KEY_BYTES];
+
+/// An address and a port; no port for what is neither TCP nor UDP.
+pub(crate) type Endpoint = ([u8; 4], u16);
+
+/// Who talks to whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Pair {
+    pub(crate) protocol: u8,
+    pub(crate) server: Endpoint,
+    pub(crate) client: Endpoint,
+}
+
+/// One packet between a server and a client.
+#[derive(Clone, Debug)]
+pub(crate) struct Packet {
+    pub(crate) way: Way,
+    pub(crate) pair: Pair,
+    pub(crate) key: Key,
+    /// Codepoint of the IP header: 0 not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
+    pub(crate) ecn: u8,
+    pub(crate) tcp: Option<Segment>,
+}
+
+/// What TCP says in a packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Segment {
+    pub(crate) seq: u32,
+    pub(crate) ack: Option<u32>,
+    pub(crate) payload: u32,
+    pub(crate) syn: bool,
+    pub(crate) fin: bool,
+    pub(crate) sack: [Option<(u32, u32)>; 4],
+}
+
+impl Packet {
+    /// Understands the captured bytes of a frame. `Ok(None)`: it is none between a server and a client. `Err`: what is
+    /// wrong with it.
+    pub(crate) fn read(frame: &[u8]) -> Result<Option<Self>, String> {
+        let ethernet = Ethernet2HeaderSlice::from_slice(frame).map_err(|error| error.to_string())?;
+        if ethernet.ether_type() != ether_type::IPV4 {
+            return Ok(None);
+        }
+        let bytes = frame.get(ETHERNET_BYTES..).unwrap_or_default();
+        let ip = Ipv4HeaderSlice::from_slice(bytes).map_err(|error| error.to_string())?;
+        let Some(way) = way(ip.source(), ip.destination()) else { return Ok(None) };
+        let header_len = ip.slice().len();
+        // Ethernet fills short frames up.
+        let inside = bytes.get(..bytes.len().min(ip.total_len().into())).unwrap_or_default();
+        let payload = inside.get(header_len..).unwrap_or_default();
+        let (mut ports, mut tcp, mut checksum) = ((0, 0), None, None);
+        match ip.protocol() {
+            ip_number::TCP => {
+                let header = TcpHeaderSlice::from_slice(payload).map_err(|error| error.to_string())?;
+                ports = (header.source_port(), header.destination_port());
+                tcp = Some(Segment::read(&header, ip.total_len().into(), header_len));
+                checksum = Some(16);
+            }
+            ip_number::UDP => {
+                let header = UdpHeaderSlice::from_slice(payload).map_err(|error| error.to_string())?;
+                ports = (header.source_port(), header.destination_port());
+                checksum = Some(6);
+            }
+            _ => {}
+        }
+        let (from, to) = ((ip.source(), ports.0), (ip.destination(), ports.1));
+        let (server, client) = if way == Way::Down { (from, to) } else { (to, from) };
+        let pair = Pair { protocol: ip.protocol().0, server, client };
+        let key = key(inside, checksum.map(|at| header_len + at));
+        Ok(Some(Self { way, pair, key, ecn: ip.ecn().value(), tcp }))
+    }
+}
+
+impl Segment {
+    fn read(header: &TcpHeaderSlice<'_>, total_len: usize, ip_header_len: usize) -> Self {
+        let payload = total_len.saturating_sub(ip_header_len + header.slice().len()) as u32;
+        let mut sack = [None; 4];
+        for option in header.options_iterator().flatten() {
+            if let TcpOptionElement::SelectiveAcknowledgement(first, others) = option {
+                sack = [Some(first), others[0], others[1], others[2]];
+            }
+        }
+        Self {
+            seq: header.sequence_number(),
+            ack: header.ack().then(|| header.acknowledgment_number()),
+            payload,
+            syn: header.syn(),
+            fin: header.fin(),
+            sack,
+        }
+    }
+}
+
+fn way(from: [u8; 4], to: [u8; 4]) -> Option<Way> {
+    let net = |[a, b, ..]: [u8; 4]| [a, b];
+    match (net(from), net(to)) {
+        (SERVERS, CLIENTS) => Some(Way::Down),
+        (CLIENTS, SERVERS) => Some(Way::Up),
+        _ => None,
+    }
+}
+
+/// The bytes of a packet that are the same on both sides. Others may change: the DS field (marks, CAKE's `wash`), the
+/// hop limit and with them the header's checksum; TCP's and UDP's checksums are filled in late where a card is to do so.
+fn key(packet: &[u8], checksum: Option<usize>) -> Key {
+    let mut key = [0; KEY_BYTES];
+    let len = packet.len().min(KEY_BYTES);
+    key[..len].copy_from_slice(&packet[..len]);
+    for at in [1, 8, 10, 11].into_iter().chain(checksum.into_iter().flat_map(|at| [at, at + 1])) {
+        if let Some(byte) = key.get_mut(at) {
+            *byte = 0;
+        }
+    }
+    key
+}

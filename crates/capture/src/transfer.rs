@@ -1,0 +1,153 @@
+//! A TCP flow's data in one direction, as its sender and its receiver must have seen them.
+//!
+//! The sender's side: data segments are seen as they arrive at the bottleneck, ACKs as they leave the bottleneck of the
+//! way back. The receiver's side: its ACKs as they arrive there.
+
+use crate::packet::Segment;
+use std::collections::VecDeque;
+
+/// What became of a TCP flow's data in one direction. Times are nanoseconds since 1970.
+#[derive(Clone, Debug, Default)]
+pub struct Transfer {
+    /// When an ACK of the receiver said that more bytes had come in order.
+    pub delivered_at_ns: Vec<i64>,
+    /// How many bytes by then, from the flow's first on, without SYN and FIN.
+    pub delivered_bytes: Vec<i64>,
+    /// When an ACK that samples the round-trip time left the bottleneck of the way back.
+    pub rtt_at_ns: Vec<i64>,
+    /// How long after the last segment that it newly covers had arrived at the bottleneck. Of segments that were sent
+    /// once (RFC 6298, section 3).
+    pub rtt_ns: Vec<i64>,
+    /// When data that had been sent before arrived at the bottleneck again.
+    pub resent_at_ns: Vec<i64>,
+    scoreboard: Scoreboard,
+}
+
+/// Sequence numbers here count from the SYN's and do not wrap.
+#[derive(Clone, Debug, Default)]
+struct Scoreboard {
+    /// The SYN's number, less what it takes; without a SYN, that before the first data.
+    first: Option<u32>,
+    /// The end of what was sent.
+    nxt: i64,
+    /// The end of the data, where a FIN was sent.
+    fin: Option<i64>,
+    /// The receiver's highest ACK.
+    acked: i64,
+    /// What the sender has not heard of, in order.
+    out: VecDeque<Sent>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    start: i64,
+    end: i64,
+    at_ns: i64,
+    /// Sent twice: which of the two an ACK is for cannot be told (Karn).
+    again: bool,
+    sacked: bool,
+}
+
+impl Scoreboard {
+    /// `number` unwrapped: the one nearest to `near`.
+    fn place(&self, number: u32, near: i64) -> Option<i64> {
+        let offset = number.wrapping_sub(self.first?);
+        Some(near + i64::from(offset.wrapping_sub(near as u32) as i32))
+    }
+}
+
+impl Transfer {
+    /// The sender's segment arrives at the bottleneck.
+    pub(crate) fn offered(&mut self, now_ns: i64, segment: &Segment) {
+        let board = &mut self.scoreboard;
+        if segment.syn {
+            board.first = Some(segment.seq);
+            board.nxt = board.nxt.max(1);
+        }
+        let carried = i64::from(segment.payload) + i64::from(segment.fin);
+        if carried == 0 {
+            return;
+        }
+        if board.first.is_none() {
+            board.first = Some(segment.seq.wrapping_sub(1));
+            board.nxt = 1;
+        }
+        let Some(start) = board.place(segment.seq, board.nxt) else { return };
+        let (start, end) = (start + i64::from(segment.syn), start + i64::from(segment.syn) + carried);
+        if segment.fin {
+            board.fin = Some(end - 1);
+        }
+        if start < board.nxt {
+            self.resent_at_ns.push(now_ns);
+            let from = board.out.partition_point(|sent| sent.end <= start);
+            board
+                .out
+                .iter_mut()
+                .skip(from)
+                .take_while(|sent| sent.start < end)
+                .for_each(|sent| sent.again = true);
+        }
+        if end > board.nxt {
+            let start = start.max(board.nxt);
+            board.out.push_back(Sent {
+                start,
+                end,
+                at_ns: now_ns,
+                again: start != end - carried,
+                sacked: false,
+            });
+            board.nxt = end;
+        }
+    }
+
+    /// The receiver's segment arrives at the bottleneck of the way back.
+    pub(crate) fn acknowledged(&mut self, now_ns: i64, segment: &Segment) {
+        let board = &mut self.scoreboard;
+        let Some(ack) = segment.ack.and_then(|ack| board.place(ack, board.acked)) else { return };
+        let data = |end: i64| board.fin.map_or(end, |fin| end.min(fin)).max(1) - 1;
+        if ack > board.acked && ack <= board.nxt {
+            let (before, after) = (data(board.acked), data(ack));
+            board.acked = ack;
+            if after > before {
+                self.delivered_at_ns.push(now_ns);
+                self.delivered_bytes.push(after);
+            }
+        }
+    }
+
+    /// The receiver's segment leaves that bottleneck, for the sender to hear.
+    pub(crate) fn heard(&mut self, now_ns: i64, segment: &Segment) {
+        let board = &mut self.scoreboard;
+        let Some(ack) = segment.ack.and_then(|ack| board.place(ack, board.acked)) else { return };
+        let (mut covered, mut ambiguous) = (None, false);
+        while let Some(sent) = board.out.front().filter(|sent| sent.end <= ack) {
+            if !sent.sacked {
+                if sent.again {
+                    ambiguous = true;
+                } else {
+                    covered = Some(sent.at_ns);
+                }
+            }
+            board.out.pop_front();
+        }
+        let mut sacked = None;
+        for (start, end) in segment.sack.into_iter().flatten() {
+            let (Some(start), Some(end)) = (board.place(start, board.acked), board.place(end, board.acked))
+            else {
+                continue;
+            };
+            let from = board.out.partition_point(|sent| sent.start < start);
+            for sent in board.out.iter_mut().skip(from).take_while(|sent| sent.end <= end) {
+                if !sent.sacked && !sent.again {
+                    sacked = sacked.max(Some(sent.at_ns));
+                }
+                sent.sacked = true;
+            }
+        }
+        // As Linux: the ACK's own segments, or where those are ambiguous what it newly reports beyond them.
+        if let Some(at_ns) = covered.filter(|_| !ambiguous).or(sacked) {
+            self.rtt_at_ns.push(now_ns);
+            self.rtt_ns.push(now_ns - at_ns);
+        }
+    }
+}

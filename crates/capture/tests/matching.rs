@@ -1,0 +1,239 @@
+//! What a random queue did to packets is read back from its captures, exactly.
+#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
+
+mod common;
+
+use common::{ACK, Body, FIN, Frame, SYN};
+use goodqueue_capture::{Crossing, read};
+use proptest::prelude::*;
+use std::path::{Path, PathBuf};
+
+const SERVER: [u8; 4] = [10, 9, 0, 1];
+const CLIENT: [u8; 4] = [10, 8, 0, 1];
+const START: i64 = 1_700_000_000_123_456_789;
+
+/// A folder of the calling test's own.
+fn folder(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn crossing(test: &str, wan: &[Frame], cli: &[Frame]) -> Crossing {
+    let folder = folder(test);
+    let (a, b) = (folder.join("r-wan.pcap"), folder.join("r-cli.pcap"));
+    common::write(&a, wan);
+    common::write(&b, cli);
+    read(&a, &b).unwrap()
+}
+
+/// A packet of the random queue.
+#[derive(Clone, Debug)]
+struct Offer {
+    gap_ns: i64,
+    flow: u16,
+    down: bool,
+    /// None: dropped.
+    delay_ns: Option<i64>,
+    len: u32,
+    ecn: u8,
+    mark: bool,
+}
+
+/// Arrival, departure, length, codepoint on arrival and when it left.
+type Row = (i64, i64, u32, u8, u8);
+
+fn offers() -> impl Strategy<Value = Vec<Offer>> {
+    let offer = (
+        0..2000_i64,
+        0..5_u16,
+        any::<bool>(),
+        proptest::option::weighted(0.8, 0..1_000_000_i64),
+        60..1515_u32,
+        0..4_u8,
+        any::<bool>(),
+    );
+    let made = offer.prop_map(|(gap_ns, flow, down, delay_ns, len, ecn, mark)| Offer {
+        gap_ns,
+        flow,
+        down,
+        delay_ns,
+        len,
+        ecn,
+        mark,
+    });
+    proptest::collection::vec(made, 0..200)
+}
+
+proptest! {
+    /// Packets overtake each other, are dropped, are marked, and several flows and both directions mix.
+    #[test]
+    fn a_random_queue_is_recovered_exactly(offers in offers()) {
+        let (mut files, mut now) = ([Vec::new(), Vec::new()], START);
+        let mut expected: [Vec<Row>; 2] = Default::default();
+        for (nth, offer) in offers.iter().enumerate() {
+            now += offer.gap_ns;
+            let ends = [(SERVER, 1000 + offer.flow), (CLIENT, 2000 + offer.flow)];
+            let (from, to) = if offer.down { (ends[0], ends[1]) } else { (ends[1], ends[0]) };
+            let body = Body::Udp { number: nth as u32 };
+            let frame = Frame { time_ns: now, from, to, id: 0, ecn: offer.ecn, len: offer.len, body };
+            let way = usize::from(!offer.down);
+            let ecn_out = if offer.mark && offer.delay_ns.is_some() { 3 } else { offer.ecn };
+            let leaves = offer.delay_ns.map_or(-1, |delay| now + delay);
+            expected[way].push((now, leaves, offer.len, offer.ecn, ecn_out));
+            files[way].push(frame.clone());
+            if offer.delay_ns.is_some() {
+                files[1 - way].push(Frame { time_ns: leaves, ecn: ecn_out, ..frame });
+            }
+        }
+        files.iter_mut().for_each(|file| file.sort_by_key(|frame| frame.time_ns));
+        let found = crossing("random", &files[0], &files[1]);
+        for (queue, expected) in found.queues.iter().zip(&expected) {
+            let rows: Vec<_> = (0..queue.arrival_ns.len())
+                .map(|row| {
+                    let (arrival, departure) = (queue.arrival_ns[row], queue.departure_ns[row]);
+                    (arrival, departure, queue.length[row], queue.ecn_in[row], queue.ecn_out[row])
+                })
+                .collect();
+            prop_assert_eq!(&rows, expected);
+        }
+        for (queue, down) in found.queues.iter().zip([true, false]) {
+            let ports: Vec<u16> = queue.flow.iter().map(|flow| found.flows[*flow as usize].server.1).collect();
+            let wanted: Vec<u16> =
+                offers.iter().filter(|offer| offer.down == down).map(|offer| 1000 + offer.flow).collect();
+            prop_assert_eq!(ports, wanted);
+        }
+    }
+
+    /// A capture cut or overwritten anywhere gives a result or one line that names the file: no panic.
+    #[test]
+    fn broken_bytes_never_panic(cut in 0..2000_usize, at in 0..2000_usize, byte in any::<u8>()) {
+        let frames: Vec<Frame> = (0..12).map(|nth| udp(nth, START + i64::from(nth))).collect();
+        let mut bytes = common::bytes(&frames);
+        bytes.truncate(cut.max(1));
+        let at = at % bytes.len();
+        bytes[at] = byte;
+        let folder = folder("broken");
+        let (a, b) = (folder.join("a.pcap"), folder.join("b.pcap"));
+        std::fs::write(&a, &bytes).unwrap();
+        std::fs::write(&b, common::bytes(&[])).unwrap();
+        if let Err(error) = read(&a, &b) {
+            let text = error.to_string();
+            prop_assert!(text.contains("a.pcap: offset ") && !text.contains('\n'), "{}", text);
+        }
+    }
+}
+
+fn udp(number: u32, time_ns: i64) -> Frame {
+    let body = Body::Udp { number };
+    Frame { time_ns, from: (SERVER, 1), to: (CLIENT, 2), id: 0, ecn: 0, len: 200, body }
+}
+
+#[test]
+fn identical_packets_leave_in_the_order_of_their_arrival() {
+    let wan: Vec<Frame> = [0, 10, 20].map(|at| udp(7, START + at)).into();
+    let cli: Vec<Frame> = [5, 25].map(|at| udp(7, START + at)).into();
+    let found = crossing("identical", &wan, &cli);
+    assert_eq!(found.queues[0].departure_ns, [START + 5, START + 25, -1]);
+}
+
+#[test]
+fn a_packet_that_leaves_at_the_instant_of_its_arrival_is_matched_whichever_file_is_read_first() {
+    // Up: r-wan is where it leaves, and both files hold it at the same time, behind others of the same time.
+    let up = |number| Frame { from: (CLIENT, 2), to: (SERVER, 1), ..udp(number, START) };
+    let found = crossing("instant", &[up(1), udp(2, START)], &[udp(2, START), up(1)]);
+    assert_eq!((found.queues[0].departure_ns[0], found.queues[1].departure_ns[0]), (START, START));
+}
+
+#[test]
+fn a_packet_out_of_nowhere_is_an_error_with_its_offset() {
+    let folder = folder("nowhere");
+    let (a, b) = (folder.join("a.pcap"), folder.join("b.pcap"));
+    common::write(&a, &[udp(1, START)]);
+    common::write(&b, &[udp(1, START + 5), udp(2, START + 9)]);
+    let text = read(&a, &b).unwrap_err().to_string();
+    // 24 bytes of header, and 116 of the first frame.
+    assert!(text.contains("b.pcap: offset 140: a packet leaves that never arrived"), "{text}");
+}
+
+#[test]
+fn what_is_no_capture_is_refused_by_name() {
+    let folder = folder("foreign");
+    let good = folder.join("good.pcap");
+    common::write(&good, &[]);
+    let table: [(&str, Vec<u8>, &str); 4] = [
+        ("empty.pcap", vec![], "offset 0: no header of a capture; accepted: a pcap file"),
+        ("text.pcap", b"not a capture, but quite some text".to_vec(), "offset 0: no header of a capture"),
+        (
+            "cut.pcap",
+            common::bytes(&[udp(1, START)])[..80].to_vec(),
+            "offset 24: the file ends within a frame",
+        ),
+        ("cooked.pcap", [&common::bytes(&[])[..20], &[113, 0, 0, 0]].concat(), "offset 20: found LINUX_SLL"),
+    ];
+    for (name, bytes, expected) in table {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let text = read(&path, &good).unwrap_err().to_string();
+        assert!(text.contains(name) && text.contains(expected), "{text}");
+    }
+    let text = read(&folder.join("none.pcap"), &good).unwrap_err().to_string();
+    assert!(text.contains("none.pcap: cannot be read: No such file"), "{text}");
+}
+
+/// A segment of a transfer down: `seq` from the SYN's number on, which is chosen so that it wraps.
+fn data(at: i64, seq: u32, len: u32, flags: u8) -> Frame {
+    let body = Body::Tcp { seq: seq.wrapping_add(u32::MAX - 999), ack: 1, flags: ACK | flags, sack: vec![] };
+    let id = at as u16;
+    Frame { time_ns: START + at, from: (SERVER, 1), to: (CLIENT, 2), id, ecn: 0, len: 66 + len, body }
+}
+
+fn ack(at: i64, ack: u32, sack: &[(u32, u32)]) -> Frame {
+    let place = |number: u32| number.wrapping_add(u32::MAX - 999);
+    let sack: Vec<(u32, u32)> = sack.iter().map(|(start, end)| (place(*start), place(*end))).collect();
+    let len = 66 + if sack.is_empty() { 0 } else { 4 + 8 * sack.len() as u32 };
+    let body = Body::Tcp { seq: 1, ack: place(ack), flags: ACK, sack };
+    Frame { time_ns: START + at, from: (CLIENT, 2), to: (SERVER, 1), id: at as u16, ecn: 0, len, body }
+}
+
+/// A handshake, three segments of which the second is lost, a SACK, the retransmission, FIN; times in ns.
+#[test]
+fn a_transfer_with_a_loss_is_read_as_its_ends_saw_it() {
+    let syn = Frame {
+        body: Body::Tcp { seq: u32::MAX - 999, ack: 0, flags: SYN, sack: vec![] },
+        len: 74,
+        ..data(0, 0, 0, 0)
+    };
+    let shift = |frame: &Frame, by: i64| Frame { time_ns: frame.time_ns + by, ..frame.clone() };
+    let segments = [
+        data(1000, 1, 1000, 0),
+        data(2000, 1001, 1000, 0),
+        data(3000, 2001, 1000, 0),
+        data(9000, 1001, 1000, 0), // again
+        data(20_000, 3001, 500, FIN),
+    ];
+    let acks = [
+        ack(1500, 1001, &[]),
+        ack(3500, 1001, &[(2001, 3001)]),
+        ack(9500, 3001, &[]),
+        ack(20_500, 3502, &[]),
+    ];
+    let mut wan: Vec<Frame> = [&syn].into_iter().chain(&segments).cloned().collect();
+    wan.extend(acks.iter().map(|frame| shift(frame, 50)));
+    wan.sort_by_key(|frame| frame.time_ns);
+    let mut cli: Vec<Frame> = [&syn].into_iter().chain(&segments).map(|frame| shift(frame, 100)).collect();
+    cli.remove(2); // the second segment is lost
+    cli.extend(acks.iter().cloned());
+    cli.sort_by_key(|frame| frame.time_ns);
+    let found = crossing("transfer", &wan, &cli);
+    let transfer = &found.flows[0].transfers[0];
+    // The FIN is no byte; the numbers wrap between the first and the second segment.
+    assert_eq!(transfer.delivered_bytes, [1000, 3000, 3500]);
+    assert_eq!(transfer.delivered_at_ns, [1500, 9500, 20_500].map(|at| START + at));
+    // From a segment's arrival to its ACK's departure; the SACKed one is sampled then, not again when the hole is
+    // filled, and the segment that was sent twice never (Karn).
+    assert_eq!(transfer.rtt_ns, [1550 - 1000, 3550 - 3000, 20_550 - 20_000]);
+    assert_eq!(transfer.rtt_at_ns, [1550, 3550, 20_550].map(|at| START + at));
+    assert_eq!(transfer.resent_at_ns, [START + 9000]);
+    assert!(found.flows[0].transfers[1].delivered_bytes.is_empty(), "nothing went up");
+}

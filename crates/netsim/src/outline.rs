@@ -1,0 +1,69 @@
+//! The flows of a scenario, for engines that run them elsewhere.
+
+use crate::ScenarioError;
+use crate::flow::Flow;
+use crate::scenario::{Direction, Scenario, Traffic};
+use crate::traffic::Kind;
+use serde::Serialize;
+
+/// A flow as the scenario describes it, its start drawn from the same stream as in the simulator.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowOutline {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub kind: Kind,
+    /// Which way its data go.
+    pub direction: Direction,
+    /// When it starts, in seconds of the run.
+    pub start_s: f64,
+    /// When it stops sending.
+    pub stop_s: f64,
+    /// Base round-trip time.
+    pub rtt_s: f64,
+    /// Whether its packets are ECN-capable.
+    pub ecn: bool,
+    /// Codepoint of its packets (RFC 2474), 0 to 63.
+    pub dscp: u8,
+    /// Congestion control, if it is TCP.
+    pub cc: Option<String>,
+    /// Which TCP, if it is one.
+    pub stack: Option<String>,
+    /// Bytes of each datagram as `tc` counts them.
+    pub packet_size: Option<u64>,
+    /// Time between datagrams.
+    pub interval_s: Option<f64>,
+}
+
+impl Scenario {
+    /// The flows, in the scenario's order.
+    ///
+    /// # Errors
+    /// If the scenario was not made by [`Scenario::from_json`] and holds what that would refuse.
+    pub fn flows(&self) -> Result<Vec<FlowOutline>, ScenarioError> {
+        let described = self.traffic.iter().flat_map(|traffic| {
+            let count = usize::try_from(traffic.count.unwrap_or(1)).unwrap_or(usize::MAX);
+            std::iter::repeat_n(traffic, count)
+        });
+        Ok(Flow::all(self)?.iter().zip(described).map(|(flow, traffic)| outline(flow, traffic)).collect())
+    }
+}
+
+fn outline(flow: &Flow, traffic: &Traffic) -> FlowOutline {
+    let size = traffic.packet_size;
+    let paced = traffic.rate.zip(size).map(|(rate, size)| 8.0 * size as f64 / rate.0.as_bps() as f64);
+    FlowOutline {
+        name: flow.name.clone(),
+        kind: flow.kind,
+        direction: flow.direction,
+        start_s: flow.start.as_secs_f64(),
+        stop_s: flow.stop.as_secs_f64(),
+        rtt_s: flow.rtt.as_secs_f64(),
+        ecn: traffic.ecn.unwrap_or(false),
+        dscp: flow.dscp,
+        cc: traffic.cc.clone(),
+        stack: traffic.stack.clone(),
+        packet_size: size,
+        interval_s: traffic.interval.map(|interval| interval.0.as_secs_f64()).or(paced),
+    }
+}

@@ -1,0 +1,73 @@
+"""``goodqueue kernel``: what ``--engine kernel`` needs, and the image of its virtual machine."""
+
+import typer
+
+from goodqueue.cli.options import Json
+
+app = typer.Typer(
+    help="""The engine that runs scenarios on Linux's own qdiscs and TCP.
+
+    \b
+    Examples:
+      goodqueue kernel doctor
+      goodqueue kernel image
+    """,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.command("doctor")
+def doctor(json: Json = False) -> None:
+    """Say what this machine can do, what is missing, and what installs it.
+
+    Exit status: 0 where the engine can run, in a virtual machine or on this host, 1 where it cannot.
+    """
+    from goodqueue import tables, terminal
+    from goodqueue.engines.kernel.doctor import examine
+
+    diagnosis = examine()
+    if json:
+        from json import dumps
+
+        terminal.emit(dumps(diagnosis.as_json()) + "\n")
+    else:
+        columns = [tables.Column("", False), tables.Column("found", False)]
+        rows = [[finding.name, finding.found] for finding in diagnosis.findings]
+        terminal.print_table(tables.Table("The kernel engine on this machine", columns, rows))
+        places = {
+            "vm": f"Runs in a virtual machine, in virtual time; links of more than {_fastest()} on this host.",
+            "host": "Runs on this host, in real time: results vary with what else it does.",
+            None: "Cannot run here.",
+        }
+        terminal.say(places[diagnosis.where])
+        if diagnosis.remedy is not None:
+            terminal.say(f"Next: {diagnosis.remedy}")
+    if diagnosis.where is None:
+        raise typer.Exit(1)
+
+
+@app.command("image")
+def image(json: Json = False) -> None:
+    """Build the virtual machine's image of the Debian packages that apt fetches now; a minute, unless it is there.
+
+    Nothing is installed, and root is not needed. Runs use the image that this command named last.
+    """
+    from sys import stderr
+
+    from goodqueue import terminal
+    from goodqueue.engines.kernel.image import build
+
+    built = build(lambda step: print(f"{step} …" if terminal.is_utf8(stderr) else step, file=stderr, flush=True))
+    if json:
+        from json import dumps
+
+        terminal.emit(dumps(built.as_json()) + "\n")
+    else:
+        terminal.say(f"{built.key}: Linux {built.kernel}, {len(built.packages)} packages, in {built.folder}")
+
+
+def _fastest() -> str:
+    from goodqueue.engines.kernel.vm import FASTEST_BPS
+
+    return f"{FASTEST_BPS / 1e6:g} Mbit/s (both directions)"

@@ -1,0 +1,72 @@
+"""``goodqueue validate``: the simulator beside a real Linux kernel."""
+
+from typing import Annotated
+
+import typer
+
+from goodqueue.cli.options import Json, Workers, whole
+
+
+def validate(
+    quick: Annotated[bool, typer.Option("--quick", help="Eight cells, shorter, one seed: a look.")] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="QDISC, CHANGE or QDISC/CHANGE: codel, rtt=10ms, codel/base; repeatable."),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds a cell. [3]")
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Keep each run's record there, then tables and figures.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write into --out even if it holds other files.")] = False,
+    workers: Workers = None,
+    json: Json = False,
+) -> None:
+    """Run a fixed set of scenarios in the simulator and on Linux, and say how far apart they are.
+
+    \b
+    Examples:
+      goodqueue validate --quick
+      goodqueue validate --out validation
+      goodqueue validate --only fq_codel --only rtt=200ms --seeds 5 --out validation
+
+    One base scenario (10 Mbit/s, 50 ms, 4 CUBIC flows) under each of pfifo, red, pie, codel, sfq and fq_codel, and what
+    departs from it in one thing: flows, cc, rate, rtt, ecn, loaded. The whole set takes hours on the kernel. With --out
+    a validation that was interrupted goes on where it was: the same command runs nothing twice.
+    """
+    from pathlib import Path
+
+    from goodqueue import output, terminal
+    from goodqueue.errors import UserError
+    from goodqueue.validation import cells, judging, pages, runs, show
+    from goodqueue.validation.records import FOLDER, Records
+
+    wanted = cells.load(quick, only or [], seeds)
+    if out is not None:
+        output.check(out, force)
+    runs.check(wanted)
+    try:
+        if out is not None:
+            pages.claim(Path(out))
+        kept = Records(None if out is None else Path(out) / FOLDER)
+        with terminal.progress(f"{len(wanted.cells)} cells x {len(wanted.seeds)} seeds x 2 engines") as progress:
+            validation = runs.carry_out(wanted, kept, workers, progress)
+        judgement = judging.judge(validation.results)
+        if out is not None:
+            pages.write(Path(out), validation, judgement)
+    except OSError as error:
+        raise UserError(f"--out {out}", f"cannot be written: {error.strerror or error}") from error
+    if json:
+        from json import dumps
+
+        terminal.emit(dumps(pages.as_json(validation, judgement), ensure_ascii=False) + "\n")
+        return
+    terminal.say(show.describe(validation))
+    terminal.say()
+    terminal.print_table(show.cells_table(validation, judgement))
+    terminal.print_table(show.groups_table(judgement))
+    for sentence in show.headline(judgement):
+        terminal.say(sentence)
+    if out is not None:
+        terminal.say(f"\nWritten: {out}/table.md, with figures, results.json and the records beside it.")

@@ -1,0 +1,62 @@
+"""What can run a scenario: the simulator, or Linux's own kernel. Each engine gives the same record.
+
+An engine is a function from a scenario to its record's JSON (`run.Engine`); here they get their names, and what they
+cannot run is refused before anything starts.
+"""
+
+from collections.abc import Sequence
+
+from goodqueue import run
+from goodqueue.errors import UserError, quoted
+from goodqueue.record import Scenario
+from goodqueue.scenario import resolve
+
+NAMES = ("sim", "kernel")
+"""The simulator is the first: it runs everything."""
+
+
+def parse(text: str, several: bool = True) -> tuple[str, ...]:
+    """Return the engines that ``--engine`` names, in its order: one, or a list such as ``sim,kernel``.
+
+    Raises UserError.
+    """
+    found = tuple(text.split(",")) if several else (text,)
+    for name in found:
+        if name not in NAMES:
+            accepted = ", ".join(NAMES) + (", or both as sim,kernel" if several else "")
+            raise UserError("--engine", f"found {quoted(name)}; accepted: {accepted}")
+    if len(set(found)) < len(found):
+        raise UserError("--engine", f"found {quoted(text)}, the same twice; accepted: each once")
+    return found
+
+
+def check(engine: str, scenario: Scenario) -> None:
+    """Refuse a resolved ``scenario`` that ``engine`` cannot run. Raises UserError that names the key."""
+    if engine == "kernel":
+        from goodqueue.engines.kernel import planning
+
+        planning.plan(scenario)
+
+
+def run_many(
+    engine: str,
+    scenarios: Sequence[Scenario],
+    workers: int | None = None,
+    progress: run.Progress | None = None,
+    finished: run.Finished | None = None,
+) -> list[str]:
+    """Run each of ``scenarios`` on ``engine`` and return their records as JSON, in the same order.
+
+    ``finished`` is told each record as soon as there is one. The first refusal or failure (UserError) ends all runs, as
+    Ctrl-C does.
+    """
+    return run.many(scenarios, workers, progress, find(engine), finished)
+
+
+def find(name: str) -> run.Engine:
+    """Return the engine called ``name``, one of `NAMES`."""
+    if name == "kernel":
+        from goodqueue.engines import kernel
+
+        return lambda scenario, progress, stop: kernel.run(resolve(scenario), progress, stop)
+    return run.simulate

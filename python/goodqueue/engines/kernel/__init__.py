@@ -1,0 +1,54 @@
+"""The engine ``kernel``: a scenario on Linux's own queue disciplines and Linux's own TCP.
+
+planning → Plan → lab (in a virtual machine, or on this host) → raw results → measure → record
+"""
+
+import json
+import threading
+from typing import Literal
+
+from goodqueue.engines.kernel import folders, host, image, planning, vm
+from goodqueue.engines.kernel.lab.plan import Plan
+from goodqueue.errors import UserError
+from goodqueue.record import Scenario
+from goodqueue.run import Progress
+
+Where = Literal["host", "vm"]
+
+_building = threading.Lock()
+
+
+def run(scenario: Scenario, progress: Progress, stop: threading.Event) -> str:
+    """Run the resolved ``scenario`` and return its record as JSON.
+
+    Raises UserError where Linux has not what the scenario asks for or the run fails, StoppedError once ``stop`` is set.
+    """
+    from goodqueue.engines.kernel import measure
+
+    plan = planning.plan(scenario)
+    where = place(plan, stop)
+    with folders.private() as folder:
+        if where == "vm":
+            vm.run(_image(), plan, folder, progress, stop)
+        else:
+            host.run(plan, folder, progress, stop)
+        return json.dumps(measure.record(scenario, plan, folder / "results", where), ensure_ascii=False)
+
+
+def place(plan: Plan, stop: threading.Event) -> Where:
+    """Return where ``plan`` is to run. Raises UserError with the reasons where it can run nowhere.
+
+    In virtual time wherever that is possible, for it repeats and neighbours do not disturb it.
+    """
+    no_vm = vm.why_not(plan)
+    if no_vm is None:
+        return "vm"
+    if (no_host := host.why_not(plan, stop)) is None:
+        return "host"
+    raise UserError("kernel engine", f"no virtual machine: {no_vm}", f"not on this host: {no_host}")
+
+
+def _image() -> image.Image:
+    """Return the image; threads that find none wait for the first of them to build it."""
+    with _building:
+        return image.find() or image.build()

@@ -1,0 +1,75 @@
+"""Private folders that do not outlive their process, however it ends.
+
+A process holds a lock on each folder of its own as long as it lives; whoever makes the next one removes those that
+nobody holds, and no others.
+"""
+
+import errno
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from goodqueue.errors import UserError
+
+MARK = "goodqueue-kernel-"
+"""What the names of our folders begin with."""
+
+
+@contextmanager
+def private(parent: Path | None = None) -> Iterator[Path]:
+    """Give a new, empty folder in ``parent`` (by default where temporary files go) and remove it afterwards.
+
+    Raises UserError where the disk is full or the folder cannot be made.
+    """
+    place = parent or Path(tempfile.gettempdir())
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        _sweep(place)
+        folder, lock = _made(place)
+    except OSError as error:
+        raise UserError(str(error.filename or place), error.strerror or str(error)) from None
+    try:
+        yield folder
+    except OSError as error:
+        # A write to a full disk does not say where; that it was here is likely.
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) or str(error.filename).startswith(str(place)):
+            raise UserError(str(error.filename or place), error.strerror or str(error)) from None
+        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _made(place: Path) -> tuple[Path, int]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=MARK, dir=place))
+        if (lock := _locked(folder)) is not None:
+            return folder, lock
+
+
+def _sweep(place: Path) -> None:
+    for folder in place.glob(f"{MARK}*"):
+        if folder.lstat().st_uid == os.geteuid() and (lock := _locked(folder)) is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
+
+
+def _locked(folder: Path) -> int | None:
+    """Return a lock on ``folder``, or None where another process holds it, has just removed it, or it is no folder."""
+    try:
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Between our opening it and the lock, another may have swept it away: then the lock is on nothing.
+        if os.fstat(lock).st_nlink and folder.stat().st_ino == os.fstat(lock).st_ino:
+            return lock
+    except OSError:
+        pass
+    os.close(lock)
+    return None

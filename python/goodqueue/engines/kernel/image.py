@@ -1,0 +1,376 @@
+"""The small Linux system that the virtual machine boots: a kernel and its first file system, made of Debian packages.
+
+An image is a folder ``KEY`` in the cache, named after the packages' contents, and complete or not there: it is built in
+a private folder and renamed. Building it asks apt; using it does not, so that results do not change with apt's news:
+``goodqueue kernel image`` renews it.
+"""
+
+import hashlib
+import json
+import lzma
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, Any
+
+from goodqueue.engines.kernel import cpio, folders, packages
+from goodqueue.errors import UserError
+
+RECIPE = "2"
+"""To be raised whenever this file makes something else of the same packages."""
+
+KERNEL, FILES, ABOUT = "vmlinux", "initramfs.cpio", "image.json"
+
+LIBRARIES = "usr/lib/x86_64-linux-gnu"
+
+_PROGRAMS = re.compile(r"usr/(bin/(busybox|tcpdump|python3\.\d+)|sbin/tc)$")
+_PYTHON = re.compile(r"usr/lib/python3\.\d+/")
+_LIBRARY = re.compile(rf"{LIBRARIES}/[^/]+\.so[.\w]*$|usr/lib64/")
+_MODULE = re.compile(
+    r"usr/lib/modules/[^/]+/kernel/(net|lib|crypto|drivers/(virtio|net/veth)|fs/(9p|fscache|netfs))\b.*\.ko(\.xz)?$"
+)
+_LOADED = re.compile(r"(sch_\w+|cls_\w+|em_\w+|tcp_\w+|inet_diag|veth|9p|9pnet_virtio|virtio_mmio)$")
+"""Modules that the image has, with those that they depend on. The kernel loads most itself when one is asked for."""
+
+_UNUSED_PYTHON = {
+    *(
+        "__pycache__",
+        "config-3",
+        "distutils",
+        "doctest.py",
+        "ensurepip",
+        "idlelib",
+        "lib2to3",
+        "pydoc_data",
+        "pydoc.py",
+    ),
+    *("test", "tkinter", "turtle.py", "turtledemo", "venv", "wsgiref", "xmlrpc", "sitecustomize.py"),
+}
+_UNUSED_EXTENSIONS = re.compile(
+    r"(_curses|_curses_panel|readline|_dbm|_gdbm|nis|_crypt|_tkinter|audioop|ossaudiodev)\."
+)
+
+_APPLETS = "cat cp grep mkdir modprobe mount poweroff sh sleep umount"
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """One built image."""
+
+    key: str
+    folder: Path
+    kernel: str
+    """Release, as ``uname -r`` says."""
+    pyroute2: str
+    packages: list[packages.Package]
+
+    @property
+    def vmlinux(self) -> Path:
+        """The kernel."""
+        return self.folder / KERNEL
+
+    @property
+    def initramfs(self) -> Path:
+        """Its first file system, which the laboratory and the plan are appended to."""
+        return self.folder / FILES
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return asdict(self) | {"folder": str(self.folder)}
+
+
+def cache() -> Path:
+    """Return the folder of images."""
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(home) if home.startswith("/") else Path.home() / ".cache") / "goodqueue" / "kernel"
+
+
+def find() -> Image | None:
+    """Return the image that was made last by this recipe with our pyroute2, or None."""
+    made: list[tuple[int, Image]] = []
+    for about in cache().glob(f"*/{ABOUT}"):
+        if (image := _read(about)) is not None:
+            made.append((about.stat().st_mtime_ns, image))
+    return max(made, key=lambda one: one[0])[1] if made else None
+
+
+def _read(about: Path) -> Image | None:
+    """Return the image that ``about`` describes, or None where it is of another recipe or not whole."""
+    try:
+        data = json.loads(about.read_text(encoding="utf-8"))
+        sizes = {name: (about.parent / name).stat().st_size for name in (KERNEL, FILES)}
+        if (data["recipe"], data["pyroute2"], data["sizes"]) != (RECIPE, _pyroute2_version(), sizes):
+            return None
+        listed = [packages.Package(**package) for package in data["packages"]]
+        return Image(about.parent.name, about.parent, data["kernel"], data["pyroute2"], listed)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def build(tell: Callable[[str], None] = lambda _: None) -> Image:
+    """Return the image of the packages that apt knows now, from the cache or newly built. ``tell`` hears each step.
+
+    Raises UserError where apt, the disk or a package is not as needed.
+    """
+    tell("asking apt for packages")
+    chosen = packages.resolve()
+    content = json.dumps([RECIPE, _pyroute2_version(), [asdict(package) for package in chosen]])
+    target = cache() / hashlib.sha256(content.encode()).hexdigest()[:16]
+    if (image := _read(target / ABOUT)) is not None:
+        os.utime(target / ABOUT)  # what was asked for last is what `find` finds
+        return image
+    with folders.private(cache()) as work:
+        tell(f"fetching {len(chosen)} packages")
+        packages.download(chosen, work)
+        made = work / "image"
+        root = made / "root"
+        root.mkdir(parents=True)
+        tell("unpacking")
+        for package in chosen:
+            _unpack(work / package.file, root)
+            (work / package.file).unlink()
+        tell("assembling")
+        release = _kernel(root, made / KERNEL)
+        _modules(root, release)
+        _python(root)
+        _only_needed_libraries(root)
+        _run_python(root, (root / "usr/bin/python3").resolve(), "-c", "import pyroute2")
+        _system(root)
+        with (made / FILES).open("wb") as file:
+            file.writelines(cpio.tree(root))
+            file.write(cpio.trailer())
+        shutil.rmtree(root)
+        about = {
+            "recipe": RECIPE,
+            "pyroute2": _pyroute2_version(),
+            "kernel": release,
+            "sizes": {name: (made / name).stat().st_size for name in (KERNEL, FILES)},
+            "packages": [asdict(package) for package in chosen],
+        }
+        (made / ABOUT).write_text(json.dumps(about, indent=1), encoding="utf-8")
+        _publish(made, target)
+    image = _read(target / ABOUT)
+    assert image is not None, target
+    return image
+
+
+def _publish(made: Path, target: Path) -> None:
+    """Put ``made`` in its place; where a concurrent builder was quicker, theirs is as good."""
+    if target.exists() and _read(target / ABOUT) is None:
+        shutil.rmtree(target)
+    try:
+        made.rename(target)
+    except OSError:
+        if _read(target / ABOUT) is None:
+            raise
+
+
+def _pyroute2_version() -> str:
+    try:
+        return version("pyroute2")
+    except PackageNotFoundError:
+        raise UserError("kernel image", "found no pyroute2; accepted: pip install pyroute2") from None
+
+
+# --- what of the packages goes in -----------------------------------------------------------------------------------
+
+
+def _unpack(package: Path, root: Path) -> None:
+    for path, member, archive in packages.members(package):
+        if not _wanted(path):
+            continue
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if member.issym():
+            target.unlink(missing_ok=True)
+            target.symlink_to(_usr(member.linkname))
+        elif member.isfile():
+            with target.open("wb") as file:
+                shutil.copyfileobj(_opened(archive, member), file)
+            target.chmod(0o755 if member.mode & 0o100 else 0o644)
+
+
+def _opened(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+    opened = archive.extractfile(member)
+    assert opened is not None
+    return opened
+
+
+def _usr(link: str) -> str:
+    return f"/usr{link}" if link.startswith(("/bin/", "/sbin/", "/lib/", "/lib64/")) else link
+
+
+def _wanted(path: str) -> bool:
+    if _PYTHON.match(path):
+        parts = path.split("/")[3:]
+        return not any(part in _UNUSED_PYTHON or part.startswith("config-3") for part in parts) and not (
+            _UNUSED_EXTENSIONS.match(parts[-1])
+        )
+    patterns = (_PROGRAMS, _LIBRARY, _MODULE)
+    return path.startswith("boot/vmlinuz-") or any(pattern.match(path) for pattern in patterns)
+
+
+def _kernel(root: Path, target: Path) -> str:
+    """Write the kernel as it stands in memory, which boots without unpacking itself, and return its release."""
+    found = sorted((root / "boot").glob("vmlinuz-*"))
+    if len(found) != 1:
+        raise UserError("kernel image", f"found {len(found)} kernels in the packages; accepted: one")
+    target.write_bytes(unpacked(found[0].read_bytes()))
+    shutil.rmtree(root / "boot")
+    return found[0].name.removeprefix("vmlinuz-")
+
+
+def unpacked(kernel: bytes) -> bytes:
+    """Return the ELF program in a bzImage (Linux's x86 boot protocol, 2.08: ``payload_offset`` and ``payload_length``).
+
+    Where it is packed in a way that Python does not know, ``kernel`` itself: it boots too, some seconds slower.
+    """
+    if kernel[0x202:0x206] != b"HdrS":
+        raise UserError("kernel image", "found a kernel that is no bzImage; accepted: Debian's for amd64")
+    sectors = kernel[0x1F1] or 4
+    start = (sectors + 1) * 512 + int.from_bytes(kernel[0x248:0x24C], "little")
+    payload = kernel[start : start + int.from_bytes(kernel[0x24C:0x250], "little")]
+    if payload.startswith(b"\xfd7zXZ\0"):
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ).decompress(payload)
+    if payload.startswith(b"\x1f\x8b"):
+        return zlib.decompressobj(wbits=31).decompress(payload)
+    return kernel
+
+
+def _modules(root: Path, release: str) -> None:
+    """Leave the modules that may be loaded, unpacked, and the two tables by which modprobe finds them."""
+    folder = root / "usr/lib/modules" / release
+    found = {path.name.split(".")[0].replace("-", "_"): path for path in folder.rglob("*.ko*")}
+    contents: dict[str, bytes] = {}
+    new = {name for name in found if _LOADED.match(name)}
+    if missing := {"veth", "9p", "virtio_mmio", "sch_htb", "sch_netem"} - new:
+        raise UserError("kernel image", f"Linux {release} has no modules {', '.join(sorted(missing))}")
+    while new:
+        for name in new:
+            if name not in found:
+                raise UserError("kernel image", f"found no module {name}, which others depend on")
+            contents[name] = _module(found[name])
+        new = {name for content in contents.values() for name in _depends(content)} - contents.keys()
+    shutil.rmtree(folder)
+    folder.mkdir()
+    lines: list[str] = []
+    aliases: list[str] = []
+    for name, content in sorted(contents.items()):
+        (folder / f"{name}.ko").write_bytes(content)
+        lines.append(" ".join([f"{name}.ko:", *(f"{each}.ko" for each in _closure(name, contents))]))
+        aliases += [f"alias {alias.decode()} {name}" for alias in re.findall(rb"\0alias=([^\0]+)\0", content)]
+    (folder / "modules.dep").write_text("\n".join(lines) + "\n", encoding="ascii")
+    (folder / "modules.alias").write_text("\n".join(aliases) + "\n", encoding="ascii")
+
+
+def _module(path: Path) -> bytes:
+    return lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+
+
+def _depends(module: bytes) -> list[str]:
+    """Return the modules that ``module`` says it needs, in the text of its section .modinfo."""
+    found = re.search(rb"\0depends=([\w,-]*)\0", module)
+    return [name.replace("-", "_") for name in found[1].decode().split(",") if name] if found else []
+
+
+def _closure(name: str, contents: dict[str, bytes]) -> list[str]:
+    """Return all that ``name`` needs; what is loaded first stands last, as modprobe reads it."""
+    order: list[str] = []
+
+    def visit(module: str) -> None:
+        for needed in _depends(contents[module]):
+            if needed not in order:
+                visit(needed)
+                order.append(needed)
+
+    visit(name)
+    return order[::-1]
+
+
+def _python(root: Path) -> None:
+    """Add pyroute2, and leave compiled modules only: the guest's processor would compile for seconds."""
+    programs = sorted(root.glob("usr/bin/python3.*"))
+    if len(programs) != 1:
+        raise UserError("kernel image", f"found {len(programs)} Pythons in the packages; accepted: one")
+    python = programs[0]
+    library = root / "usr/lib" / python.name
+    spec = find_spec("pyroute2")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    source = Path(spec.submodule_search_locations[0])
+    shutil.copytree(source, library / "pyroute2", ignore=shutil.ignore_patterns("__pycache__"))
+    compiling = ["-m", "compileall", "-q", "-b", "--invalidation-mode", "unchecked-hash", "-s", str(root), "-p", "/"]
+    _run_python(root, python, *compiling, str(library))
+    for path in library.rglob("*.py"):
+        path.unlink()
+    (root / "usr/bin/python3").symlink_to(python.name)
+
+
+def _run_python(root: Path, python: Path, *arguments: str) -> None:
+    """Run the image's Python on this machine."""
+    command = [*_loader(root), str(python), "-S", "-s", "-B", *arguments]
+    environment = {"PYTHONHOME": str(root / "usr"), "LC_ALL": "C.UTF-8"}
+    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+    if done.returncode:
+        said = (done.stdout + done.stderr).strip().splitlines()
+        raise UserError("kernel image", f"the image's Python: {said[-1] if said else f'status {done.returncode}'}")
+
+
+def _only_needed_libraries(root: Path) -> None:
+    """Drop the libraries that no program and no module of Python's needs."""
+    folder = root / LIBRARIES
+    # Threads that end ask for libgcc_s by name at run time.
+    users = [*root.glob("usr/bin/*"), *root.glob("usr/sbin/*"), *root.glob("usr/lib/python3.*/lib-dynload/*.so")]
+    kept = {"libgcc_s.so.1", "ld-linux-x86-64.so.2"}
+    for user in users:
+        if not user.is_symlink() and user.name != "busybox":
+            kept |= _needs(user, root)
+    keep = {path for name in kept for path in _links(folder / name)}
+    for path in folder.iterdir():
+        if path not in keep:
+            path.unlink()
+
+
+def _needs(program: Path, root: Path) -> set[str]:
+    """Return the names of the libraries that the loader would give ``program``."""
+    command = [*_loader(root), "--list", str(program)]
+    listed = subprocess.run(command, check=False, capture_output=True, text=True).stdout
+    needed = dict(re.findall(r"^\t(\S+) => (\S+)", listed, re.MULTILINE))
+    for name, where in needed.items():
+        if not where.startswith(str(root)):
+            raise UserError("kernel image", f"{program.name} needs {name}, which no package has")
+    return {Path(name).name for name in needed}  # the loader itself is listed by its path
+
+
+def _links(path: Path) -> Iterable[Path]:
+    """Yield ``path`` and, where it is a link, what it leads to."""
+    yield path
+    while path.is_symlink():
+        path = path.parent / path.readlink().name
+        yield path
+
+
+def _loader(root: Path) -> list[str]:
+    """Return the command that runs one of the image's programs on this machine, with the image's libraries."""
+    folder = root / LIBRARIES
+    return [str(folder / "ld-linux-x86-64.so.2"), "--inhibit-cache", "--library-path", str(folder)]
+
+
+def _system(root: Path) -> None:
+    """Add the rest of a system: folders and links."""
+    for folder in ("dev", "etc", "out", "proc", "results", "root", "run", "sys", "tmp", "usr/sbin"):
+        (root / folder).mkdir(exist_ok=True)
+    for link in ("bin", "lib", "lib64", "sbin"):
+        (root / link).symlink_to(f"usr/{link}")
+    for applet in _APPLETS.split():
+        (root / "usr/sbin" / applet).symlink_to("/usr/bin/busybox")
+    (root / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/sh\n", encoding="ascii")
+    (root / "etc/group").write_text("root:x:0:\n", encoding="ascii")

@@ -1,0 +1,139 @@
+"""Bulk flows: a sender that always has data, and a receiver that takes all."""
+
+import errno
+import os
+import select
+import socket
+import struct
+from contextlib import suppress
+from typing import Any
+
+from . import tcpinfo
+from .addresses import Ends
+from .clock import Clock
+from .errors import LabError
+from .loop import Loop
+from .plan import Flow, Plan
+
+_UNSENT_S = 0.01
+_UNSENT_BYTES = (1 << 14, 1 << 18)
+"""How much waits unsent in a sender's socket: some time's worth of the bottleneck, within these bounds.
+
+Enough that TCP is never short of data, and little, since it still goes out when the flow stops.
+"""
+_ABORT = struct.pack("ii", 1, 0)
+"""SO_LINGER: closing throws away what is unsent and resets the connection."""
+
+
+class Sender:
+    """Connects when the flow starts, and keeps the socket's buffer full until it stops."""
+
+    def __init__(self, flow: Flow, ends: Ends, plan: Plan, clock: Clock, loop: Loop) -> None:
+        """Plan the flow's start, stop and samples."""
+        self._flow, self._ends, self._plan, self._clock, self._loop = flow, ends, plan, clock, loop
+        self._socket = _tcp(flow)
+        self._chunk = bytes(_unsent(flow, plan))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, len(self._chunk))
+        self._infos: list[tuple[float, bytes]] = []
+        stop = min(flow.stop_s, plan.duration_s)
+        if flow.start_s >= stop:
+            return
+        for seconds in _sample_times(flow.start_s, stop, plan):
+            loop.at(clock.at(seconds), self._sample)
+        loop.at(clock.at(flow.start_s), self._start)
+        loop.at(clock.at(stop), self._stop)
+        loop.at(clock.at(plan.duration_s), self._abort)
+
+    def results(self) -> dict[str, Any]:
+        """Return what is known of the flow at its end."""
+        return {"tcp_info": [{"t_s": at} | tcpinfo.decode(data) for at, data in self._infos]}
+
+    def _start(self) -> None:
+        self._socket.bind(self._ends.source)
+        status = self._socket.connect_ex(self._ends.sink)
+        if status not in {0, errno.EINPROGRESS}:
+            raise LabError(f"flow {self._flow.name}: connect: {os.strerror(status)}")
+        self._loop.watch(self._socket.fileno(), select.EPOLLOUT, self._fill)
+
+    def _fill(self) -> None:
+        try:
+            self._socket.send(self._chunk)
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            raise LabError(f"flow {self._flow.name}: {error.strerror}") from None
+
+    def _sample(self) -> None:
+        self._infos.append((self._clock.now(), tcpinfo.read(self._socket)))
+
+    def _stop(self) -> None:
+        """What the socket holds still goes out, as when any program closes."""
+        self._sample()
+        self._loop.forget(self._socket.fileno())
+        with suppress(OSError):  # not connected yet
+            self._socket.shutdown(socket.SHUT_WR)
+
+    def _abort(self) -> None:
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
+        self._socket.close()
+
+
+class Receiver:
+    """Accepts the flow's connection and takes what comes."""
+
+    def __init__(self, flow: Flow, ends: Ends, loop: Loop) -> None:
+        """Listen."""
+        self._loop = loop
+        self._listener = _tcp(flow)
+        self._listener.bind(ends.sink)
+        self._listener.listen(1)
+        loop.watch(self._listener.fileno(), select.EPOLLIN, self._accept)
+
+    def _accept(self) -> None:
+        self._connection, _ = self._listener.accept()
+        self._loop.forget(self._listener.fileno())
+        self._listener.close()
+        self._connection.setblocking(False)
+        self._loop.watch(self._connection.fileno(), select.EPOLLIN, self._take)
+
+    def _take(self) -> None:
+        """MSG_TRUNC: the kernel throws the bytes away instead of copying them to us."""
+        try:
+            if self._connection.recv_into(_SINK, len(_SINK), socket.MSG_TRUNC) > 0:
+                return
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            pass
+        self._loop.forget(self._connection.fileno())
+        self._connection.close()
+
+
+_SINK = bytearray(1 << 18)
+
+
+def _unsent(flow: Flow, plan: Plan) -> int:
+    """Return how many bytes may wait unsent in the flow's socket."""
+    shaper = plan.down if flow.direction == "down" else plan.up
+    least, most = _UNSENT_BYTES
+    return min(max(int(shaper.rate_bps / 8 * _UNSENT_S), least), most)
+
+
+def _tcp(flow: Flow) -> socket.socket:
+    """Both ends get the flow's congestion control: DCTCP's receivers, too, answer in its own way."""
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, (flow.cc or "").encode("ascii"))
+    except OSError:
+        raise LabError(f"flow {flow.name}: this kernel has no congestion control {flow.cc}") from None
+    made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, flow.dscp << 2)
+    return made
+
+
+def _sample_times(start_s: float, stop_s: float, plan: Plan) -> list[float]:
+    """Return when TCP_INFO is read: as measuring begins, and each ``sample_s``; the stop reads it too."""
+    times = {plan.warmup_s}
+    if plan.sample_s is not None:
+        times |= {number * plan.sample_s for number in range(1, int(plan.duration_s / plan.sample_s) + 1)}
+    return sorted(seconds for seconds in times if start_s < seconds < stop_s)

@@ -1,0 +1,47 @@
+"""tcpdump at both sides of the bottleneck: each packet's arrival and departure."""
+
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+from .errors import LabError
+from .libc import die_with_parent
+
+_SNAPLEN = 100  # all headers, and a datagram's number
+_BUFFER_KIB = 32768
+
+
+class Capture:
+    """One tcpdump, in the network namespace in which it was started."""
+
+    def __init__(self, device: str, path: Path) -> None:
+        """Start it; it captures when this returns."""
+        command = ["tcpdump", "-i", device, "-n", "-p", "-Z", "root", "-s", str(_SNAPLEN), "-B", str(_BUFFER_KIB)]
+        command += ["--time-stamp-precision=nano", "-w", str(path), "ip"]
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                preexec_fn=die_with_parent,  # noqa: PLW1509 - there are no threads here
+            )
+        except FileNotFoundError:
+            raise LabError("tcpdump: not found; accepted: the program of package tcpdump on PATH") from None
+        assert self._process.stderr is not None
+        said = ""
+        for line in self._process.stderr:
+            said = line.strip()
+            if "listening on" in said:
+                return
+        raise LabError(f"tcpdump on {device}: {said}")
+
+    def stop(self) -> int:
+        """End it, and return how many packets the kernel did not give it."""
+        self._process.send_signal(signal.SIGINT)
+        _, said = self._process.communicate()
+        found = re.search(r"(\d+) packets? dropped by kernel", said)
+        if found is None:
+            raise LabError(f"tcpdump: {said.strip() or 'ended early'}")
+        return int(found[1])

@@ -1,0 +1,26 @@
+"""The run's clock: when it began, by the clock that schedules and by the one that stamps captures."""
+
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The instant 0 of the run."""
+
+    monotonic_ns: int
+    realtime_ns: int
+
+    @staticmethod
+    def starting_in(seconds: float) -> "Clock":
+        """Return the clock of a run that begins in ``seconds``."""
+        ahead = round(seconds * 1e9)
+        return Clock(time.monotonic_ns() + ahead, time.time_ns() + ahead)
+
+    def at(self, seconds: float) -> int:
+        """Return the monotonic time at ``seconds`` of the run."""
+        return self.monotonic_ns + round(seconds * 1e9)
+
+    def now(self) -> float:
+        """Return the seconds since the run began."""
+        return (time.monotonic_ns() - self.monotonic_ns) / 1e9

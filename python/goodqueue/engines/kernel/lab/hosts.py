@@ -1,0 +1,85 @@
+"""The two hosts: one process a side, which serves all flows of its side."""
+
+import gc
+import json
+import os
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from .addresses import ends, sink_side, source_side
+from .bulk import Receiver, Sender
+from .clock import Clock
+from .datagrams import Sink, Source
+from .errors import LabError
+from .libc import die_with_parent
+from .loop import Loop
+from .plan import Plan
+from .topology import Namespace
+
+
+class Host:
+    """The process of one side, forked ahead of the run."""
+
+    def __init__(self, side: str, space: Namespace, plan: Plan, clock: Clock) -> None:
+        """Start the process; its listeners stand before this returns, or it has failed and `results` says why."""
+        self._side = side
+        self._results, write = os.pipe()
+        ready, told = os.pipe()
+        self._process = os.fork()
+        if self._process == 0:
+            os.close(ready)
+            _be_host(side, space, plan, clock, told, write)
+        os.close(write)
+        os.close(told)
+        os.read(ready, 1)
+        os.close(ready)
+
+    def fileno(self) -> int:
+        """Return the descriptor that becomes readable when the process ends."""
+        return self._results
+
+    def results(self) -> dict[str, Any]:
+        """Wait for the process to end, and return what it knows of its flows."""
+        with os.fdopen(self._results, encoding="ascii") as pipe:
+            text = pipe.read()
+        _, status = os.waitpid(self._process, 0)
+        if not text:
+            raise LabError(f"the {self._side}'s process ended with status {os.waitstatus_to_exitcode(status)}")
+        results: dict[str, Any] = json.loads(text)
+        if "error" in results:
+            raise LabError(results["error"])
+        return results
+
+
+def _be_host(side: str, space: Namespace, plan: Plan, clock: Clock, told: int, write: int) -> NoReturn:
+    """Serve the flows of ``side`` until the run is over, then say how they went; never returns."""
+    status = 1
+    try:
+        die_with_parent()
+        with suppress(PermissionError):  # ahead of tc and tcpdump, so that datagrams leave on time
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        gc.disable()  # no pauses; the run ends before garbage would matter
+        space.enter()
+        results = _serve(side, plan, clock, told)
+        status = 0
+    except (LabError, OSError) as error:
+        results = {"error": str(error)}
+    with os.fdopen(write, "w", encoding="ascii") as pipe:
+        json.dump(results, pipe)
+    os._exit(status)
+
+
+def _serve(side: str, plan: Plan, clock: Clock, told: int) -> dict[str, Any]:
+    loop = Loop()
+    sources: dict[str, Sender | Source] = {}
+    sinks: list[Receiver | Sink] = []
+    for flow in plan.flows:
+        between = ends(flow, plan)
+        if source_side(flow) == side:
+            kind = Sender if flow.kind == "bulk" else Source
+            sources[flow.name] = kind(flow, between, plan, clock, loop)
+        if sink_side(flow) == side:
+            sinks.append(Receiver(flow, between, loop) if flow.kind == "bulk" else Sink(flow, between, loop))
+    os.close(told)
+    loop.run(clock.at(plan.duration_s + plan.drain_s))
+    return {name: source.results() for name, source in sources.items()}

@@ -1,0 +1,59 @@
+"""One event loop a side: sockets that are ready, and things that are due."""
+
+import heapq
+import select
+import time
+from collections.abc import Callable
+
+from .libc import wake_on_time
+
+_COARSE_NS = 3_000_000
+"""epoll waits in whole milliseconds; nearer than this to what is due, select's microseconds are waited with."""
+
+
+class Loop:
+    """Calls back when a descriptor is ready or a time has come. Times are nanoseconds of CLOCK_MONOTONIC."""
+
+    def __init__(self) -> None:
+        """Make a loop that waits for nothing."""
+        wake_on_time()
+        self._epoll = select.epoll()
+        self._ready: dict[int, Callable[[], None]] = {}
+        self._due: list[tuple[int, int, Callable[[], None]]] = []
+        self._order = 0
+
+    def watch(self, descriptor: int, events: int, ready: Callable[[], None]) -> None:
+        """Call ``ready`` whenever ``descriptor`` has one of ``events``."""
+        self._ready[descriptor] = ready
+        self._epoll.register(descriptor, events)
+
+    def forget(self, descriptor: int) -> None:
+        """Watch ``descriptor`` no longer."""
+        if self._ready.pop(descriptor, None) is not None:
+            self._epoll.unregister(descriptor)
+
+    def at(self, when_ns: int, due: Callable[[], None]) -> None:
+        """Call ``due`` at ``when_ns``; of equal times, the first that was asked for goes first."""
+        self._order += 1
+        heapq.heappush(self._due, (when_ns, self._order, due))
+
+    def run(self, until_ns: int) -> None:
+        """Run until ``until_ns``."""
+        self.at(until_ns, self._stop)
+        self._running = True
+        while self._running:
+            ahead = self._due[0][0] - time.monotonic_ns()
+            if ahead <= 0:
+                heapq.heappop(self._due)[2]()
+                continue
+            if ahead > _COARSE_NS:
+                events = self._epoll.poll((ahead - _COARSE_NS / 2) / 1e9)
+            else:
+                select.select([self._epoll], [], [], ahead / 1e9)
+                events = self._epoll.poll(0)
+            for descriptor, _ in events:
+                if (ready := self._ready.get(descriptor)) is not None:
+                    ready()
+
+    def _stop(self) -> None:
+        self._running = False

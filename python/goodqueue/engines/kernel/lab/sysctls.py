@@ -1,0 +1,75 @@
+"""The kernel's switches: those that we set in our namespaces, and those that a record tells."""
+
+from pathlib import Path
+
+from .plan import Plan
+
+_PROC = Path("/proc/sys/net")
+
+RECORDED = (
+    "tcp_adv_win_scale",
+    "tcp_autocorking",
+    "tcp_congestion_control",
+    "tcp_dsack",
+    "tcp_early_retrans",
+    "tcp_ecn",
+    "tcp_ecn_fallback",
+    "tcp_fack",
+    "tcp_frto",
+    "tcp_limit_output_bytes",
+    "tcp_moderate_rcvbuf",
+    "tcp_no_metrics_save",
+    "tcp_no_ssthresh_metrics_save",
+    "tcp_notsent_lowat",
+    "tcp_pacing_ca_ratio",
+    "tcp_pacing_ss_ratio",
+    "tcp_recovery",
+    "tcp_reordering",
+    "tcp_retries2",
+    "tcp_rmem",
+    "tcp_sack",
+    "tcp_slow_start_after_idle",
+    "tcp_syn_retries",
+    "tcp_thin_linear_timeouts",
+    "tcp_timestamps",
+    "tcp_tso_win_divisor",
+    "tcp_window_scaling",
+    "tcp_wmem",
+    "tcp_workaround_signed_windows",
+)
+
+#: Set before any interface exists: no IPv6, so that captures hold our packets alone; routes by address only.
+QUIET = {
+    "ipv6/conf/all/disable_ipv6": "1",
+    "ipv6/conf/default/disable_ipv6": "1",
+    "ipv4/conf/all/rp_filter": "0",
+    "ipv4/conf/default/rp_filter": "0",
+    "ipv4/conf/all/send_redirects": "0",
+    "ipv4/conf/default/send_redirects": "0",
+}
+FORWARDING = {"ipv4/ip_forward": "1"}
+
+
+def for_hosts(plan: Plan) -> dict[str, str]:
+    """Return what the hosts' TCP needs: windows that never limit, and no memory of earlier connections."""
+    bdp = max(plan.down.rate_bps, plan.up.rate_bps) * max(plan.rtts_s) / 8
+    most = max(16 << 20, int(8 * bdp))
+    return {
+        "ipv4/tcp_no_metrics_save": "1",
+        "ipv4/tcp_rmem": f"4096 131072 {most}",
+        "ipv4/tcp_wmem": f"4096 16384 {most}",
+    }
+
+
+def write(settings: dict[str, str]) -> None:
+    """Write ``settings`` in this network namespace; a kernel without IPv6 has none of it to switch off."""
+    for name, value in settings.items():
+        path = _PROC / name
+        if path.exists():
+            path.write_text(value, encoding="ascii")
+
+
+def recorded() -> dict[str, str]:
+    """Return the switches of TCP in this namespace, those that this kernel has."""
+    paths = {name: _PROC / "ipv4" / name for name in RECORDED}
+    return {name: " ".join(path.read_text(encoding="ascii").split()) for name, path in paths.items() if path.exists()}

@@ -1,0 +1,43 @@
+"""The kernel's ``struct tcp_info``: what a sender knows of its connection."""
+
+import socket
+import struct
+from itertools import accumulate
+
+#: ``linux/tcp.h``; fields are only ever appended, and those of kernel 6.1 stand here as far as they are wanted.
+_SIZES = [1] * 8 + [4] * 24 + [8] * 4 + [4] * 6 + [8] * 4 + [4] * 2 + [8] * 2 + [4] * 2
+_ENDS = list(accumulate(_SIZES))
+_FORMAT = struct.Struct("=" + "".join({1: "B", 4: "I", 8: "Q"}[size] for size in _SIZES))
+_FIELDS = (
+    *("state", "ca_state", "retransmits", "probes", "backoff", "options", "wscale", "flags"),
+    *("rto_us", "ato_us", "snd_mss", "rcv_mss", "unacked", "sacked", "lost", "retrans", "fackets"),
+    *("last_data_sent", "last_ack_sent", "last_data_recv", "last_ack_recv", "pmtu", "rcv_ssthresh"),
+    *("rtt_us", "rttvar_us", "ssthresh", "cwnd", "advmss", "reordering", "rcv_rtt_us", "rcv_space", "total_retrans"),
+    *("pacing_rate", "max_pacing_rate", "bytes_acked", "bytes_received"),
+    *("segs_out", "segs_in", "notsent_bytes", "min_rtt_us", "data_segs_in", "data_segs_out"),
+    *("delivery_rate", "busy_time_us", "rwnd_limited_us", "sndbuf_limited_us"),
+    *("delivered", "delivered_ce", "bytes_sent", "bytes_retrans", "dsack_dups", "reord_seen"),
+)
+_KEPT = (
+    *("state", "ca_state", "backoff", "rto_us", "snd_mss", "unacked", "sacked", "lost", "retrans", "rtt_us"),
+    *("rttvar_us", "ssthresh", "cwnd", "reordering", "total_retrans", "pacing_rate", "bytes_acked", "notsent_bytes"),
+    *("min_rtt_us", "data_segs_out", "delivery_rate", "busy_time_us", "rwnd_limited_us", "sndbuf_limited_us"),
+    *("delivered", "delivered_ce", "bytes_sent", "bytes_retrans", "dsack_dups", "reord_seen"),
+)
+_UNLIMITED = 0x7FFFFFFF
+"""What stands for a slow-start threshold that was never set."""
+
+
+def read(connection: socket.socket) -> bytes:
+    """Return the structure as it is; `decode` can wait until the run is over."""
+    return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _FORMAT.size)
+
+
+def decode(data: bytes) -> dict[str, int | None]:
+    """Return the structure by names; a kernel older than a field leaves it out, which is null here."""
+    values = _FORMAT.unpack(data.ljust(_FORMAT.size, b"\0"))
+    known = {name: value if end <= len(data) else None for name, value, end in zip(_FIELDS, values, _ENDS, strict=True)}
+    info = {name: known[name] for name in _KEPT}
+    if info["ssthresh"] == _UNLIMITED:
+        info["ssthresh"] = None
+    return info

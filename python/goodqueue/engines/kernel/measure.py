@@ -1,0 +1,342 @@
+"""From what the laboratory left to the record that the simulator, too, would give.
+
+Definitions are those of ``crates/netsim/src/record.rs``. What the kernel does not tell is None: why a packet was
+dropped, a law's drop probability, and timeouts where several senders share a namespace, which counts them.
+
+When a packet was dropped is not seen, only that it never left: it counts from its arrival.
+"""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from goodqueue.engines.kernel import tc
+from goodqueue.engines.kernel.distribution import jain, percent, percentiles_ms, rounded, summary
+from goodqueue.engines.kernel.lab.plan import Flow as Planned
+from goodqueue.engines.kernel.lab.plan import Plan
+from goodqueue.engines.kernel.sightings import Journey, Packets, Sightings, read
+from goodqueue.errors import UserError
+from goodqueue.record import (
+    App,
+    Fairness,
+    Flow,
+    FlowSeries,
+    Kernel,
+    PacketSeries,
+    Queue,
+    QueueSeries,
+    Record,
+    Scenario,
+    Series,
+)
+from goodqueue.scenario import seconds
+
+BIN_NS = 5_000_000_000
+SLACK_NS = 250_000_000
+"""Between reading a queue's counters and writing down when: a program is started for it."""
+
+COUNTERS = (
+    "bytes", "packets", "drops", "overlimits", "requeues", "drop_overlimit", "drop_overmemory", "ecn_mark", "ce_mark",
+    "early", "marked", "pdrop", "other", "matched", "earlydrop", "penaltydrop", "bucketdrop", "queuedrop", "childdrop",
+)  # fmt: skip
+"""Of what `tc -s` shows, what counts on; the rest is a state."""
+
+
+def record(scenario: Scenario, plan: Plan, folder: Path, where: str) -> Record:
+    """Return the record of the run of ``plan``, made from the resolved ``scenario``, whose results are in ``folder``.
+
+    ``where`` is ``host`` or ``vm``. Raises UserError where captures and `tc`'s own counters disagree.
+    """
+    lab = json.loads((folder / "lab.json").read_bytes())
+    return _Measuring(scenario, plan, lab, read(folder, plan, lab)).record(where)
+
+
+class _Measuring:
+    """One run's results."""
+
+    def __init__(self, scenario: Scenario, plan: Plan, lab: dict[str, Any], seen: Sightings) -> None:
+        self.scenario, self.plan, self.lab, self.seen = scenario, plan, lab, seen
+        self.begin, self.end = _ns(plan.warmup_s), _ns(plan.duration_s)
+
+    def record(self, where: str) -> Record:
+        from goodqueue import _goodqueue
+
+        for way, packets in self.seen.queues.items():
+            check(way, packets, self.lab["qdisc_stats"][way])
+        lines = self._lines()
+        flows = list(enumerate(self.plan.flows))
+        result = Record(
+            schema=1,
+            engine="kernel",
+            version=_goodqueue.VERSION,
+            seed=self.plan.seed,
+            scenario=self.scenario,
+            queues={way: self._queue(way, lines[way]) for way in ("down", "up")},
+            flows=[self._flow(place, flow) for place, flow in flows if flow.kind != "ping"],
+            fairness=self._fairness(),
+            apps=[self._app(flow) for flow in self.plan.flows if flow.kind == "ping"],
+            kernel=self._kernel(where),
+        )
+        if (series := self._series()) is not None:
+            result["series"] = series
+        return result
+
+    def _lines(self) -> dict[str, str]:
+        bottleneck = self.scenario["bottleneck"]
+        return {"down": bottleneck["qdisc"], "up": bottleneck["up"]["qdisc"]}
+
+    def _rate_bps(self, way: str) -> int:
+        return (self.plan.down if way == "down" else self.plan.up).rate_bps
+
+    def _queue(self, way: str, line: str) -> Queue:
+        packets, begin, end = self.seen.queues[way], self.begin, self.end
+        offered, forwarded = packets.arrived(begin, end), packets.departed(begin, end)
+        dropped, marked = int(np.sum(offered & ~packets.left)), int(np.sum(forwarded & packets.marked))
+        delays = (packets.departure - packets.arrival)[forwarded]
+        count, seconds_measured = int(np.sum(offered)), (end - begin) / 1e9
+        return Queue(
+            qdisc=line,
+            utilisation_percent=rounded(100 * self._busy_ns(way) / (end - begin)),
+            throughput_mbps=rounded(float(np.sum(packets.length[forwarded])) * 8e-6 / seconds_measured),
+            delay_ms=summary(delays),
+            delay_percentiles_ms=percentiles_ms(delays, range(101)),
+            packets={
+                "offered": count,
+                "forwarded": int(np.sum(forwarded)),
+                "dropped": dropped,
+                "marked": marked,
+                "queued_at_start": int(np.sum(packets.left & (packets.arrival < begin) & (packets.departure >= begin))),
+                "queued_at_end": int(np.sum(packets.left & (packets.arrival <= end) & (packets.departure > end))),
+            },
+            drop_percent=percent(dropped, count),
+            mark_percent=percent(marked, count),
+            drops_by_reason=None,
+            marks_by_reason=None,
+        )
+
+    def _busy_ns(self, way: str) -> float:
+        """Return how long the wire was occupied: a packet leaves when its transmission begins."""
+        packets = self.seen.queues[way]
+        starts = packets.departure[packets.left].astype(np.float64)
+        ends = starts + packets.length[packets.left] * 8e9 / self._rate_bps(way)
+        return float(np.sum(np.maximum(0.0, np.minimum(ends, self.end) - np.maximum(starts, self.begin))))
+
+    def _measured_s(self, flow: Planned) -> float:
+        begin, end = max(_ns(flow.start_s), self.begin), min(_ns(flow.stop_s), self.end)
+        return max(0, end - begin) / 1e9
+
+    def _goodput_mbps(self, place: int) -> float:
+        flow, journey = self.plan.flows[place], self.seen.journeys[place]
+        # What arrives after the stop was sent before, and belongs to no rate.
+        after = journey.delivered(min(_ns(flow.stop_s), self.end) + 1)
+        measured_s = self._measured_s(flow)
+        delivered = max(0, after - journey.delivered(self.begin))
+        return rounded(delivered * 8e-6 / measured_s) if measured_s else 0.0
+
+    def _fates(self, place: int) -> tuple[int, int]:
+        """Return how many packets the flow's sender offered to the bottleneck, and how many of them were dropped."""
+        packets = self.seen.queues[self.plan.flows[place].direction]
+        offered = packets.arrived(self.begin, self.end) & (packets.flow == place)
+        return int(np.sum(offered)), int(np.sum(offered & ~packets.left))
+
+    def _flow(self, place: int, flow: Planned) -> Flow:
+        journey = self.seen.journeys[place]
+        tcp = flow.kind == "bulk"
+        offered, dropped = self._fates(place)
+        return Flow(
+            name=flow.name,
+            kind=flow.kind,
+            direction=flow.direction,
+            cc=flow.cc if tcp else None,
+            start_s=rounded(flow.start_s),
+            goodput_mbps=self._goodput_mbps(place),
+            rtt_ms=_as_dict(summary(journey.rtt[self._within(journey.rtt_at)])),
+            retransmitted=int(np.sum(self._within(journey.resent_at))),
+            timeouts=self._timeouts(flow) if tcp else 0,
+            loss_percent=percent(dropped, offered),
+            goodput_5s_mbps=self._bins(flow, journey),
+        )
+
+    def _within(self, times: Any) -> Any:
+        return (times >= self.begin) & (times <= self.end)
+
+    def _timeouts(self, flow: Planned) -> int | None:
+        """Return the sender's timeouts; None where it shares its host, which counts them, with others."""
+        if sum(other.kind == "bulk" and other.direction == flow.direction for other in self.plan.flows) > 1:
+            return None
+        side = "server" if flow.direction == "down" else "client"
+        count: int = self.lab["netstat"][side].get("TcpExt.TCPTimeouts", 0)
+        return count
+
+    def _bins(self, flow: Planned, journey: Journey) -> dict[str, float | None] | None:
+        """Return quantiles of the goodput in bins of five seconds in which the flow was there throughout."""
+        ends = range(self.begin + BIN_NS, self.end + 1, BIN_NS)
+        whole = [end for end in ends if _ns(flow.start_s) + BIN_NS <= end <= _ns(flow.stop_s)]
+        counts = sorted(journey.delivered(end) - journey.delivered(end - BIN_NS) for end in whole)
+        if not counts:
+            return None
+        ranks = {
+            name: max(1, -(-share * len(counts) // 100)) for name, share in (("p10", 10), ("p50", 50), ("p90", 90))
+        }
+        return {name: rounded(counts[rank - 1] * 8e-6 / (BIN_NS / 1e9)) for name, rank in ranks.items()}
+
+    def _fairness(self) -> Fairness:
+        bulk = [place for place, flow in enumerate(self.plan.flows) if flow.kind == "bulk"]
+        direction = self.plan.flows[bulk[0]].direction if bulk else None
+        sharing = [
+            place
+            for place in bulk
+            if self.plan.flows[place].direction == direction and self._measured_s(self.plan.flows[place]) > 0
+        ]
+        fates = [self._fates(place) for place in sharing]
+        losses = [dropped / offered if offered else 0.0 for offered, dropped in fates]
+        return Fairness(jain_goodput=jain([self._goodput_mbps(place) for place in sharing]), jain_drops=jain(losses))
+
+    def _app(self, flow: Planned) -> App:
+        pings = [ping for ping in self.lab["flows"][flow.name]["pings"] if self.begin <= _ns(ping[1]) <= self.end]
+        home = [(number, rtt) for number, sent, rtt in pings if rtt is not None and _ns(sent + rtt) <= self.end]
+        # Those still under way at the end are not lost.
+        settled = max(number for number, _ in home) - pings[0][0] + 1 if home else len(pings)
+        return App(
+            name=flow.name,
+            kind=flow.kind,
+            rtt_ms=_as_dict(summary(np.array([_ns(rtt) for _, rtt in home], dtype=np.int64))),
+            sent=len(pings),
+            received=len(home),
+            loss_percent=percent(settled - len(home), settled),
+        )
+
+    def _series(self) -> Series | None:
+        asked = self.scenario.get("series")
+        if asked is None:
+            return None
+        interval = asked.get("interval")
+        every = None if interval is None else _ns(seconds(interval))
+        ends = [] if every is None else list(range(every, self.end + 1, every))
+        result = Series(
+            interval_s=None if every is None else every / 1e9,
+            time_s=[end / 1e9 for end in ends],
+            queues={way: _queue_series(packets, ends) for way, packets in self.seen.queues.items()},
+            flows=[]
+            if every is None
+            else [self._flow_series(place, ends, every) for place in range(len(self.plan.flows))],
+        )
+        if (window := asked.get("packets")) is not None:
+            begin, end = _ns(seconds(window["from"])), _ns(seconds(window["to"]))
+            result["packets"] = {way: _packet_series(packets, begin, end) for way, packets in self.seen.queues.items()}
+        return result
+
+    def _flow_series(self, place: int, ends: list[int], every: int) -> FlowSeries:
+        flow, journey = self.plan.flows[place], self.seen.journeys[place]
+        delivered = [journey.delivered(time) for time in [0, *ends]]
+        samples = self.lab["flows"][flow.name].get("tcp_info") or []
+        times = np.array([_ns(sample["t_s"]) for sample in samples], dtype=np.int64)
+
+        def cwnd(end: int) -> float | None:
+            if not len(times):
+                return None
+            nearest = int(np.argmin(np.abs(times - end)))
+            found: float = samples[nearest]["cwnd"]
+            return found if 2 * abs(int(times[nearest]) - end) < every else None
+
+        rates: list[float | None] = [
+            rounded((after - before) * 8e-6 / (every / 1e9)) for before, after in pairwise(delivered)
+        ]
+        return FlowSeries(name=flow.name, cwnd_packets=[cwnd(end) for end in ends], goodput_mbps=rates)
+
+    def _kernel(self, where: str) -> Kernel:
+        return Kernel(
+            release=self.lab["kernel"],
+            where=where,
+            clock="virtual" if where == "vm" else "real",
+            tc=self.lab["tc"],
+            shaper={"down": self.plan.down.shaper, "up": self.plan.up.shaper},
+            sysctls=self.lab["sysctls"],
+            qdisc_stats={way: _counted(snapshots) for way, snapshots in self.lab["qdisc_stats"].items()},
+            capture_lost=sum(self.lab["capture_dropped"].values()),
+        )
+
+
+def check(way: str, packets: Packets, snapshots: list[dict[str, Any]]) -> None:
+    """Compare what the captures saw with the discipline's own counters, at each time that they were read.
+
+    Raises UserError where they disagree: then one of them is not to be trusted, and nothing is measured.
+    """
+    for snapshot in snapshots:
+        at = _ns(snapshot["t_s"])
+        leaf = _leaf(way, snapshot)
+        waiting = leaf["qlen"]
+        expected = {
+            "packets offered": (leaf["packets"] + leaf["drops"] + waiting, packets.arrival),
+            "packets forwarded": (leaf["packets"], packets.departure[packets.left]),
+        }
+        if snapshot is snapshots[-1]:
+            if waiting:
+                raise UserError(
+                    f"kernel: {way}: {waiting} packets still waited when the captures ended; accepted: none"
+                )
+            expected["packets dropped"] = (leaf["drops"], packets.arrival[~packets.left])
+        for what, (counted, times) in expected.items():
+            least, most = int(np.sum(times <= at - SLACK_NS)), int(np.sum(times <= at + SLACK_NS))
+            if not least <= counted <= most:
+                seen = f"{least}" if least == most else f"{least} to {most}"
+                raise UserError(
+                    f"kernel: {way}: captures and tc disagree at {snapshot['t_s']:.3f} s: {what}: {seen} and {counted}"
+                )
+
+
+def _leaf(way: str, snapshot: dict[str, Any]) -> dict[str, Any]:
+    for qdisc in snapshot["qdiscs"]:
+        if qdisc["handle"] == tc.LEAF:
+            found: dict[str, Any] = qdisc
+            return found
+    raise UserError(f"kernel: {way}: tc shows no qdisc {tc.LEAF}; accepted: the scenario's discipline there")
+
+
+def _counted(snapshots: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what each discipline counted over the measured time: from the first reading to the second."""
+    before = {qdisc["handle"]: qdisc for qdisc in snapshots[0]["qdiscs"]}
+    return [
+        {"kind": qdisc["kind"], "handle": qdisc["handle"], **_since(before[qdisc["handle"]], qdisc)}
+        for qdisc in snapshots[1]["qdiscs"]
+    ]
+
+
+def _since(before: dict[str, Any], after: dict[str, Any]) -> dict[str, int]:
+    return {name: after[name] - before.get(name, 0) for name in COUNTERS if name in after}
+
+
+def _queue_series(packets: Packets, ends: list[int]) -> QueueSeries:
+    """The backlog is of packets that leave in the end: when the others were dropped is not seen."""
+    departures, arrivals = packets.departure[packets.left], packets.arrival[packets.left]
+    order = np.argsort(departures, kind="stable")
+    sums = np.concatenate([[0], np.cumsum((departures - arrivals)[order])])
+    gone = [int(count) for count in np.searchsorted(departures[order], ends, side="left")]
+    come = [int(count) for count in np.searchsorted(arrivals, ends, side="left")]
+    means = [
+        rounded(float(sums[after] - sums[before]) / (after - before) / 1e6) if after > before else None
+        for before, after in pairwise([0, *gone])
+    ]
+    return QueueSeries(
+        delay_ms=means,
+        backlog_packets=[before - after for before, after in zip(come, gone, strict=True)],
+        drop_probability=[None] * len(ends),
+    )
+
+
+def _packet_series(packets: Packets, begin: int, end: int) -> PacketSeries:
+    chosen = np.flatnonzero(packets.departed(begin, end - 1))
+    chosen = chosen[np.argsort(packets.departure[chosen], kind="stable")]
+    delays = packets.departure[chosen] - packets.arrival[chosen]
+    return PacketSeries(time_s=(packets.departure[chosen] / 1e9).tolist(), delay_ms=(delays / 1e6).tolist())
+
+
+def _as_dict(found: Any) -> dict[str, float | None] | None:
+    return None if found is None else dict(found)
+
+
+def _ns(seconds_of_run: float) -> int:
+    return round(seconds_of_run * 1e9)

@@ -1,0 +1,111 @@
+"""Debian packages as files: which ones the image needs, and what is in them. Nothing is installed, without root.
+
+``apt-get download`` fetches from wherever this machine's apt does, and checks what it fetched.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from goodqueue.errors import UserError
+
+WANTED = ("linux-image-amd64", "busybox-static", "iproute2", "tcpdump", "python3-minimal", "libpython3-stdlib")
+"""What the laboratory needs: a kernel, a shell for the first process, ``tc``, ``tcpdump``, Python."""
+
+_FOLLOWED = re.compile(r"(lib|zlib|linux-image-|python3\.\d+-minimal)[\w.+-]*$")
+"""Dependencies that hold files for the image: libraries, and what the names above stand for in this release. The rest
+is about installing (debconf, adduser, initramfs-tools)."""
+
+_URI = re.compile(r"'(?P<uri>[^']*)' (?P<file>\S+) \d+ (?P<digest>\S+)$")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Package:
+    """One package as apt would fetch it."""
+
+    name: str
+    version: str
+    file: str
+    digest: str
+
+
+def missing_program() -> str | None:
+    """Return the first of Debian's programs that this machine has not, or None where an image can be made."""
+    return next((name for name in ("apt-get", "apt-cache", "dpkg-deb", "dpkg") if shutil.which(name) is None), None)
+
+
+def resolve() -> list[Package]:
+    """Return the packages that apt would fetch now, ordered by name. Raises UserError where apt cannot say."""
+    if (lacking := missing_program()) is not None:
+        raise UserError("kernel image", f"found no {lacking}; accepted: a Debian system, whose packages make the image")
+    if (found := _output(["dpkg", "--print-architecture"]).strip()) != "amd64":
+        raise UserError("kernel image", f"found a Debian system of architecture {found}; accepted: amd64")
+    names: set[str] = set()
+    new = set(WANTED)
+    while new:
+        names |= new
+        new = _dependencies(sorted(new)) - names
+    lines = _apt_get("--print-uris", *sorted(names)).splitlines()
+    return sorted(_package(match) for line in lines if (match := _URI.match(line)))
+
+
+def _package(match: re.Match[str]) -> Package:
+    name, version, _ = unquote(match["file"]).rsplit("_", 2)
+    return Package(name, version, match["file"], match["digest"])
+
+
+def _dependencies(names: list[str]) -> set[str]:
+    """Return the followed packages that ``names`` depend on directly; of alternatives the first."""
+    chosen: set[str] = set()
+    alternative = False
+    for line in _output(["apt-cache", "depends", "--important", *names]).splitlines():
+        kind, colon, name = line.strip().partition(": ")
+        if not colon:
+            continue
+        if not alternative and _FOLLOWED.match(name):
+            chosen.add(name)
+        alternative = kind.startswith("|")
+    return chosen
+
+
+def download(packages: list[Package], folder: Path) -> None:
+    """Fetch ``packages`` into ``folder``."""
+    _apt_get(*(f"{package.name}={package.version}" for package in packages), folder=folder)
+    for package in packages:
+        if not (folder / package.file).is_file():
+            raise UserError("kernel image", f"apt-get download left no {package.file}")
+
+
+def members(package: Path) -> Iterator[tuple[str, tarfile.TarInfo, tarfile.TarFile]]:
+    """Yield what ``package`` holds, by its path in a system where /bin, /sbin and /lib lie in /usr."""
+    command = ["dpkg-deb", "--fsys-tarfile", str(package)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        with tarfile.open(fileobj=process.stdout, mode="r|") as archive:
+            for member in archive:
+                path = member.name.removeprefix("./")
+                yield (f"usr/{path}" if path.startswith(("bin/", "sbin/", "lib/", "lib64/")) else path), member, archive
+
+
+def _apt_get(*arguments: str, folder: Path | None = None) -> str:
+    return _output(["apt-get", "download", "--quiet", *arguments], folder)
+
+
+def _output(command: list[str], folder: Path | None = None) -> str:
+    """Return what ``command`` prints. Raises UserError with its own last complaint where it fails."""
+    environment = os.environ | {"LC_ALL": "C"}
+    done = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
+    if done.returncode:
+        complaints = [line for line in done.stderr.splitlines() if line.startswith("E: ")] or done.stderr.splitlines()
+        said = complaints[0].removeprefix("E: ") if complaints else f"exit status {done.returncode}"
+        verb = " ".join(command[:2])
+        raise UserError(
+            "kernel image", f"{verb}: {said}; accepted: packages that apt can fetch (as root: apt-get update)"
+        )
+    return done.stdout

@@ -1,0 +1,99 @@
+"""From a resolved scenario to what the laboratory builds. What Linux cannot run is refused before anything starts."""
+
+import json
+
+from goodqueue.engines.kernel import tc
+from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper
+from goodqueue.errors import UserError, quoted
+from goodqueue.record import Scenario
+from goodqueue.scenario import seconds, to_json
+
+KINDS = ("bulk", "cbr", "ping")
+STACKS = ("linux-6.x",)
+CONGESTION_CONTROLS = (
+    "reno", "cubic", "bbr", "bic", "cdg", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable",
+    "vegas", "veno", "westwood", "yeah",
+)  # fmt: skip
+"""What Debian's kernel 6.1 has, built in or as a module."""
+
+MOST_RTTS = 16
+"""Bands of the delay node's prio."""
+
+FIRST_PORT = 10_000
+MOST_FLOWS = 10_000
+"""Receivers' ports; senders' are as many further on, below those that Linux hands out by itself."""
+
+LONGEST_DRAIN_S = 60.0
+
+
+def plan(scenario: Scenario) -> Plan:
+    """Return what runs the resolved ``scenario``. Raises UserError: the key, what was found, what is accepted."""
+    from goodqueue import _goodqueue
+
+    if scenario.get("change"):
+        raise UserError("change", f"found {len(scenario['change'])}; accepted by the kernel engine: none")
+    for index, traffic in enumerate(scenario["traffic"]):
+        _check_traffic(f"traffic[{index}]", traffic)
+    down = scenario["bottleneck"]
+    shapers = {
+        "down": _shaper("bottleneck", down["rate"], down["qdisc"]),
+        "up": _shaper("bottleneck.up", down["up"]["rate"], down["up"]["qdisc"]),
+    }
+    outlines = json.loads(_goodqueue.flows(to_json(scenario)))
+    if len(outlines) > MOST_FLOWS:
+        raise UserError(
+            "traffic", f"found {len(outlines)} flows in all; accepted by the kernel engine: at most {MOST_FLOWS}"
+        )
+    rtts_s = sorted({outline["rtt_s"] for outline in outlines})
+    if len(rtts_s) > MOST_RTTS:
+        accepted = f"at most {MOST_RTTS}"
+        raise UserError("traffic.rtt", f"found {len(rtts_s)} distinct RTTs; accepted by the kernel engine: {accepted}")
+    flows = [
+        Flow(**{key: value for key, value in outline.items() if key != "stack"}, port=FIRST_PORT + index)
+        for index, outline in enumerate(outlines)
+    ]
+    lines = {"down": down["qdisc"], "up": down["up"]["qdisc"]}
+    drains_s = [_drain_s(tc.parse(lines[way]), shaper.rate_bps) for way, shaper in shapers.items()]
+    every = (scenario.get("series") or {}).get("interval")
+    return Plan(
+        duration_s=seconds(scenario["duration"]),
+        warmup_s=seconds(scenario["warmup"]),
+        seed=scenario["seed"],
+        **shapers,
+        rtts_s=rtts_s,
+        flows=flows,
+        sample_s=None if every is None else seconds(every),
+        drain_s=1.0 + rtts_s[-1] + max(drains_s),
+    )
+
+
+def _check_traffic(key: str, traffic: Scenario) -> None:
+    """Refuse what Linux's TCP, or the laboratory's hosts, do not do."""
+    checks = (("kind", KINDS), ("stack", STACKS), ("cc", CONGESTION_CONTROLS))
+    for name, accepted in checks:
+        found = traffic.get(name)
+        if found is not None and found not in accepted:
+            raise UserError(
+                f"{key}.{name}", f"found {quoted(found)}; accepted by the kernel engine: {', '.join(accepted)}"
+            )
+
+
+def _shaper(key: str, rate: str, line: str) -> Shaper:
+    from goodqueue import _goodqueue
+
+    rate_bps = _goodqueue.rate_bps(rate)
+    try:
+        return Shaper(rate_bps=rate_bps, shaper=tc.shaper(line), tc=tc.translate(line, rate_bps))
+    except UserError as error:
+        raise UserError(f"{key}.qdisc", str(error)) from None
+
+
+def _drain_s(line: tc.Line, rate_bps: int) -> float:
+    """Return how long a full queue takes to run empty: what still waited when the captures end would look lost."""
+    from goodqueue import _goodqueue
+
+    if (own := tc.own_rate(line)) is not None:
+        rate_bps = _goodqueue.rate_bps(own)
+    if line.child is not None:
+        return _drain_s(tc.parse(line.child), rate_bps)
+    return min(LONGEST_DRAIN_S, tc.limit_frames(line) * tc.FULL_FRAME * 8 / rate_bps)

@@ -1,0 +1,155 @@
+"""What the captures saw, as columns: each packet's arrival and departure, each flow's data.
+
+Times are whole nanoseconds of the run: 0 is when its traffic began.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goodqueue.engines.kernel.lab.plan import Flow, Plan
+from goodqueue.errors import UserError
+
+Nanoseconds = NDArray[np.int64]
+CE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Packets:
+    """One direction's packets in the order of their arrival at the queue."""
+
+    arrival: Nanoseconds
+    departure: Nanoseconds
+    """Of those that left; of others without meaning."""
+    left: NDArray[np.bool_]
+    """Whether the packet left at all: else it was dropped."""
+    length: NDArray[np.int64]
+    """Bytes of the frame."""
+    flow: NDArray[np.int64]
+    """The flow's place in the plan; -1 for what belongs to none."""
+    marked: NDArray[np.bool_]
+    """Whether it was set to CE here."""
+
+    def departed(self, begin: int, end: int) -> NDArray[np.bool_]:
+        """Return which packets left between two times, both included."""
+        return self.left & (self.departure >= begin) & (self.departure <= end)
+
+    def arrived(self, begin: int, end: int) -> NDArray[np.bool_]:
+        """Return which packets arrived between two times, both included."""
+        return (self.arrival >= begin) & (self.arrival <= end)
+
+
+@dataclass(frozen=True, slots=True)
+class Journey:
+    """What became of one flow's data."""
+
+    delivered_at: Nanoseconds
+    """When the receiver had more of them."""
+    delivered_bytes: NDArray[np.int64]
+    """How many it had then, from the first on: of TCP in order and without headers, of datagrams whole frames."""
+    rtt_at: Nanoseconds
+    """When the sender could take a sample of the round-trip time."""
+    rtt: Nanoseconds
+    resent_at: Nanoseconds
+    """When the sender sent data again."""
+
+    def delivered(self, time: int) -> int:
+        """Return how many bytes the receiver had before ``time``."""
+        count = int(np.searchsorted(self.delivered_at, time, side="left"))
+        return int(self.delivered_bytes[count - 1]) if count else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sightings:
+    """What both captures tell of a run."""
+
+    queues: dict[str, Packets]
+    """By direction."""
+    journeys: list[Journey]
+    """By the flow's place in the plan."""
+
+
+def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
+    """Read the captures that the laboratory left in ``folder``. Raises UserError."""
+    from goodqueue import _goodqueue
+
+    try:
+        captured = _goodqueue.read_captures(str(folder / "r-wan.pcap"), str(folder / "r-cli.pcap"))
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    places = {_ends(flow, lab["flows"][flow.name]): place for place, flow in enumerate(plan.flows)}
+    known = [(found["protocol"], found["server"], found["client"]) for found in captured["flows"]]
+    place_of = np.array([places.get(ends, -1) for ends in known] + [-1], dtype=np.int64)
+    origin: int = lab["start_ns"]
+    queues = {way: _packets(queue, place_of, origin) for way, queue in captured["queues"].items()}
+    transfers = {
+        places[ends]: found["transfers"] for ends, found in zip(known, captured["flows"], strict=True) if ends in places
+    }
+    journeys = []
+    for place, flow in enumerate(plan.flows):
+        if flow.kind == "bulk":
+            journeys.append(_tcp(flow, transfers.get(place), origin))
+        else:
+            journeys.append(_datagrams(flow, place, queues[flow.direction]))
+    return Sightings(queues, journeys)
+
+
+def _ends(flow: Flow, seen: dict[str, Any]) -> tuple[int, tuple[str, int], tuple[str, int]]:
+    """Return protocol, server and client of a flow as the captures have them."""
+    source, sink = (seen["local"][0], seen["local"][1]), (seen["remote"][0], seen["remote"][1])
+    server, client = (source, sink) if flow.direction == "down" else (sink, source)
+    return 6 if flow.kind == "bulk" else 17, server, client
+
+
+def _column(data: bytes, kind: str) -> NDArray[np.int64]:
+    return np.frombuffer(data, dtype=kind).astype(np.int64)
+
+
+def _packets(queue: Any, place_of: NDArray[np.int64], origin: int) -> Packets:
+    departure = _column(queue["departure_ns"], "<i8")
+    ecn_in, ecn_out = _column(queue["ecn_in"], "u1"), _column(queue["ecn_out"], "u1")
+    return Packets(
+        arrival=_column(queue["arrival_ns"], "<i8") - origin,
+        departure=departure - origin,
+        left=departure >= 0,
+        length=_column(queue["length"], "<u4"),
+        flow=place_of[_column(queue["flow"], "<u4")],
+        marked=(departure >= 0) & (ecn_in != CE) & (ecn_out == CE),
+    )
+
+
+def _tcp(flow: Flow, transfers: Any, origin: int) -> Journey:
+    """The delay node is between the router and the servers, so a server's times are half an RTT off the router's."""
+    half = round(flow.rtt_s * 1e9 / 2)
+    if transfers is None:  # it never got as far as the router
+        transfer = dict.fromkeys(("delivered_at_ns", "delivered_bytes", "rtt_at_ns", "rtt_ns", "resent_at_ns"), b"")
+    else:
+        transfer = transfers[flow.direction]
+    down = flow.direction == "down"
+    times = {name: _column(data, "<i8") for name, data in transfer.items()}
+    return Journey(
+        # The receiver's ACK is seen at once where the client is the receiver; a server's has travelled by then.
+        delivered_at=times["delivered_at_ns"] - origin - (0 if down else half),
+        delivered_bytes=times["delivered_bytes"],
+        # A client hears at once what leaves the router; a server half an RTT later, of what it sent half an RTT before.
+        rtt_at=times["rtt_at_ns"] - origin + (half if down else 0),
+        rtt=times["rtt_ns"] + (2 * half if down else 0),
+        resent_at=times["resent_at_ns"] - origin - (half if down else 0),
+    )
+
+
+def _datagrams(flow: Flow, place: int, packets: Packets) -> Journey:
+    chosen = packets.left & (packets.flow == place)
+    order = np.argsort(packets.departure[chosen], kind="stable")
+    travelled = 0 if flow.direction == "down" else round(flow.rtt_s * 1e9 / 2)
+    none = np.array([], dtype=np.int64)
+    return Journey(
+        delivered_at=packets.departure[chosen][order] + travelled,
+        delivered_bytes=np.cumsum(packets.length[chosen][order]),
+        rtt_at=none,
+        rtt=none,
+        resent_at=none,
+    )

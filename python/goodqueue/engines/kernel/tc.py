@@ -1,0 +1,306 @@
+"""From a qdisc's canonical line to the words of Linux's ``tc``, for what kernel 6.1 and iproute2 6.1 have.
+
+Our words are `tc`'s, so most pass as they are. What `tc` lacks is refused by name, never left out: a parameter that
+does nothing here (``noecn`` where `tc` knows ``ecn`` alone) goes unsaid, one that would do something is an error.
+Times go as whole microseconds, which is what `tc` keeps.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from goodqueue import discipline
+from goodqueue.errors import UserError, quoted
+
+LEAF = "10:"
+"""The handle of the scenario's discipline: its counters are the queue's."""
+
+FULL_FRAME = 1514
+
+TELL_IDLE = ("red", "choke")
+"""Disciplines whose average decays while the link idles. htb never asks an empty child for a packet, so these would
+never learn of it: their average would freeze above ``max`` and drop everything for good."""
+
+HOLD_BACK = ("tbf", "htb")
+"""Disciplines that hold packets back themselves; htb takes a child that has packets and gives none for broken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A canonical line, understood."""
+
+    name: str
+    values: dict[str, str | bool]
+    """By parameter: its text, or whether a flag is on. What the line leaves unset is not there."""
+    child: str | None
+    """The line of the discipline inside."""
+
+    def text(self, name: str) -> str | None:
+        """Return the text of parameter ``name``, if it is set."""
+        value = self.values.get(name)
+        return value if isinstance(value, str) else None
+
+    def refuse(self, name: str, accepted: str) -> UserError:
+        """Return the refusal of parameter ``name``."""
+        value = self.values[name]
+        found = f"{name} {value}" if isinstance(value, str) else name if value else f"no{name}"
+        return UserError(f"found {quoted(f'{self.name} {found}')}; accepted by the kernel engine: {accepted}")
+
+
+def translate(line: str, rate_bps: int, parent: str = "1:1", handle: str = LEAF) -> list[list[str]]:
+    """Return the commands that make the discipline of a canonical ``line`` on a link of ``rate_bps``.
+
+    Each is the words after ``tc qdisc add dev DEV``, or where the first is ``class`` after ``tc class add dev DEV``;
+    outermost first. Raises UserError, without the key, for what the kernel has not.
+    """
+    if discipline.is_python(line):
+        raise UserError(f"found {quoted(line)}, which is written in Python; accepted by the kernel engine: {known()}")
+    parsed = parse(line)
+    make = DISCIPLINES.get(parsed.name)
+    if make is None:
+        raise UserError(
+            f"found {quoted(parsed.name)}, which Linux 6.1 has not; accepted by the kernel engine: {known()}"
+        )
+    variant = parsed.text("variant")
+    if variant not in (None, "linux"):
+        raise parsed.refuse("variant", "variant linux")
+    return make(parsed, rate_bps, ["parent", parent, "handle", handle])
+
+
+def known() -> str:
+    """Return the disciplines that the engine can run, for refusals."""
+    return ", ".join(DISCIPLINES)
+
+
+def shaper(line: str) -> str:
+    """Return which of Linux's disciplines plays the serial link above that of ``line``: ``htb`` or ``cbs``.
+
+    cbs asks until the queue is empty, as a network card does; htb is nearer to the exact rate.
+    """
+    parsed = parse(line)
+    holds_back = parsed.name in HOLD_BACK or own_rate(parsed) is not None
+    return "cbs" if parsed.name in TELL_IDLE or holds_back else "htb"
+
+
+def own_rate(line: Line) -> str | None:
+    """Return the rate that the discipline itself shapes to, if its line gives one."""
+    return line.text("rate" if line.name in HOLD_BACK else "bandwidth") if line.name in (*HOLD_BACK, "cake") else None
+
+
+def limit_frames(line: Line) -> int:
+    """Return how many full frames the discipline holds at most; a thousand, where its line sets no limit."""
+    limit = int(line.text("limit") or 1000)
+    in_bytes = "limit" in line.values and _params()[line.name]["limit"]["unit"] == "bytes"
+    return -(-limit // FULL_FRAME) if in_bytes else limit
+
+
+def parse(line: str) -> Line:
+    """Understand a canonical line: one that a resolved scenario holds."""
+    name, *words = line.split()
+    values: dict[str, str | bool] = {}
+    child = None
+    params = _params().get(name, {})
+    while words:
+        word = words.pop(0)
+        if word == "child" and word in params:
+            child, words = " ".join(words), []
+        elif word in params and params[word]["unit"] == "flag":
+            values[word] = True
+        elif word in params:
+            values[word] = words.pop(0)
+        elif flag := next(
+            (flag for flag in (word.removeprefix("no_"), word.removeprefix("no")) if flag in params), None
+        ):
+            values[flag] = False
+        else:
+            alone = (name for name, param in params.items() if word in param["accepted"].split(", "))
+            values[next(alone, word)] = word
+    return Line(name, values, child)
+
+
+@cache
+def _params() -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the registry's parameters by discipline and name."""
+    from goodqueue import _goodqueue
+
+    return {
+        qdisc["name"]: {param["name"]: param for param in qdisc["params"]} for qdisc in json.loads(_goodqueue.qdiscs())
+    }
+
+
+def _microseconds(line: Line, name: str) -> int:
+    from goodqueue import _goodqueue
+
+    ns = _goodqueue.time_ns(str(line.values[name]))
+    if ns % 1000 or ns >= 1000 << 32:
+        raise line.refuse(name, "whole microseconds, at most 4294s")
+    return ns // 1000
+
+
+def _words(line: Line, *names: str) -> list[str]:
+    """Return the words of those of the parameters ``names`` that the line sets."""
+    words = []
+    params = _params()[line.name]
+    for name in names:
+        if name in line.values:
+            time = params[name]["unit"] == "time"
+            words += [name, f"{_microseconds(line, name)}us" if time else str(line.values[name])]
+    return words
+
+
+def _on(line: Line, *names: str) -> list[str]:
+    """Return those of the flags ``names`` that are on: `tc` has no word for the others."""
+    return [name for name in names if line.values.get(name) is True]
+
+
+def _either(line: Line, *names: str) -> list[str]:
+    """Return the flags ``names`` as they are, on or off, where `tc` has a word for both."""
+    return [
+        name if line.values[name] else ("no_" if "_" in name else "no") + name for name in names if name in line.values
+    ]
+
+
+Make = Callable[[Line, int, list[str]], list[list[str]]]
+
+
+def _fifo(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    return [[*place, line.name, *_words(line, "limit")]]
+
+
+def _pfifo_fast(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    if line.text("txqueuelen") != "1000":
+        raise line.refuse("txqueuelen", "1000, as the laboratory's interfaces have it")
+    return [[*place, "pfifo_fast"]]
+
+
+def _codel(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    return [[*place, "codel", *_words(line, "limit", "target", "interval", "ce_threshold"), *_either(line, "ecn")]]
+
+
+def _fq_codel(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    """``fq_nocodel`` is Linux's fq_codel with a target that no packet waits for."""
+    names = ["limit", "flows", "quantum", "target", "interval", "ce_threshold", "ce_threshold_selector"]
+    words = _words(line, *names, "memory_limit", "drop_batch")
+    return [[*place, "fq_codel", *words, *_either(line, "ecn")]]
+
+
+def _pie(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    words = _words(line, "limit", "target", "tupdate", "alpha", "beta")
+    return [[*place, "pie", *words, *_either(line, "ecn", "bytemode", "dq_rate_estimator")]]
+
+
+def _fq_pie(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    names = ["limit", "flows", "target", "tupdate", "alpha", "beta", "quantum", "memory_limit", "ecn_prob"]
+    return [[*place, "fq_pie", *_words(line, *names), *_either(line, "ecn", "bytemode", "dq_rate_estimator")]]
+
+
+def _red(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    """What is unset, tc derives: `qdisc::aqm::red::setup` does as it does."""
+    words = _words(line, "limit", "min", "max", "avpkt", "burst", "bandwidth", "probability")
+    return [[*place, "red", *words, *_on(line, "ecn", "harddrop", "nodrop", "adaptive")]]
+
+
+def _choke(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    if _on(line, "harddrop"):
+        raise line.refuse("harddrop", "noharddrop, since tc has no word for it")
+    words = _words(line, "limit", "min", "max", "avpkt", "burst", "bandwidth", "probability")
+    return [[*place, "choke", *words, *_on(line, "ecn")]]
+
+
+def _sfb(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    words = _words(line, "limit", "max", "target", "increment", "decrement", "penalty_rate", "penalty_burst")
+    for name in ("rehash", "db"):
+        us = _microseconds(line, name)
+        if us % 1000:
+            raise line.refuse(name, "whole milliseconds")
+        words += [name, str(us // 1000)]
+    return [[*place, "sfb", *words]]
+
+
+def _sfq(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    words = _words(line, "limit", "depth", "flows", "divisor", "quantum", "perturb") + _on(line, "headdrop")
+    if "redflowlimit" in line.values:
+        words += _words(line, "redflowlimit", "min", "max", "avpkt", "burst", "probability")
+        words += _on(line, "ecn", "harddrop")
+    return [[*place, "sfq", *words]]
+
+
+def _cake(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    if "target" in line.values:
+        raise line.refuse("target", "no target, since tc derives it from rtt")
+    words = _words(line, "bandwidth") or ["unlimited"]
+    words += [str(line.values[name]) for name in ("diffserv", "isolation", "direction")]
+    words += _words(line, "rtt") or [str(line.values["preset"])]
+    words += [str(line.values["cells"]), *_words(line, "overhead", "memlimit")]
+    words += _words(line, "mpu") if line.values["mpu"] != "0" else []
+    return [[*place, "cake", *words, *_either(line, "wash"), "nonat", "no-ack-filter", "no-split-gso"]]
+
+
+def _tbf(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
+    _refuse_told(line)
+    words = _words(line, "rate") or ["rate", f"{rate_bps}bit"]
+    words += _words(line, "burst")
+    if "peakrate" in line.values:
+        words += _words(line, "peakrate") + (_words(line, "minburst") or ["minburst", str(FULL_FRAME)])
+    words += [word for name in ("mpu", "overhead") if line.values[name] != "0" for word in _words(line, name)]
+    if line.child is not None:
+        # tc asks for a limit, which is that of the queue that the child replaces.
+        words += ["limit", str(1000 * FULL_FRAME)]
+    else:
+        words += _words(line, "limit") or _words(line, "latency") or ["latency", "70ms"]
+    handle = place[-1]
+    outer = [*place, "tbf", *words]
+    return [outer, *_child(line, rate_bps, f"{handle}1", handle)]
+
+
+def _htb(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
+    from goodqueue import _goodqueue
+
+    _refuse_told(line)
+    handle = place[-1]
+    rate = _goodqueue.rate_bps(line.text("rate") or f"{rate_bps}bit")
+    ceil = _goodqueue.rate_bps(line.text("ceil") or f"{rate}bit")
+    # tc's own defaults, but explicit: a frame, and what the rate sends in a tick of its clock (1 ns).
+    burst = line.text("burst") or str(1600 + rate // 8_000_000_000)
+    cburst = line.text("cburst") or str(1600 + ceil // 8_000_000_000)
+    words = ["rate", f"{rate}bit", "ceil", f"{ceil}bit", "burst", f"{burst}b", "cburst", f"{cburst}b"]
+    words += [word for name in ("mpu", "overhead") if line.values[name] != "0" for word in _words(line, name)]
+    return [
+        [*place, "htb", "default", "1"],
+        ["class", "parent", handle, "classid", f"{handle}1", "htb", *words, "quantum", str(FULL_FRAME)],
+        *_child(line, rate, f"{handle}1", handle),
+    ]
+
+
+def _refuse_told(line: Line) -> None:
+    if line.text("idle") == "told":
+        raise line.refuse("idle", "idle linux")
+
+
+def _child(line: Line, rate_bps: int, parent: str, handle: str) -> list[list[str]]:
+    if line.child is None:
+        return []
+    return translate(line.child, rate_bps, parent, f"{int(handle.rstrip(':'), 16) + 0x10:x}:")
+
+
+DISCIPLINES: dict[str, Make] = {
+    "pfifo": _fifo,
+    "bfifo": _fifo,
+    "pfifo_head_drop": _fifo,
+    "pfifo_fast": _pfifo_fast,
+    "codel": _codel,
+    "fq_codel": _fq_codel,
+    "fq_nocodel": _fq_codel,
+    "cake": _cake,
+    "fq_pie": _fq_pie,
+    "sfq": _sfq,
+    "pie": _pie,
+    "red": _red,
+    "sfb": _sfb,
+    "choke": _choke,
+    "tbf": _tbf,
+    "htb": _htb,
+}
+"""By name, in the registry's order."""

@@ -1,0 +1,112 @@
+"""Runs the laboratory in a virtual machine of its own: qemu without hardware support, in virtual time.
+
+The guest's clock counts its instructions, a nanosecond each, and jumps over idle time: a busy host does not disturb a
+run, and runs repeat. So nothing of the host may reach the guest while it works: what it reads is in its first file
+system, and what it writes is handed over when all is measured.
+"""
+
+import shutil
+import threading
+from pathlib import Path
+
+from goodqueue.engines.kernel import cpio, image, packages, watching
+from goodqueue.engines.kernel.lab.plan import Plan
+from goodqueue.errors import UserError
+from goodqueue.run import Progress
+
+QEMU = "qemu-system-x86_64"
+
+CONSOLE = "console.txt"
+"""In the folder of images: the last words of the machine that failed last."""
+
+FASTEST_BPS = 200_000_000
+"""Of both directions together: beyond, the guest's processor of 1 GHz would be what limits."""
+
+INSTALL = "apt-get install --no-install-recommends qemu-system-x86"
+"""What installs qemu on Debian and Ubuntu."""
+
+_LAB = Path(__file__).with_name("lab")
+_LAB_IN_GUEST = "lab/goodqueue/engines/kernel/lab"
+
+_SYSTEM_MB = 512
+"""Memory of the kernel, the programs and the socket buffers."""
+_FRAME_BITS = 1514 * 8
+_CAPTURED_BYTES = 116
+"""Of a packet, in one capture: 100 and a header of 16."""
+
+
+def run(system: image.Image, plan: Plan, folder: Path, progress: Progress, stop: threading.Event) -> None:
+    """Do ``plan`` in a new machine; its results stand in ``folder``/results then.
+
+    Raises StoppedError, and UserError where the run fails.
+    """
+    first = folder / "initramfs.cpio"
+    with first.open("wb") as file, system.initramfs.open("rb") as cached:
+        shutil.copyfileobj(cached, file)
+        file.write(_archive(plan))
+    results = folder / "results"
+    results.mkdir()
+    ended = watching.watch(_command(system, plan, first, results), progress, stop, "kernel engine")
+    first.unlink()
+    if "done" not in ended.lines:
+        raise UserError("kernel engine", ended.error or _died(ended), f"the console's last lines: {_kept(ended)}")
+
+
+def why_not(plan: Plan | None = None) -> str | None:
+    """Return why no machine can run here, or not ``plan``, or None where one can."""
+    if shutil.which(QEMU) is None:
+        return f"found no {QEMU}; accepted: on Debian, as root: {INSTALL}"
+    if image.find() is None and (lacking := packages.missing_program()) is not None:
+        return f"no image, and found no {lacking} to build it; accepted: a Debian system"
+    if plan is not None and (rate := plan.down.rate_bps + plan.up.rate_bps) > FASTEST_BPS:
+        return f"found {rate / 1e6:g} Mbit/s, both directions together; accepted: up to {FASTEST_BPS / 1e6:g}"
+    return None
+
+
+def _archive(plan: Plan) -> bytes:
+    contents = {f"{_LAB_IN_GUEST}/{path.name}": path.read_bytes() for path in _LAB.glob("*.py")}
+    contents["init"] = Path(__file__).with_name("init.sh").read_bytes()
+    contents["lab/guest.py"] = Path(__file__).with_name("guest.py").read_bytes()
+    contents["plan.json"] = plan.to_json().encode()
+    return cpio.files(contents)
+
+
+def _command(system: image.Image, plan: Plan, first: Path, results: Path) -> list[str]:
+    captures = _captures_mb(plan)
+    # Words that the kernel does not know become the first process's variables.
+    line = f"console=ttyS0 quiet nokaslr mitigations=off panic=-1 reboot=t captures={captures}m seed={plan.seed}"
+    command = [QEMU, "-accel", "tcg,thread=single,tb-size=256", "-icount", "shift=0,sleep=off,align=off"]
+    # Without arat the guest's timers tick at 4 ms on this machine; the calendar starts at the same moment in each run.
+    command += ["-M", "microvm,acpi=on,rtc=on,pic=on,pit=on", "-cpu", "Nehalem,+arat,-spec-ctrl"]
+    command += ["-rtc", "base=2020-01-01T00:00:00,clock=vm", "-m", str(_SYSTEM_MB + captures)]
+    command += ["-nodefaults", "-no-user-config", "-nographic", "-no-reboot", "-serial", "stdio"]
+    command += ["-kernel", str(system.vmlinux), "-initrd", str(first), "-append", line]
+    command += ["-fsdev", f"local,id=results,path={results},security_model=none"]
+    return [*command, "-device", "virtio-9p-device,fsdev=results,mount_tag=results"]
+
+
+def _captures_mb(plan: Plan) -> int:
+    """Return the memory for both captures in megabytes, for the most packets that both links can carry."""
+    seconds = plan.duration_s + plan.drain_s
+    full = (plan.down.rate_bps + plan.up.rate_bps) * seconds / _FRAME_BITS
+    small = sum(2 * seconds / flow.interval_s for flow in plan.flows if flow.interval_s)
+    # Each full packet may have its own acknowledgement, and each packet is seen on both sides.
+    return 16 + round((2 * full + small) * 2 * _CAPTURED_BYTES / 1e6)
+
+
+def _died(ended: watching.Ended) -> str:
+    """Return why a machine that handed nothing over ended, as far as its last lines tell."""
+    for line in ended.lines:
+        for sign in ("Kernel panic", "Out of memory", "No space left", f"{QEMU}: "):
+            if sign in line:
+                return f"the virtual machine ended: {line}"
+    own = ("reboot: Power down", "the laboratory ended")
+    said = [line for line in ended.lines if line.strip() and not any(words in line for words in own)]
+    return f"the virtual machine ended (status {ended.status}) before the run did" + (f": {said[-1]}" if said else "")
+
+
+def _kept(ended: watching.Ended) -> Path:
+    path = image.cache() / CONSOLE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(ended.lines) + "\n", encoding="utf-8")
+    return path

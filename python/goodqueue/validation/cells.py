@@ -1,0 +1,111 @@
+"""The set of scenarios, read from ``cells.toml``: a base under each qdisc, and departures one thing at a time."""
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from goodqueue import scenario as scenarios
+from goodqueue.errors import UserError
+from goodqueue.record import Scenario
+from goodqueue.studies.reading import Table, load_toml, unknown
+
+FILE = Path(__file__).parent / "cells.toml"
+
+BASE = "base"
+"""The change that changes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One scenario under one qdisc, which runs on both engines with several seeds."""
+
+    qdisc: str
+    """Its name in the set."""
+    change: str
+    """What departs from the base scenario, as ``rtt=10ms``, or ``base``."""
+    scenario: Scenario
+    """Resolved; the seed is set run by run."""
+
+    @property
+    def id(self) -> str:
+        """What ``--only`` calls it."""
+        return f"{self.qdisc}/{self.change}"
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """What is to be run."""
+
+    cells: Sequence[Cell]
+    seeds: Sequence[int]
+    quick: bool
+
+
+def load(quick: bool = False, only: Sequence[str] = (), seeds: int | None = None, file: Path = FILE) -> Set:
+    """Read the set and return the cells that ``only`` picks (all where it is empty), each by its id, qdisc or change.
+
+    ``quick`` takes a few cells, shorter, with fewer seeds; ``seeds`` overrides their number. Raises UserError that
+    names the file and the key where the file is wrong, or ``--only`` where it picks nothing.
+    """
+    table = Table(load_toml(file, "a set of validation scenarios"), file)
+    count, short = table.count("seeds"), table.table("quick")
+    lines = {name: table.table("qdiscs").text(name) for name in table.mapping("qdiscs")}
+    base, changes = table.mapping("base"), [_Change(BASE, {}, tuple(lines), {})]
+    changes += [_change(inner, tuple(lines)) for inner in table.tables("change")]
+    shorter = _texts(short.table("set"))
+    chosen = short.texts("cells")
+    quick_seeds = short.count("seeds")
+    for part in (short, table):
+        part.finish()
+    found = []
+    for change in changes:
+        for name in change.qdiscs:
+            if quick and f"{name}/{change.id}" not in chosen:
+                continue
+            scenario = copy.deepcopy(base)
+            for key, text in {**change.set, **(shorter if quick else {})}.items():
+                scenarios.apply_set(scenario, f"{key}={text}")
+            scenarios.apply_set(scenario, f"bottleneck.qdisc={change.lines.get(name, lines[name])}")
+            origin = f"{file}: {name}/{change.id}"
+            found.append(Cell(name, change.id, scenarios.resolve(scenario, origin)))
+    if quick and (missing := set(chosen) - {cell.id for cell in found}):
+        short.refuse("cells", unknown(min(missing), [cell.id for cell in found]))
+    numbers = range(1, (seeds or (quick_seeds if quick else count)) + 1)
+    return Set(_pick(found, only), tuple(numbers), quick)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    id: str
+    set: Mapping[str, str]
+    """Scenario key to value."""
+    qdiscs: Sequence[str]
+    lines: Mapping[str, str]
+    """Lines of its own, by name."""
+
+
+def _change(table: Table, names: tuple[str, ...]) -> _Change:
+    change = _Change(
+        table.text("id"), _texts(table.table("set")), table.texts("qdiscs", names), _texts(table.table("lines"))
+    )
+    for key, found in (("qdiscs", change.qdiscs), ("lines", change.lines)):
+        for name in found:
+            if name not in names:
+                table.refuse(key, unknown(name, names))
+    table.finish()
+    return change
+
+
+def _texts(table: Table) -> dict[str, str]:
+    return {key: table.text(key) for key in table.content}
+
+
+def _pick(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
+    names = [name for cell in cells for name in (cell.id, cell.qdisc, cell.change)]
+    for word in only:
+        if word not in names:
+            known = dict.fromkeys([cell.qdisc for cell in cells] + [cell.change for cell in cells])
+            near = unknown(word, dict.fromkeys([*known, *(cell.id for cell in cells)])).partition("accepted: ")[0]
+            raise UserError("--only", f"{near}accepted: QDISC, CHANGE or QDISC/CHANGE of {', '.join(known)}")
+    return [cell for cell in cells if not only or {cell.id, cell.qdisc, cell.change} & set(only)]

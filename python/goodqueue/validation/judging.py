@@ -1,0 +1,191 @@
+"""How far the simulator is from the kernel: the errors of one cell, and what many cells say together.
+
+Errors are taken seed by seed, then averaged: ln(sim / kernel) of delays, sim − kernel of utilisation and Jain's index.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from goodqueue.stats import Estimate, estimate
+from goodqueue.validation.result import Result
+
+FLOOR_MS = 0.1
+"""Delays below this count as this much before a ratio is taken: a queue that most packets find empty has a mean that is
+all noise, and nobody feels a tenth of a millisecond."""
+
+FACTOR = 1.25
+"""Counts of drops or marks agree where neither is more than this many times the other."""
+
+FEW = 20
+"""Where neither engine has as many drops (or marks) in all seeds together, their ratio says nothing: not judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """The errors of one cell: None where there is nothing to compare."""
+
+    delay_mean_ln: Estimate | None
+    delay_p95_ln: Estimate | None
+    utilisation_points: Estimate | None
+    jain: Estimate | None
+    flow_goodput_percent: Estimate | None
+    """How far the flows' goodputs lie apart, the greatest against the greatest and so on, as a part of the kernel's."""
+    drops_ln: float | None
+    marks_ln: float | None
+    """ln of the ratio of the counts of all seeds; infinite where one of them is 0; None where both are few."""
+    cwnd_area: Estimate | None
+    """The area between the two curves of the congestion window, as a part of the area under the kernel's."""
+
+
+def errors(result: Result) -> Errors:
+    """Return the errors of one cell."""
+    return Errors(
+        delay_mean_ln=_by_seed(result, "delay_mean_ms", log_ratio),
+        delay_p95_ln=_by_seed(result, "delay_p95_ms", log_ratio),
+        utilisation_points=_by_seed(result, "utilisation_percent", lambda sim, kernel: sim - kernel),
+        jain=_by_seed(result, "jain_goodput", lambda sim, kernel: sim - kernel),
+        flow_goodput_percent=_estimate(map(shares_apart, result.sim.flows_mbps, result.kernel.flows_mbps)),
+        drops_ln=_counts(result, "dropped"),
+        marks_ln=_counts(result, "marked"),
+        cwnd_area=_estimate(map(area_between, result.sim.cwnd, result.kernel.cwnd)),
+    )
+
+
+def _by_seed(result: Result, key: str, error: Callable[[float, float], float]) -> Estimate | None:
+    pairs = zip(result.sim.values[key], result.kernel.values[key], strict=True)
+    return _estimate(None if sim is None or kernel is None else error(sim, kernel) for sim, kernel in pairs)
+
+
+def _estimate(values: Iterable[float | None]) -> Estimate | None:
+    return estimate([value for value in values if value is not None])
+
+
+def log_ratio(sim_ms: float, kernel_ms: float) -> float:
+    """Return ln(sim / kernel), each raised to `FLOOR_MS` first."""
+    return math.log(max(sim_ms, FLOOR_MS) / max(kernel_ms, FLOOR_MS))
+
+
+def shares_apart(sim_mbps: Sequence[float], kernel_mbps: Sequence[float]) -> float | None:
+    """Return Σ|sim − kernel| / Σ kernel in percent over the flows, each list ordered from the greatest goodput.
+
+    Flows that are alike change places from run to run; so the best is compared with the best. None where the kernel's
+    got nothing, or there are none.
+    """
+    whole = math.fsum(kernel_mbps)
+    apart = math.fsum(abs(sim - kernel) for sim, kernel in zip(sim_mbps, kernel_mbps, strict=True))
+    return 100 * apart / whole if whole > 0 else None
+
+
+def _counts(result: Result, key: str) -> float | None:
+    return count_ratio(*(math.fsum(value or 0 for value in side.values[key]) for side in (result.sim, result.kernel)))
+
+
+def count_ratio(sim: float, kernel: float) -> float | None:
+    """Return ln(sim / kernel) of two counts: ±infinity where one is 0, None where both are fewer than `FEW`."""
+    if max(sim, kernel) < FEW:
+        return None
+    if min(sim, kernel) == 0:
+        return math.inf if sim > 0 else -math.inf
+    return math.log(sim / kernel)
+
+
+Curve = tuple[Sequence[float], Sequence[float | None]]
+"""Times, and what there was at each; None where nothing is known."""
+
+
+def area_between(sim: Curve, kernel: Curve) -> float | None:
+    """Return ∫|sim − kernel| dt / ∫ kernel dt where both are known; steps that hold until the next time.
+
+    0 is the same curve; two sawteeth of the same shape that are out of step have some tenths. None where they share no
+    time.
+    """
+    ours = {round(time, 6): value for time, value in zip(*sim, strict=True)}
+    known = [
+        (time, other, value)
+        for time, value in zip(*kernel, strict=True)
+        if value is not None and (other := ours.get(round(time, 6))) is not None
+    ]
+    apart = math.fsum((after[0] - time) * abs(other - value) for (time, other, value), after in pairwise(known))
+    whole = math.fsum((after[0] - time) * value for (time, _, value), after in pairwise(known))
+    return apart / whole if whole > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What the cells of a group say together."""
+
+    cells: int
+    delay_mean_ln: float | None
+    """Median of the cells' |ln(sim / kernel)|."""
+    delay_p95_ln: float | None
+    utilisation_points: float | None
+    """Mean of the cells' |sim − kernel|."""
+    jain: float | None
+    flow_goodput_percent: float | None
+    """Mean of the cells'."""
+    cwnd_area: float | None
+    drops_agree: int
+    """Cells whose drops agree within `FACTOR`, of those that are judged."""
+    drops_judged: int
+    marks_agree: int
+    marks_judged: int
+
+
+def summarise(found: Sequence[Errors]) -> Summary:
+    """Condense the errors of some cells."""
+    drops = [cell.drops_ln for cell in found if cell.drops_ln is not None]
+    marks = [cell.marks_ln for cell in found if cell.marks_ln is not None]
+    return Summary(
+        cells=len(found),
+        delay_mean_ln=_condense(median, [cell.delay_mean_ln for cell in found]),
+        delay_p95_ln=_condense(median, [cell.delay_p95_ln for cell in found]),
+        utilisation_points=_condense(_mean, [cell.utilisation_points for cell in found]),
+        jain=_condense(_mean, [cell.jain for cell in found]),
+        flow_goodput_percent=_condense(_mean, [cell.flow_goodput_percent for cell in found]),
+        cwnd_area=_condense(_mean, [cell.cwnd_area for cell in found]),
+        drops_agree=sum(map(agree, drops)),
+        drops_judged=len(drops),
+        marks_agree=sum(map(agree, marks)),
+        marks_judged=len(marks),
+    )
+
+
+def agree(ratio_ln: float) -> bool:
+    """Return whether two counts whose ratio has this logarithm are within `FACTOR`."""
+    return abs(ratio_ln) <= math.log(FACTOR) + 1e-12
+
+
+def _condense(how: Callable[[Sequence[float]], float], estimates: Sequence[Estimate | None]) -> float | None:
+    sizes = [abs(one.mean) for one in estimates if one is not None]
+    return how(sizes) if sizes else None
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Everything that is computed from a validation's results."""
+
+    cells: Sequence[Errors]
+    """In the order of the results."""
+    overall: Summary
+    by_qdisc: dict[str, Summary]
+    by_change: dict[str, Summary]
+
+
+def judge(results: Sequence[Result]) -> Judgement:
+    """Judge each cell, all of them, and those that share a qdisc or a change."""
+    cells = [errors(result) for result in results]
+
+    def split(name: Callable[[Result], str]) -> dict[str, Summary]:
+        groups: dict[str, list[Errors]] = {}
+        for result, found in zip(results, cells, strict=True):
+            groups.setdefault(name(result), []).append(found)
+        return {key: summarise(group) for key, group in groups.items()}
+
+    return Judgement(cells, summarise(cells), split(lambda result: result.qdisc), split(lambda result: result.change))

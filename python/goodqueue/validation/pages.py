@@ -1,0 +1,51 @@
+"""The folder of a validation: results.json, table.md and the figures, beside the records."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from goodqueue.output import RESULTS
+from goodqueue.validation import result, show
+from goodqueue.validation.judging import Judgement, judge
+from goodqueue.validation.records import FOLDER
+from goodqueue.validation.result import Validation
+
+
+def claim(folder: Path) -> None:
+    """Say that ``folder`` is ours, so that a validation that is killed finds it again. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / RESULTS).exists():
+        text = json.dumps({"made_by": "goodqueue validate", "unfinished": True, "files": [RESULTS, FOLDER]})
+        (folder / RESULTS).write_text(f"{text}\n", encoding="utf-8")
+
+
+def write(folder: Path, validation: Validation, judgement: Judgement) -> None:
+    """Write everything but the records into ``folder``. Raises OSError."""
+    from goodqueue.plot import style
+    from goodqueue.plot import validation as plots
+
+    drawn = {
+        "sim-against-kernel": plots.scatter(validation.results),
+        "errors": plots.error_bars(validation.results, judgement),
+        "cwnd": plots.windows(validation.results),
+    }
+    for name, figure in drawn.items():
+        if figure is not None:
+            style.save(figure, folder, name)
+    (folder / "table.md").write_text(show.markdown(validation, judgement), encoding="utf-8")
+    data = as_json(validation, judgement)
+    data["files"] = sorted({RESULTS, FOLDER, *(file.name for file in folder.iterdir())})
+    (folder / RESULTS).write_text(json.dumps(data, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def as_json(validation: Validation, judgement: Judgement) -> dict[str, Any]:
+    """Return the object that ``validate --json`` prints and ``results.json`` holds."""
+    ids = [found.id for found in validation.results]
+    head = {"schema": 1, "made_by": "goodqueue validate"}
+    return head | result.as_json(validation) | show.as_json(judgement, ids)
+
+
+def load(file: Path) -> tuple[Validation, Judgement]:
+    """Return the validation that a ``results.json`` stores, judged anew."""
+    validation = result.from_json(json.loads(file.read_text(encoding="utf-8")))
+    return validation, judge(validation.results)

@@ -1,0 +1,147 @@
+"""What was measured: plain values, which ``results.json`` stores and which every table and figure is made from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from goodqueue.compare import METRICS, Metric
+from goodqueue.record import Record
+from goodqueue.stats import Estimate, estimate
+from goodqueue.validation.cells import Cell
+
+ENGINES = ("sim", "kernel")
+
+_COMPARED = ("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps", "jain_goodput")
+
+MEASURES = (
+    *(metric for metric in METRICS if metric.key in _COMPARED),
+    Metric("dropped", "drops", "packets", "", lambda record: record["queues"]["down"]["packets"]["dropped"]),
+    Metric("marked", "marks", "packets", "", lambda record: record["queues"]["down"]["packets"]["marked"]),
+)
+"""What is taken from each record: the `down` queue, and the flows in that direction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one engine measured in one cell."""
+
+    values: Mapping[str, Sequence[float | None]]
+    """Key of `MEASURES` to the number of each seed."""
+    flows_mbps: Sequence[Sequence[float]]
+    """Goodput of each flow downwards, the greatest first, seed by seed."""
+    cwnd: Sequence[tuple[Sequence[float], Sequence[float | None]]]
+    """Times (s) and congestion window (packets) of the one flow, seed by seed; empty where there are several."""
+
+    def estimate(self, key: str) -> Estimate | None:
+        """Return the mean over the seeds."""
+        return estimate([value for value in self.values[key] if value is not None])
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One cell with what both engines measured."""
+
+    qdisc: str
+    change: str
+    line: str
+    """The qdisc with every parameter."""
+    sim: Side
+    kernel: Side
+
+    @property
+    def id(self) -> str:
+        """What ``--only`` calls the cell."""
+        return f"{self.qdisc}/{self.change}"
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """Everything that was run, and on what."""
+
+    date: str
+    """Of the day when it was finished, as 2025-12-31."""
+    version: str
+    build: str
+    """Hash of the simulator's compiled code."""
+    kernel: Mapping[str, str]
+    """What the kernel engine ran on: release, tc, where, and qemu's version if there. Several are joined by a comma."""
+    quick: bool
+    seeds: Sequence[int]
+    results: Sequence[Result]
+
+
+def of_records(cell: Cell, sim: Sequence[Record], kernel: Sequence[Record]) -> Result:
+    """Return what the records of ``cell``, one a seed, say."""
+    return Result(cell.qdisc, cell.change, cell.scenario["bottleneck"]["qdisc"], _side(sim), _side(kernel))
+
+
+def _side(records: Sequence[Record]) -> Side:
+    down = [[flow for flow in record["flows"] if flow["direction"] == "down"] for record in records]
+    single = all(len(flows) == 1 for flows in down) and all("series" in record for record in records)
+    return Side(
+        values={measure.key: [measure.pick(record) for record in records] for measure in MEASURES},
+        flows_mbps=[sorted((flow["goodput_mbps"] for flow in flows), reverse=True) for flows in down],
+        cwnd=[_cwnd(record, flows[0]["name"]) for record, flows in zip(records, down, strict=True)] if single else [],
+    )
+
+
+def _cwnd(record: Record, flow: str) -> tuple[list[float], list[float | None]]:
+    series = record["series"]
+    return series["time_s"], next(found["cwnd_packets"] for found in series["flows"] if found["name"] == flow)
+
+
+def kernel_of(records: Sequence[Record]) -> dict[str, str]:
+    """Return what the kernel engine says of itself in ``records``."""
+    said: list[Mapping[str, Any]] = [record.get("kernel") or {} for record in records]
+    return {
+        key: ", ".join(sorted({str(one[key]) for one in said if one.get(key)})) or "unknown"
+        for key in ("release", "tc", "where")
+    }
+
+
+def as_json(validation: Validation) -> dict[str, Any]:
+    """Return ``validation`` as JSON, without what is computed from it."""
+    return {
+        "date": validation.date,
+        "version": validation.version,
+        "build": validation.build,
+        "kernel": dict(validation.kernel),
+        "quick": validation.quick,
+        "seeds": list(validation.seeds),
+        "cells": [
+            {
+                "id": result.id,
+                "qdisc": result.qdisc,
+                "change": result.change,
+                "line": result.line,
+                "sim": _side_json(result.sim),
+                "kernel": _side_json(result.kernel),
+            }
+            for result in validation.results
+        ],
+    }
+
+
+def _side_json(side: Side) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "values": {key: list(values) for key, values in side.values.items()},
+        "flows_mbps": [list(flows) for flows in side.flows_mbps],
+    }
+    if side.cwnd:
+        found["cwnd"] = [{"time_s": list(times), "packets": list(cwnd)} for times, cwnd in side.cwnd]
+    return found
+
+
+def from_json(data: Mapping[str, Any]) -> Validation:
+    """Return the validation that `as_json` wrote."""
+    results = [
+        Result(cell["qdisc"], cell["change"], cell["line"], _side_from(cell["sim"]), _side_from(cell["kernel"]))
+        for cell in data["cells"]
+    ]
+    own = {key: data[key] for key in ("date", "version", "build", "kernel", "quick", "seeds")}
+    return Validation(**own, results=results)
+
+
+def _side_from(data: Mapping[str, Any]) -> Side:
+    cwnd = [(run["time_s"], run["packets"]) for run in data.get("cwnd", [])]
+    return Side(data["values"], data["flows_mbps"], cwnd)

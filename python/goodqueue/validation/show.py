@@ -1,0 +1,195 @@
+"""A validation as tables and sentences, for the terminal and for Markdown."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from goodqueue.stats import Estimate
+from goodqueue.tables import Column, Table, decimals, number, plus_minus
+from goodqueue.validation.judging import FACTOR, FEW, FLOOR_MS, Judgement, Summary, agree
+from goodqueue.validation.result import Result, Validation
+
+NOTE = (
+    "Errors are the simulator's against the kernel's: ln(sim / kernel) of delays (0.1 is about 10 %), sim - kernel in "
+    f"points, taken seed by seed. A delay below {FLOOR_MS:g} ms counts as {FLOOR_MS:g} ms in a ratio. Drops and marks "
+    f"are those of all seeds together; they agree within a factor of {FACTOR:g} (! where they do not), and are not "
+    f"judged where both engines have fewer than {FEW}. Flows apart: goodputs, the greatest against the greatest and so "
+    "on. Cwnd area: between the curves of a lone flow, as a part of the kernel's."
+)
+"""How the columns are to be read."""
+
+
+def describe(validation: Validation) -> str:
+    """Return what was run, and on what, in a sentence."""
+    kernel, n = validation.kernel, len(validation.seeds)
+    where = {"vm": f" in qemu {kernel['qemu']}", "host": " on this host"}.get(kernel["where"], "")
+    quick = ", quick: shorter runs, rough numbers" if validation.quick else ""
+    return (
+        f"{len(validation.results)} cells, {n} seed{'s' if n > 1 else ''} each, {validation.date}{quick}: goodqueue "
+        f"{validation.version} (build {validation.build}) against Linux {kernel['release']}{where}, {kernel['tc']}."
+    )
+
+
+def headline(judgement: Judgement) -> list[str]:
+    """Return the overall figures, in sentences."""
+    overall = judgement.overall
+    delays = f"{number(overall.delay_mean_ln, 3)}; p95: {number(overall.delay_p95_ln, 3)}"
+    shares = f"{number(overall.jain, 3)}; goodput by flow: {number(overall.flow_goodput_percent, 1)} % apart"
+    drops = f"drops in {overall.drops_agree} of {overall.drops_judged} cells"
+    said = [
+        f"Mean delay: median |ln(sim / kernel)| {delays}.",
+        f"Utilisation: mean |sim - kernel| {number(overall.utilisation_points, 2)} points; Jain's index: {shares}.",
+        f"Within a factor of {FACTOR:g}: {drops}, marks in {overall.marks_agree} of {overall.marks_judged}.",
+    ]
+    if overall.cwnd_area is not None:
+        said.append(
+            f"Congestion window of a lone flow: {number(overall.cwnd_area, 2)} of its area lies between the curves."
+        )
+    worst = [text for text in (_worst(judgement.by_qdisc), _worst(judgement.by_change)) if text]
+    return [*said, f"Farthest off in mean delay: {', '.join(worst)}."] if worst else said
+
+
+def _worst(groups: Mapping[str, Summary]) -> str:
+    known = [(found.delay_mean_ln, name) for name, found in groups.items() if found.delay_mean_ln is not None]
+    if len(known) < 2:
+        return ""
+    error, name = max(known)
+    return f"{name} ({number(error, 3)})"
+
+
+def cells_table(validation: Validation, judgement: Judgement) -> Table:
+    """Return a row a cell: each measure on both engines, and the error."""
+    results = validation.results
+    digits = {
+        key: decimals(found.mean for result in results for found in _both(result, key) if found)
+        for key in ("delay_mean_ms", "delay_p95_ms")
+    }
+    rows = [
+        [
+            result.id,
+            *(plus_minus(found, digits["delay_mean_ms"]) for found in _both(result, "delay_mean_ms")),
+            _signed(errors.delay_mean_ln, 2),
+            *(number(_mean(found), digits["delay_p95_ms"]) for found in _both(result, "delay_p95_ms")),
+            _signed(errors.delay_p95_ln, 2),
+            *(number(_mean(found), 1) for found in _both(result, "utilisation_percent")),
+            _signed(errors.utilisation_points, 1),
+            *_counts(result, "dropped", errors.drops_ln),
+            *_counts(result, "marked", errors.marks_ln),
+            *(number(_mean(found), 3) for found in _both(result, "jain_goodput")),
+            number(_mean(errors.flow_goodput_percent), 1),
+            number(_mean(errors.cwnd_area), 2),
+        ]
+        for result, errors in zip(results, judgement.cells, strict=True)
+    ]
+    headings = ["delay mean\nsim ms", "\nkernel", "\nln", "p95\nsim ms", "\nkernel", "\nln", "used\nsim %", "\nkernel"]
+    headings += ["\npoints", "drops\nsim", "\nkernel", "marks\nsim", "\nkernel", "Jain\nsim", "\nkernel"]
+    headings += ["flows\napart %", "cwnd\narea"]
+    return Table("Cell by cell", [Column("cell", False), *map(Column, headings)], rows, [NOTE])
+
+
+def _both(result: Result, key: str) -> list[Estimate | None]:
+    return [result.sim.estimate(key), result.kernel.estimate(key)]
+
+
+def _mean(estimate: Estimate | None) -> float | None:
+    return None if estimate is None else estimate.mean
+
+
+def _signed(estimate: Estimate | None, digits: int) -> str:
+    return "–" if estimate is None else f"{estimate.mean:+.{digits}f}"
+
+
+def _counts(result: Result, key: str, ratio_ln: float | None) -> list[str]:
+    sim, kernel = (f"{math.fsum(value or 0 for value in side.values[key]):.0f}" for side in (result.sim, result.kernel))
+    return [sim, kernel + ("" if ratio_ln is None or agree(ratio_ln) else " !")]
+
+
+def groups_table(judgement: Judgement) -> Table:
+    """Return a row for all cells, for each qdisc and for each change, so that one sees where the errors are."""
+    groups = {"all": judgement.overall, **judgement.by_qdisc, **judgement.by_change}
+    rows = [
+        [
+            name,
+            str(found.cells),
+            number(found.delay_mean_ln, 3),
+            number(found.delay_p95_ln, 3),
+            number(found.utilisation_points, 2),
+            _share(found.drops_agree, found.drops_judged),
+            _share(found.marks_agree, found.marks_judged),
+            number(found.jain, 3),
+            number(found.flow_goodput_percent, 1),
+            number(found.cwnd_area, 2),
+        ]
+        for name, found in groups.items()
+    ]
+    headings = ["cells", "delay mean\nln", "p95\nln", "used\npoints", "drops\nagree", "marks\nagree", "Jain"]
+    headings += ["flows\napart %", "cwnd\narea"]
+    notes = ["Delays: median over the cells; all else: mean. Agree: cells of those that are judged."]
+    return Table(
+        "How far apart, by qdisc and by what departs from the base",
+        [Column("cells of", False), *map(Column, headings)],
+        rows,
+        notes,
+    )
+
+
+def _share(agreeing: int, judged: int) -> str:
+    return f"{agreeing}/{judged}" if judged else "–"
+
+
+def markdown(validation: Validation, judgement: Judgement) -> str:
+    """Return all of it as Markdown."""
+    parts = [describe(validation), "\n".join(f"- {sentence}" for sentence in headline(judgement))]
+    for table in (groups_table(judgement), cells_table(validation, judgement)):
+        parts += [f"### {table.title}", _markdown(table), *table.notes]
+    lines: dict[str, str] = {}
+    for result in validation.results:
+        lines.setdefault(result.qdisc, result.line)
+    parts += ["### Qdiscs", "\n".join(f"- {name}: `{line}`" for name, line in lines.items())]
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown(table: Table) -> str:
+    heads: list[str] = []
+    over = ""
+    for column in table.columns:
+        first, _, second = column.heading.partition("\n")
+        over = first or over
+        heads.append(f"{over} {second}".strip())
+    rule = ["---:" if column.numeric else "---" for column in table.columns]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [heads, rule, *table.rows])
+
+
+def as_json(judgement: Judgement, ids: Sequence[str]) -> dict[str, Any]:
+    """Return what is computed from the results, as JSON: ``ids`` are the cells'."""
+    return {
+        "floor_ms": FLOOR_MS,
+        "factor": FACTOR,
+        "few": FEW,
+        "overall": _summary_json(judgement.overall),
+        "by_qdisc": {name: _summary_json(found) for name, found in judgement.by_qdisc.items()},
+        "by_change": {name: _summary_json(found) for name, found in judgement.by_change.items()},
+        "errors": {id_: _errors_json(found) for id_, found in zip(ids, judgement.cells, strict=True)},
+    }
+
+
+def _summary_json(found: Summary) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(found)
+
+
+def _errors_json(found: Any) -> dict[str, Any]:
+    from dataclasses import fields
+
+    return {field.name: _number_json(getattr(found, field.name)) for field in fields(found)}
+
+
+def _number_json(value: Estimate | float | None) -> Any:
+    """Return an estimate as an object, and an infinite ratio, where one count is 0, as a word."""
+    if isinstance(value, Estimate):
+        ci = None if value.half_width is None else [value.low, value.high]
+        return {"mean": value.mean, "ci": ci, "n": value.n}
+    if value is not None and math.isinf(value):
+        return "only the simulator's" if value > 0 else "only the kernel's"
+    return value

@@ -1,0 +1,219 @@
+"""The kernel engine's laboratory, as far as it needs neither root nor a kernel of its own."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goodqueue.engines.kernel.lab import commands, counters, tc, tcpinfo
+from goodqueue.engines.kernel.lab.addresses import Ends, addresses, ends
+from goodqueue.engines.kernel.lab.bulk import Receiver, Sender
+from goodqueue.engines.kernel.lab.clock import Clock
+from goodqueue.engines.kernel.lab.datagrams import Sink, Source
+from goodqueue.engines.kernel.lab.errors import LabError
+from goodqueue.engines.kernel.lab.loop import Loop
+from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper
+
+
+@pytest.fixture(autouse=True)
+def _sockets_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """In a run the hosts' sockets go with their processes; here the process stays."""
+    made = []
+
+    class Kept(socket.socket):
+        def __init__(self, *words: Any, **more: Any) -> None:
+            super().__init__(*words, **more)
+            made.append(self)
+
+    monkeypatch.setattr(socket, "socket", Kept)
+    yield
+    for one in made:
+        one.close()
+
+
+def flow(**changes: Any) -> Flow:
+    words: dict[str, Any] = {
+        "name": "bulk/0",
+        "kind": "bulk",
+        "direction": "down",
+        "start_s": 0.0,
+        "stop_s": 0.3,
+        "rtt_s": 0.05,
+        "ecn": False,
+        "cc": "reno",
+        "dscp": 0,
+        "packet_size": None,
+        "interval_s": None,
+        "port": 5001,
+    }
+    return Flow(**(words | changes))
+
+
+def ping(**changes: Any) -> Flow:
+    return flow(name="ping/0", kind="ping", cc=None, packet_size=98, interval_s=0.01, **changes)
+
+
+def plan(*flows: Flow, rtts_s: list[float] | None = None) -> Plan:
+    link = Shaper(rate_bps=10_000_000, shaper="htb", tc=[["parent", "1:1", "handle", "10:", "codel", "limit", "1000"]])
+    return Plan(
+        duration_s=0.3,
+        warmup_s=0.1,
+        seed=1,
+        down=link,
+        up=link,
+        rtts_s=rtts_s or [0.05],
+        flows=list(flows),
+        sample_s=None,
+    )
+
+
+def loopback() -> Ends:
+    """Two free ports of this machine."""
+    with socket.socket() as one, socket.socket() as two:
+        one.bind(("127.0.0.1", 0))
+        two.bind(("127.0.0.1", 0))
+        return Ends(source=one.getsockname(), sink=two.getsockname())
+
+
+def test_a_plan_survives_being_written_down() -> None:
+    wanted = plan(flow(), ping(port=5002))
+    assert Plan.from_json(wanted.to_json()) == wanted
+
+
+def test_delay_and_ecn_go_by_address() -> None:
+    slow = flow(rtt_s=0.1, ecn=True, port=5007)
+    task = plan(flow(), slow, rtts_s=[0.05, 0.1])
+    assert ends(flow(), task) == Ends(source=("10.9.0.1", 15001), sink=("10.8.0.1", 5001))
+    assert ends(slow, task) == Ends(source=("10.9.1.2", 15007), sink=("10.8.1.2", 5007))
+    assert ends(flow(direction="up"), task) == Ends(source=("10.8.0.1", 15001), sink=("10.9.0.1", 5001))
+    assert addresses("client", task) == ["10.8.0.1", "10.8.0.2", "10.8.1.1", "10.8.1.2"]
+
+
+def test_a_way_without_delay_has_no_netem() -> None:
+    assert commands.delays("w-srv", "dst", [0.0]) == []
+
+
+def test_each_direction_has_half_of_the_rtt() -> None:
+    (words,) = commands.delays("w-srv", "dst", [0.05])
+    assert " ".join(words) == "qdisc add dev w-srv root handle 1: netem delay 25000.000us limit 1000000"
+
+
+def test_an_rtt_of_odd_nanoseconds_is_not_rounded_to_microseconds() -> None:
+    (words,) = commands.delays("w-srv", "dst", [0.000_010_002])
+    assert "5.001us" in words
+
+
+def test_several_rtts_have_a_band_each_and_bands_are_hexadecimal() -> None:
+    rtts_s = [0.0] + [number / 100 for number in range(1, 16)]
+    lines = [" ".join(words) for words in commands.delays("w-rtr", "src", rtts_s)]
+    assert lines[0] == f"qdisc add dev w-rtr root handle 1: prio bands 16 priomap{' 0' * 16}"
+    assert sum("netem" in line for line in lines) == 15, "the RTT of 0 needs none"
+    assert lines[-2] == "qdisc add dev w-rtr parent 1:10 handle 1f: netem delay 75000.000us limit 1000000"
+    assert lines[-1] == ("filter add dev w-rtr parent 1: protocol ip prio 1 u32 match ip src 10.9.15.0/24 flowid 1:10")
+
+
+@pytest.mark.parametrize(
+    ("shaper", "root"),
+    [
+        (
+            "htb",
+            [
+                "qdisc add dev r-cli root handle 1: htb default 1",
+                "class add dev r-cli parent 1: classid 1:1 htb rate 10000000bit burst 30b cburst 30b quantum 1514",
+            ],
+        ),
+        (
+            "cbs",
+            ["qdisc add dev r-cli root handle 1: cbs idleslope 10000 sendslope -9990000 hicredit 30 locredit -1000000"],
+        ),
+    ],
+)
+def test_the_discipline_is_the_leaf_of_a_serial_link(shaper: str, root: list[str]) -> None:
+    link = Shaper(10_000_000, shaper, [["parent", "1:1", "handle", "10:", "codel", "limit", "1000"]])
+    lines = [" ".join(words) for words in commands.bottleneck("r-cli", link)]
+    assert lines == [*root, "qdisc add dev r-cli parent 1:1 handle 10: codel limit 1000"]
+
+
+def test_an_unknown_shaper_is_refused() -> None:
+    with pytest.raises(LabError, match="found tbf; accepted: htb, cbs"):
+        commands.bottleneck("r-cli", Shaper(1, "tbf", []))
+
+
+def test_a_refusal_of_tc_names_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tc").write_text("#!/bin/sh\necho 'Error: no such thing.' >&2\necho 'Command failed -:2' >&2\nexit 1\n")
+    (tmp_path / "tc").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    with pytest.raises(LabError, match=r"^tc: Error: no such thing\. in: second line$"):
+        tc.batch([["first", "line"], ["second", "line"]])
+
+
+def test_a_machine_without_tc_is_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(LabError, match="package iproute2"):
+        tc.version()
+
+
+def test_counters_since_leave_out_what_stood_still() -> None:
+    assert counters.since({"TcpExt.A": 1, "TcpExt.B": 5}, {"TcpExt.A": 1, "TcpExt.B": 7}) == {"TcpExt.B": 2}
+    assert "Tcp.RetransSegs" in counters.read()
+
+
+def test_fields_that_a_kernel_does_not_have_are_null_not_zero() -> None:
+    old = tcpinfo.decode(bytes(104))
+    assert old["cwnd"] == 0
+    assert old["delivered"] is None
+
+
+def test_bulk_keeps_a_connection_busy_and_holds_little_unsent() -> None:
+    between, task = loopback(), plan(flow())
+    loop, clock = Loop(), Clock.starting_in(0.01)
+    receiver = Receiver(task.flows[0], between, loop)
+    sender = Sender(task.flows[0], between, task, clock, loop)
+    loop.run(clock.at(0.4))
+    warm, end = sender.results()["tcp_info"]
+    assert warm["t_s"] == pytest.approx(0.1, abs=0.05)
+    assert end["t_s"] == pytest.approx(0.3, abs=0.05)
+    assert end["bytes_acked"] > warm["bytes_acked"] > 1_000_000
+    assert end["rtt_us"] < 100_000
+    assert end["notsent_bytes"] < 200_000
+    del receiver
+
+
+def test_a_flow_that_stops_before_it_starts_does_nothing() -> None:
+    between, task = loopback(), plan(flow(start_s=0.3))
+    loop, clock = Loop(), Clock.starting_in(0)
+    sender = Sender(task.flows[0], between, task, clock, loop)
+    loop.run(clock.at(0.35))
+    assert sender.results() == {"tcp_info": []}
+
+
+def test_an_unknown_congestion_control_is_named() -> None:
+    with pytest.raises(LabError, match="flow bulk/0: this kernel has no congestion control nada"):
+        Receiver(flow(cc="nada"), loopback(), Loop())
+
+
+def test_pings_come_back_and_leave_on_time() -> None:
+    between, task = loopback(), plan(ping())
+    loop, clock = Loop(), Clock.starting_in(0.01)
+    sink = Sink(task.flows[0], between, loop)
+    source = Source(task.flows[0], between, task, clock, loop)
+    loop.run(clock.at(0.4))
+    results = source.results()
+    assert results["sent"] == 30
+    for number, sent, rtt in results["pings"]:
+        assert sent >= number * 0.01, "a packet left ahead of its time"
+        assert 0 < rtt < 0.05
+    del sink
+
+
+def test_a_datagram_has_the_length_on_the_wire_that_was_asked_for() -> None:
+    between, task = loopback(), plan(ping())
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
+        listener.bind(between.sink)
+        loop, clock = Loop(), Clock.starting_in(0)
+        source = Source(task.flows[0], between, task, clock, loop)
+        loop.run(clock.at(0.05))
+        assert len(listener.recv(2048)) == 98 - 14 - 20 - 8
+    assert source.results()["pings"][0][2] is None, "nobody sent it back"

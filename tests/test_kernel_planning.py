@@ -1,0 +1,254 @@
+"""Scenarios as plans for the laboratory, lines as tc's words, and what is refused by name."""
+
+import json
+from typing import Any
+
+import pytest
+
+from goodqueue import _goodqueue, scenario
+from goodqueue.engines.kernel import planning, tc
+from goodqueue.engines.kernel.lab import commands as commands_for_tc
+from goodqueue.engines.kernel.lab.plan import Plan
+from goodqueue.errors import UserError
+
+
+def resolved(qdisc: str = "codel", **changes: Any) -> dict[str, Any]:
+    bottleneck = {"rate": "10mbit", "qdisc": qdisc}
+    asked = {"duration": "5s", "bottleneck": bottleneck, "path": {"rtt": "10ms"}, "traffic": [{"kind": "bulk"}]}
+    return scenario.resolve(asked | changes)
+
+
+def test_a_plan_holds_each_flow_with_the_start_that_the_simulator_draws() -> None:
+    traffic = [
+        {"kind": "bulk", "count": 2, "start_spread": "1s", "rtt": "30ms"},
+        {"kind": "cbr", "rate": "1mbit", "packet_size": 1250, "direction": "up", "ecn": True, "dscp": "EF"},
+        {"kind": "ping", "interval": "100ms"},
+    ]
+    asked = resolved(traffic=traffic, warmup="1s", seed=7, series={"interval": "100ms"})
+    plan = planning.plan(asked)
+    simulation = _goodqueue.Simulation(json.dumps(asked))
+    simulation.advance(5.0)
+    starts = {flow["name"]: flow["start_s"] for flow in json.loads(simulation.record())["flows"]}
+    assert {flow.name: flow.start_s for flow in plan.flows if flow.kind != "ping"} == pytest.approx(starts, abs=1e-6)
+    assert [flow.port for flow in plan.flows] == [10000, 10001, 10002, 10003]
+    assert (plan.rtts_s, plan.warmup_s, plan.sample_s, plan.seed) == ([0.01, 0.03], 1.0, 0.1, 7)
+    cbr, ping = plan.flows[2:]
+    assert (cbr.direction, cbr.ecn, cbr.packet_size, cbr.interval_s) == ("up", True, 1250, 0.01)
+    assert (ping.packet_size, ping.interval_s, ping.cc) == (98, 0.1, None)
+    assert [flow.dscp for flow in plan.flows] == [0, 0, 46, 0]
+    assert Plan.from_json(plan.to_json()) == plan
+
+
+def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
+    """Else what still waits would look lost: 100 packets of 1514 bytes take 0.12112 s at 10 Mbit/s."""
+    assert planning.plan(resolved("pfifo limit 100")).drain_s == pytest.approx(1.0 + 0.01 + 0.12112)
+    assert planning.plan(resolved("bfifo limit 151400")).drain_s == pytest.approx(1.0 + 0.01 + 0.12112)
+    half = planning.plan(resolved("htb rate 5mbit child red limit 151400")).drain_s
+    assert half == pytest.approx(1.0 + 0.01 + 2 * 0.12112)
+
+
+@pytest.mark.parametrize(
+    ("changes", "refusal"),
+    [
+        (
+            {"change": [{"at": "1s", "rate": "5mbit"}, {"at": "2s", "qdisc": "codel target 9ms"}]},
+            "change: found 2; accepted by the kernel engine: none",
+        ),
+        (
+            {"qdisc": "pi"},
+            'bottleneck.qdisc: found "pi", which Linux 6.1 has not; accepted by the kernel engine: pfifo, ',
+        ),
+        ({"qdisc": "dualpi2"}, 'bottleneck.qdisc: found "dualpi2", which Linux 6.1 has not'),
+        ({"qdisc": "tbf child cobalt"}, 'bottleneck.qdisc: found "cobalt", which Linux 6.1 has not'),
+        (
+            {"qdisc": "pie variant rfc8033"},
+            'bottleneck.qdisc: found "pie variant rfc8033"; accepted by the kernel engine',
+        ),
+        (
+            {"qdisc": "codel target 5500ns"},
+            'bottleneck.qdisc: found "codel target 5.5us"; accepted by the kernel engine',
+        ),
+        ({"qdisc": "choke harddrop"}, 'bottleneck.qdisc: found "choke harddrop"; accepted by the kernel engine'),
+        ({"qdisc": "pfifo_fast txqueuelen 50"}, 'bottleneck.qdisc: found "pfifo_fast txqueuelen 50"; accepted'),
+        (
+            {"qdisc": "htb idle told"},
+            'bottleneck.qdisc: found "htb idle told"; accepted by the kernel engine: idle linux',
+        ),
+        ({"qdisc": "cake target 5ms"}, 'bottleneck.qdisc: found "cake target 5ms"; accepted by the kernel engine: no'),
+        (
+            {"traffic": [{"kind": "bulk"}, {"kind": "bulk", "stack": "linux-3.10", "name": "old"}]},
+            'traffic[1].stack: found "linux-3.10"; accepted by the kernel engine: linux-6.x',
+        ),
+        (
+            {"traffic": [{"kind": "bulk", "rtt": f"{n}ms", "name": f"n{n}"} for n in range(17)]},
+            "traffic.rtt: found 17 distinct RTTs; accepted by the kernel engine: at most 16",
+        ),
+    ],
+)
+def test_what_the_kernel_has_not_is_refused_by_name(changes: dict[str, Any], refusal: str) -> None:
+    with pytest.raises(UserError) as raised:
+        planning.plan(resolved(**changes))
+    assert str(raised.value).startswith(refusal)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_discipline_in_python_is_refused_by_name() -> None:
+    asked = resolved()
+    asked["bottleneck"]["up"]["qdisc"] = "./idea.py:Shorter limit 20"
+    with pytest.raises(
+        UserError, match=r'bottleneck\.up\.qdisc: found "\./idea\.py:Shorter limit 20", which is written'
+    ):
+        planning.plan(asked)
+
+
+def test_every_discipline_of_the_registry_is_translated_or_refused_by_its_name() -> None:
+    for qdisc in json.loads(_goodqueue.qdiscs()):
+        line = resolved(qdisc["name"])["bottleneck"]["qdisc"]
+        if qdisc["name"] in tc.DISCIPLINES:
+            assert tc.translate(line, 10_000_000)[0][:4] == ["parent", "1:1", "handle", "10:"]
+        else:
+            with pytest.raises(UserError, match=f'found "{qdisc["name"]}"'):
+                tc.translate(line, 10_000_000)
+
+
+def test_no_word_of_a_line_is_lost_on_the_way() -> None:
+    """What a line sets beyond the defaults must change tc's words, or be refused."""
+    for qdisc in json.loads(_goodqueue.qdiscs()):
+        name = qdisc["name"]
+        if name not in tc.DISCIPLINES:
+            continue
+        for param in qdisc["params"]:
+            words = CHANGED.get((name, param["name"])) or CHANGED.get(param["name"]) or param["name"]
+            plain = resolved(CONTEXT.get((name, param["name"]), name))["bottleneck"]["qdisc"]
+            try:
+                line = resolved(f"{CONTEXT.get((name, param['name']), name)} {words}")["bottleneck"]["qdisc"]
+                translated = tc.translate(line, 10_000_000)
+            except UserError:
+                continue
+            assert translated != tc.translate(plain, 10_000_000), f"{name} {words} says nothing to tc"
+
+
+CHANGED: dict[Any, str] = {
+    **{name: f"{name} 7" for name in ("limit", "flows", "quantum", "alpha", "beta", "depth", "perturb", "drop_batch")},
+    **{name: f"{name} 17ms" for name in ("target", "interval", "tupdate", "ce_threshold", "latency", "rtt", "db")},
+    **{name: f"{name} 40000" for name in ("memory_limit", "burst", "cburst", "memlimit", "redflowlimit", "minburst")},
+    **{name: f"{name} 3mbit" for name in ("rate", "bandwidth")},
+    **{name: f"{name} 0.03" for name in ("probability", "increment", "decrement")},
+    **{name: f"{name} 9" for name in ("ecn_prob", "penalty_rate", "penalty_burst", "mpu", "overhead")},
+    "peakrate": "peakrate 20mbit",
+    "ceil": "ceil 20mbit",
+    "ce_threshold_selector": "ce_threshold_selector 0x1/0x3",
+    "divisor": "divisor 256",
+    "avpkt": "avpkt 500",
+    "min": "min 20000",
+    "max": "max 90000",
+    "rehash": "rehash 20s",
+    "txqueuelen": "txqueuelen 7",
+    "variant": "variant rfc8033",
+    ("codel", "variant"): "variant rfc8289",
+    "idle": "idle told",
+    "child": "child pie",
+    "diffserv": "diffserv8",
+    "isolation": "hosts",
+    "preset": "metro",
+    "cells": "atm",
+    "direction": "ingress",
+    ("fq_codel", "ecn"): "noecn",
+    ("fq_nocodel", "ecn"): "noecn",
+    ("choke", "min"): "min 20",
+    ("choke", "max"): "max 90",
+    ("choke", "burst"): "burst 200",
+    ("red", "burst"): "burst 400",
+    ("sfq", "burst"): "burst 30",
+    ("red", "limit"): "limit 900000",
+    ("choke", "limit"): "limit 900",
+    ("sfq", "redflowlimit"): "redflowlimit 100000",
+    ("sfb", "max"): "max 70",
+    ("sfb", "target"): "target 7",
+}
+CONTEXT: dict[Any, str] = {
+    **{("sfq", name): "sfq redflowlimit 100000" for name in ("min", "max", "avpkt", "burst", "probability", "ecn")},
+    ("sfq", "harddrop"): "sfq redflowlimit 100000 ecn",
+    ("tbf", "minburst"): "tbf peakrate 20mbit",
+    ("red", "harddrop"): "red ecn",
+    ("red", "nodrop"): "red ecn",
+}
+"""The line that a parameter has a meaning in."""
+
+
+@pytest.mark.parametrize(
+    ("line", "commands"),
+    [
+        (
+            "codel limit 200 target 2ms ecn",
+            ["parent 1:1 handle 10: codel limit 200 target 2000us interval 100000us ecn"],
+        ),
+        (
+            "fq_nocodel",
+            [
+                (
+                    "parent 1:1 handle 10: fq_codel limit 127 flows 1024 quantum 1514 target 100000000us"
+                    " interval 100000us memory_limit 33554432 drop_batch 64 ecn"
+                )
+            ],
+        ),
+        (
+            "red limit 400000 min 30000 adaptive",
+            ["parent 1:1 handle 10: red limit 400000 min 30000 avpkt 1000 bandwidth 10mbit probability 0.02 adaptive"],
+        ),
+        (
+            "sfb rehash 10s db 1s",
+            [
+                (
+                    "parent 1:1 handle 10: sfb limit 1000 max 25 target 20 increment 0.0005 decrement 0.00005"
+                    " penalty_rate 10 penalty_burst 20 rehash 10000 db 1000"
+                )
+            ],
+        ),
+        (
+            "cake bandwidth 5mbit metro",
+            [
+                (
+                    "parent 1:1 handle 10: cake bandwidth 5mbit diffserv3 triple-isolate egress metro noatm nowash"
+                    " nonat no-ack-filter no-split-gso"
+                )
+            ],
+        ),
+        (
+            "tbf rate 5mbit burst 10kb child pfifo limit 50",
+            [
+                "parent 1:1 handle 10: tbf rate 5mbit burst 10240 limit 1514000",
+                "parent 10:1 handle 20: pfifo limit 50",
+            ],
+        ),
+        (
+            "htb rate 16mbit child tbf rate 3mbit child bfifo limit 9000",
+            [
+                "parent 1:1 handle 10: htb default 1",
+                (
+                    "class parent 10: classid 10:1 htb rate 16000000bit ceil 16000000bit burst 1600b cburst 1600b"
+                    " quantum 1514"
+                ),
+                "parent 10:1 handle 20: tbf rate 3mbit burst 5120 limit 1514000",
+                "parent 20:1 handle 30: bfifo limit 9000",
+            ],
+        ),
+    ],
+)
+def test_lines_become_the_words_that_tc_takes(line: str, commands: list[str]) -> None:
+    """Each of these was given to tc 6.1 on kernel 6.1, which showed the same parameters."""
+    canonical = resolved(line)["bottleneck"]["qdisc"]
+    assert [" ".join(words) for words in tc.translate(canonical, 10_000_000)] == commands
+
+
+def test_a_class_of_a_line_is_added_as_a_class() -> None:
+    plan = planning.plan(resolved("htb rate 5mbit child pfifo limit 50"))
+    commands = [" ".join(words) for words in commands_for_tc.bottleneck("r-cli", plan.down)]
+    assert commands[-2].startswith("class add dev r-cli parent 10: classid 10:1 htb rate 5000000bit")
+    assert commands[-1] == "qdisc add dev r-cli parent 10:1 handle 20: pfifo limit 50"
+
+
+def test_the_link_is_one_that_a_discipline_learns_idleness_from_where_that_matters() -> None:
+    shapers = {name: tc.shaper(resolved(name)["bottleneck"]["qdisc"]) for name in tc.DISCIPLINES}
+    assert {name for name, shaper in shapers.items() if shaper == "cbs"} == {"red", "choke", "tbf", "htb"}
+    assert tc.shaper(resolved("cake bandwidth 5mbit")["bottleneck"]["qdisc"]) == "cbs"

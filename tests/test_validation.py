@@ -1,0 +1,296 @@
+"""Validation: the arithmetic of its judgement by hand, its set of scenarios, and that nothing runs twice."""
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from conftest import Result
+from goodqueue import engines
+from goodqueue.errors import UserError
+from goodqueue.record import Scenario
+from goodqueue.validation import cells, judging, pages, show
+from goodqueue.validation.judging import FEW, FLOOR_MS
+from goodqueue.validation.records import Records, name_of
+from goodqueue.validation.result import Result as Cell
+from goodqueue.validation.result import Side, Validation
+
+# --- the judgement, by hand ---------------------------------------------------------------------------------------
+
+
+def test_a_ratio_of_delays_is_a_logarithm_above_the_floor() -> None:
+    assert judging.log_ratio(20.0, 10.0) == pytest.approx(0.693147, abs=1e-6)
+    assert judging.log_ratio(10.0, 20.0) == pytest.approx(-0.693147, abs=1e-6), "below the truth is negative"
+    assert judging.log_ratio(0.0, 0.001) == 0.0, "two empty queues agree, though their ratio is 0"
+    assert judging.log_ratio(0.2, 0.0) == pytest.approx(math.log(0.2 / FLOOR_MS))
+
+
+def test_counts_agree_within_a_quarter_and_few_are_not_judged() -> None:
+    assert judging.count_ratio(FEW - 1, 0) is None, "a handful of drops says nothing"
+    assert judging.count_ratio(125, 100) == pytest.approx(math.log(1.25))
+    assert judging.agree(math.log(125 / 100)), "the factor itself is within it"
+    assert judging.agree(math.log(80 / 100)), "and so is its inverse"
+    assert not judging.agree(math.log(126 / 100))
+    assert judging.count_ratio(FEW, 0) == math.inf
+    assert judging.count_ratio(0, FEW) == -math.inf
+    assert not judging.agree(-math.inf), "drops on one side only are a disagreement, not a missing value"
+
+
+def test_flows_are_compared_best_with_best() -> None:
+    assert judging.shares_apart([6.0, 4.0], [5.0, 5.0]) == pytest.approx(20.0), "|6-5| + |4-5| = 2 of 10"
+    assert judging.shares_apart([0.0], [0.0]) is None
+
+
+def test_the_area_between_two_curves_is_a_part_of_the_kernels() -> None:
+    # Each value holds until the next time; the last one has no next. |2-4| x 1 s + |6-4| x 2 s = 6 of 4 x 3 s = 12.
+    assert judging.area_between(([0, 1, 3], [2, 6, 9]), ([0, 1, 3], [4, 4, 4])) == pytest.approx(0.5)
+    assert judging.area_between(([0, 1], [4, 4]), ([0, 1], [4, 4])) == 0.0
+    # Where one is unknown neither counts: |3-4| x 2 s of 4 x 2 s.
+    assert judging.area_between(([0, 1, 3], [None, 3, 3]), ([0, 1, 3], [4, 4, 4])) == pytest.approx(0.25)
+    assert judging.area_between(([0], [None]), ([0], [4])) is None
+
+
+def side(delay: list[float | None], used: list[float], dropped: list[float], marked: list[float]) -> Side:
+    values = {
+        "delay_mean_ms": delay,
+        "delay_p95_ms": delay,
+        "utilisation_percent": used,
+        "goodput_mbps": [9.0] * len(used),
+        "jain_goodput": [1.0] * len(used),
+        "dropped": dropped,
+        "marked": marked,
+    }
+    return Side(values, [[9.0]] * len(used), [])
+
+
+def results() -> list[Cell]:
+    """Three cells: delay twice the truth in one seed and equal in the other; four times it; the same."""
+    same = side([5.0, 5.0], [90.0, 90.0], [50, 50], [0, 0])
+    return [
+        Cell("codel", "base", "codel", side([20.0, 10.0], [97.0, 99.0], [60, 60], [0, 0]),
+             side([10.0, 10.0], [98.0, 98.0], [50, 50], [0, 0])),
+        Cell("codel", "rtt=10ms", "codel", side([8.0, 8.0], [92.0, 92.0], [99, 99], [5, 5]),
+             side([2.0, 2.0], [91.0, 91.0], [50, 50], [5, 4])),
+        Cell("pie", "base", "pie", same, same),
+    ]  # fmt: skip
+
+
+def test_errors_are_taken_seed_by_seed() -> None:
+    found = judging.errors(results()[0])
+    assert found.delay_mean_ln is not None
+    assert found.delay_mean_ln.mean == pytest.approx(math.log(2) / 2), "ln 2 and 0; of the means it would be ln 1.5"
+    assert found.delay_mean_ln.n == 2
+    assert found.utilisation_points is not None
+    assert found.utilisation_points.mean == 0.0
+    assert found.utilisation_points.half_width == pytest.approx(12.706, abs=0.001), "-1 and +1: t = 12.706, s / √2 = 1"
+    assert found.drops_ln == pytest.approx(math.log(1.2)), "of all seeds together"
+    assert found.marks_ln is None
+    assert found.cwnd_area is None
+
+
+def test_a_seed_without_a_delay_is_left_out() -> None:
+    idle = side([None, 10.0], [0.0, 98.0], [0, 0], [0, 0])
+    found = judging.errors(Cell("codel", "base", "codel", idle, results()[0].kernel)).delay_mean_ln
+    assert found is not None
+    assert (found.mean, found.n) == (0.0, 1)
+
+
+def test_the_overall_figures_are_medians_means_and_shares() -> None:
+    found = judging.judge(results())
+    assert found.overall.delay_mean_ln == pytest.approx(math.log(2) / 2), "the median of 0, ln 2 / 2 and ln 4"
+    assert found.overall.utilisation_points == pytest.approx(1 / 3), "the mean of |0|, |1| and |0|"
+    assert (found.overall.drops_agree, found.overall.drops_judged) == (2, 3)
+    assert (found.overall.marks_agree, found.overall.marks_judged) == (0, 0)
+    assert found.by_qdisc["pie"].delay_mean_ln == 0.0
+    assert found.by_change["rtt=10ms"].delay_mean_ln == pytest.approx(math.log(4))
+    assert [group.cells for group in (found.by_qdisc["codel"], found.by_change["base"])] == [2, 2]
+
+
+def validation() -> Validation:
+    kernel = {"release": "6.1.0", "tc": "iproute2-6.1.0", "where": "vm", "qemu": "7.2"}
+    return Validation("2025-01-02", "0.1.0", "abc", kernel, False, (1, 2), results())
+
+
+def test_the_table_marks_counts_that_disagree_and_names_what_is_worst() -> None:
+    text = show.markdown(validation(), judging.judge(results()))
+    rows = {line.split(" | ")[0].removeprefix("| "): line.split(" | ") for line in text.splitlines()}
+    assert rows["codel/rtt=10ms"][10:12] == ["198", "100 !"]
+    assert rows["codel/base"][10:12] == ["120", "100"]
+    assert rows["codel/rtt=10ms"][3] == "+1.39"
+    assert "Farthest off in mean delay: codel (0.866), rtt=10ms (1.386)." in text
+    assert "Linux 6.1.0 in qemu 7.2" in text
+
+
+def test_what_is_stored_is_judged_the_same_again(tmp_path: Path) -> None:
+    judged = judging.judge(results())
+    stored = tmp_path / "results.json"
+    stored.write_text(json.dumps(pages.as_json(validation(), judged), allow_nan=False), encoding="utf-8")
+    loaded, again = pages.load(stored)
+    assert show.markdown(loaded, again) == show.markdown(validation(), judged)
+    assert asdict(again) == asdict(judged)
+
+
+# --- the set --------------------------------------------------------------------------------------------------------
+
+
+def test_the_set_has_each_qdisc_under_each_factor_and_a_quick_part() -> None:
+    whole, quick = cells.load(), cells.load(quick=True)
+    ids = [cell.id for cell in whole.cells]
+    assert len(ids) == len(set(ids))
+    assert {cell.qdisc for cell in whole.cells} == {"pfifo", "red", "pie", "codel", "sfq", "fq_codel"}
+    factors = {cell.change.partition("=")[0] for cell in whole.cells}
+    assert factors == {"base", "flows", "cc", "rate", "rtt", "ecn", "loaded"}
+    assert {cell.id for cell in quick.cells} < set(ids)
+    assert len(quick.cells) == 8
+    for cell in whole.cells:
+        assert cell.scenario["bottleneck"]["qdisc"].split()[0] == cell.qdisc
+        if cell.qdisc == "red":
+            assert " adaptive" in cell.scenario["bottleneck"]["qdisc"]
+            rate = cell.scenario["bottleneck"]["rate"]
+            assert f"bandwidth {rate} " in cell.scenario["bottleneck"]["qdisc"], "it decays by its own link's rate"
+
+
+def test_linux_has_all_of_the_set() -> None:
+    for cell in cells.load().cells:
+        engines.check("kernel", cell.scenario)
+
+
+def test_only_picks_by_id_qdisc_or_change() -> None:
+    found = cells.load(only=["sfq/base", "ecn=on", "rate=100mbit"]).cells
+    ecn, fast = {"red/ecn=on", "pie/ecn=on", "codel/ecn=on", "fq_codel/ecn=on"}, {"codel", "fq_codel"}
+    assert {cell.id for cell in found} == {"sfq/base", *ecn, *(f"{name}/rate=100mbit" for name in fast)}
+    with pytest.raises(UserError, match='--only: found "codle"; did you mean "codel"\\? accepted: QDISC, CHANGE or'):
+        cells.load(only=["codle"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('rate = "10mbit"', 'rate = "ten"', "bottleneck.rate: found"),
+        ('qdiscs = ["codel", "fq_codel"]', 'qdiscs = ["coddle"]', 'qdiscs: found "coddle"; did you mean "codel"'),
+        ('id = "flows=2"', 'id = "flows=2"\nsets = {}', "sets: unknown key"),
+        ('"codel/flows=1"', '"codel/flows=3"', 'quick.cells: found "codel/flows=3"'),
+        ("seeds = 3", "", "seeds: missing"),
+    ],
+)
+def test_a_wrong_set_is_refused_by_key(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+    text = cells.FILE.read_text(encoding="utf-8")
+    assert old in text
+    file = tmp_path / "cells.toml"
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(UserError) as refused:
+        cells.load(quick=True, file=file)
+    assert str(file) in str(refused.value)
+    assert complaint in str(refused.value)
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+COMMAND = ["validate", "--quick", "--only", "codel", "--seeds", "2"]
+
+
+def test_a_validation_reports_both_engines(
+    here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]
+) -> None:
+    result = goodqueue(*COMMAND, "--out", "out", "--json")
+    assert (result.status, result.err) == (0, "")
+    found = json.loads(result.out)
+    assert [cell["id"] for cell in found["cells"]] == ["codel/base", "codel/flows=1"]
+    assert found["kernel"].pop("qemu"), "what a run in a virtual machine depends on too"
+    assert found["kernel"] == {"release": "6.1.0-1-amd64", "tc": "iproute2-6.1.0", "where": "vm"}
+    assert len(found["cells"][0]["kernel"]["values"]["delay_mean_ms"]) == 2
+    assert found["errors"]["codel/flows=1"]["cwnd_area"]["n"] == 2
+    names = {file.name for file in (here / "out").iterdir()}
+    figures = {f"{name}.{kind}" for name in ("sim-against-kernel", "errors", "cwnd") for kind in ("svg", "png")}
+    assert names == {"results.json", "table.md", "records", *figures}
+    assert len(list((here / "out" / "records").iterdir())) == 8
+
+
+def test_nothing_runs_twice(here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]) -> None:
+    first = goodqueue(*COMMAND, "--out", "out", "--json")
+    assert len(kernel) == 4
+    again = goodqueue(*COMMAND, "--out", "out", "--json")
+    assert len(kernel) == 4
+    assert again.out == first.out
+    assert goodqueue(*COMMAND[:-1], "3", "--out", "out").status == 0
+    assert len(kernel) == 6, "one more seed is one more run a cell"
+
+
+def test_a_changed_simulator_runs_again_and_the_kernel_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = cells.load(quick=True).cells[0].scenario
+    before = {engine: name_of(engine, scenario) for engine in ("sim", "kernel")}
+    monkeypatch.setattr("goodqueue.validation.records.build", lambda: "another")
+    after = {engine: name_of(engine, scenario) for engine in ("sim", "kernel")}
+    assert after["sim"] != before["sim"]
+    assert after["kernel"] == before["kernel"]
+
+
+KILLED = """
+import os, signal, sys, threading
+from goodqueue import cli, engines, run
+kept = []
+def dying(scenario, progress, stop):
+    if len(kept) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    kept.append(1)
+    return run.simulate(scenario, progress, stop)
+own = engines.find
+engines.find = lambda name: dying if name == "kernel" else own(name)
+cli.main(sys.argv[1:])
+"""
+
+
+def test_a_killed_validation_goes_on(here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]) -> None:
+    command = [sys.executable, "-c", KILLED, *COMMAND, "--workers", "1", "--out", "out"]
+    killed = subprocess.run(command, check=False, capture_output=True, env=os.environ)
+    assert killed.returncode == -signal.SIGKILL
+    kept = {file.name: file.read_bytes() for file in (here / "out" / "records").glob("kernel-*.json")}
+    assert 1 <= len(kept) <= 2, "each record is written as soon as its run ends"
+    (here / "out" / "records" / "kernel-0.json.1.partial").write_text("{", encoding="utf-8")
+    result = goodqueue(*COMMAND, "--out", "out")
+    assert (result.status, result.err) == (0, ""), "the folder of a killed validation is ours"
+    assert len(kernel) == 4 - len(kept)
+    for name, content in kept.items():
+        assert (here / "out" / "records" / name).read_bytes() == content
+    assert not list((here / "out" / "records").glob("*.partial"))
+
+
+def test_records_without_a_folder_are_kept_in_memory(scenario: Scenario) -> None:
+    records = Records(None)
+    assert records.get("sim", scenario) is None
+    records.put("sim", scenario, '{"seed": 1}')
+    assert records.get("sim", scenario) == {"seed": 1}
+    assert records.get("kernel", scenario) is None, "an engine's record is not the other's"
+
+
+def test_a_folder_of_others_is_refused_before_anything_runs(
+    here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]
+) -> None:
+    (here / "out").mkdir()
+    (here / "out" / "mine.txt").write_text("mine", encoding="utf-8")
+    result = goodqueue(*COMMAND, "--out", "out")
+    assert (result.status, result.out) == (2, "")
+    assert "mine.txt" in result.err
+    assert kernel == []
+    assert [file.name for file in (here / "out").iterdir()] == ["mine.txt"]
+
+
+def test_an_engine_that_fails_ends_it_in_one_line(
+    here: Path, monkeypatch: pytest.MonkeyPatch, goodqueue: Callable[..., Result]
+) -> None:
+    def fail(*_: object) -> str:
+        raise UserError("kernel engine", "no virtual machine: found no qemu; accepted: qemu")
+
+    own = engines.find
+    monkeypatch.setattr(engines, "find", lambda name: fail if name == "kernel" else own(name))
+    result = goodqueue(*COMMAND, "--out", "out")
+    assert (result.status, result.out) == (2, "")
+    assert result.err == "goodqueue: kernel engine: no virtual machine: found no qemu; accepted: qemu\n"
+    assert len(list((here / "out" / "records").glob("sim-*.json"))) == 4, "what was done stays"
