@@ -35,8 +35,10 @@ def doctor(json: Json = False) -> None:
         columns = [tables.Column("", False), tables.Column("found", False)]
         rows = [[finding.name, finding.found] for finding in diagnosis.findings]
         terminal.print_table(tables.Table("The kernel engine on this machine", columns, rows))
+        good = {finding.name for finding in diagnosis.findings if finding.good}
+        faster = "on this host" if "this host" in good else "nowhere here"
         places = {
-            "vm": f"Runs in a virtual machine, in virtual time; links of more than {_fastest()} on this host.",
+            "vm": f"Runs in a virtual machine, in virtual time, links of up to {_fastest()}; faster ones {faster}.",
             "host": "Runs on this host, in real time: results vary with what else it does.",
             None: "Cannot run here.",
         }

@@ -59,7 +59,8 @@ def _attempt(plan: Plan, folder: Path, progress: Progress, stop: threading.Event
 def _command(task: Path, results: Path) -> list[str]:
     # As root of a user namespace whoever may make one can build networks; root needs none.
     user = [] if os.geteuid() == 0 else ["--map-root-user"]
-    path = ":".join([os.environ.get("PATH", os.defpath), *_SYSTEM_FOLDERS])
-    command = ["unshare", *user, "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"]
-    command += ["env", f"PATH={path}", f"PYTHONPATH={_PACKAGES}", sys.executable, "-m", "goodqueue.engines.kernel.lab"]
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_SYSTEM_FOLDERS])
+    modules = os.pathsep.join(filter(None, [str(_PACKAGES), os.environ.get("PYTHONPATH")]))
+    command = ["unshare", *user, "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"]
+    command += ["env", f"PATH={path}", f"PYTHONPATH={modules}", sys.executable, "-m", "goodqueue.engines.kernel.lab"]
     return [*command, str(task), str(results)]
