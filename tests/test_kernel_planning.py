@@ -197,10 +197,10 @@ CONTEXT: dict[Any, str] = {
             ["parent 1:1 handle 10: red limit 400000 min 30000 avpkt 1000 bandwidth 10mbit probability 0.02 adaptive"],
         ),
         (
-            "sfb rehash 10s db 1s",
+            "sfb rehash 10000 db 1000",
             [
                 (
-                    "parent 1:1 handle 10: sfb limit 1000 max 25 target 20 increment 0.0005 decrement 0.00005"
+                    "parent 1:1 handle 10: sfb limit 1000 increment 0.0005 decrement 0.00005"
                     " penalty_rate 10 penalty_burst 20 rehash 10000 db 1000"
                 )
             ],
@@ -209,8 +209,8 @@ CONTEXT: dict[Any, str] = {
             "cake bandwidth 5mbit metro",
             [
                 (
-                    "parent 1:1 handle 10: cake bandwidth 5mbit diffserv3 triple-isolate egress metro noatm nowash"
-                    " nonat no-ack-filter no-split-gso"
+                    "parent 1:1 handle 10: cake bandwidth 5mbit diffserv3 triple-isolate egress no-ack-filter"
+                    " split-gso noatm rtt 10000us nowash nonat"
                 )
             ],
         ),

@@ -71,6 +71,13 @@ LINES: dict[str, dict[str, Any]] = {
         "atm": "ptm",
         "overhead": -4,
     },
+    "cake bandwidth 5mbit autorate-ingress nat ack-filter no-split-gso fwmark 0xff docsis": {
+        "nat": True,
+        "ack-filter": "enabled",
+        "split_gso": False,
+        "overhead": 18,
+        "mpu": 64,
+    },
     "fq_pie": {"limit": 10240, "flows": 1024, "target": 15000, "alpha": 2, "beta": 20, "quantum": 1514, "ecn_prob": 10},
     "fq_pie limit 300 flows 32 target 20ms tupdate 32ms alpha 4 beta 15 quantum 300 memory_limit 1mb ecn_prob 5 ecn"
     " bytemode dq_rate_estimator": {
@@ -125,7 +132,7 @@ LINES: dict[str, dict[str, Any]] = {
     },
     "red limit 400000 min 30000 ecn nodrop adaptive": {"max": 90000, "nodrop": True, "adaptive": True},
     "sfb": {"rehash": 600_000_000, "db": 60_000_000, "limit": 1000, "max": 25, "target": 20, "increment": 0.0005},
-    "sfb rehash 10s db 1s limit 300 max 30 target 25 increment 0.001 decrement 0.0001 penalty_rate 20"
+    "sfb rehash 10000 db 1000 limit 300 max 30 target 25 increment 0.001 decrement 0.0001 penalty_rate 20"
     " penalty_burst 30": {
         "rehash": 10_000_000,
         "db": 1_000_000,

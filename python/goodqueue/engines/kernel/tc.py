@@ -212,10 +212,9 @@ def _choke(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
 def _sfb(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
     words = _words(line, "limit", "max", "target", "increment", "decrement", "penalty_rate", "penalty_burst")
     for name in ("rehash", "db"):
-        us = _microseconds(line, name)
-        if us % 1000:
+        if not str(line.values[name]).isdecimal():
             raise line.refuse(name, "whole milliseconds")
-        words += [name, str(us // 1000)]
+        words += _words(line, name)
     return [[*place, "sfb", *words]]
 
 
@@ -231,11 +230,12 @@ def _cake(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
     if "target" in line.values:
         raise line.refuse("target", "no target, since tc derives it from rtt")
     words = _words(line, "bandwidth") or ["unlimited"]
-    words += [str(line.values[name]) for name in ("diffserv", "isolation", "direction")]
-    words += _words(line, "rtt") or [str(line.values["preset"])]
-    words += [str(line.values["cells"]), *_words(line, "overhead", "memlimit")]
+    # `bandwidth` after it would switch `autorate-ingress` off, `raw` after an overhead would take that back.
+    alone = ("autorate", "diffserv", "isolation", "direction", "ack_filter", "gso", "base", "cells")
+    words += [str(line.values[name]) for name in alone if name in line.values]
+    words += _words(line, "rtt", "overhead", "memlimit", "fwmark")
     words += _words(line, "mpu") if line.values["mpu"] != "0" else []
-    return [[*place, "cake", *words, *_either(line, "wash"), "nonat", "no-ack-filter", "no-split-gso"]]
+    return [[*place, "cake", *words, *_either(line, "wash", "nat")]]
 
 
 def _tbf(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
@@ -244,7 +244,7 @@ def _tbf(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
     words += _words(line, "burst")
     if "peakrate" in line.values:
         words += _words(line, "peakrate") + (_words(line, "minburst") or ["minburst", str(FULL_FRAME)])
-    words += [word for name in ("mpu", "overhead") if line.values[name] != "0" for word in _words(line, name)]
+    words += _framing(line)
     if line.child is not None:
         # tc asks for a limit, which is that of the queue that the child replaces.
         words += ["limit", str(1000 * FULL_FRAME)]
@@ -262,16 +262,23 @@ def _htb(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
     handle = place[-1]
     rate = _goodqueue.rate_bps(line.text("rate") or f"{rate_bps}bit")
     ceil = _goodqueue.rate_bps(line.text("ceil") or f"{rate}bit")
+    mtu = int(str(line.values["mtu"]))
     # tc's own defaults, but explicit: a frame, and what the rate sends in a tick of its clock (1 ns).
-    burst = line.text("burst") or str(1600 + rate // 8_000_000_000)
-    cburst = line.text("cburst") or str(1600 + ceil // 8_000_000_000)
+    burst = line.text("burst") or str(mtu + rate // 8_000_000_000)
+    cburst = line.text("cburst") or str(mtu + ceil // 8_000_000_000)
     words = ["rate", f"{rate}bit", "ceil", f"{ceil}bit", "burst", f"{burst}b", "cburst", f"{cburst}b"]
-    words += [word for name in ("mpu", "overhead") if line.values[name] != "0" for word in _words(line, name)]
+    words += _framing(line)
     return [
         [*place, "htb", "default", "1"],
         ["class", "parent", handle, "classid", f"{handle}1", "htb", *words, "quantum", str(FULL_FRAME)],
         *_child(line, rate, f"{handle}1", handle),
     ]
+
+
+def _framing(line: Line) -> list[str]:
+    """Return how tbf and htb weigh a packet, where it is not by its length alone."""
+    words = [word for name in ("mpu", "overhead") if line.values[name] != "0" for word in _words(line, name)]
+    return words + (_words(line, "linklayer") if line.text("linklayer") != "ethernet" else [])
 
 
 def _refuse_told(line: Line) -> None:
