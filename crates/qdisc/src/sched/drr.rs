@@ -104,16 +104,21 @@ pub(crate) struct FlowQueue<'a, P> {
 }
 
 impl<P: Packet> FlowQueue<'_, P> {
+    /// The flow's oldest packet.
+    #[inline]
+    pub(crate) fn head(&self) -> Option<&P> {
+        self.packets.head(*self.queue)
+    }
+
     /// Takes the flow's oldest packet.
     #[inline]
     pub(crate) fn pull(&mut self) -> Option<P> {
-        let packet = self.packets.pop(self.queue)?;
-        let len = packet.len();
+        let len = self.head()?.len();
         *self.bytes -= u64::from(len);
         self.totals.backlog.packets -= 1;
         self.totals.backlog.bytes -= u64::from(len);
         self.totals.memory -= memory_of(len);
-        Some(packet)
+        self.packets.pop(self.queue)
     }
 
     /// What waits in all flows.

@@ -109,6 +109,10 @@ pub struct FqCodel<P> {
 
 impl<P: Packet> Source<P> for FlowQueue<'_, P> {
     #[inline]
+    fn head(&self) -> Option<&P> {
+        self.head()
+    }
+    #[inline]
     fn pull(&mut self) -> Option<P> {
         self.pull()
     }

@@ -86,6 +86,12 @@ impl<P> Slab<P> {
     }
 
     /// The oldest packet of `chain`.
+    #[inline]
+    pub(crate) fn head(&self, chain: Chain) -> Option<&P> {
+        self.nodes.get(chain.head as usize)?.packet.as_ref() // NIL is never a place
+    }
+
+    /// As [`Slab::head`].
     pub(crate) fn head_mut(&mut self, chain: Chain) -> Option<&mut P> {
         self.nodes.get_mut(chain.head as usize)?.packet.as_mut() // NIL is never a place
     }
