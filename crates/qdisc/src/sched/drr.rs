@@ -91,6 +91,8 @@ pub(crate) struct Drr<P, S> {
     quantum: i32,
     totals: Totals,
     fattest: Fattest,
+    /// Length of the last packet that was pulled from a flow.
+    pulled: u32,
     /// How often a flow became new.
     new_flow_count: u64,
 }
@@ -101,6 +103,7 @@ pub(crate) struct FlowQueue<'a, P> {
     bytes: &'a mut u64,
     packets: &'a mut Slab<P>,
     totals: &'a mut Totals,
+    pulled: &'a mut u32,
 }
 
 impl<P: Packet> FlowQueue<'_, P> {
@@ -114,6 +117,7 @@ impl<P: Packet> FlowQueue<'_, P> {
     #[inline]
     pub(crate) fn pull(&mut self) -> Option<P> {
         let len = self.head()?.len();
+        *self.pulled = len;
         *self.bytes -= u64::from(len);
         self.totals.backlog.packets -= 1;
         self.totals.backlog.bytes -= u64::from(len);
@@ -154,6 +158,7 @@ impl<P: Packet, S: Clone> Drr<P, S> {
             quantum: quantum as i32,
             totals: Totals::default(),
             fattest: Fattest::new(flows as usize),
+            pulled: 0,
             new_flow_count: 0,
         }
     }
@@ -167,13 +172,12 @@ impl<P: Packet, S: Clone> Drr<P, S> {
     /// Appends `packet` to the queue of `bucket`; a flow that waits in no list becomes new.
     #[inline]
     pub(crate) fn push(&mut self, bucket: u32, packet: P) {
-        let len = packet.len();
         let flow = &mut self.flows[bucket as usize];
+        let len = self.packets.push(&mut flow.queue, packet).len();
         flow.bytes += u64::from(len);
         self.totals.backlog.packets += 1;
         self.totals.backlog.bytes += u64::from(len);
         self.totals.memory += memory_of(len);
-        self.packets.push(&mut flow.queue, packet);
         self.fattest.update(bucket, flow.bytes);
         if flow.next == UNLISTED {
             flow.deficit = self.quantum;
@@ -207,15 +211,16 @@ impl<P: Packet, S: Clone> Drr<P, S> {
             bytes: &mut flow.bytes,
             packets: &mut self.packets,
             totals: &mut self.totals,
+            pulled: &mut self.pulled,
         };
         (&mut flow.law, queue)
     }
 
-    /// The flow whose turn it was has sent `len` bytes.
+    /// The flow whose turn it was sends the last packet that was pulled from it.
     #[inline]
-    pub(crate) fn charge(&mut self, bucket: u32, len: u32) {
+    pub(crate) fn charge(&mut self, bucket: u32) {
         let flow = &mut self.flows[bucket as usize];
-        flow.deficit = flow.deficit.saturating_sub_unsigned(len);
+        flow.deficit = flow.deficit.saturating_sub_unsigned(self.pulled);
         self.settle(bucket);
     }
 

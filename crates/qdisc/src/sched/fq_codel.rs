@@ -162,9 +162,10 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         loop {
             let bucket = self.flows.next_flow()?;
             let (vars, mut queue) = self.flows.split(bucket);
-            if let Some(packet) = vars.dequeue(&self.params, now, &mut queue, owner) {
-                self.flows.charge(bucket, packet.len());
-                return Some(packet);
+            let packet = vars.dequeue(&self.params, now, &mut queue, owner);
+            if packet.is_some() {
+                self.flows.charge(bucket);
+                return packet;
             }
             self.flows.retire(bucket);
         }

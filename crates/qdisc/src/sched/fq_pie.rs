@@ -152,11 +152,12 @@ impl<P: Packet> Qdisc<P> for FqPie<P> {
         loop {
             let bucket = self.flows.next_flow()?;
             let (Law { vars, packets }, mut queue) = self.flows.split(bucket);
-            if let Some(packet) = queue.pull() {
+            if let Some(head) = queue.head() {
                 *packets -= 1;
-                vars.dequeued(&self.params, now, &packet, queue.bytes());
-                self.flows.charge(bucket, packet.len());
-                return Some(packet);
+                vars.dequeued(&self.params, now, head, queue.bytes() - u64::from(head.len()));
+                let packet = queue.pull();
+                self.flows.charge(bucket);
+                return packet;
             }
             self.flows.retire(bucket);
         }
