@@ -27,22 +27,33 @@ impl Owner<Plain> for Counter {
     }
 }
 
-/// Nanoseconds that one packet costs in the discipline of the `tc` line `line`, in and out.
+/// What a run took.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// Packets that were offered, delivered or not.
+    pub packets: u64,
+    /// Wall time of one thread.
+    pub seconds: f64,
+}
+
+impl Run {
+    /// Nanoseconds a packet.
+    #[must_use]
+    pub fn packet_ns(&self) -> f64 {
+        self.seconds * 1e9 / self.packets as f64
+    }
+}
+
+/// Times packets through the discipline of the `tc` line `line`, in and out.
 ///
 /// Full frames arrive from `flows` flows (at most 2^31) in turn, each followed by a departure, at a standing backlog of
 /// `backlog_packets`. Time passes so that a packet waits for a millisecond, which is good queue to every control
 /// law. Before the arrivals of a pair, packets are added until the backlog is reached or one is dropped: so a
-/// backlog above the discipline's limit times its overflow. The result is the time over all packets offered,
-/// whether they were delivered or dropped; wall time of one thread, so compare runs on one quiet machine only.
+/// backlog above the discipline's limit times its overflow. Compare runs on one quiet machine only.
 ///
 /// # Errors
 /// Where the registry refuses `line`, or `flows` or `pairs` is zero, or `flows` above 2^31.
-pub fn pair_ns(
-    line: &str,
-    flows: u32,
-    backlog_packets: u32,
-    pairs: u64,
-) -> Result<f64, goodqueue_qdisc::Error> {
+pub fn run(line: &str, flows: u32, backlog_packets: u32, pairs: u64) -> Result<Run, goodqueue_qdisc::Error> {
     if flows == 0 || flows > 1 << 31 || pairs == 0 {
         return Err(goodqueue_qdisc::Error("flows must be 1 to 2147483648 and pairs above zero".to_string()));
     }
@@ -64,7 +75,7 @@ pub fn pair_ns(
     bench.offered = 0;
     let started = std::time::Instant::now();
     bench.run(backlog_packets, pairs);
-    Ok(started.elapsed().as_secs_f64() * 1e9 / bench.offered as f64)
+    Ok(Run { packets: bench.offered, seconds: started.elapsed().as_secs_f64() })
 }
 
 /// A step that visits each of `flows` flows once a round, but not in the order of their buckets: what a prefetcher

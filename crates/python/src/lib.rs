@@ -181,7 +181,7 @@ fn record(
 /// Nanoseconds that one enqueue and one dequeue take, with `backlog` packets of `flows` flows waiting.
 #[pyfunction]
 fn qdisc_pair_ns(py: Python<'_>, line: &str, flows: u32, backlog: u32, pairs: u64) -> PyResult<f64> {
-    py.detach(|| goodqueue_conformance::bench::pair_ns(line, flows, backlog, pairs))
+    py.detach(|| goodqueue_conformance::bench::run(line, flows, backlog, pairs))
         .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 

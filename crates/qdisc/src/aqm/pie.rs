@@ -364,9 +364,9 @@ impl Aqm for Pie {
         queue: &mut Fifo<P>,
         _owner: &mut O,
     ) -> Option<P> {
-        let packet = queue.pop()?;
-        self.vars.dequeued(&self.params, now, &packet, queue.bytes());
-        Some(packet)
+        let head = queue.head()?;
+        self.vars.dequeued(&self.params, now, head, queue.bytes() - u64::from(head.len()));
+        queue.pop()
     }
 
     fn next_timer(&self) -> Option<Instant> {

@@ -8,7 +8,7 @@
 //!   its own drops (the RFC drops from the fattest flow's head too: 5.2.3);
 //! - a new flow that turns out empty is kept for a round only if there are old flows (4.2).
 //!
-//! The victim of an overflow is Linux's, but found by a winner tree in O(log flows) and not by a search.
+//! The victim of an overflow is Linux's, but found by a tree of maxima in O(log flows) and not by a search.
 
 use super::drr::{Drr, Flow, FlowQueue};
 use crate::aqm::codel::{CE_THRESHOLD, INTERVAL, Params, Source, TARGET, Vars};
