@@ -99,7 +99,7 @@ impl Params {
 }
 
 /// The law's state, under Linux's names; times are ticks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vars {
     /// The drop probability, of [`MAX_PROB`].
     pub prob: u64,

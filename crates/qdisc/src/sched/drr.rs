@@ -12,7 +12,6 @@ use super::slab::{Chain, NIL, Slab};
 use crate::packet::Packet;
 use crate::qdisc::Backlog;
 use alloc::vec::Vec;
-use core::ops::Range;
 
 /// A flow that is in neither list; unlike [`NIL`], which ends one.
 const UNLISTED: u32 = u32::MAX - 1;
@@ -202,7 +201,8 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         }
     }
 
-    /// The law's state of a flow, and its queue. [`Drr::charge`], [`Drr::retire`] or [`Drr::settle`] must follow.
+    /// The law's state of a flow, and its queue. Where packets are pulled from it, [`Drr::charge`],
+    /// [`Drr::retire`] or [`Drr::settle`] must follow.
     #[inline]
     pub(crate) fn split(&mut self, bucket: u32) -> (&mut S, FlowQueue<'_, P>) {
         let flow = &mut self.flows[bucket as usize];
@@ -260,11 +260,6 @@ impl<P: Packet, S: Clone> Drr<P, S> {
     /// All flows, in the order of their buckets.
     pub(crate) fn flows(&self) -> &[Flow<S>] {
         &self.flows
-    }
-
-    /// The law's state and the waiting bytes of each flow in `buckets`, for a law that looks at flows now and then.
-    pub(crate) fn laws_mut(&mut self, buckets: Range<usize>) -> impl Iterator<Item = (&mut S, u64)> {
-        self.flows[buckets].iter_mut().map(|flow| (&mut flow.law, flow.bytes))
     }
 
     /// How often a flow became new.
