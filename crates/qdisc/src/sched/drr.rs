@@ -188,6 +188,7 @@ impl<P: Packet, S: Clone> Drr<P, S> {
     /// The flow whose turn it is; it may turn out to be empty.
     #[inline]
     pub(crate) fn next_flow(&mut self) -> Option<u32> {
+        let mut first_in_debt = NIL;
         loop {
             let list = if self.new.head == NIL { &mut self.old } else { &mut self.new };
             let bucket = list.head;
@@ -196,8 +197,26 @@ impl<P: Packet, S: Clone> Drr<P, S> {
                 return Some(bucket);
             }
             flow.deficit += self.quantum;
+            let in_debt = flow.deficit <= 0;
             list.shift(&mut self.flows);
             self.old.push(&mut self.flows, bucket);
+            if in_debt && first_in_debt == NIL {
+                first_in_debt = bucket;
+            } else if in_debt && first_in_debt == bucket {
+                self.skip_rounds(); // by now there are only old flows
+            }
+        }
+    }
+
+    /// Gives all old flows the whole rounds in which none of them may send, so that a small quantum does not cost a turn
+    /// for each of its bytes. No rounds where one may send already: its turn is in this round.
+    #[cold]
+    fn skip_rounds(&mut self) {
+        let rounds = self.old_flows().map(|(_, flow)| -flow.deficit.min(0) / self.quantum).min().unwrap_or(0);
+        let mut at = self.old.head;
+        while let Some(flow) = self.flows.get_mut(at as usize) {
+            flow.deficit += rounds * self.quantum;
+            at = flow.next;
         }
     }
 
@@ -285,5 +304,66 @@ impl<P: Packet, S: Clone> Drr<P, S> {
             at = flow.next;
             Some((index, flow))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Plain;
+    use proptest::prelude::*;
+
+    /// A turn at a time, as RFC 8290, 4.2, says it.
+    fn naive_next_flow(drr: &mut Drr<Plain, ()>) -> Option<u32> {
+        loop {
+            let list = if drr.new.head == NIL { &mut drr.old } else { &mut drr.new };
+            let bucket = list.head;
+            let flow = drr.flows.get_mut(bucket as usize)?;
+            if flow.deficit > 0 {
+                return Some(bucket);
+            }
+            flow.deficit += drr.quantum;
+            list.shift(&mut drr.flows);
+            drr.old.push(&mut drr.flows, bucket);
+        }
+    }
+
+    /// Sends a packet of the flow whose turn it is, or lets it go.
+    fn serve(
+        drr: &mut Drr<Plain, ()>,
+        next_flow: impl Fn(&mut Drr<Plain, ()>) -> Option<u32>,
+    ) -> Option<u32> {
+        let bucket = next_flow(drr)?;
+        if drr.split(bucket).1.pull().is_some() {
+            drr.charge(bucket)
+        } else {
+            drr.retire(bucket)
+        }
+        Some(bucket)
+    }
+
+    proptest! {
+        /// Rounds that are skipped must not change whose turn it is, nor what anybody may still send.
+        #[test]
+        fn skipped_rounds_are_as_if_they_had_passed(
+            quantum in prop_oneof![1..4_u32, 1..2000_u32],
+            ops in proptest::collection::vec((0..3_u8, 0..5_u32, 1..3000_u32), 0..300),
+        ) {
+            let (mut ours, mut naive) = (Drr::new(5, quantum), Drr::new(5, quantum));
+            for (op, bucket, len) in ops {
+                if op == 0 {
+                    ours.push(bucket, Plain::new(len));
+                    naive.push(bucket, Plain::new(len));
+                } else {
+                    prop_assert_eq!(serve(&mut ours, Drr::next_flow), serve(&mut naive, naive_next_flow));
+                }
+                let state = |drr: &Drr<Plain, ()>| {
+                    let list = |list| drr.list(list).map(|(bucket, _)| bucket).collect::<Vec<_>>();
+                    let deficits = drr.flows.iter().map(|flow| flow.deficit).collect::<Vec<_>>();
+                    (list(drr.new), list(drr.old), deficits)
+                };
+                prop_assert_eq!(state(&ours), state(&naive));
+            }
+        }
     }
 }
