@@ -55,8 +55,12 @@ def test_the_benchmark_measures(goodqueue: Callable[..., Result]) -> None:
     assert found["cpu_s"] > 0
     assert 1e6 < found["max_rss_bytes"] < 1e9, "resident memory is in bytes"
     cost = bench.run_qdisc("codel", quick=True, repeats=1)
-    assert all(ns is not None and 0 < ns < 1e5 for ns in cost.pair_ns.values())
-    assert bench.run_qdisc("codel limit 1 target nonsense", quick=True).pair_ns == {"1": None, "1024": None}
+    measured = [*cost.pair_ns.values(), *cost.backlog_ns.values(), cost.overflow_ns]
+    assert all(ns is not None and 0 < ns < 1e5 for ns in measured), "codel's limit is 1000 packets"
+    assert bench.run_qdisc("codel limit 999", quick=True, repeats=1).backlog_ns["1000"] is None
+    refused = bench.run_qdisc("codel limit 1 target nonsense", quick=True)
+    assert {*refused.pair_ns.values(), *refused.backlog_ns.values(), refused.overflow_ns} == {None}
+    assert bench.run_qdisc("pfifo limit 100000", quick=True, repeats=1).overflow_ns is None, "it holds 20,000 packets"
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")

@@ -276,8 +276,10 @@ def record(
     Raises ValueError with one line for what is refused, and OSError.
     """
 
-def qdisc_pair_ns(line: str, flows: int, backlog: int, pairs: int) -> float:
+def qdisc_pair_ns(line: str, flows: int, backlog: int, pairs: int) -> tuple[float, float]:
     """Mean nanoseconds of one enqueue and one dequeue at a standing `backlog` (packets) spread over `flows`.
+
+    The second number is the share of packets that were dropped, 0 to 1.
 
     Raises ValueError for a `line` that is refused.
     """

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,9 +59,21 @@ CASES = (
 REPEATS = 3
 """Fresh processes a case, and rounds of the peers."""
 
-FLOWS = (1, 1024)
+FLOWS = (1, 64, 1024, 10_000)
 BACKLOG = 100
-"""Packets that stand in the queue while a discipline is timed: below the least default limit of the registry."""
+"""Packets of those flows that stand in the queue: below the least default limit of the registry."""
+
+BACKLOGS = (1, 100, 1000)
+"""Packets of a single flow that stand in the queue."""
+
+OVERFLOW = (10_000, 20_000)
+"""Flows, and packets that would stand in the queue if its limit were not lower."""
+
+LOSS = 0.01
+"""A greater share of packets dropped says that a queue does not hold the backlog."""
+
+PAIRS = 200_000
+"""Enqueues and dequeues of one timing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +93,15 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class QdiscResult:
-    """The median cost of one enqueue and one dequeue."""
+    """The median cost of one enqueue and one dequeue; None where the discipline refuses to run with its defaults."""
 
     qdisc: str
     pair_ns: dict[str, float | None]
-    """Number of flows to nanoseconds; None where the discipline refuses to run with its defaults."""
+    """Number of flows to nanoseconds, `BACKLOG` packets standing in the queue."""
+    backlog_ns: dict[str, float | None]
+    """Number of packets of one flow that stand in the queue to nanoseconds; None where it does not hold as many."""
+    overflow_ns: float | None
+    """Nanoseconds a packet offered while `OVERFLOW` is too much for the queue; None where it is not."""
 
 
 def measure(case: Case, quick: bool = False) -> dict[str, float]:
@@ -149,19 +166,28 @@ def run_case(case: Case, quick: bool, repeats: int = REPEATS) -> CaseResult:
 
 
 def run_qdisc(line: str, quick: bool, repeats: int = 5) -> QdiscResult:
-    """Time the discipline ``line`` with each number of `FLOWS`, the median of ``repeats``."""
+    """Time the discipline ``line`` under each load, the median of ``repeats``."""
     from goodqueue import _goodqueue
 
-    pairs = 2_000_000 // (QUICK if quick else 1)
-    pair_ns: dict[str, float | None] = {}
-    for flows in FLOWS:
+    @cache
+    def measured(flows: int, backlog: int) -> tuple[float, float] | None:
+        pairs = PAIRS // (QUICK if quick else 1)
         try:
-            times = [_goodqueue.qdisc_pair_ns(line, flows, BACKLOG, pairs) for _ in range(repeats)]
+            runs = [_goodqueue.qdisc_pair_ns(line, flows, backlog, pairs) for _ in range(repeats)]
         except ValueError:
-            pair_ns[str(flows)] = None
-        else:
-            pair_ns[str(flows)] = statistics.median(times)
-    return QdiscResult(line, pair_ns)
+            return None
+        return statistics.median(ns for ns, _ in runs), statistics.median(share for _, share in runs)
+
+    def ns(flows: int, backlog: int, drops: bool | None = None) -> float | None:
+        found = measured(flows, backlog)
+        return None if found is None or drops not in (None, found[1] > LOSS) else found[0]
+
+    return QdiscResult(
+        line,
+        pair_ns={str(flows): ns(flows, BACKLOG) for flows in FLOWS},
+        backlog_ns={str(backlog): ns(1, backlog, drops=False) for backlog in BACKLOGS},
+        overflow_ns=ns(*OVERFLOW, drops=True),
+    )
 
 
 def cases(quick: bool) -> Iterator[CaseResult]:
@@ -213,4 +239,5 @@ def as_json(
         "peers": None if peer_results is None else [asdict(result) for result in peer_results],
         "qdisc_pair_ns": [asdict(result) for result in qdisc_results],
         "backlog_packets": BACKLOG,
+        "overflow": dict(zip(("flows", "packets"), OVERFLOW, strict=True)),
     }

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from goodqueue.bench import BACKLOG, CaseResult, QdiscResult
+from goodqueue.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, QdiscResult
 from goodqueue.compare import Comparison, Metric
 from goodqueue.discipline import is_python
 from goodqueue.peers import PeerResult
@@ -313,11 +313,27 @@ def bench_tables(
     headings = ["speed\nM packets/CPU s", "aim\nM/CPU s", "packets\nM", "CPU\ns", "memory\nMB"]
     note = "Packets that the down bottleneck forwarded; memory is the process's greatest, the interpreter included."
     speed = Table("CUBIC flows simulated by one thread", [Column("case", False), *map(Column, headings)], rows, [note])
-    flows = list(qdiscs[0].pair_ns) if qdiscs else []
-    columns = [Column("qdisc", False), *(Column(f"{n} flow{'' if n == '1' else 's'}\nns") for n in flows)]
-    costs = [[result.qdisc, *(number(result.pair_ns[n]) for n in flows)] for result in qdiscs]
-    title = f"One enqueue and one dequeue, {BACKLOG} packets standing in the queue"
-    return [speed, *([_peers(peers)] if peers else []), Table(title, columns, costs)]
+    return [speed, *([_peers(peers)] if peers else []), _costs(qdiscs)]
+
+
+def _costs(qdiscs: Sequence[QdiscResult]) -> Table:
+    backlogs = [str(count) for count in BACKLOGS if count != BACKLOG]  # that is the one flow's
+    headings = [*(f"{count}\nflow{'s' * (count > 1)}" for count in FLOWS), *(f"1 flow,\n{count}" for count in backlogs)]
+    columns = [Column("qdisc", False), *map(Column, headings), Column("over-\nflow")]
+    rows = [
+        [
+            result.qdisc,
+            *map(number, result.pair_ns.values()),
+            *(number(result.backlog_ns[count]) for count in backlogs),
+            number(result.overflow_ns),
+        ]
+        for result in qdiscs
+    ]
+    notes = [
+        f"In the queue wait {BACKLOG} packets of so many flows, or {' or '.join(backlogs)} of one (–: it holds less).",
+        f"Overflow: each packet offered, when {OVERFLOW[0]} flows would fill {OVERFLOW[1]} places (–: they fit).",
+    ]
+    return Table("Nanoseconds of one enqueue and one dequeue", columns, rows, notes)
 
 
 def _peers(peers: Sequence[PeerResult]) -> Table:

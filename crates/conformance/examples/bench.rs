@@ -1,7 +1,10 @@
 //! Times disciplines: `cargo run --release -p goodqueue-conformance --example bench -- "fq_codel flows 1024" 1024 2000`
 //! prints the nanoseconds a packet, in and out, with 1024 flows and a standing backlog of 2000 packets. A fourth word is
-//! the number of pairs of one run, for a program that counts instructions (`make bench-instructions`).
+//! the number of pairs of one run, for a program that counts instructions (`make bench-instructions`): then it prints the
+//! packets that were offered.
 #![allow(clippy::print_stdout)] // a program's answer
+
+use goodqueue_conformance::bench::run;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -10,11 +13,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let (flows, backlog) = (flows.parse()?, backlog.parse()?);
     if let [pairs] = pairs {
-        goodqueue_conformance::bench::pair_ns(line, flows, backlog, pairs.parse()?)?;
+        println!("{}", run(line, flows, backlog, pairs.parse()?)?.packets);
         return Ok(());
     }
     let mut runs = (0..7)
-        .map(|_| goodqueue_conformance::bench::pair_ns(line, flows, backlog, 2_000_000))
+        .map(|_| run(line, flows, backlog, 2_000_000).map(|run| run.packet_ns()))
         .collect::<Result<Vec<f64>, _>>()?;
     runs.sort_by(f64::total_cmp);
     println!(

@@ -27,22 +27,35 @@ impl Owner<Plain> for Counter {
     }
 }
 
-/// Nanoseconds that one packet costs in the discipline of the `tc` line `line`, in and out.
+/// What a run took.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// Packets that were offered, delivered or not.
+    pub packets: u64,
+    /// Packets of those that were dropped.
+    pub dropped: u64,
+    /// Wall time of one thread.
+    pub seconds: f64,
+}
+
+impl Run {
+    /// Nanoseconds a packet.
+    #[must_use]
+    pub fn packet_ns(&self) -> f64 {
+        self.seconds * 1e9 / self.packets as f64
+    }
+}
+
+/// Times packets through the discipline of the `tc` line `line`, in and out.
 ///
 /// Full frames arrive from `flows` flows (at most 2^31) in turn, each followed by a departure, at a standing backlog of
-/// `backlog_packets`. Time passes so that a packet waits for a millisecond, which is good queue to every control
+/// `backlog_packets`, the one that departs included. Time passes so that a packet waits for a millisecond, which is good queue to every control
 /// law. Before the arrivals of a pair, packets are added until the backlog is reached or one is dropped: so a
-/// backlog above the discipline's limit times its overflow. The result is the time over all packets offered,
-/// whether they were delivered or dropped; wall time of one thread, so compare runs on one quiet machine only.
+/// backlog above the discipline's limit times its overflow. Compare runs on one quiet machine only.
 ///
 /// # Errors
 /// Where the registry refuses `line`, or `flows` or `pairs` is zero, or `flows` above 2^31.
-pub fn pair_ns(
-    line: &str,
-    flows: u32,
-    backlog_packets: u32,
-    pairs: u64,
-) -> Result<f64, goodqueue_qdisc::Error> {
+pub fn run(line: &str, flows: u32, backlog_packets: u32, pairs: u64) -> Result<Run, goodqueue_qdisc::Error> {
     if flows == 0 || flows > 1 << 31 || pairs == 0 {
         return Err(goodqueue_qdisc::Error("flows must be 1 to 2147483648 and pairs above zero".to_string()));
     }
@@ -61,10 +74,11 @@ pub fn pair_ns(
     };
     // The first pass grows the rings and warms the caches; only the second is timed.
     bench.run(backlog_packets, pairs.min(4 * u64::from(backlog_packets) + 1000));
-    bench.offered = 0;
+    (bench.offered, bench.owner.dropped) = (0, 0);
     let started = std::time::Instant::now();
     bench.run(backlog_packets, pairs);
-    Ok(started.elapsed().as_secs_f64() * 1e9 / bench.offered as f64)
+    let seconds = started.elapsed().as_secs_f64();
+    Ok(Run { packets: bench.offered, dropped: bench.owner.dropped, seconds })
 }
 
 /// A step that visits each of `flows` flows once a round, but not in the order of their buckets: what a prefetcher
@@ -95,7 +109,7 @@ impl Bench {
     fn run(&mut self, backlog: u32, pairs: u64) {
         for _ in 0..pairs {
             let dropped = self.owner.dropped;
-            while self.qdisc.backlog().packets < backlog && self.owner.dropped == dropped {
+            while self.qdisc.backlog().packets + 1 < backlog && self.owner.dropped == dropped {
                 self.offer();
             }
             self.offer();
@@ -113,6 +127,8 @@ impl Bench {
         let next = self.next + self.step_flow;
         self.next = if next >= self.flows { next - self.flows } else { next };
         self.offered += 1;
-        self.qdisc.enqueue(self.now, Plain { flow_hash, ..Plain::new(1514) }, &mut self.owner);
+        let host_hashes = (flow_hash, !flow_hash); // each flow between two hosts of its own, as in the simulator
+        let packet = Plain { flow_hash, host_hashes, ..Plain::new(1514) };
+        self.qdisc.enqueue(self.now, packet, &mut self.owner);
     }
 }

@@ -186,10 +186,12 @@ fn record(
     to_json(&totals)
 }
 
-/// Nanoseconds that one enqueue and one dequeue take, with `backlog` packets of `flows` flows waiting.
+/// Nanoseconds that one enqueue and one dequeue take, with `backlog` packets of `flows` flows waiting, and the share of
+/// packets that were dropped.
 #[pyfunction]
-fn qdisc_pair_ns(py: Python<'_>, line: &str, flows: u32, backlog: u32, pairs: u64) -> PyResult<f64> {
-    py.detach(|| goodqueue_conformance::bench::pair_ns(line, flows, backlog, pairs))
+fn qdisc_pair_ns(py: Python<'_>, line: &str, flows: u32, backlog: u32, pairs: u64) -> PyResult<(f64, f64)> {
+    py.detach(|| goodqueue_conformance::bench::run(line, flows, backlog, pairs))
+        .map(|run| (run.packet_ns(), run.dropped as f64 / run.packets as f64))
         .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 

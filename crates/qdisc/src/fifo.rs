@@ -55,16 +55,19 @@ impl<P: Packet> Fifo<P> {
     }
 
     /// Appends at the tail.
+    // Here and below a packet's length is asked for where it lies: looked at on its way, a packet is moved in pieces, and
+    // a processor that reads the whole of what was just written in pieces waits for it.
+    #[inline]
     pub fn push(&mut self, packet: P) {
-        self.bytes += u64::from(packet.len());
         self.packets.push_back(packet);
+        self.bytes += self.packets.back().map_or(0, |packet| packet.len().into());
     }
 
     /// Takes from the head.
+    #[inline]
     pub fn pop(&mut self) -> Option<P> {
-        let packet = self.packets.pop_front()?;
-        self.bytes -= u64::from(packet.len());
-        Some(packet)
+        self.bytes -= u64::from(self.packets.front()?.len());
+        self.packets.pop_front()
     }
 
     /// Drops from the head what exceeds `limit`, which has become smaller.
@@ -78,8 +81,7 @@ impl<P: Packet> Fifo<P> {
 
     /// Takes from the tail (SFQ drops the newest packet of the fullest flow).
     pub fn pop_tail(&mut self) -> Option<P> {
-        let packet = self.packets.pop_back()?;
-        self.bytes -= u64::from(packet.len());
-        Some(packet)
+        self.bytes -= u64::from(self.packets.back()?.len());
+        self.packets.pop_back()
     }
 }

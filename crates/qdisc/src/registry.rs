@@ -126,11 +126,11 @@ macro_rules! qdiscs {
         impl<$P: Packet> Qdisc<$P> for AnyQdisc<$P> {
             #[inline]
             fn enqueue<O: Owner<$P>>(&mut self, now: Instant, packet: $P, owner: &mut O) -> Enqueued {
-                match self { $(Self::$variant(live) => live.qdisc.enqueue(now, packet, owner),)+ }
+                match self { $(Self::$variant(live) => enqueue_apart(&mut live.qdisc, now, packet, owner),)+ }
             }
             #[inline]
             fn dequeue<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) -> Option<$P> {
-                match self { $(Self::$variant(live) => live.qdisc.dequeue(now, owner),)+ }
+                match self { $(Self::$variant(live) => dequeue_apart(&mut live.qdisc, now, owner),)+ }
             }
             fn head(&self) -> Head {
                 match self { $(Self::$variant(live) => live.qdisc.head(),)+ }
@@ -150,6 +150,28 @@ macro_rules! qdiscs {
             }
         }
     };
+}
+
+/// A discipline's code in a function of its own: together in one function, all would pay for the registers and the
+/// stack of the hungriest.
+#[inline(never)]
+fn enqueue_apart<P: Packet, O: Owner<P>>(
+    qdisc: &mut impl Qdisc<P>,
+    now: Instant,
+    packet: P,
+    owner: &mut O,
+) -> Enqueued {
+    qdisc.enqueue(now, packet, owner)
+}
+
+/// As [`enqueue_apart`].
+#[inline(never)]
+fn dequeue_apart<P: Packet, O: Owner<P>>(
+    qdisc: &mut impl Qdisc<P>,
+    now: Instant,
+    owner: &mut O,
+) -> Option<P> {
+    qdisc.dequeue(now, owner)
 }
 
 qdiscs! { <P>

@@ -16,7 +16,8 @@ def bench(
 
     Packets per CPU second: four standard cases run single-threaded, each in three fresh processes; the median is
     shown. The first one again, in turns with ns-2 and ns-3 where they are installed (left out by --quick). Then
-    nanoseconds: each qdisc's cost of one enqueue and one dequeue, the median of five.
+    nanoseconds: each qdisc's cost of one enqueue and one dequeue, the median of five, against the number of flows, the
+    backlog, and when it overflows.
 
     \b
     Examples:

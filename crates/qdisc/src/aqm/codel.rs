@@ -126,13 +126,19 @@ impl Ticks {
 
 /// Where the law takes packets from: one FIFO, or one flow of a scheduler that also counts the whole.
 pub trait Source<P> {
+    /// The head packet.
+    fn head(&self) -> Option<&P>;
     /// Takes the head packet.
     fn pull(&mut self) -> Option<P>;
-    /// Bytes that wait behind it, for the small-backlog guard.
+    /// Bytes that wait, for the small-backlog guard.
     fn backlog_bytes(&self) -> u64;
 }
 
 impl<P: Packet> Source<P> for Fifo<P> {
+    #[inline]
+    fn head(&self) -> Option<&P> {
+        self.head()
+    }
     #[inline]
     fn pull(&mut self) -> Option<P> {
         self.pop()
@@ -215,15 +221,41 @@ impl Vars {
         source: &mut impl Source<P>,
         owner: &mut O,
     ) -> Option<P> {
-        let Some(packet) = source.pull() else {
+        let Some(head) = source.head() else {
             self.first_above_time = Ticks(0);
             self.dropping = false;
             return None;
         };
         let now = Ticks::at(now);
-        let drop = self.should_drop(Some(&packet), source.backlog_bytes(), params, now);
-        let mut packet =
-            if self.dropping || drop { self.act(packet, drop, params, now, source, owner)? } else { packet };
+        let behind = source.backlog_bytes() - u64::from(head.len());
+        let drop = self.should_drop(Some(head), behind, params, now);
+        // A packet that nothing befalls is judged where it lies and moved once.
+        if self.dropping || drop || params.ce_threshold.is_some() {
+            self.act(drop, params, now, source, owner)
+        } else {
+            source.pull()
+        }
+    }
+
+    /// The part of [`Vars::dequeue`] that runs only while the queue is bad, or every packet may be marked.
+    #[cold]
+    fn act<P: Packet, O: Owner<P>>(
+        &mut self,
+        drop: bool,
+        params: &Params,
+        now: Ticks,
+        source: &mut impl Source<P>,
+        owner: &mut O,
+    ) -> Option<P> {
+        let packet = source.pull()?;
+        let mut packet = if self.dropping && drop {
+            self.keep_dropping(packet, params, now, source, owner)?
+        } else if drop {
+            self.start_dropping(packet, params, now, source, owner)?
+        } else {
+            self.dropping = false;
+            packet
+        };
         if let Some(threshold) = params.ce_threshold
             && self.ldelay.is_after(threshold)
             && params.selects(&packet)
@@ -231,27 +263,6 @@ impl Vars {
             mark(&mut packet, Mark::CeThreshold, owner);
         }
         Some(packet)
-    }
-
-    /// The part of [`Vars::dequeue`] that runs only while the queue is bad.
-    #[cold]
-    fn act<P: Packet, O: Owner<P>>(
-        &mut self,
-        packet: P,
-        drop: bool,
-        params: &Params,
-        now: Ticks,
-        source: &mut impl Source<P>,
-        owner: &mut O,
-    ) -> Option<P> {
-        if self.dropping && !drop {
-            self.dropping = false;
-            Some(packet)
-        } else if self.dropping {
-            self.keep_dropping(packet, params, now, source, owner)
-        } else {
-            self.start_dropping(packet, params, now, source, owner)
-        }
     }
 
     /// In the dropping state: drops until the schedule is met or the delay is.

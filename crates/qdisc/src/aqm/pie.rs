@@ -99,7 +99,7 @@ impl Params {
 }
 
 /// The law's state, under Linux's names; times are ticks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vars {
     /// The drop probability, of [`MAX_PROB`].
     pub prob: u64,
@@ -376,9 +376,9 @@ impl Aqm for Pie {
         queue: &mut Fifo<P>,
         _owner: &mut O,
     ) -> Option<P> {
-        let packet = queue.pop()?;
-        self.vars.dequeued(&self.params, now, &packet, queue.bytes());
-        Some(packet)
+        let head = queue.head()?;
+        self.vars.dequeued(&self.params, now, head, queue.bytes() - u64::from(head.len()));
+        queue.pop()
     }
 
     fn next_timer(&self) -> Option<Instant> {

@@ -12,7 +12,6 @@ use super::slab::{Chain, NIL, Slab};
 use crate::packet::Packet;
 use crate::qdisc::Backlog;
 use alloc::vec::Vec;
-use core::ops::Range;
 
 /// A flow that is in neither list; unlike [`NIL`], which ends one.
 const UNLISTED: u32 = u32::MAX - 1;
@@ -91,6 +90,8 @@ pub(crate) struct Drr<P, S> {
     quantum: i32,
     totals: Totals,
     fattest: Fattest,
+    /// Length of the last packet that was pulled from a flow.
+    pulled: u32,
     /// How often a flow became new.
     new_flow_count: u64,
 }
@@ -101,19 +102,26 @@ pub(crate) struct FlowQueue<'a, P> {
     bytes: &'a mut u64,
     packets: &'a mut Slab<P>,
     totals: &'a mut Totals,
+    pulled: &'a mut u32,
 }
 
 impl<P: Packet> FlowQueue<'_, P> {
+    /// The flow's oldest packet.
+    #[inline]
+    pub(crate) fn head(&self) -> Option<&P> {
+        self.packets.head(*self.queue)
+    }
+
     /// Takes the flow's oldest packet.
     #[inline]
     pub(crate) fn pull(&mut self) -> Option<P> {
-        let packet = self.packets.pop(self.queue)?;
-        let len = packet.len();
+        let len = self.head()?.len();
+        *self.pulled = len;
         *self.bytes -= u64::from(len);
         self.totals.backlog.packets -= 1;
         self.totals.backlog.bytes -= u64::from(len);
         self.totals.memory -= memory_of(len);
-        Some(packet)
+        self.packets.pop(self.queue)
     }
 
     /// What waits in all flows.
@@ -149,6 +157,7 @@ impl<P: Packet, S: Clone> Drr<P, S> {
             quantum: quantum as i32,
             totals: Totals::default(),
             fattest: Fattest::new(flows as usize),
+            pulled: 0,
             new_flow_count: 0,
         }
     }
@@ -167,13 +176,12 @@ impl<P: Packet, S: Clone> Drr<P, S> {
     /// Appends `packet` to the queue of `bucket`; a flow that waits in no list becomes new.
     #[inline]
     pub(crate) fn push(&mut self, bucket: u32, packet: P) {
-        let len = packet.len();
         let flow = &mut self.flows[bucket as usize];
+        let len = self.packets.push(&mut flow.queue, packet).len();
         flow.bytes += u64::from(len);
         self.totals.backlog.packets += 1;
         self.totals.backlog.bytes += u64::from(len);
         self.totals.memory += memory_of(len);
-        self.packets.push(&mut flow.queue, packet);
         self.fattest.update(bucket, flow.bytes);
         if flow.next == UNLISTED {
             flow.deficit = self.quantum;
@@ -185,6 +193,7 @@ impl<P: Packet, S: Clone> Drr<P, S> {
     /// The flow whose turn it is; it may turn out to be empty.
     #[inline]
     pub(crate) fn next_flow(&mut self) -> Option<u32> {
+        let mut first_in_debt = NIL;
         loop {
             let list = if self.new.head == NIL { &mut self.old } else { &mut self.new };
             let bucket = list.head;
@@ -193,12 +202,31 @@ impl<P: Packet, S: Clone> Drr<P, S> {
                 return Some(bucket);
             }
             flow.deficit += self.quantum;
+            let in_debt = flow.deficit <= 0;
             list.shift(&mut self.flows);
             self.old.push(&mut self.flows, bucket);
+            if in_debt && first_in_debt == NIL {
+                first_in_debt = bucket;
+            } else if in_debt && first_in_debt == bucket {
+                self.skip_rounds(); // by now there are only old flows
+            }
         }
     }
 
-    /// The law's state of a flow, and its queue. [`Drr::charge`], [`Drr::retire`] or [`Drr::settle`] must follow.
+    /// Gives all old flows the whole rounds in which none of them may send, so that a small quantum does not cost a turn
+    /// for each of its bytes. No rounds where one may send already: its turn is in this round.
+    #[cold]
+    fn skip_rounds(&mut self) {
+        let rounds = self.old_flows().map(|(_, flow)| -flow.deficit.min(0) / self.quantum).min().unwrap_or(0);
+        let mut at = self.old.head;
+        while let Some(flow) = self.flows.get_mut(at as usize) {
+            flow.deficit += rounds * self.quantum;
+            at = flow.next;
+        }
+    }
+
+    /// The law's state of a flow, and its queue. Where packets are pulled from it, [`Drr::charge`],
+    /// [`Drr::retire`] or [`Drr::settle`] must follow.
     #[inline]
     pub(crate) fn split(&mut self, bucket: u32) -> (&mut S, FlowQueue<'_, P>) {
         let flow = &mut self.flows[bucket as usize];
@@ -207,15 +235,16 @@ impl<P: Packet, S: Clone> Drr<P, S> {
             bytes: &mut flow.bytes,
             packets: &mut self.packets,
             totals: &mut self.totals,
+            pulled: &mut self.pulled,
         };
         (&mut flow.law, queue)
     }
 
-    /// The flow whose turn it was has sent `len` bytes.
+    /// The flow whose turn it was sends the last packet that was pulled from it.
     #[inline]
-    pub(crate) fn charge(&mut self, bucket: u32, len: u32) {
+    pub(crate) fn charge(&mut self, bucket: u32) {
         let flow = &mut self.flows[bucket as usize];
-        flow.deficit = flow.deficit.saturating_sub_unsigned(len);
+        flow.deficit = flow.deficit.saturating_sub_unsigned(self.pulled);
         self.settle(bucket);
     }
 
@@ -257,11 +286,6 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         &self.flows
     }
 
-    /// The law's state and the waiting bytes of each flow in `buckets`, for a law that looks at flows now and then.
-    pub(crate) fn laws_mut(&mut self, buckets: Range<usize>) -> impl Iterator<Item = (&mut S, u64)> {
-        self.flows[buckets].iter_mut().map(|flow| (&mut flow.law, flow.bytes))
-    }
-
     /// How often a flow became new.
     pub(crate) fn new_flow_count(&self) -> u64 {
         self.new_flow_count
@@ -285,5 +309,66 @@ impl<P: Packet, S: Clone> Drr<P, S> {
             at = flow.next;
             Some((index, flow))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Plain;
+    use proptest::prelude::*;
+
+    /// A turn at a time, as RFC 8290, 4.2, says it.
+    fn naive_next_flow(drr: &mut Drr<Plain, ()>) -> Option<u32> {
+        loop {
+            let list = if drr.new.head == NIL { &mut drr.old } else { &mut drr.new };
+            let bucket = list.head;
+            let flow = drr.flows.get_mut(bucket as usize)?;
+            if flow.deficit > 0 {
+                return Some(bucket);
+            }
+            flow.deficit += drr.quantum;
+            list.shift(&mut drr.flows);
+            drr.old.push(&mut drr.flows, bucket);
+        }
+    }
+
+    /// Sends a packet of the flow whose turn it is, or lets it go.
+    fn serve(
+        drr: &mut Drr<Plain, ()>,
+        next_flow: impl Fn(&mut Drr<Plain, ()>) -> Option<u32>,
+    ) -> Option<u32> {
+        let bucket = next_flow(drr)?;
+        if drr.split(bucket).1.pull().is_some() {
+            drr.charge(bucket)
+        } else {
+            drr.retire(bucket)
+        }
+        Some(bucket)
+    }
+
+    proptest! {
+        /// Rounds that are skipped must not change whose turn it is, nor what anybody may still send.
+        #[test]
+        fn skipped_rounds_are_as_if_they_had_passed(
+            quantum in prop_oneof![1..4_u32, 1..2000_u32],
+            ops in proptest::collection::vec((0..3_u8, 0..5_u32, 1..3000_u32), 0..300),
+        ) {
+            let (mut ours, mut naive) = (Drr::new(5, quantum), Drr::new(5, quantum));
+            for (op, bucket, len) in ops {
+                if op == 0 {
+                    ours.push(bucket, Plain::new(len));
+                    naive.push(bucket, Plain::new(len));
+                } else {
+                    prop_assert_eq!(serve(&mut ours, Drr::next_flow), serve(&mut naive, naive_next_flow));
+                }
+                let state = |drr: &Drr<Plain, ()>| {
+                    let list = |list| drr.list(list).map(|(bucket, _)| bucket).collect::<Vec<_>>();
+                    let deficits = drr.flows.iter().map(|flow| flow.deficit).collect::<Vec<_>>();
+                    (list(drr.new), list(drr.old), deficits)
+                };
+                prop_assert_eq!(state(&ours), state(&naive));
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@
 //!   its own drops (the RFC drops from the fattest flow's head too: 5.2.3);
 //! - a new flow that turns out empty is kept for a round only if there are old flows (4.2).
 //!
-//! The victim of an overflow is Linux's, but found by a winner tree in O(log flows) and not by a search.
+//! The victim of an overflow is Linux's, but found by a tree of maxima in O(log flows) and not by a search.
 
 use super::drr::{Drr, Flow, FlowQueue};
 use crate::aqm::codel::{CE_THRESHOLD, INTERVAL, Params, Source, TARGET, Vars};
@@ -129,6 +129,10 @@ impl Settings {
 
 impl<P: Packet> Source<P> for FlowQueue<'_, P> {
     #[inline]
+    fn head(&self) -> Option<&P> {
+        self.head()
+    }
+    #[inline]
     fn pull(&mut self) -> Option<P> {
         self.pull()
     }
@@ -189,9 +193,10 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         loop {
             let bucket = self.flows.next_flow()?;
             let (vars, mut queue) = self.flows.split(bucket);
-            if let Some(packet) = vars.dequeue(&self.settings.params, now, &mut queue, owner) {
-                self.flows.charge(bucket, packet.len());
-                return Some(packet);
+            let packet = vars.dequeue(&self.settings.params, now, &mut queue, owner);
+            if packet.is_some() {
+                self.flows.charge(bucket);
+                return packet;
             }
             self.flows.retire(bucket);
         }

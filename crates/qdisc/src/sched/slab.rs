@@ -52,26 +52,25 @@ impl<P> Default for Slab<P> {
 }
 
 impl<P> Slab<P> {
-    /// Appends `packet` to `chain`.
+    /// Appends `packet` to `chain`, and shows it where it lies now.
     #[inline]
-    pub(crate) fn push(&mut self, chain: &mut Chain, packet: P) {
-        let node = Node { packet: Some(packet), next: NIL, previous: chain.tail };
+    pub(crate) fn push(&mut self, chain: &mut Chain, packet: P) -> &P {
+        if self.free == NIL {
+            self.free = self.nodes.len() as u32;
+            self.nodes.push(Node { packet: None, next: NIL, previous: NIL });
+        }
         let place = self.free;
-        let place = if place == NIL {
-            self.nodes.push(node);
-            (self.nodes.len() - 1) as u32
-        } else {
-            let free = &mut self.nodes[place as usize];
-            self.free = free.next;
-            *free = node;
-            place
-        };
         if chain.head == NIL {
             chain.head = place;
         } else {
             self.nodes[chain.tail as usize].next = place;
         }
+        let node = &mut self.nodes[place as usize];
+        self.free = node.next;
+        node.next = NIL;
+        node.previous = chain.tail;
         chain.tail = place;
+        node.packet.insert(packet)
     }
 
     /// Takes the oldest packet of `chain`.
@@ -86,6 +85,12 @@ impl<P> Slab<P> {
     }
 
     /// The oldest packet of `chain`.
+    #[inline]
+    pub(crate) fn head(&self, chain: Chain) -> Option<&P> {
+        self.nodes.get(chain.head as usize)?.packet.as_ref() // NIL is never a place
+    }
+
+    /// As [`Slab::head`].
     pub(crate) fn head_mut(&mut self, chain: Chain) -> Option<&mut P> {
         self.nodes.get_mut(chain.head as usize)?.packet.as_mut() // NIL is never a place
     }
