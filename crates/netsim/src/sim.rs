@@ -36,8 +36,20 @@ pub struct Simulation {
     /// Changes of the scenario that have taken place.
     changed: usize,
     pipes: Vec<Pipe>,
-    /// Which pipe each flow's packets take, a direction each; beside the flows, since those are large.
-    routes: [Vec<u32>; 2],
+    /// What every packet of a flow asks for; beside the flows, whose state is too large to stay in a cache.
+    ways: Vec<Way>,
+}
+
+/// A flow's way through the dumbbell.
+struct Way {
+    /// Which pipe its packets take, a direction each.
+    pipes: [u32; 2],
+    /// As [`Flow::hash`].
+    hash: [u32; 2],
+    /// As [`Flow::stop`].
+    stop: Instant,
+    /// As [`Flow::direction`].
+    direction: Direction,
 }
 
 /// A link's totals when measuring began.
@@ -72,7 +84,7 @@ impl Simulation {
             Self::link(&mut scenario, Direction::Down, flows.len(), make)?,
             Self::link(&mut scenario, Direction::Up, flows.len(), make)?,
         ];
-        let (pipes, routes) = pipes(&flows);
+        let (pipes, ways) = pipes(&flows);
         let interval = scenario.series.as_ref().and_then(|series| series.interval).map(|span| span.0);
         let changes = scenario.change.iter().map(|change| change.at.0);
         let metronome = Metronome::new(scenario.warmup.0, interval, changes);
@@ -99,7 +111,7 @@ impl Simulation {
             metronome,
             changed: 0,
             pipes,
-            routes,
+            ways,
             scenario,
         })
     }
@@ -186,7 +198,7 @@ impl Simulation {
             self.agenda.set(QDISC_TIMER + direction as u32, time);
         }
         if let Some(packet) = sent {
-            let route = self.routes[direction.index()][packet.flow as usize];
+            let route = self.ways[packet.flow as usize].pipes[direction.index()];
             let pipe = &mut self.pipes[route as usize];
             let was_empty = pipe.head_time() == Instant::MAX;
             pipe.push(self.now, packet);
@@ -203,9 +215,8 @@ impl Simulation {
         let Some(packet) = packet else { return };
         let direction = Direction::BOTH[pipe % 2];
         let index = packet.flow as usize;
-        let flow = &mut self.flows[index];
-        let arrived_at = if direction == flow.direction { RECEIVER } else { SENDER };
-        match (&mut flow.source, packet.body) {
+        let arrived_at = if direction == self.ways[index].direction { RECEIVER } else { SENDER };
+        match (&mut self.flows[index].source, packet.body) {
             (Source::Tcp(transfer), Body::Tcp(segment)) => {
                 let handled = transfer.ends[arrived_at].handle_segment(self.now, &segment, packet.ecn);
                 if let (Some(rtt), SENDER) = (handled.rtt, arrived_at) {
@@ -266,16 +277,16 @@ impl Simulation {
     /// Lets end `end` of TCP flow `index` send what it may, and sets its timer.
     fn pump(&mut self, index: usize, end: usize) {
         let timer = self.timer(index, end);
-        let flow = &mut self.flows[index];
-        let Source::Tcp(transfer) = &mut flow.source else { return };
-        let direction = if end == SENDER { flow.direction } else { flow.direction.reverse() };
+        let way = &self.ways[index];
+        let Source::Tcp(transfer) = &mut self.flows[index].source else { return };
+        let direction = if end == SENDER { way.direction } else { way.direction.reverse() };
         let link = &mut self.links[direction.index()];
         let connection = &mut transfer.ends[end];
         while let Some((segment, ecn)) = connection.poll_transmit(self.now) {
             let packet = Packet {
                 arrival: self.now,
                 flow: index as u32,
-                hash: flow.hash[direction.index()],
+                hash: way.hash[direction.index()],
                 len: segment.wire_len() as u16,
                 ecn,
                 dscp: flow.dscp,
@@ -283,7 +294,7 @@ impl Simulation {
             };
             offer(link, &mut self.agenda, self.now, direction, packet);
         }
-        let stop = if end == SENDER && !transfer.closed { flow.stop } else { Instant::MAX };
+        let stop = if end == SENDER && !transfer.closed { way.stop } else { Instant::MAX };
         let deadline = connection.poll_timeout().unwrap_or(Instant::MAX).min(stop);
         // Only ever earlier here: a deadline that has moved on is found out when the timer fires.
         if deadline < self.agenda.time(timer) {
@@ -397,18 +408,18 @@ fn offer(link: &mut Link, agenda: &mut Agenda, now: Instant, direction: Directio
 }
 
 /// A pipe each way for every distinct base RTT (even ones lead down), and which of them each flow takes.
-fn pipes(flows: &[Flow]) -> (Vec<Pipe>, [Vec<u32>; 2]) {
+fn pipes(flows: &[Flow]) -> (Vec<Pipe>, Vec<Way>) {
     let mut index_of = std::collections::BTreeMap::new();
     let mut pipes = Vec::new();
-    let mut routes = [Vec::new(), Vec::new()];
+    let mut ways = Vec::new();
     for flow in flows {
         let first = *index_of.entry(flow.rtt).or_insert_with(|| {
             let down = flow.rtt / 2;
             pipes.extend([Pipe::new(down), Pipe::new(flow.rtt - down)]);
             pipes.len() as u32 - 2
         });
-        routes[0].push(first);
-        routes[1].push(first + 1);
+        let &Flow { hash, stop, direction, .. } = flow;
+        ways.push(Way { pipes: [first, first + 1], hash, stop, direction });
     }
-    (pipes, routes)
+    (pipes, ways)
 }
