@@ -42,7 +42,7 @@ def run(
       kind = "bulk"             # `goodqueue list traffic`
 
     With --json the output is the run's record; the same scenario and seed give the same bytes. Two runs
-    on the kernel differ a little: see docs/decisions/007-kernel-in-virtual-time.md.
+    on the kernel differ a little: see docs/decisions/009-kernel-in-virtual-time.md.
     """
     from threading import Event
 

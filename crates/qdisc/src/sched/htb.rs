@@ -6,7 +6,7 @@
 //! full frames out back to back after a pause, and `burst 1b cburst 1b` is a serial link. What is owed is always less than
 //! a minute's tokens.
 //!
-//! Only the class at the root is here (`docs/decisions/007`): no hierarchy, so nothing to borrow, no priorities and no
+//! Only the class at the root is here (`docs/decisions/008`): no hierarchy, so nothing to borrow, no priorities and no
 //! quantum. A class that has no parent sends at its rate whatever `ceil` is; that and its `cburst` tell only where they
 //! are the narrower ones.
 //!
