@@ -2,13 +2,14 @@
 
 import socket
 from collections.abc import Iterator
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from goodqueue.engines.kernel.lab import commands, counters, tc, tcpinfo
-from goodqueue.engines.kernel.lab.addresses import Ends, addresses, ends
+from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_RTTS, Ends, ends, of_rtt, with_ecn
 from goodqueue.engines.kernel.lab.bulk import Receiver, Sender
 from goodqueue.engines.kernel.lab.clock import Clock
 from goodqueue.engines.kernel.lab.datagrams import Sink, Source
@@ -82,36 +83,47 @@ def test_a_plan_survives_being_written_down() -> None:
     assert Plan.from_json(wanted.to_json()) == wanted
 
 
-def test_delay_and_ecn_go_by_address() -> None:
-    slow = flow(rtt_s=0.1, ecn=True, port=5007)
-    task = plan(flow(), slow, rtts_s=[0.05, 0.1])
-    assert ends(flow(), task) == Ends(source=("10.9.0.1", 15001), sink=("10.8.0.1", 5001))
-    assert ends(slow, task) == Ends(source=("10.9.1.2", 15007), sink=("10.8.1.2", 5007))
-    assert ends(flow(direction="up"), task) == Ends(source=("10.8.0.1", 15001), sink=("10.9.0.1", 5001))
-    assert addresses("client", task) == ["10.8.0.1", "10.8.0.2", "10.8.1.1", "10.8.1.2"]
+def test_each_flow_has_a_host_on_either_side() -> None:
+    task = plan(flow(), flow(direction="up", port=5002), flow(rtt_s=0.1, ecn=True, port=5003), rtts_s=[0.05, 0.1])
+    assert [ends(task, place) for place in range(3)] == [
+        Ends(source=("10.9.0.1", 15001), sink=("10.8.0.1", 5001)),
+        Ends(source=("10.8.0.2", 15002), sink=("10.9.0.2", 5002)),
+        Ends(source=("10.9.24.3", 15003), sink=("10.8.24.3", 5003)),
+    ]
 
 
-def test_a_way_without_delay_has_no_netem() -> None:
-    assert commands.delays("w-srv", "dst", [0.0]) == []
+def test_delay_and_ecn_go_by_address_however_many_flows_there_are() -> None:
+    rtts_s = [number / 100 for number in range(MOST_RTTS)]
+    flows = [flow(rtt_s=rtt_s, ecn=ecn) for rtt_s in (rtts_s[0], rtts_s[-1]) for ecn in (False, True)]
+    task = plan(*flows * (MOST_FLOWS // 4), rtts_s=rtts_s)
+    seen = [ip_address(ends(task, place).sink[0]) for place in range(MOST_FLOWS)]
+    assert len(set(seen)) == MOST_FLOWS
+    for host, one in zip(seen, task.flows, strict=True):
+        number = rtts_s.index(one.rtt_s)
+        assert [rtt for rtt in range(MOST_RTTS) if host in ip_network(of_rtt("client", rtt))] == [number]
+        assert any(host in ip_network(with_ecn("client", rtt)) for rtt in range(MOST_RTTS)) == one.ecn
 
 
-def test_each_direction_has_half_of_the_rtt() -> None:
-    (words,) = commands.delays("w-srv", "dst", [0.05])
-    assert " ".join(words) == "qdisc add dev w-srv root handle 1: netem delay 25000.000us limit 1000000"
+def test_a_packet_arrives_half_an_rtt_after_its_transmission() -> None:
+    (words,) = commands.wire("w-srv", "server", [0.05], 10_000_000)
+    assert " ".join(words) == (
+        "qdisc add dev w-srv root handle 1: netem delay 25000.000us rate 10000000bit limit 1000000"
+    )
 
 
 def test_an_rtt_of_odd_nanoseconds_is_not_rounded_to_microseconds() -> None:
-    (words,) = commands.delays("w-srv", "dst", [0.000_010_002])
+    (words,) = commands.wire("w-srv", "server", [0.000_010_002], 10_000_000)
     assert "5.001us" in words
 
 
 def test_several_rtts_have_a_band_each_and_bands_are_hexadecimal() -> None:
-    rtts_s = [0.0] + [number / 100 for number in range(1, 16)]
-    lines = [" ".join(words) for words in commands.delays("w-rtr", "src", rtts_s)]
-    assert lines[0] == f"qdisc add dev w-rtr root handle 1: prio bands 16 priomap{' 0' * 16}"
-    assert sum("netem" in line for line in lines) == 15, "the RTT of 0 needs none"
-    assert lines[-2] == "qdisc add dev w-rtr parent 1:10 handle 1f: netem delay 75000.000us limit 1000000"
-    assert lines[-1] == ("filter add dev w-rtr parent 1: protocol ip prio 1 u32 match ip src 10.9.15.0/24 flowid 1:10")
+    rtts_s = [number / 100 for number in range(16)]
+    lines = [" ".join(words) for words in commands.wire("a-cli", "client", rtts_s, 5_000_000)]
+    assert lines[0] == f"qdisc add dev a-cli root handle 1: prio bands 16 priomap{' 0' * 16}"
+    assert lines[-2] == (
+        "qdisc add dev a-cli parent 1:10 handle 1f: netem delay 75000.000us rate 5000000bit limit 1000000"
+    )
+    assert lines[-1] == "filter add dev a-cli parent 1: protocol ip prio 1 u32 match ip dst 10.8.240.0/20 flowid 1:10"
 
 
 @pytest.mark.parametrize(
@@ -130,10 +142,16 @@ def test_several_rtts_have_a_band_each_and_bands_are_hexadecimal() -> None:
         ),
     ],
 )
-def test_the_discipline_is_the_leaf_of_a_serial_link(shaper: str, root: list[str]) -> None:
+def test_the_discipline_is_the_leaf_of_a_link_that_sends_at_its_rate(shaper: str, root: list[str]) -> None:
     link = Shaper(10_000_000, shaper, [["parent", "1:1", "handle", "10:", "codel", "limit", "1000"]])
     lines = [" ".join(words) for words in commands.bottleneck("r-cli", link)]
     assert lines == [*root, "qdisc add dev r-cli parent 1:1 handle 10: codel limit 1000"]
+
+
+@pytest.mark.parametrize(("rate_bps", "bytes_ahead"), [(5_000_000, 30), (100_000_000, 125)])
+def test_a_late_timer_costs_a_fast_link_none_of_its_rate(rate_bps: int, bytes_ahead: int) -> None:
+    _, link = commands.bottleneck("r-cli", Shaper(rate_bps, "htb", []))
+    assert f"burst {bytes_ahead}b cburst {bytes_ahead}b" in " ".join(link)
 
 
 def test_an_unknown_shaper_is_refused() -> None:

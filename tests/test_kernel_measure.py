@@ -22,8 +22,6 @@ TRAFFIC = [
     {"kind": "ping", "start": "1500ms"},
 ]
 SERIES = {"interval": "1s", "packets": {"from": "4s", "to": "4500ms"}}
-ACK_MS = (66 * 8 / 10e6 * 1e3, 94 * 8 / 10e6 * 1e3)
-"""How long an ACK, with up to three SACK blocks, occupies the wire at 10 Mbit/s."""
 
 
 def simulated(folder: Path, rtt: str, qdisc: str) -> tuple[Any, Any]:
@@ -62,20 +60,22 @@ def assert_flows_agree(measured: Any, own: Any) -> None:
         if wanted["rtt_ms"] is None:
             assert got["rtt_ms"] is None
             continue
-        # A capture sees an ACK begin its transmission, the sender sees its end.
         for name in ("mean", "min", "max"):
-            assert ACK_MS[0] - 1e-6 <= wanted["rtt_ms"][name] - got["rtt_ms"][name] <= ACK_MS[1] + 1e-6, name
+            # To a nanosecond for what the simulator carries from one transmission to the next.
+            assert got["rtt_ms"][name] == pytest.approx(wanted["rtt_ms"][name], abs=2e-6), name
     assert measured["apps"][0]["sent"] == own["apps"][0]["sent"]
     assert measured["apps"][0]["received"] == own["apps"][0]["received"]
     assert measured["apps"][0]["loss_percent"] == own["apps"][0]["loss_percent"]
     assert measured["apps"][0]["rtt_ms"]["mean"] == pytest.approx(own["apps"][0]["rtt_ms"]["mean"], abs=1e-5)
 
 
-def test_a_simulated_run_read_from_captures_gives_the_simulators_own_record(tmp_path: Path) -> None:
-    """Without propagation the router's clock is the hosts', so even the queues agree to the digit."""
-    measured, own = simulated(tmp_path, "0s", "pie ecn")
-    assert own["queues"]["down"]["packets"]["dropped"] > 20, "a run without drops shows little"
-    assert own["queues"]["up"]["packets"]["marked"] > 5
+@pytest.mark.parametrize(("rtt", "qdisc"), [("0s", "pie ecn"), ("40ms", "codel ecn")])
+def test_a_simulated_run_read_from_captures_gives_the_simulators_own_record(
+    tmp_path: Path, rtt: str, qdisc: str
+) -> None:
+    measured, own = simulated(tmp_path, rtt, qdisc)
+    assert own["queues"]["down"]["packets"]["dropped"] > 5, "a run without drops shows little"
+    assert own["queues"]["up"]["packets"]["marked"] > 0
     for way in ("down", "up"):
         assert_queues_agree(measured["queues"][way], own["queues"][way])
         for name, values in own["series"]["packets"][way].items():
@@ -88,17 +88,6 @@ def test_a_simulated_run_read_from_captures_gives_the_simulators_own_record(tmp_
     losses = [flow["loss_percent"] for flow in measured["flows"]]
     assert losses == [flow["loss_percent"] for flow in own["flows"]]
     assert measured["fairness"] == pytest.approx(own["fairness"], abs=1e-3)
-
-
-def test_with_propagation_the_flows_see_the_same_and_only_the_routers_clock_differs(tmp_path: Path) -> None:
-    """What goes down is at the laboratory's router half an RTT later than at the simulator's: other edges."""
-    measured, own = simulated(tmp_path, "40ms", "codel ecn")
-    assert own["queues"]["down"]["packets"]["dropped"] > 5
-    assert_queues_agree(measured["queues"]["up"], own["queues"]["up"])
-    assert_flows_agree(measured, own)
-    assert measured["queues"]["down"]["delay_ms"]["mean"] == pytest.approx(
-        own["queues"]["down"]["delay_ms"]["mean"], rel=0.02
-    )
 
 
 # --- by hand ---------------------------------------------------------------------------------------------------------

@@ -167,14 +167,6 @@ fn ends(flow: &FlowOutline, place: u32) -> (([u8; 4], u16), ([u8; 4], u16)) {
     ((source, port + 10_000), (sink, port))
 }
 
-/// In the simulator each host stands beside its queue and half an RTT follows each wire; in the laboratory all of the RTT
-/// is between router and servers. What a client does is at the same time in both; what goes down is at the router half
-/// an RTT after the server sent it.
-fn router_time(way: Direction, now: Instant, flow: &FlowOutline) -> i64 {
-    let half = (flow.rtt_s * 5e8) as i64;
-    START_NS + now.as_nanos() as i64 + if way == Direction::Down { half } else { 0 }
-}
-
 fn frame(way: Direction, now: Instant, packet: &Packet, flow: &FlowOutline, place: u32) -> Frame {
     let (source, sink) = ends(flow, place);
     let (from, to) = if way == flow.direction { (source, sink) } else { (sink, source) };
@@ -198,7 +190,8 @@ fn frame(way: Direction, now: Instant, packet: &Packet, flow: &FlowOutline, plac
         goodqueue_units::Ecn::Ect0 => 2,
         goodqueue_units::Ecn::Ce => 3,
     };
-    Frame { time_ns: router_time(way, now, flow), from, to, id, ecn, len: packet.len(), body }
+    let time_ns = START_NS + now.as_nanos() as i64;
+    Frame { time_ns, from, to, id, ecn, len: packet.len(), body }
 }
 
 /// Number, time sent and RTT of each ping: the echo is home when it is through the wire and half an RTT.

@@ -3,6 +3,7 @@
 import json
 
 from goodqueue.engines.kernel import tc
+from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_RTTS
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
@@ -16,12 +17,8 @@ CONGESTION_CONTROLS = (
 )  # fmt: skip
 """What Debian's kernel 6.1 has, built in or as a module."""
 
-MOST_RTTS = 16
-"""Bands of the delay node's prio."""
-
 FIRST_PORT = 10_000
-MOST_FLOWS = 10_000
-"""Receivers' ports; senders' are as many further on, below those that Linux hands out by itself."""
+"""Of receivers; senders' ports are as many further on, below those that Linux hands out by itself."""
 
 LONGEST_DRAIN_S = 60.0
 

@@ -88,12 +88,14 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
     transfers = {
         places[ends]: found["transfers"] for ends, found in zip(known, captured["flows"], strict=True) if ends in places
     }
+    wires = {"down": _Wire(queues["down"], plan.down.rate_bps), "up": _Wire(queues["up"], plan.up.rate_bps)}
     journeys = []
     for place, flow in enumerate(plan.flows):
         if flow.kind == "bulk":
-            journeys.append(_tcp(flow, transfers.get(place), origin))
+            back = wires["up" if flow.direction == "down" else "down"]
+            journeys.append(_tcp(flow, transfers.get(place), back.arrivals(place, flow), origin))
         else:
-            journeys.append(_datagrams(flow, place, queues[flow.direction]))
+            journeys.append(_datagrams(wires[flow.direction].arrivals(place, flow)))
     return Sightings(queues, journeys)
 
 
@@ -121,34 +123,58 @@ def _packets(queue: Any, place_of: NDArray[np.int64], origin: int) -> Packets:
     )
 
 
-def _tcp(flow: Flow, transfers: Any, origin: int) -> Journey:
-    """The delay node is between the router and the servers, so a server's times are half an RTT off the router's."""
-    half = round(flow.rtt_s * 1e9 / 2)
+@dataclass(frozen=True, slots=True)
+class _Arrivals:
+    """A flow's packets that left one queue, in the order in which they left."""
+
+    departure: Nanoseconds
+    at: Nanoseconds
+    """When each arrived at its host: its transmission, which begins as it leaves the queue, and half an RTT later."""
+    length: NDArray[np.int64]
+
+    def of(self, departure: Nanoseconds) -> Nanoseconds:
+        """Return when the packets that left at ``departure`` arrived."""
+        return self.at[np.searchsorted(self.departure, departure)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wire:
+    """What lies behind a queue, on the way to the hosts."""
+
+    packets: Packets
+    rate_bps: int
+
+    def arrivals(self, place: int, flow: Flow) -> _Arrivals:
+        chosen = np.flatnonzero(self.packets.left & (self.packets.flow == place))
+        chosen = chosen[np.argsort(self.packets.departure[chosen], kind="stable")]
+        departure, length = self.packets.departure[chosen], self.packets.length[chosen]
+        transmission = np.rint(length * (8e9 / self.rate_bps)).astype(np.int64)
+        return _Arrivals(departure, departure + transmission + round(flow.rtt_s * 1e9 / 2), length)
+
+
+def _tcp(flow: Flow, transfers: Any, back: _Arrivals, origin: int) -> Journey:
+    """Hosts stand beside their queue: what they send is seen at once, but what they hear has its wire yet to pass."""
     if transfers is None:  # it never got as far as the router
         transfer = dict.fromkeys(("delivered_at_ns", "delivered_bytes", "rtt_at_ns", "rtt_ns", "resent_at_ns"), b"")
     else:
         transfer = transfers[flow.direction]
-    down = flow.direction == "down"
     times = {name: _column(data, "<i8") for name, data in transfer.items()}
+    acknowledged = times["rtt_at_ns"] - origin
+    heard = back.of(acknowledged)
     return Journey(
-        # The receiver's ACK is seen at once where the client is the receiver; a server's has travelled by then.
-        delivered_at=times["delivered_at_ns"] - origin - (0 if down else half),
+        delivered_at=times["delivered_at_ns"] - origin,
         delivered_bytes=times["delivered_bytes"],
-        # A client hears at once what leaves the router; a server half an RTT later, of what it sent half an RTT before.
-        rtt_at=times["rtt_at_ns"] - origin + (half if down else 0),
-        rtt=times["rtt_ns"] + (2 * half if down else 0),
-        resent_at=times["resent_at_ns"] - origin - (half if down else 0),
+        rtt_at=heard,
+        rtt=times["rtt_ns"] + heard - acknowledged,
+        resent_at=times["resent_at_ns"] - origin,
     )
 
 
-def _datagrams(flow: Flow, place: int, packets: Packets) -> Journey:
-    chosen = packets.left & (packets.flow == place)
-    order = np.argsort(packets.departure[chosen], kind="stable")
-    travelled = 0 if flow.direction == "down" else round(flow.rtt_s * 1e9 / 2)
+def _datagrams(arrivals: _Arrivals) -> Journey:
     none = np.array([], dtype=np.int64)
     return Journey(
-        delivered_at=packets.departure[chosen][order] + travelled,
-        delivered_bytes=np.cumsum(packets.length[chosen][order]),
+        delivered_at=arrivals.at,
+        delivered_bytes=np.cumsum(arrivals.length),
         rtt_at=none,
         rtt=none,
         resent_at=none,

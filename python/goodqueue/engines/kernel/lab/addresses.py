@@ -1,7 +1,7 @@
-"""Who is where: a flow's addresses say which delay it gets and whether it speaks ECN.
+"""Who is where: each flow has hosts of its own, whose addresses say which delay it gets and whether it speaks ECN.
 
-Each distinct base RTT has its own server addresses, 10.9.K.x, which the delay node tells apart. TCP asks for ECN where
-its route says so, so ECN too goes by address: x is 2 with it and 1 without, on both sides.
+The wires tell the base RTT by them, and TCP asks for ECN where its route says so. All addresses of a side belong to one
+process, but to a discipline that is fair between hosts (cake) there are as many of them as flows, as in the simulator.
 """
 
 from dataclasses import dataclass
@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from .plan import Flow, Plan
 
 SIDES = ("server", "client")
-SERVERS = "10.9.0.0/16"
-CLIENTS = "10.8.0.0/16"
+NETWORKS = {"server": "10.9", "client": "10.8"}
 GATEWAY = "10.7.0.1"
 """The next hop of every route; each interface knows its neighbour's Ethernet address by this name."""
 SOURCE_PORT_OFFSET = 10000
+
+MOST_FLOWS = 2000
+MOST_RTTS = 16
+"""Of an address's last 16 bits the RTT's number takes four, ECN one, and the flow's the other eleven."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +27,19 @@ class Ends:
     sink: tuple[str, int]
 
 
-def address(side: str, rtt: int, ecn: bool) -> str:
-    """Return the address on ``side`` of flows that have the plan's RTT number ``rtt``."""
-    return f"10.{9 if side == 'server' else 8}.{rtt}.{2 if ecn else 1}"
+def everybody(side: str) -> str:
+    """Return the prefix of all hosts of ``side``."""
+    return f"{NETWORKS[side]}.0.0/16"
 
 
-def addresses(side: str, plan: Plan) -> list[str]:
-    """Return all addresses of ``side``."""
-    return [address(side, rtt, ecn) for rtt in range(len(plan.rtts_s)) for ecn in (False, True)]
+def of_rtt(side: str, rtt: int) -> str:
+    """Return the prefix of those hosts of ``side`` whose flow has the plan's RTT number ``rtt``."""
+    return f"{NETWORKS[side]}.{rtt << 4}.0/20"
+
+
+def with_ecn(side: str, rtt: int) -> str:
+    """Return the prefix of those among them that speak ECN."""
+    return f"{NETWORKS[side]}.{rtt << 4 | 8}.0/21"
 
 
 def source_side(flow: Flow) -> str:
@@ -44,10 +52,15 @@ def sink_side(flow: Flow) -> str:
     return "client" if flow.direction == "down" else "server"
 
 
-def ends(flow: Flow, plan: Plan) -> Ends:
-    """Return the flow's addresses and ports."""
-    rtt = plan.rtts_s.index(flow.rtt_s)
+def ends(plan: Plan, place: int) -> Ends:
+    """Return addresses and ports of the flow at ``place`` of the plan."""
+    flow = plan.flows[place]
+    host = plan.rtts_s.index(flow.rtt_s) << 12 | flow.ecn << 11 | place + 1
+
+    def address(side: str) -> str:
+        return f"{NETWORKS[side]}.{host >> 8}.{host & 255}"
+
     return Ends(
-        source=(address(source_side(flow), rtt, flow.ecn), flow.port + SOURCE_PORT_OFFSET),
-        sink=(address(sink_side(flow), rtt, flow.ecn), flow.port),
+        source=(address(source_side(flow)), flow.port + SOURCE_PORT_OFFSET),
+        sink=(address(sink_side(flow)), flow.port),
     )

@@ -1,5 +1,6 @@
-"""The words for ``tc``: the delay node's and the bottleneck's."""
+"""The words for ``tc``: the bottleneck's, and those of the wires behind it."""
 
+from .addresses import of_rtt
 from .errors import LabError
 from .plan import Shaper
 
@@ -9,34 +10,39 @@ FULL_FRAME = 1514
 _VETH_KBIT = 10_000_000
 """What a veth interface says that its speed is."""
 
-_SLACK = FULL_FRAME // 50
-"""Bytes that a shaper may be ahead: makes up for a timer that fires late, and is a fiftieth of a packet's time."""
+_SLACK_BYTES = FULL_FRAME // 50
+_SLACK_S = 10e-6
+"""How far a shaper may be ahead, whichever is more: else a timer that fires late costs some of its rate.
+
+A fiftieth of a packet's time; on fast links, more than a timer is late in the virtual machine. The wire behind the
+shaper sets the packets' distances right again.
+"""
 
 Words = list[str]
 
 
-def delays(device: str, field: str, rtts_s: list[float]) -> list[Words]:
-    """Return what makes ``device`` delay packets by half their RTT, told by the server address in ``field``.
+def wire(device: str, side: str, rtts_s: list[float], rate_bps: int) -> list[Words]:
+    """Return what makes ``device`` the wire from a bottleneck of ``rate_bps`` to the hosts of ``side``.
 
+    A shaper hands a packet on when its transmission begins; it arrives when that ends, and half its RTT later.
     One netem would keep the order of packets that have different delays, hence one for each.
     """
     if len(rtts_s) == 1:
-        return [_add(device, "root", "handle", "1:", *_netem(rtts_s[0]))] if rtts_s[0] > 0 else []
+        return [_add(device, "root", "handle", "1:", *_netem(rtts_s[0], rate_bps))]
     priomap = ["0"] * 16
     words = [_add(device, "root", "handle", "1:", "prio", "bands", str(len(rtts_s)), "priomap", *priomap)]
     for number, rtt_s in enumerate(rtts_s):
         band = f"1:{number + 1:x}"
-        if rtt_s > 0:
-            words.append(_add(device, "parent", band, "handle", f"{number + 0x10:x}:", *_netem(rtt_s)))
+        words.append(_add(device, "parent", band, "handle", f"{number + 0x10:x}:", *_netem(rtt_s, rate_bps)))
         words.append(
             f"filter add dev {device} parent 1: protocol ip prio 1"
-            f" u32 match ip {field} 10.9.{number}.0/24 flowid {band}".split()
+            f" u32 match ip dst {of_rtt(side, number)} flowid {band}".split()
         )
     return words
 
 
 def bottleneck(device: str, shaper: Shaper) -> list[Words]:
-    """Return what makes ``device`` a serial link of a rate with the shaper's disciplines before it."""
+    """Return what makes ``device`` send at a serial link's rate, with the shaper's disciplines before it."""
     if shaper.shaper == "htb":
         words = _htb(device, shaper.rate_bps)
     elif shaper.shaper == "cbs":
@@ -52,10 +58,11 @@ def _inner(device: str, words: Words) -> Words:
 
 def _htb(device: str, rate_bps: int) -> list[Words]:
     """A burst of next to nothing: with tc's default two packets leave back to back after an idle spell."""
+    slack = f"{_slack(rate_bps)}b"
     return [
         _add(device, "root", "handle", "1:", "htb", "default", "1"),
         f"class add dev {device} parent 1: classid 1:1 htb rate {rate_bps}bit"
-        f" burst {_SLACK}b cburst {_SLACK}b quantum {FULL_FRAME}".split(),
+        f" burst {slack} cburst {slack} quantum {FULL_FRAME}".split(),
     ]
 
 
@@ -63,12 +70,20 @@ def _cbs(device: str, rate_bps: int) -> list[Words]:
     """Credit-based shaping with next to no credit to spare: a packet may leave when the one before it is paid for."""
     kbit = rate_bps // 1000
     slopes = ["idleslope", str(kbit), "sendslope", str(kbit - _VETH_KBIT)]
-    return [_add(device, "root", "handle", "1:", "cbs", *slopes, "hicredit", str(_SLACK), "locredit", "-1000000")]
+    credit = ["hicredit", str(_slack(rate_bps)), "locredit", "-1000000"]
+    return [_add(device, "root", "handle", "1:", "cbs", *slopes, *credit)]
 
 
-def _netem(rtt_s: float) -> Words:
-    """In microseconds: tc's netem takes no nanoseconds, but fractions."""
-    return ["netem", "delay", f"{rtt_s * 1e6 / 2:.3f}us", "limit", "1000000"]
+def _slack(rate_bps: int) -> int:
+    return max(_SLACK_BYTES, round(rate_bps / 8 * _SLACK_S))
+
+
+def _netem(rtt_s: float, rate_bps: int) -> Words:
+    """Packets come at the rate already, so that none waits for another: each takes its own time on the wire.
+
+    In microseconds: tc's netem takes no nanoseconds, but fractions.
+    """
+    return ["netem", "delay", f"{rtt_s * 1e6 / 2:.3f}us", "rate", f"{rate_bps}bit", "limit", "1000000"]
 
 
 def _add(device: str, *words: str) -> Words:

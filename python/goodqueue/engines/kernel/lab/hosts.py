@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import resource
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -58,6 +59,8 @@ def _be_host(side: str, space: Namespace, plan: Plan, clock: Clock, told: int, w
         die_with_parent()
         with suppress(PermissionError):  # ahead of tc and tcpdump, so that datagrams leave on time
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a flow has up to two descriptors
         gc.disable()  # no pauses; the run ends before garbage would matter
         space.enter()
         results = _serve(side, plan, clock, told)
@@ -73,8 +76,8 @@ def _serve(side: str, plan: Plan, clock: Clock, told: int) -> dict[str, Any]:
     loop = Loop()
     sources: dict[str, Sender | Source] = {}
     sinks: list[Receiver | Sink] = []
-    for flow in plan.flows:
-        between = ends(flow, plan)
+    for place, flow in enumerate(plan.flows):
+        between = ends(plan, place)
         if source_side(flow) == side:
             kind = Sender if flow.kind == "bulk" else Source
             sources[flow.name] = kind(flow, between, plan, clock, loop)

@@ -55,7 +55,7 @@ class Plan:
     down: Shaper
     up: Shaper
     rtts_s: list[float]
-    """The distinct base round-trip times of the flows, ascending; each has server addresses of its own."""
+    """The distinct base round-trip times of the flows, ascending; each has addresses of its own."""
     flows: list[Flow]
     sample_s: float | None
     """How often senders' TCP_INFO is read for time series, if at all."""

@@ -56,8 +56,8 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     if any(lost.values()):
         raise LabError(f"tcpdump could not keep up: packets not captured: {lost}; accepted: none")
 
-    for flow in plan.flows:
-        between = ends(flow, plan)
+    for place, flow in enumerate(plan.flows):
+        between = ends(plan, place)
         flows[flow.name] |= {"local": between.source, "remote": between.sink}
     with spaces["server"].entered():
         switches = sysctls.recorded()

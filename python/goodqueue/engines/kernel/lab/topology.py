@@ -1,4 +1,7 @@
-"""The dumbbell of network namespaces: ``server -- wan -- router -- client``.
+"""The dumbbell of network namespaces: ``server -- wan -- router -- access -- client``.
+
+Hosts stand beside their queue, which the router holds. The wire behind the queue, with the transmission's time and half
+an RTT, is ``wan``'s on the way up and ``access``'s on the way down.
 
 Nothing has a name outside this process: the namespaces live by descriptors, and everything in them dies with them.
 """
@@ -12,12 +15,13 @@ from pyroute2 import IPRoute
 from pyroute2.ethtool.ioctl import IoctlEthtool
 
 from . import commands, sysctls, tc
-from .addresses import CLIENTS, GATEWAY, SERVERS, SIDES, address, addresses
+from .addresses import GATEWAY, SIDES, everybody, with_ecn
 from .libc import enter_network, new_network
 from .plan import Plan
 
 _MTU = 1500
 _LOOPBACK = 1
+_LOCAL_TABLE = 255
 _RTAX_FEATURE_ECN = 1
 _OFFLOADS = ("tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload")
 
@@ -53,25 +57,29 @@ class Interface:
     space: str
     name: str
     mac: str
-    beyond: tuple[str, ...]
-    """The networks that are reached through it."""
+    beyond: str
+    """The side that is reached through it."""
 
 
 CABLES = (
     (
-        Interface("server", "s-wan", "02:00:00:00:00:01", (CLIENTS,)),
-        Interface("wan", "w-srv", "02:00:00:00:00:02", (SERVERS,)),
+        Interface("server", "s-wan", "02:00:00:00:00:01", "client"),
+        Interface("wan", "w-srv", "02:00:00:00:00:02", "server"),
     ),
     (
-        Interface("wan", "w-rtr", "02:00:00:00:00:03", (CLIENTS,)),
-        Interface("router", "r-wan", "02:00:00:00:00:04", (SERVERS,)),
+        Interface("wan", "w-rtr", "02:00:00:00:00:03", "client"),
+        Interface("router", "r-wan", "02:00:00:00:00:04", "server"),
     ),
     (
-        Interface("router", "r-cli", "02:00:00:00:00:05", (CLIENTS,)),
-        Interface("client", "c-rtr", "02:00:00:00:00:06", (SERVERS,)),
+        Interface("router", "r-cli", "02:00:00:00:00:05", "client"),
+        Interface("access", "a-rtr", "02:00:00:00:00:06", "server"),
+    ),
+    (
+        Interface("access", "a-cli", "02:00:00:00:00:07", "client"),
+        Interface("client", "c-acc", "02:00:00:00:00:08", "server"),
     ),
 )
-SPACES = ("server", "wan", "router", "client")
+SPACES = ("server", "wan", "router", "access", "client")
 QUEUE_DEVICES = {"down": "r-cli", "up": "r-wan"}
 """The router's interfaces; each holds the queue of the direction that leaves there."""
 
@@ -85,6 +93,9 @@ def build(plan: Plan) -> dict[str, Namespace]:
             sysctls.write(sysctls.for_hosts(plan) if name in SIDES else sysctls.FORWARDING)
             with IPRoute() as ip:  # without an address of its own a namespace takes no route
                 ip.link("set", index=_LOOPBACK, state="up")
+                if name in SIDES:  # each address of the side is this host's own
+                    here = {"type": "local", "scope": "host", "table": _LOCAL_TABLE, "oif": _LOOPBACK}
+                    ip.route("add", dst=everybody(name), **here)
     for near, far in CABLES:
         with spaces[near.space].entered(), IPRoute() as ip:
             peer = {"ifname": far.name, "address": far.mac, "net_ns_fd": spaces[far.space].descriptor}
@@ -92,30 +103,26 @@ def build(plan: Plan) -> dict[str, Namespace]:
         _bring_up(spaces, near, far, plan)
         _bring_up(spaces, far, near, plan)
     with spaces["wan"].entered():
-        tc.batch(commands.delays("w-srv", "dst", plan.rtts_s) + commands.delays("w-rtr", "src", plan.rtts_s))
+        tc.batch(commands.wire("w-srv", "server", plan.rtts_s, plan.up.rate_bps))
+    with spaces["access"].entered():
+        tc.batch(commands.wire("a-cli", "client", plan.rtts_s, plan.down.rate_bps))
     with spaces["router"].entered():
         tc.batch(commands.bottleneck("r-cli", plan.down) + commands.bottleneck("r-wan", plan.up))
     return spaces
 
 
 def _bring_up(spaces: dict[str, Namespace], here: Interface, there: Interface, plan: Plan) -> None:
-    """Give an interface its addresses, its only neighbour and its routes, so that nobody has to ask (no ARP)."""
+    """Give an interface its only neighbour and its routes, so that nobody has to ask (no ARP)."""
     with spaces[here.space].entered(), IPRoute() as ip:
         index = ip.link_lookup(ifname=here.name)[0]
         ethtool = IoctlEthtool(here.name)
         for offload in _OFFLOADS:  # else one "packet" of a capture is many
             ethtool.set_offload_flag(offload, 0)
         ethtool.close()
-        if here.space in SIDES:
-            for own in addresses(here.space, plan):
-                ip.addr("add", index=index, address=own, prefixlen=32)
         ip.link("set", index=index, mtu=_MTU, state="up")
         ip.neigh("add", dst=GATEWAY, lladdr=there.mac, ifindex=index, state="permanent")
         via = {"gateway": GATEWAY, "oif": index, "flags": "onlink"}
-        for network in here.beyond:
-            ip.route("add", dst=network, **via)
+        ip.route("add", dst=everybody(here.beyond), **via)
         if here.space in SIDES:
-            other = SIDES[1 - SIDES.index(here.space)]
             for rtt in range(len(plan.rtts_s)):
-                host = address(other, rtt, ecn=True)
-                ip.route("add", dst=f"{host}/32", metrics={"features": _RTAX_FEATURE_ECN}, **via)
+                ip.route("add", dst=with_ecn(here.beyond, rtt), metrics={"features": _RTAX_FEATURE_ECN}, **via)
