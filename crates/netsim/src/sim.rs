@@ -46,6 +46,8 @@ struct Way {
     pipes: [u32; 2],
     /// As [`Flow::hash`].
     hash: [u32; 2],
+    /// As [`Flow::dscp`].
+    dscp: u8,
     /// As [`Flow::stop`].
     stop: Instant,
     /// As [`Flow::direction`].
@@ -289,7 +291,7 @@ impl Simulation {
                 hash: way.hash[direction.index()],
                 len: segment.wire_len() as u16,
                 ecn,
-                dscp: flow.dscp,
+                dscp: way.dscp,
                 body: Body::Tcp(segment),
             };
             offer(link, &mut self.agenda, self.now, direction, packet);
@@ -418,8 +420,8 @@ fn pipes(flows: &[Flow]) -> (Vec<Pipe>, Vec<Way>) {
             pipes.extend([Pipe::new(down), Pipe::new(flow.rtt - down)]);
             pipes.len() as u32 - 2
         });
-        let &Flow { hash, stop, direction, .. } = flow;
-        ways.push(Way { pipes: [first, first + 1], hash, stop, direction });
+        let &Flow { hash, dscp, stop, direction, .. } = flow;
+        ways.push(Way { pipes: [first, first + 1], hash, dscp, stop, direction });
     }
     (pipes, ways)
 }
