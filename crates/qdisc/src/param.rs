@@ -59,7 +59,7 @@ pub enum Unit {
     /// One of several words that stand by themselves (`drop_enqueue` or `drop_dequeue`), without the parameter's name.
     Word(&'static [&'static str]),
     /// Words that stand for others of the line, each with what it stands for (`docsis`: `noatm overhead +18 mpu 64`). A
-    /// value after `+` is added to the one that is there; `unset` takes it back. Words of a table that adds may be
+    /// value after `+` is added to the one that the line has set; `unset` takes it back. Words of a table that adds may be
     /// combined, those of another exclude each other. What they set, a parameter's own word may change.
     Shorthand(&'static [(&'static str, &'static str)]),
     /// A discipline's line: all that follows the parameter's name, which is `child`.
@@ -354,6 +354,7 @@ impl Args {
     pub fn parse(spec: &'static QdiscSpec, words: &str) -> Result<Self, Error> {
         let mut args = Self::defaults(spec);
         args.read(words.split_whitespace(), |_, line| registry::parse_line(line))?;
+        args.settle();
         Ok(args)
     }
 
@@ -373,10 +374,17 @@ impl Args {
             )));
         }
         let mut args = self.clone();
-        args.read(words, |child, line| match child {
+        let set = args.read(words, |child, line| match child {
             Some(child) => child.changed(line),
             None => Err(Error("found one; accepted: none, as the qdisc was made without".to_string())),
         })?;
+        for (named, taken_back) in registry::takes_back(name) {
+            if args.position(named).is_some_and(|index| set[index])
+                && let Some(index) = args.position(taken_back).filter(|&index| !set[index])
+            {
+                (args.values[index], args.given[index]) = (Value::Unset, false);
+            }
+        }
         let fixed = registry::fixed(name);
         for ((param, before), after) in self.spec.params.iter().zip(&self.values).zip(&args.values) {
             if before != after && (param.name == "variant" || fixed.contains(&param.name)) {
@@ -385,18 +393,22 @@ impl Args {
                 return Err(Error(format!("{name} {}: found {after}; {accepted}", param.name)));
             }
         }
+        if args.values != self.values {
+            registry::settle(&mut args); // where nothing changes, nothing follows
+        }
         Ok(args)
     }
 
-    /// Reads `words` over the values that are there; `read_child` makes the discipline of a line out of the one that is
-    /// there.
+    /// Reads `words` over the values that are there, and returns which parameters they set; `read_child` makes the
+    /// discipline of a line out of the one that is there.
     fn read<'a>(
         &mut self,
         mut words: impl Iterator<Item = &'a str>,
         read_child: impl Fn(Option<&Self>, &str) -> Result<Self, Error>,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<bool>, Error> {
         let spec = self.spec;
         let mut seen = alloc::vec![false; spec.params.len()];
+        let mut set = seen.clone();
         while let Some(word) = words.next() {
             let (index, switched_on) = self.find(word)?;
             let param = &spec.params[index];
@@ -407,7 +419,7 @@ impl Args {
             self.values[index] = match param.unit {
                 Unit::Shorthand(table) => {
                     for (_, stands_for) in table.iter().filter(|(known, _)| *known == word) {
-                        self.expand(stands_for)?;
+                        self.expand(stands_for, &mut set)?;
                     }
                     Value::Unset
                 }
@@ -426,14 +438,14 @@ impl Args {
                     param.read(text).map_err(refuse)?
                 }
             };
-            (seen[index], self.given[index]) = (true, true);
+            (seen[index], set[index], self.given[index]) = (true, true, true);
         }
-        self.settle();
-        Ok(())
+        Ok(set)
     }
 
-    /// Sets what a shorthand stands for, as if the line had not said it itself.
-    fn expand(&mut self, words: &str) -> Result<(), Error> {
+    /// Sets what a shorthand stands for, as if the line had not said it itself, and notes it in `set`. What is added is
+    /// added to what the same line has set: a change of framing starts anew.
+    fn expand(&mut self, words: &str, set: &mut [bool]) -> Result<(), Error> {
         let spec = self.spec;
         let mut words = words.split_whitespace();
         while let Some(word) = words.next() {
@@ -447,13 +459,15 @@ impl Args {
             };
             let param = &spec.params[index];
             let text = if matches!(param.unit, Unit::Word(_)) { word } else { words.next().unwrap_or("") };
+            let there = if set[index] { self.real(param.name).unwrap_or(0.0) } else { 0.0 };
             let value = match text.strip_prefix('+').and_then(|more| more.parse::<f64>().ok()) {
                 _ if text == "unset" => Ok(Value::Unset),
-                Some(more) => param.read(&(self.real(param.name).unwrap_or(0.0) + more).to_string()),
+                Some(more) => param.read(&(there + more).to_string()),
                 None => param.read(text),
             };
             self.values[index] =
                 value.map_err(|why| Error(format!("{} {}: {why}", spec.name, param.name)))?;
+            set[index] = true;
         }
         Ok(())
     }
@@ -491,9 +505,12 @@ impl Args {
         Err(Error(format!("{}: unknown word {word:?}; {hint}accepted: {known}", self.spec.name)))
     }
 
+    fn position(&self, name: &str) -> Option<usize> {
+        self.spec.params.iter().position(|param| param.name == name)
+    }
+
     fn get(&self, name: &str) -> Value {
-        let index = self.spec.params.iter().position(|param| param.name == name);
-        index.map_or(Value::Unset, |index| self.values[index])
+        self.position(name).map_or(Value::Unset, |index| self.values[index])
     }
 
     /// The discipline inside this one, if it has one that a line names.
@@ -511,19 +528,19 @@ impl Args {
     /// Whether the line itself set `name`.
     #[must_use]
     pub fn is_given(&self, name: &str) -> bool {
-        self.spec.params.iter().zip(&self.given).any(|(param, given)| param.name == name && *given)
+        self.position(name).is_some_and(|index| self.given[index])
     }
 
     /// Sets `name`, whatever the line says: how values that follow from others come to stand in the canonical line.
     pub(crate) fn put(&mut self, name: &str, value: Value) {
-        if let Some(index) = self.spec.params.iter().position(|param| param.name == name) {
+        if let Some(index) = self.position(name) {
             self.values[index] = value;
         }
     }
 
     /// Sets `name` where the line did not: how a scenario's `buffer` becomes a queue's `limit`.
     pub fn set_default(&mut self, name: &str, value: Value) {
-        if let Some(index) = self.spec.params.iter().position(|param| param.name == name)
+        if let Some(index) = self.position(name)
             && !self.given[index]
         {
             self.values[index] = value;
