@@ -89,7 +89,7 @@ fn header(args: &Args, options: &Options, link: &Link) -> Result<String, Error> 
     for (key, value) in pairs.iter() {
         let _ = writeln!(text, "# {key}={value}");
     }
-    let hosts = if args.spec.name == "cake" { ",src_hash,dst_hash" } else { "" };
+    let hosts = if innermost(args) == "cake" { ",src_hash,dst_hash" } else { "" };
     let _ = write!(
         text,
         "# columns_enq=t_ns,enq,id,len,flow,hash,ecn,prio,fate,ret,drops,marks,qlen,backlog{hosts}\n\
@@ -144,8 +144,14 @@ fn timer_name(name: &str) -> Option<&'static str> {
     }
 }
 
+/// The name of the discipline that packets come to in the end, which says what is asked of them.
+fn innermost(args: &Args) -> &'static str {
+    args.child().map_or(args.spec.name, innermost)
+}
+
 struct Recorder<'a, W: Write> {
     name: &'static str,
+    innermost: &'static str,
     options: &'a Options,
     qdisc: AnyQdisc<Arrival>,
     owner: Notes,
@@ -164,6 +170,7 @@ impl<'a, W: Write> Recorder<'a, W> {
     fn new(args: &Args, options: &'a Options, qdisc: AnyQdisc<Arrival>, out: W) -> Self {
         Self {
             name: args.spec.name,
+            innermost: innermost(args),
             options,
             qdisc,
             owner: Notes {
@@ -227,7 +234,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         let hash = |group| setup::flow_hash(self.options.seed, group);
         // Two flows are of one source, and each goes to a host of its own.
         let hosts = (hash(self.options.flows + flow / 2), hash(2 * self.options.flows + flow));
-        let prio = match self.name {
+        let prio = match self.innermost {
             "pfifo_fast" => (flow % 16) as u8,
             "cake" => CODEPOINTS[(flow % 8) as usize],
             _ => 0,
@@ -251,7 +258,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         let ecn = ecn.bits();
         let now = self.now;
         write!(self.out, "{now},enq,{id},{len},{flow},{column},{ecn},{prio},{fate},{ret},{after}")?;
-        match self.name {
+        match self.innermost {
             "cake" => writeln!(self.out, ",{},{}", hosts.0, hosts.1)?,
             _ => writeln!(self.out)?,
         }

@@ -124,7 +124,7 @@ pub enum Line<'a> {
         prio: u8,
         /// `q` queued, `m` queued and newly marked, `d` dropped.
         fate: char,
-        /// The hosts' hashes, which only cake's lines have.
+        /// The hosts' hashes, which only lines with a cake in them have.
         hosts: (u32, u32),
         /// What enqueue returned.
         ret: u8,

@@ -82,6 +82,10 @@ const LINES: &[&str] = &[
     "tbf rate 5mbit burst 3000 latency 20ms",
     "tbf rate 5mbit burst 3000 child red limit 60000",
     "htb rate 5mbit child pi limit 40",
+    // What the packets have to tell is what the innermost one asks.
+    "htb child tbf rate 8mbit child cake bandwidth 7mbit",
+    "tbf rate 8mbit child pfifo_fast txqueuelen 20",
+    "htb rate 8mbit child sfq perturb 1",
 ];
 
 #[test]

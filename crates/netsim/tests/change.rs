@@ -123,3 +123,13 @@ fn a_run_cut_at_a_change_is_the_same_run() {
     }
     assert_eq!(serde_json::to_string(&cut.record()).unwrap(), whole);
 }
+
+/// Else the record's line would leave the shaper where it was, in this run and in one of the record.
+#[test]
+fn what_a_change_takes_back_is_gone_in_the_run_and_in_one_of_its_record() {
+    let asked = scenario("cake bandwidth 2mbit", "8mbit", json!([{"at": "10s", "qdisc": "cake unlimited"}]));
+    let record = run(&asked);
+    assert!(record.queues.down.throughput_mbps > 4.9, "{}", record.queues.down.throughput_mbps);
+    let again = run(&serde_json::to_value(&record.scenario).unwrap());
+    assert_eq!(serde_json::to_value(&again).unwrap(), serde_json::to_value(&record).unwrap());
+}

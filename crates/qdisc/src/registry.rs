@@ -22,6 +22,10 @@ pub trait Discipline<P>: Qdisc<P> + Sized {
     /// Parameters that keep the value that the discipline was made with; beside `variant`, which always does.
     const FIXED: &'static [&'static str] = &[];
 
+    /// Parameters that a change unsets where it names another one and not them: `("latency", "limit")` in `tbf`, whose
+    /// limit would go before the new latency.
+    const TAKES_BACK: &'static [(&'static str, &'static str)] = &[];
+
     /// Makes one from a line's parameters.
     ///
     /// # Errors
@@ -69,6 +73,8 @@ macro_rules! qdiscs {
         impl<$P: Packet> AnyQdisc<$P> {
             const SPECS: &'static [QdiscSpec] = &[$(<$type as Discipline<$P>>::SPEC,)+];
             const FIXED: &'static [&'static [&'static str]] = &[$(<$type as Discipline<$P>>::FIXED,)+];
+            const TAKES_BACK: &'static [&'static [(&'static str, &'static str)]] =
+                &[$(<$type as Discipline<$P>>::TAKES_BACK,)+];
 
             /// As [`Discipline::settle`], of the discipline that `args` describe.
             fn settle(args: &mut Args) {
@@ -211,6 +217,17 @@ pub fn fixed(name: &str) -> &'static [&'static str] {
     specs.filter(|(spec, _)| spec.name == name).map(|(_, fixed)| *fixed).next().unwrap_or(&[])
 }
 
+/// [`Discipline::TAKES_BACK`] of the discipline `name`.
+pub(crate) fn takes_back(name: &str) -> &'static [(&'static str, &'static str)] {
+    let specs = ALL.iter().zip(AnyQdisc::<crate::packet::Plain>::TAKES_BACK);
+    specs.filter(|(spec, _)| spec.name == name).map(|(_, pairs)| *pairs).next().unwrap_or(&[])
+}
+
+/// [`Discipline::settle`] of the discipline that `args` describe.
+pub(crate) fn settle(args: &mut Args) {
+    AnyQdisc::<crate::packet::Plain>::settle(args);
+}
+
 /// Understands a `tc` line: the discipline's name and its parameters (what follows `tc qdisc add dev X root`).
 ///
 /// # Errors
@@ -221,7 +238,7 @@ pub fn parse_line(line: &str) -> Result<Args, Error> {
     match ALL.iter().find(|spec| spec.name == name) {
         Some(spec) => {
             let mut args = Args::parse(spec, words)?;
-            AnyQdisc::<crate::packet::Plain>::settle(&mut args);
+            settle(&mut args);
             Ok(args)
         }
         None => Err(Error(unknown(name))),

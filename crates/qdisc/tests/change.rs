@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_qdisc::packet::Plain;
+use goodqueue_qdisc::param::Value;
 use goodqueue_qdisc::registry::parse_line;
 use goodqueue_qdisc::{AnyQdisc, Backlog, Drop, Link, Mark, Owner, Probe, Qdisc};
 use goodqueue_units::{Duration, Instant, Rate};
@@ -115,6 +116,61 @@ fn what_a_line_does_not_name_stays_in_the_child_too() {
     }
     let wanted = "htb rate 2mbit burst 8000 child tbf rate 1mbit child codel target 20ms limit 50 ecn";
     assert_eq!(qdisc.args().to_string(), parse_line(wanted).unwrap().to_string());
+}
+
+/// `tc`'s formulas stand in for `target` and the others as they do in a first line, and stay until they are set anew.
+/// By hand, of 30 ms: typical 5 ms, tupdate min(5, 10) ms; alpha 0.1 x 0.005 / 0.03^2 = 142.2 / 256, beta 0.3 / 0.03.
+#[test]
+fn what_follows_from_a_round_trip_time_follows_a_change_and_stays() {
+    let mut qdisc = made("dualpi2 max_rtt 60ms");
+    let mut line = |words| {
+        qdisc.change(at(0), words, &mut Dropped::default()).unwrap();
+        qdisc.args().to_string()
+    };
+    let stays = line("dualpi2 limit 50");
+    assert!(stays.contains("limit 50 coupling_factor 2 target 10ms tupdate 10ms"), "{stays}");
+    let follows = line("dualpi2 max_rtt 30ms");
+    assert!(follows.contains("target 5ms tupdate 5ms alpha 0.5546875 beta 10 step_thresh"), "{follows}");
+    assert!(line("dualpi2 target 7ms").contains("target 7ms tupdate 5ms"));
+}
+
+/// What a scenario's buffer has set is no word of the line, and no less there.
+#[test]
+fn a_default_that_was_set_stays() {
+    let mut args = parse_line("htb").unwrap();
+    args.child_mut().unwrap().set_default("limit", Value::Integer(7));
+    assert!(args.changed("htb rate 5mbit").unwrap().to_string().ends_with("child pfifo limit 7"));
+    let mut args = parse_line("dualpi2").unwrap();
+    args.set_default("limit", Value::Integer(7));
+    assert!(args.changed("dualpi2 target 5ms").unwrap().to_string().starts_with("dualpi2 limit 7 "));
+}
+
+/// `tc` counts a framing from nothing in each command; Linux counts from the IP packet again where it gets an overhead, and
+/// `tc` ends the estimation with a bandwidth. A new latency would have no effect beside a limit that goes before it.
+#[test]
+fn what_a_line_names_takes_back_what_contradicts_it() {
+    for (line, change, wanted) in [
+        ("cake docsis", "cake docsis", "cake docsis"),
+        ("cake docsis", "cake ethernet ether-vlan", "cake overhead 42 mpu 84"),
+        ("cake raw overhead 7", "cake overhead 9", "cake overhead 9"),
+        ("cake raw", "cake pppoe-ptm", "cake pppoe-ptm"),
+        ("cake raw overhead 7", "cake mpu 64", "cake raw overhead 7 mpu 64"),
+        ("cake overhead 7", "cake raw overhead 9", "cake raw overhead 9"),
+        ("cake bandwidth 10mbit autorate-ingress", "cake bandwidth 9mbit", "cake bandwidth 9mbit"),
+        ("cake bandwidth 10mbit autorate-ingress", "cake unlimited", "cake"),
+        (
+            "cake bandwidth 10mbit autorate-ingress",
+            "cake ack-filter",
+            "cake bandwidth 10mbit autorate-ingress ack-filter",
+        ),
+        ("tbf limit 10000", "tbf latency 10ms", "tbf latency 10ms"),
+        ("tbf latency 10ms", "tbf limit 10000 latency 20ms", "tbf limit 10000 latency 20ms"),
+        ("htb child cake docsis", "htb child cake docsis", "htb child cake docsis"),
+    ] {
+        let mut qdisc = made(line);
+        qdisc.change(at(0), change, &mut Dropped::default()).unwrap();
+        assert_eq!(qdisc.args().to_string(), parse_line(wanted).unwrap().to_string(), "{line}, {change}");
+    }
 }
 
 /// Drop-tail would keep the old packets, and with them the delay that the smaller limit is to end.

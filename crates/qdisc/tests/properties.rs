@@ -92,6 +92,15 @@ proptest! {
         let args = parse_line(&line).unwrap();
         every_packet_has_one_fate(&args, &link(), start, &ops).map_err(TestCaseError::fail)?;
     }
+
+    /// Else a record would not run again as it ran, or its changes would change something else.
+    #[test]
+    fn what_is_printed_means_the_same_as_a_line_and_nothing_new_as_a_change(line in line()) {
+        let args = parse_line(&line).unwrap();
+        let printed = args.to_string();
+        prop_assert_eq!(parse_line(&printed).unwrap().to_string(), &printed[..]);
+        prop_assert_eq!(args.changed(&printed).unwrap().to_string(), printed);
+    }
 }
 
 #[test]

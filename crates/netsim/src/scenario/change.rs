@@ -71,7 +71,10 @@ impl Change {
                 let refused = |error: goodqueue_qdisc::Error| ScenarioError::new(key("qdisc"), error.0);
                 let changed = args.changed(words).map_err(refused)?;
                 possible(&changed, link, "qdisc")?;
-                self.qdisc = Some(changed.to_string());
+                // A full line cannot say that something is unset: what takes back (`cake unlimited`) stays as it was written.
+                let full = changed.to_string();
+                let says_all = args.changed(&full).is_ok_and(|again| again.to_string() == full);
+                self.qdisc = Some(if says_all { full } else { words.clone() });
                 *args = changed;
                 Ok(())
             }

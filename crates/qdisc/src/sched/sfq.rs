@@ -96,14 +96,13 @@ impl<P: Packet> Discipline<P> for Sfq<P> {
     }
 
     /// As Linux does when it is set up, and so in the golden headers: no more slots than the line has buckets or packets.
-    /// Left alone, it has a slot more than packets; so the two defaults beside each other stand for a line without them.
+    /// Without a limit it has more slots than packets; so the default limit beside more flows, as it is printed, stands for a
+    /// line without it.
     fn settle(args: &mut Args) {
         let integer = |name| args.integer(name).unwrap_or(1);
-        let (limit, mut flows) = (integer("limit"), integer("flows"));
-        if args.is_given("divisor") {
-            flows = flows.min(integer("divisor"));
-        }
-        if args.is_given("limit") && !(args.is_given("flows") && (limit, flows) == (127, 128)) {
+        let limit = integer("limit");
+        let mut flows = integer("flows").min(integer("divisor")); // there are never more flows than buckets
+        if args.is_given("limit") && !(args.is_given("flows") && limit == 127) {
             flows = flows.min(limit);
         }
         args.put("flows", Value::Integer(flows));
@@ -423,8 +422,10 @@ mod tests {
             (flows("sfq divisor 16"), flows("sfq limit 20 flows 100"), flows("sfq limit 900 flows 400")),
             (Some(16), Some(20), Some(400))
         );
-        let printed = std::string::ToString::to_string(&parse_line("sfq").unwrap());
-        assert_eq!(flows(&printed), Some(128), "the canonical line is read back");
+        for (line, kept) in [("sfq", 128), ("sfq flows 300", 300), ("sfq flows 300 divisor 256", 256)] {
+            let printed = std::string::ToString::to_string(&parse_line(line).unwrap());
+            assert_eq!(flows(&printed), Some(kept), "the canonical line of {line} is read back");
+        }
         let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
         let mut sfq = Sfq::build(&parse_line("sfq limit 3").unwrap(), &link).unwrap();
         let mut owner = Noted::default();

@@ -93,6 +93,8 @@ impl<P: Packet> Discipline<P> for Tbf<P> {
         params: PARAMS,
     };
 
+    const TAKES_BACK: &'static [(&'static str, &'static str)] = &[("latency", "limit")];
+
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let refuse = |why: &str| Err(Error(format!("tbf: {why}")));
         let (rate, peakrate) = (rate(args, link, "rate"), args.integer("peakrate").and_then(Rate::from_bps));

@@ -42,7 +42,7 @@ impl Estimate {
     }
 
     /// The rate to shape to, in bytes a second.
-    pub(super) const fn rate(self) -> u64 {
+    const fn rate(self) -> u64 {
         (self.rate * 15) >> 4
     }
 

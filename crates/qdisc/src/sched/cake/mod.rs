@@ -57,6 +57,8 @@ pub struct Cake<P> {
     memory: u64,
     memory_limit: u64,
     memory_plan: Memory,
+    /// What is shaped to, in bytes a second; 0: unlimited.
+    rate: u64,
     shaper: Shaper,
     /// What arrives, where the shaper is to follow it.
     estimate: Option<Estimate>,
@@ -88,6 +90,10 @@ impl<P: Packet> Discipline<P> for Cake<P> {
     /// Linux changes these too, and lets packets and hosts fall between two orders; here tins are laid out once.
     const FIXED: &'static [&'static str] = &["diffserv", "isolation"];
 
+    /// `tc` ends the estimation where it sends a bandwidth, and Linux counts from the IP packet where it gets an overhead.
+    const TAKES_BACK: &'static [(&'static str, &'static str)] =
+        &[("bandwidth", "autorate"), ("overhead", "base")];
+
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let (plan, memory_plan) = (Plan::new(args, link.mtu), Memory::new(args, link.mtu));
         let rate = params::bytes_per_s(args);
@@ -104,6 +110,7 @@ impl<P: Packet> Discipline<P> for Cake<P> {
             memory: 0,
             memory_limit: memory_plan.limit(rate),
             memory_plan,
+            rate,
             estimate: args.integer("autorate").map(|_| Estimate::new(rate)),
             framing: Framing::new(args)?,
             wake: None,
@@ -133,7 +140,7 @@ impl<P: Packet> Discipline<P> for Cake<P> {
         (self.plan, self.memory_plan) = (fresh.plan, fresh.memory_plan);
         let estimated = self.estimate.filter(|_| fresh.estimate.is_some());
         self.estimate = estimated.or(fresh.estimate);
-        self.shape(estimated.map_or_else(|| params::bytes_per_s(args), Estimate::rate));
+        self.shape(if estimated.is_some() { self.rate } else { fresh.rate });
         if unlimited && !self.shaper.pace.is_unlimited() {
             // The shaper's clocks did not run so far: they begin now.
             self.tins.iter_mut().for_each(|tin| tin.next = tin.next.max(now));
@@ -291,7 +298,7 @@ impl<P: Packet> Cake<P> {
             tin.share = self.plan.share(index, rate);
         }
         self.shaper.pace = self.tins[0].share.pace;
-        self.memory_limit = self.memory_plan.limit(rate);
+        (self.rate, self.memory_limit) = (rate, self.memory_plan.limit(rate));
     }
 
     /// Appends `packet` to a flow. The heap is told by the caller.

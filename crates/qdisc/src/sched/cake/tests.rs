@@ -304,3 +304,18 @@ fn the_shaper_follows_what_arrives() {
     let sixteenth = cake.tins[1].share.pace.time(1_000_000) as f64 / cake.shaper.pace.time(1_000_000) as f64;
     assert!((sixteenth - 16.0).abs() < 0.01, "{sixteenth}");
 }
+
+/// Linux shapes to what it did until the next estimate: a change of something else is none of the rate. From a first guess
+/// of 1 Mbit/s, 125,000 bytes/s, nothing has arrived by which to judge it.
+#[test]
+fn an_estimated_rate_outlives_a_change() {
+    let (mut cake, mut owner) = (cake("bandwidth 1mbit autorate-ingress"), Noted::default());
+    let args = Args::parse(&params::SPEC, "bandwidth 1mbit autorate-ingress ack-filter").unwrap();
+    let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+    let before = cake.shaper.pace;
+    cake.change(Instant::ZERO, &args, &link, &mut owner).unwrap();
+    assert_eq!(cake.shaper.pace, before);
+    cake.shape(77_000);
+    cake.change(Instant::ZERO, &args, &link, &mut owner).unwrap();
+    assert_eq!(cake.shaper.pace, shaper::Pace::of(77_000));
+}

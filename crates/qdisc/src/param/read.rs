@@ -1,0 +1,186 @@
+//! The words of a line: in place of the defaults, or of what a live discipline has.
+
+use super::spec::{ParamSpec, Unit, Value};
+use super::{Args, Error, QdiscSpec};
+use crate::registry;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use goodqueue_units::parse;
+
+/// Disciplines in each other, at most.
+const DEEPEST: usize = 8;
+
+impl Args {
+    /// Reads the words that follow the discipline's name in a `tc` line.
+    ///
+    /// # Errors
+    /// An unknown word (the nearest known one is named), a missing, ill-formed or out-of-range value, a parameter
+    /// given twice.
+    pub fn parse(spec: &'static QdiscSpec, words: &str) -> Result<Self, Error> {
+        let mut args = Self::defaults(spec);
+        args.read(words.split_whitespace(), |_, line| registry::parse_line(line))?;
+        args.settle();
+        Ok(args)
+    }
+
+    /// These parameters with those of `line` in place of their own, as `tc qdisc change` takes them: what the line does
+    /// not name stays as it is, in the discipline behind `child` too.
+    ///
+    /// # Errors
+    /// As [`Args::parse`]; another discipline's name; another value of `variant`, or of what the registry lists as
+    /// [fixed](registry::Discipline::FIXED).
+    pub fn changed(&self, line: &str) -> Result<Self, Error> {
+        let name = self.spec.name;
+        let mut words = line.split_whitespace();
+        let found = words.next().unwrap_or("");
+        if found != name {
+            return Err(Error(format!(
+                "found {found:?}; accepted: {name}, which cannot become another qdisc"
+            )));
+        }
+        let mut args = self.clone();
+        let set = args.read(words, |child, line| match child {
+            Some(child) => child.changed(line),
+            None => Err(Error("found one; accepted: none, as the qdisc was made without".to_string())),
+        })?;
+        for (named, taken_back) in registry::takes_back(name) {
+            if args.position(named).is_some_and(|index| set[index])
+                && let Some(index) = args.position(taken_back).filter(|&index| !set[index])
+            {
+                (args.values[index], args.given[index]) = (Value::Unset, false);
+            }
+        }
+        let fixed = registry::fixed(name);
+        for ((param, before), after) in self.spec.params.iter().zip(&self.values).zip(&args.values) {
+            if before != after && (param.name == "variant" || fixed.contains(&param.name)) {
+                let (before, after) = (param.show(*before), param.show(*after));
+                let accepted = format!("accepted: {before}, which cannot change while the qdisc lives");
+                return Err(Error(format!("{name} {}: found {after}; {accepted}", param.name)));
+            }
+        }
+        if args.values != self.values {
+            registry::settle(&mut args); // where nothing changes, nothing follows
+        }
+        Ok(args)
+    }
+
+    /// Reads `words` over the values that are there, and returns which parameters they set; `read_child` makes the
+    /// discipline of a line out of the one that is there.
+    fn read<'a>(
+        &mut self,
+        mut words: impl Iterator<Item = &'a str>,
+        read_child: impl Fn(Option<&Self>, &str) -> Result<Self, Error>,
+    ) -> Result<Vec<bool>, Error> {
+        let spec = self.spec;
+        let mut seen = alloc::vec![false; spec.params.len()];
+        let mut set = seen.clone();
+        while let Some(word) = words.next() {
+            let (index, switched_on) = self.find(word)?;
+            let param = &spec.params[index];
+            let refuse = |why: String| Error(format!("{} {}: {why}", spec.name, param.name));
+            if seen[index] && !param.may_repeat() {
+                return Err(refuse("given twice".to_string()));
+            }
+            self.values[index] = match param.unit {
+                Unit::Shorthand(table) => {
+                    for (_, stands_for) in table.iter().filter(|(known, _)| *known == word) {
+                        self.expand(stands_for, &mut set)?;
+                    }
+                    Value::Unset
+                }
+                Unit::Flag => Value::Flag(switched_on),
+                Unit::Word(_) => param.read(word).map_err(refuse)?,
+                Unit::Line => {
+                    let line = child_line(param, words.by_ref()).map_err(refuse)?;
+                    let child = read_child(self.child(), &line).map_err(|error| refuse(error.0))?;
+                    self.child = Some(Box::new(child));
+                    Value::Unset
+                }
+                _ => {
+                    let text = words
+                        .next()
+                        .ok_or_else(|| refuse(format!("no value; accepted: {}", param.accepted())))?;
+                    param.read(text).map_err(refuse)?
+                }
+            };
+            (seen[index], set[index], self.given[index]) = (true, true, true);
+        }
+        Ok(set)
+    }
+
+    /// Sets what a shorthand stands for, as if the line had not said it itself, and notes it in `set`. What is added is
+    /// added to what the same line has set: a change of framing starts anew.
+    fn expand(&mut self, words: &str, set: &mut [bool]) -> Result<(), Error> {
+        let spec = self.spec;
+        let mut words = words.split_whitespace();
+        while let Some(word) = words.next() {
+            let named =
+                |param: &ParamSpec| !matches!(param.unit, Unit::Shorthand(_)) && param.begins_with(word);
+            let Some(index) = spec.params.iter().position(named) else {
+                return Err(Error(format!(
+                    "{}: a shorthand stands for the unknown word {word:?}",
+                    spec.name
+                )));
+            };
+            let param = &spec.params[index];
+            let text = if matches!(param.unit, Unit::Word(_)) { word } else { words.next().unwrap_or("") };
+            let there = if set[index] { self.real(param.name).unwrap_or(0.0) } else { 0.0 };
+            let value = match text.strip_prefix('+').and_then(|more| more.parse::<f64>().ok()) {
+                _ if text == "unset" => Ok(Value::Unset),
+                Some(more) => param.read(&(there + more).to_string()),
+                None => param.read(text),
+            };
+            self.values[index] =
+                value.map_err(|why| Error(format!("{} {}: {why}", spec.name, param.name)))?;
+            set[index] = true;
+        }
+        Ok(())
+    }
+
+    /// The parameter that `word` names, and for a flag whether it is switched on.
+    fn find(&self, word: &str) -> Result<(usize, bool), Error> {
+        let position = |name: &str| self.spec.params.iter().position(|param| param.begins_with(name));
+        if let Some(index) = position(word) {
+            return match self.spec.params[index].unit {
+                Unit::Alias(name) => Ok((position(name).unwrap_or(index), true)),
+                Unit::Refused(why) => Err(Error(format!("{} {word}: {why}", self.spec.name))),
+                _ => Ok((index, true)),
+            };
+        }
+        // tc writes `noecn` but `no_dq_rate_estimator`.
+        let negated =
+            word.strip_prefix("no").and_then(|rest| position(rest.strip_prefix('_').unwrap_or(rest)));
+        if let Some(index) = negated.filter(|&index| self.spec.params[index].unit == Unit::Flag) {
+            return Ok((index, false));
+        }
+        let mut known: Vec<&str> = Vec::new();
+        for param in self.spec.params {
+            match param.unit {
+                Unit::Word(words) => known.extend(words),
+                Unit::Shorthand(table) => known.extend(table.iter().map(|(word, _)| *word)),
+                Unit::Alias(_) | Unit::Refused(_) => {}
+                _ => known.push(param.name),
+            }
+        }
+        let hint = match parse::nearest(word, known.iter().copied()) {
+            Some(near) => format!("did you mean {near:?}? "),
+            None => String::new(),
+        };
+        let known = if known.is_empty() { "no parameters".to_string() } else { known.join(", ") };
+        Err(Error(format!("{}: unknown word {word:?}; {hint}accepted: {known}", self.spec.name)))
+    }
+}
+
+/// The line that `words` make.
+fn child_line<'a>(param: &ParamSpec, words: impl Iterator<Item = &'a str>) -> Result<String, String> {
+    let line: Vec<&str> = words.collect();
+    if line.is_empty() {
+        return Err(format!("no value; accepted: {}", param.accepted()));
+    }
+    if line.iter().filter(|word| **word == param.name).count() >= DEEPEST {
+        return Err(format!("more disciplines in each other than {DEEPEST}"));
+    }
+    Ok(line.join(" "))
+}
