@@ -55,6 +55,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod autotuning;
 mod cc;
 mod config;
 mod connection;
