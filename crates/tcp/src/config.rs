@@ -21,6 +21,7 @@ pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// | linear growth | one segment after `cnt` + 1 ACKs | one segment per `cnt` segments, fractions kept |
 /// | CUBIC's `cnt` | divided by the measured segments per ACK, at least 1 | at least 2 (1.5× a round trip) |
 /// | HyStart's delay step | delay_min / 16 | delay_min / 8 |
+/// | HyStart's train of ACKs | delay_min / 2 | (delay_min + 1 ms) / 2 |
 /// | quick ACKs while the receive window grows | from the first segment; to twice a round trip's data | from the first round trip on; to several times that |
 /// | PRR below ssthresh | one segment extra on every ACK (RFC 6937 SSRB) | only if the ACK advances and shows no new loss (RFC 9937), else CRB |
 /// | a SYN sent again | still asks for ECN | no longer asks (RFC 3168, 6.1.1.1) |
