@@ -59,6 +59,7 @@ mod autotuning;
 mod cc;
 mod config;
 mod connection;
+mod offload;
 mod prr;
 mod receiver;
 mod rtt;

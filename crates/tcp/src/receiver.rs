@@ -107,7 +107,7 @@ impl Receiver {
         self.nxt += len;
         self.unacked += len;
         self.delivered += u64::from(len);
-        if self.unacked > self.mss || self.quick > 0 {
+        if self.unacked > self.mss || self.quick > 0 || segment.flags.contains(Flags::PSH) {
             self.ack_now = true;
         } else if self.deadline == Instant::MAX {
             self.deadline = now + DELAYED_ACK;

@@ -143,6 +143,15 @@ fn while_the_window_grows_every_segment_is_acknowledged_at_once() {
 }
 
 #[test]
+fn the_last_segment_of_a_burst_is_acknowledged_at_once() {
+    let mut r = settled();
+    let seq = r.nxt.0;
+    let last = Segment { flags: Flags::ACK | Flags::PSH, ..segment(seq) };
+    r.on_data(at(10), &last, Ecn::NotEct, &rtt());
+    assert_eq!(ack(&mut r).map(|a| a.ack.0), Some(seq + 500));
+}
+
+#[test]
 fn old_data_is_acknowledged_at_once_because_the_ack_must_have_been_lost() {
     let mut r = settled();
     assert_eq!(data(&mut r, 0, 5000), 0);
