@@ -9,7 +9,8 @@ pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 ///
 /// Not modelled in either: timestamp values (so no RTT sample from a segment sent twice, and no undo of a spurious
 /// timeout by F-RTO, DSACK or Eifel), tail loss probes and RACK's reordering window, FACK's early marking, slow start
-/// after idle, and receive-window autotuning (the window is large and fixed).
+/// after idle, and a receive window that limits the sender (it is large and fixed; only the quick ACKs that come with its
+/// autotuning are modelled).
 ///
 /// This is the one list of the differences that are modelled; "growth" is that of the congestion window.
 ///
@@ -20,7 +21,10 @@ pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// | linear growth | one segment after `cnt` + 1 ACKs | one segment per `cnt` segments, fractions kept |
 /// | CUBIC's `cnt` | divided by the measured segments per ACK, at least 1 | at least 2 (1.5× a round trip) |
 /// | HyStart's delay step | delay_min / 16 | delay_min / 8 |
+/// | HyStart's train of ACKs | delay_min / 2 | (delay_min + 1 ms) / 2 |
+/// | quick ACKs while the receive window grows | from the first segment; to twice a round trip's data | from the first round trip on; to several times that |
 /// | PRR below ssthresh | one segment extra on every ACK (RFC 6937 SSRB) | only if the ACK advances and shows no new loss (RFC 9937), else CRB |
+/// | PSH | never | on the last segment of those that leave as one packet for segmentation offload; acknowledged at once |
 /// | a SYN sent again | still asks for ECN | no longer asks (RFC 3168, 6.1.1.1) |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Stack {

@@ -71,7 +71,7 @@ impl Connection {
         let window = config.receive_window.max(2 * u32::from(config.mss));
         Self {
             sender: Sender::new(config, config.initial_sequence + 1),
-            receiver: Receiver::new(window, config.mss),
+            receiver: Receiver::new(window, config.mss, config.stack),
             phase,
             syn_due: phase == Phase::SynSent,
             ecn: config.ecn,
@@ -111,7 +111,7 @@ impl Connection {
         }
         let rtt = self.sender.on_ack(now, segment);
         let newly_delivered_bytes = if segment.seq_len() > 0 {
-            self.receiver.on_data(now, segment, ecn, self.sender.rtt().rto())
+            self.receiver.on_data(now, segment, ecn, self.sender.rtt())
         } else {
             0
         };

@@ -55,9 +55,11 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod autotuning;
 mod cc;
 mod config;
 mod connection;
+mod offload;
 mod prr;
 mod receiver;
 mod rtt;

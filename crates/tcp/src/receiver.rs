@@ -3,7 +3,9 @@
 //! The steady state, data in order, is a few branches at the top of [`Receiver::on_data`]; all that is rarer is in
 //! functions marked cold.
 
-use crate::{Flags, SackBlock, Segment, SeqNumber};
+use crate::autotuning::Autotuning;
+use crate::rtt::RttEstimator;
+use crate::{Flags, SackBlock, Segment, SeqNumber, Stack};
 use alloc::collections::VecDeque;
 use goodqueue_units::{Duration, Ecn, Instant};
 
@@ -28,6 +30,7 @@ pub(crate) struct Receiver {
     /// ACKs still to be sent without delay.
     quick: u8,
     last_data: Instant,
+    autotuning: Autotuning,
     ecn: bool,
     /// CE was seen, and no CWR since: every ACK says ECE (RFC 3168, 6.1.3).
     echo: bool,
@@ -41,7 +44,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    pub(crate) fn new(window: u32, mss: u16) -> Self {
+    pub(crate) fn new(window: u32, mss: u16, stack: Stack) -> Self {
         Self {
             nxt: SeqNumber(0),
             window,
@@ -52,6 +55,7 @@ impl Receiver {
             ack_now: false,
             quick: 0,
             last_data: Instant::ZERO,
+            autotuning: Autotuning::new(stack, u32::from(mss), window),
             ecn: false,
             echo: false,
             sack_len: 0,
@@ -81,28 +85,34 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.nxt > fin)
     }
 
-    /// Takes a segment with payload or FIN; the bytes that came into order. `rto` is this endpoint's own.
+    /// Takes a segment with payload or FIN; the bytes that came into order. `rtt` is this endpoint's own.
     #[inline]
-    pub(crate) fn on_data(&mut self, now: Instant, segment: &Segment, ecn: Ecn, rto: Duration) -> u32 {
-        if self.delivered == 0 || now.since(self.last_data) > rto {
+    pub(crate) fn on_data(&mut self, now: Instant, segment: &Segment, ecn: Ecn, rtt: &RttEstimator) -> u32 {
+        if self.delivered == 0 || now.since(self.last_data) > rtt.rto() {
             self.quick = QUICK_ACKS; // the sender begins, or was silent for long, and so is in slow start
+        }
+        if self.autotuning.grow() {
+            self.quick |= 1; // as Linux does: an even number of them lasts until the window has grown
         }
         self.last_data = now;
         if self.ecn && (ecn == Ecn::Ce || segment.flags.contains(Flags::CWR)) {
             self.on_ecn(segment, ecn);
         }
         if segment.seq != self.nxt || !self.ranges.is_empty() || segment.flags.contains(Flags::FIN) {
-            return self.on_unusual_data(segment);
+            let len = self.on_unusual_data(segment);
+            self.autotuning.on_read(now, self.delivered, rtt.min());
+            return len;
         }
         let len = u32::from(segment.payload_len);
         self.nxt += len;
         self.unacked += len;
         self.delivered += u64::from(len);
-        if self.unacked > self.mss || self.quick > 0 {
+        if self.unacked > self.mss || self.quick > 0 || segment.flags.contains(Flags::PSH) {
             self.ack_now = true;
         } else if self.deadline == Instant::MAX {
             self.deadline = now + DELAYED_ACK;
         }
+        self.autotuning.on_read(now, self.delivered, rtt.min());
         len
     }
 

@@ -22,6 +22,8 @@ impl Flags {
     pub const FIN: Self = Self(0x01);
     /// Opens a connection.
     pub const SYN: Self = Self(0x02);
+    /// The last segment of a burst: a receiver need not wait for a second one before it acknowledges.
+    pub const PSH: Self = Self(0x08);
     /// The acknowledgement number is valid.
     pub const ACK: Self = Self(0x10);
     /// ECN echo: the receiver saw CE.
@@ -73,8 +75,14 @@ impl BitOrAssign for Flags {
 
 impl fmt::Debug for Flags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named =
-            [(Self::SYN, 'S'), (Self::FIN, 'F'), (Self::ACK, '.'), (Self::ECE, 'E'), (Self::CWR, 'W')];
+        let named = [
+            (Self::SYN, 'S'),
+            (Self::FIN, 'F'),
+            (Self::PSH, 'P'),
+            (Self::ACK, '.'),
+            (Self::ECE, 'E'),
+            (Self::CWR, 'W'),
+        ];
         for (flag, letter) in named {
             if self.contains(flag) {
                 write!(f, "{letter}")?;

@@ -1,6 +1,7 @@
 //! The sending half: what may be sent when, and Linux's five congestion states.
 
 use crate::cc::{Ack, AnyCc, Congestion};
+use crate::offload::Offload;
 use crate::prr::Prr;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Chunk, Delivery, Scoreboard};
@@ -46,6 +47,7 @@ pub(crate) struct Sender {
     ecn: bool,
     /// The next new segment says CWR (RFC 3168, 6.1.2).
     cwr_due: bool,
+    offload: Offload,
     mss: u16,
     /// Timeouts since the last progress.
     timeouts: u32,
@@ -77,6 +79,7 @@ impl Sender {
             end: End::Open,
             ecn: false,
             cwr_due: false,
+            offload: Offload::default(),
             mss: config.mss.max(1),
             timeouts: 0,
             high_seq: first,
@@ -154,7 +157,9 @@ impl Sender {
         let chunk = self.send_new(now)?;
         let cwr = self.cwr_due && chunk.len > 0;
         self.cwr_due &= !cwr;
-        Some((chunk, Flags::CWR.when(cwr), self.ecn && chunk.len > 0))
+        let more = self.board.in_flight() < self.window.cwnd && self.has_new();
+        let push = self.offload.on_sent(more, &self.window, self.rtt.srtt());
+        Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), self.ecn && chunk.len > 0))
     }
 
     #[inline]

@@ -6,7 +6,7 @@
 //!
 //! All in integers: time in 1/1024 s, windows in segments.
 
-use super::hystart::{HyStart, LOW_WINDOW};
+use super::hystart::HyStart;
 use super::{Ack, Congestion, CongestionControl};
 use crate::{Stack, Window};
 use goodqueue_units::{Duration, Instant};
@@ -91,10 +91,7 @@ impl CongestionControl for Cubic {
         if self.delay_min == Duration::ZERO || rtt < self.delay_min {
             self.delay_min = rtt;
         }
-        if !self.found
-            && window.cwnd >= LOW_WINDOW
-            && window.in_slow_start()
-            && self.hystart.on_rtt(ack, rtt, self.delay_min)
+        if !self.found && window.in_slow_start() && self.hystart.on_rtt(ack, window.cwnd, rtt, self.delay_min)
         {
             self.found = true;
             window.ssthresh = window.cwnd;

@@ -9,9 +9,12 @@ use crate::{SeqNumber, Stack};
 use goodqueue_units::{Duration, Instant};
 
 /// Below this window, in segments, slow start goes on whatever the signs.
-pub(super) const LOW_WINDOW: u32 = 16;
+const LOW_WINDOW: u32 = 16;
 /// ACKs closer together than this are one train.
 const TRAIN_SPACING: Duration = Duration::from_millis(2);
+/// By this much more than half a round trip Linux 6 wants a train to be long, for the bursts of segmentation offload: as
+/// long as four of the largest take, and a millisecond at most. Below 2 Gbit/s that is a millisecond.
+const BURSTS: Duration = Duration::from_millis(1);
 /// RFC 9406, 4.3: N_RTT_SAMPLE, MIN_RTT_THRESH and MAX_RTT_THRESH.
 const SAMPLES: u8 = 8;
 const MIN_STEP: Duration = Duration::from_millis(4);
@@ -30,13 +33,15 @@ pub(super) struct HyStart {
     started: bool,
     /// delay_min divided by this is the step that counts.
     divisor: u64,
+    /// What is added to delay_min before it is halved for the train.
+    bursts: Duration,
 }
 
 impl HyStart {
     pub(super) fn new(stack: Stack) -> Self {
-        let divisor = match stack {
-            Stack::Linux3_10 => 16,
-            Stack::Linux6 => 8, // RFC 9406: MIN_RTT_DIVISOR
+        let (divisor, bursts) = match stack {
+            Stack::Linux3_10 => (16, Duration::ZERO),
+            Stack::Linux6 => (8, BURSTS), // RFC 9406: MIN_RTT_DIVISOR
         };
         Self {
             round_end: SeqNumber(0),
@@ -46,12 +51,15 @@ impl HyStart {
             samples: 0,
             started: false,
             divisor,
+            bursts,
         }
     }
 
     /// Whether slow start should end, by this ACK with the sample `rtt`; `delay_min` is the smallest RTT.
+    ///
+    /// To be called from the first ACK on: rounds begin with the connection, however small `cwnd` is then.
     #[inline]
-    pub(super) fn on_rtt(&mut self, ack: &Ack, rtt: Duration, delay_min: Duration) -> bool {
+    pub(super) fn on_rtt(&mut self, ack: &Ack, cwnd: u32, rtt: Duration, delay_min: Duration) -> bool {
         if !self.started || ack.una > self.round_end {
             self.started = true;
             self.round_end = ack.nxt;
@@ -60,10 +68,13 @@ impl HyStart {
             self.round_rtt = Duration::MAX;
             self.samples = 0;
         }
+        if cwnd < LOW_WINDOW {
+            return false;
+        }
         let mut found = false;
         if ack.now.since(self.last_ack) <= TRAIN_SPACING {
             self.last_ack = ack.now;
-            found = ack.now.since(self.round_start) > delay_min / 2;
+            found = ack.now.since(self.round_start) > (delay_min + self.bursts) / 2;
         }
         self.round_rtt = self.round_rtt.min(rtt);
         if self.samples < SAMPLES {
@@ -99,20 +110,32 @@ mod tests {
 
     #[test]
     fn a_train_of_half_the_round_trip_ends_slow_start() {
-        let mut h = HyStart::new(Stack::Linux6);
-        // One ACK a millisecond, RTT 40 ms without any queue: 20 ms is half of it, 21 more.
-        let first = (0..40).find(|&n| h.on_rtt(&ack(n * MS, 1, 1000), ms(40), ms(40)));
-        assert_eq!(first, Some(21));
+        // Two ACKs a millisecond, RTT 40 ms without any queue: 20 ms is half of it, 20.5 half of what Linux 6 takes.
+        for (stack, train) in [(Stack::Linux3_10, 41), (Stack::Linux6, 42)] {
+            let mut h = HyStart::new(stack);
+            let first = (0..80).find(|&n| h.on_rtt(&ack(n * MS / 2, 1, 1000), 16, ms(40), ms(40)));
+            assert_eq!(first, Some(train), "{stack:?}");
+        }
     }
 
     #[test]
     fn a_gap_ends_the_train_until_the_next_round() {
         let mut h = HyStart::new(Stack::Linux6);
         for n in [0, 1, 2, 6, 7, 8, 30] {
-            assert!(!h.on_rtt(&ack(n * MS, 1, 1000), ms(40), ms(40)));
+            assert!(!h.on_rtt(&ack(n * MS, 1, 1000), 16, ms(40), ms(40)));
         }
-        assert!(!h.on_rtt(&ack(31 * MS, 1001, 3000), ms(40), ms(40)), "a new round starts");
-        assert!((32..60).any(|n| h.on_rtt(&ack(n * MS, 1001, 3000), ms(40), ms(40))));
+        assert!(!h.on_rtt(&ack(31 * MS, 1001, 3000), 16, ms(40), ms(40)), "a new round starts");
+        assert!((32..60).any(|n| h.on_rtt(&ack(n * MS, 1001, 3000), 16, ms(40), ms(40))));
+    }
+
+    /// Wrong would be a round that begins where the window reaches 16: slow start would end a part of a round trip late.
+    #[test]
+    fn a_round_begins_with_its_first_ack_even_if_the_window_is_too_small_yet() {
+        let mut h = HyStart::new(Stack::Linux6);
+        let first = (0..80).find(|&n| h.on_rtt(&ack(n * MS, 1, 1000), 14 + n as u32, ms(40), ms(40)));
+        assert_eq!(first, Some(21));
+        let mut h = HyStart::new(Stack::Linux6);
+        assert!((0..80).all(|n| !h.on_rtt(&ack(n * MS, 1, 1000), 15, ms(99), ms(40))), "below 16 never");
     }
 
     /// delay_min 80 ms: the step is 10 ms on Linux 6 and 5 ms on Linux 3.10; the ninth sample of a round may decide.
@@ -120,7 +143,7 @@ mod tests {
     fn an_rtt_above_the_minimum_by_an_eighth_ends_slow_start() {
         let run = |stack, rtt| {
             let mut h = HyStart::new(stack);
-            (0..20).position(|n| h.on_rtt(&ack(n * 5 * MS, 1, 1000), rtt, ms(80)))
+            (0..20).position(|n| h.on_rtt(&ack(n * 5 * MS, 1, 1000), 16, rtt, ms(80)))
         };
         assert_eq!(run(Stack::Linux6, ms(90)), None);
         assert_eq!(run(Stack::Linux6, ms(91)), Some(8));

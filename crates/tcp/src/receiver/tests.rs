@@ -2,14 +2,21 @@ use super::*;
 use std::{vec, vec::Vec};
 
 const MSS: u16 = 500;
-const RTO: Duration = Duration::from_millis(300);
+
+/// RTT 100 ms, RTO 300.
+fn rtt() -> RttEstimator {
+    let mut rtt = RttEstimator::new();
+    let sample = Duration::from_millis(100);
+    rtt.sample(sample, sample, SeqNumber(1), SeqNumber(1));
+    rtt
+}
 
 fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
 }
 
 fn receiver() -> Receiver {
-    let mut r = Receiver::new(64_000, MSS);
+    let mut r = Receiver::new(64_000, MSS, Stack::Linux6);
     r.open(SeqNumber(5000), true);
     r
 }
@@ -30,7 +37,7 @@ fn segment(seq: u32) -> Segment {
 }
 
 fn data(r: &mut Receiver, ms: u64, seq: u32) -> u32 {
-    r.on_data(at(ms), &segment(seq), Ecn::NotEct, RTO)
+    r.on_data(at(ms), &segment(seq), Ecn::NotEct, &rtt())
 }
 
 /// The bare ACK, if one is due.
@@ -113,6 +120,37 @@ fn after_a_silence_of_an_rto_acks_are_quick_again() {
     assert!(ack(&mut r).is_some());
 }
 
+/// 11 segments of 500 bytes in a round trip: 22 + 16 segments, and a fifth of that for the growth from 10: 22 800 bytes,
+/// less than the first 65 536. 60 in the next are 49/11 more: 136 segments and 98/11 of that, 673 818 bytes, so 609
+/// segments of growth.
+#[test]
+fn while_the_window_grows_every_segment_is_acknowledged_at_once() {
+    let mut r = Receiver::new(1 << 20, MSS, Stack::Linux6);
+    r.open(SeqNumber(5000), false);
+    let mut acks = |ms, segments| {
+        let one = |r: &mut Receiver| {
+            let seq = r.nxt.0;
+            data(r, ms, seq);
+            ack(r).is_some()
+        };
+        (0..segments).filter(|_| one(&mut r)).count()
+    };
+    assert_eq!(acks(100, 11), 11, "quick at the start");
+    assert_eq!(acks(200, 60), 5 + 55 / 2, "then delayed");
+    assert_eq!(acks(300, 1), 1, "the second after an odd one; from here on the window grows");
+    assert_eq!(acks(300, 609), 609);
+    assert_eq!(acks(300, 60), 30);
+}
+
+#[test]
+fn the_last_segment_of_a_burst_is_acknowledged_at_once() {
+    let mut r = settled();
+    let seq = r.nxt.0;
+    let last = Segment { flags: Flags::ACK | Flags::PSH, ..segment(seq) };
+    r.on_data(at(10), &last, Ecn::NotEct, &rtt());
+    assert_eq!(ack(&mut r).map(|a| a.ack.0), Some(seq + 500));
+}
+
 #[test]
 fn old_data_is_acknowledged_at_once_because_the_ack_must_have_been_lost() {
     let mut r = settled();
@@ -126,7 +164,7 @@ fn ce_is_echoed_until_cwr_and_the_change_is_told_at_once() {
     let mut r = settled();
     let echo = |r: &mut Receiver, flags, ecn| {
         let segment = Segment { flags, ..segment(r.nxt.0) };
-        r.on_data(at(1), &segment, ecn, RTO);
+        r.on_data(at(1), &segment, ecn, &rtt());
         ack(r).map(|a| a.flags.contains(Flags::ECE))
     };
     assert_eq!(echo(&mut r, Flags::ACK, Ecn::Ce), Some(true));
@@ -141,7 +179,7 @@ fn ce_is_echoed_until_cwr_and_the_change_is_told_at_once() {
 fn a_connection_without_ecn_echoes_nothing() {
     let mut r = settled();
     r.ecn = false;
-    r.on_data(at(1), &segment(r.nxt.0), Ecn::Ce, RTO);
+    r.on_data(at(1), &segment(r.nxt.0), Ecn::Ce, &rtt());
     r.demand_ack();
     assert!(ack(&mut r).is_some_and(|a| !a.flags.contains(Flags::ECE)));
 }
@@ -150,12 +188,12 @@ fn a_connection_without_ecn_echoes_nothing() {
 fn fin_counts_once_and_not_as_data_even_out_of_order() {
     let mut r = receiver();
     let fin = Segment { flags: Flags::ACK | Flags::FIN, ..segment(5500) };
-    assert_eq!(r.on_data(at(0), &fin, Ecn::NotEct, RTO), 0);
+    assert_eq!(r.on_data(at(0), &fin, Ecn::NotEct, &rtt()), 0);
     assert!(!r.is_finished());
     assert_eq!(data(&mut r, 0, 5000), 1000);
     assert!(r.is_finished());
     assert_eq!(r.nxt, SeqNumber(6001));
-    assert_eq!(r.on_data(at(0), &fin, Ecn::NotEct, RTO), 0);
+    assert_eq!(r.on_data(at(0), &fin, Ecn::NotEct, &rtt()), 0);
     assert_eq!(r.delivered(), 1000);
 }
 

@@ -65,6 +65,26 @@ fn the_window_counts_segments_on_linux_6_and_acks_on_3_10() {
     }
 }
 
+/// The numbers of the segments that say PSH, of those that may be sent now.
+fn pushed(s: &mut Sender, ms: u64) -> Vec<u32> {
+    core::iter::from_fn(|| s.poll_transmit(at(ms)))
+        .filter(|(_, flags, _)| flags.contains(Flags::PSH))
+        .map(|(chunk, _, _)| (chunk.seq.0 - 1) / MSS)
+        .collect()
+}
+
+/// Wrong would be a packet that goes on with the next ACK: what leaves then is another one.
+#[test]
+fn segments_leave_in_pairs_and_the_second_says_push() {
+    let mut s = sender(&config(10), 1000);
+    assert_eq!(pushed(&mut s, 0), [1, 3, 5, 7, 9]);
+    s.window.ssthresh = 10;
+    plain(&mut s, 100, 1);
+    assert_eq!(pushed(&mut s, 100), [], "one alone");
+    plain(&mut s, 101, 4);
+    assert_eq!(pushed(&mut s, 101), [12], "two, and one alone");
+}
+
 #[test]
 fn three_sacked_segments_start_recovery_and_limited_transmit_comes_before() {
     let mut s = sender(&config(10), 1000);
