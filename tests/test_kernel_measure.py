@@ -82,10 +82,10 @@ def test_a_simulated_run_read_from_captures_gives_the_simulators_own_record(
             assert measured["series"]["packets"][way][name] == pytest.approx(values), name
         series, wanted = measured["series"]["queues"][way], own["series"]["queues"][way]
         assert series["delay_ms"] == wanted["delay_ms"]
-        # A packet that is dropped as it is taken out was not seen to wait: at most one a drop is missing, and seldom.
+        # A packet that is dropped as it is taken out was not seen to wait: here one, in one sample.
         missing = [w - m for w, m in zip(wanted["backlog_packets"], series["backlog_packets"], strict=True)]
-        assert all(0 <= packets <= own["queues"][way]["packets"]["dropped"] for packets in missing)
-        assert sum(packets > 0 for packets in missing) <= len(missing) // 10
+        assert set(missing) <= {0, 1}
+        assert sum(missing) <= 1
     assert measured["series"]["time_s"] == own["series"]["time_s"]
     assert_flows_agree(measured, own)
     losses = [flow["loss_percent"] for flow in measured["flows"]]
