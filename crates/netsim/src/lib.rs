@@ -40,6 +40,7 @@ mod probe;
 pub mod record;
 pub mod scenario;
 mod sim;
+mod sockets;
 pub mod traffic;
 
 pub use outline::FlowOutline;
