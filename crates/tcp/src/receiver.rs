@@ -98,7 +98,8 @@ impl Receiver {
         if self.ecn && (ecn == Ecn::Ce || segment.flags.contains(Flags::CWR)) {
             self.on_ecn(segment, ecn);
         }
-        if segment.seq != self.nxt || !self.ranges.is_empty() || segment.flags.contains(Flags::FIN) {
+        let ends = self.fin.is_some() || segment.flags.contains(Flags::FIN);
+        if segment.seq != self.nxt || !self.ranges.is_empty() || ends {
             let len = self.on_unusual_data(segment);
             self.autotuning.on_read(now, self.delivered, rtt.min());
             return len;
@@ -132,8 +133,11 @@ impl Receiver {
     /// Out of order, again, over a hole, or the last.
     #[cold]
     fn on_unusual_data(&mut self, segment: &Segment) -> u32 {
-        self.ack_now = true; // RFC 5681, 4.2: gaps and their filling are told at once
         let (start, end) = (segment.seq, segment.seq + segment.seq_len());
+        if self.fin.is_some_and(|fin| end > fin + 1) {
+            return 0; // nothing follows a FIN (RFC 9293, 3.10.7.4); like Linux, do not answer
+        }
+        self.ack_now = true; // RFC 5681, 4.2: gaps and their filling are told at once
         if end <= self.nxt {
             self.quick = QUICK_ACKS; // a retransmission of what is here: our ACKs were lost
             return 0;
