@@ -4,7 +4,7 @@ use crate::foreign::Discipline;
 use crate::packet::Packet;
 use crate::probe::delay::QueueDelays;
 use crate::probe::series::PacketLog;
-use goodqueue_qdisc::{Drop, Error, Mark, Owner, Qdisc};
+use goodqueue_qdisc::{Drop, Error, Mark, Owner, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Rate, Stream};
 
 /// What the discipline tells of packets' fates, and the dice that it draws.
@@ -184,9 +184,9 @@ impl Link {
         if let Some(log) = &mut self.log {
             log.record(now, delay);
         }
-        let duration = self.occupy(packet.len.into());
+        let duration = self.occupy(packet.len());
         self.forwarded += 1;
-        self.forwarded_bytes += u64::from(packet.len);
+        self.forwarded_bytes += u64::from(packet.len());
         self.busy = self.busy + duration;
         self.wire_free = now + duration;
         self.on_the_wire = Some(packet);
