@@ -57,6 +57,12 @@ fn a_right_script_passes() {
 }
 
 #[test]
+fn the_example_of_the_readme_passes() {
+    let example = include_str!("scripts/README.md").split("```").nth(1).expect("an example");
+    assert_eq!(run(example.trim_start()), Ok(Outcome::Passed));
+}
+
+#[test]
 fn a_wrong_expectation_fails() {
     fails(&with("cwnd 20", "cwnd 19"), 6, &["expected cwnd 19, got 20"]);
     fails(&with("state open", "state loss"), 6, &["expected state loss, got open"]);

@@ -27,6 +27,8 @@ pub struct Settings {
     pub connected: Option<Duration>,
     /// What the peer offers until a segment says `win`.
     pub peer_window: u32,
+    /// The peer says timestamps, and so does each segment of it in the script.
+    pub timestamps: bool,
     /// How much sooner or later than said a segment may leave.
     pub tolerance: Duration,
     /// A line that this TCP has no switch for yet, and what it lacks.
@@ -123,6 +125,7 @@ pub fn parse(text: &str) -> Result<Script, Fault> {
         is_server: false,
         connected: None,
         peer_window: 1 << 30,
+        timestamps: false,
         tolerance: Duration::ZERO,
         lacks: None,
     };
@@ -223,7 +226,7 @@ fn setting(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Strin
         "receive_window" => settings.config.receive_window = size(word)?,
         "peer_window" => settings.peer_window = size(word)?,
         "tolerance" => settings.tolerance = duration_with_unit(word)?,
-        "timestamps" if is_on(word)? => settings.lacks = Some((line, "timestamps")),
+        "timestamps" => settings.timestamps = is_on(word)?,
         "abe" if is_on(word)? => settings.lacks = Some((line, "ABE")),
         "pacing" if is_on(word)? => settings.lacks = Some((line, "pacing")),
         _ => {}
@@ -280,7 +283,7 @@ fn checks(words: &[&str]) -> Result<Vec<(&'static str, Value)>, String> {
 
 /// What follows `<` or `>`.
 fn wire(words: &[&str]) -> Result<Wire, String> {
-    const PARTS: &str = "START:END, syn, fin, ece, cwr, ae, psh, no-psh, ack N, ack A..B by STEP, sack A:B …, win BYTES, \
+    const PARTS: &str = "START:END, syn, fin, ae, cwr, ece, psh, no-psh, ack N, ack A..B by STEP, sack A:B …, win BYTES, \
                          ts VALUE/ECHO, wscale N, ace N, not-ect, ect0, ect1, ce, (N segments)";
     let mut wire = Wire { segments: 1, ..Wire::default() };
     let mut count = None;
@@ -306,7 +309,7 @@ fn wire(words: &[&str]) -> Result<Wire, String> {
                 "ack" => wire.acks = Some(acks(argument()?, &mut words)?),
                 "win" => wire.win = Some(number(argument()?)?),
                 "wscale" => wire.wscale = Some(number(argument()?)?),
-                "ace" => wire.ace = Some(number(argument()?)?),
+                "ace" => wire.flags |= ace(argument()?)?,
                 "ts" => wire.ts = Some(pair(argument()?, '/')?),
                 "sack" => {
                     while let Some(block) = words.next_if(|word| word.contains(':')) {
@@ -314,7 +317,6 @@ fn wire(words: &[&str]) -> Result<Wire, String> {
                     }
                 }
                 "psh" | "no-psh" => wire.psh = Some(word == "psh"),
-                "ae" => wire.ae = true,
                 _ => return Err(found(word, PARTS)),
             }
         }
@@ -362,6 +364,14 @@ fn check_shape(wire: &Wire) -> Result<(), String> {
         return Err("a syn has no payload".to_string());
     }
     Ok(())
+}
+
+/// AccECN's counter of CE packets: AE, CWR and ECE are its bits, the highest first (RFC 9768, 3.1).
+fn ace(word: &str) -> Result<Flags, String> {
+    let count: u8 = number(word).ok().filter(|count| *count < 8).ok_or_else(|| found(word, "0 to 7"))?;
+    let bits = [(4, Flags::AE), (2, Flags::CWR), (1, Flags::ECE)];
+    let set = bits.iter().filter(|(bit, _)| count & bit != 0);
+    Ok(set.fold(Flags::NONE, |all, &(_, flag)| all | flag))
 }
 
 /// `N`, or `A..B by STEP`.

@@ -2,15 +2,18 @@
 
 use super::Fault;
 use super::parse::{Event, Script, Settings, Step, Value};
-use super::wire::{Wire, block, describe};
+use super::wire::{Acks, Origins, Wire, block};
 use goodqueue_tcp::{
-    Cc, Config, CongestionState, Connection, Flags, INFINITE_SSTHRESH, Segment, SeqNumber, Stack,
+    Cc, Config, CongestionState, Connection, Flags, INFINITE_SSTHRESH, Segment, SeqNumber, Stack, SynOptions,
 };
-use goodqueue_units::{Duration, Ecn, Instant};
+use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// A timer that fires so often without anything being sent does not go away.
 const MOST_TIMERS: u32 = 10_000;
+
+/// By so many bits a peer shifts its windows that offers more than a header can say (RFC 7323, 2.3).
+const MOST_SHIFT: u8 = 14;
 
 /// Plays `script` with these first sequence numbers of the endpoint and of its peer.
 pub fn play(script: &Script, ours: u32, theirs: u32) -> Result<(), Fault> {
@@ -30,17 +33,16 @@ pub fn play(script: &Script, ours: u32, theirs: u32) -> Result<(), Fault> {
 struct Player<'a> {
     settings: &'a Settings,
     connection: Connection,
-    ours: u32,
-    theirs: u32,
-    /// The connection's time when the script's is 0.
-    origin: Instant,
+    origins: Origins,
     now: Instant,
     /// Sent, and not yet expected by a line.
-    sent: VecDeque<(Instant, Segment, Ecn)>,
+    sent: VecDeque<(Instant, Segment)>,
     /// What the peer says where a line leaves it out, counted from its SYN and from ours.
     peer_seq: u32,
     peer_ack: u32,
     peer_window: u32,
+    /// How the peer's windows are shifted.
+    peer_shift: u8,
 }
 
 impl<'a> Player<'a> {
@@ -62,40 +64,37 @@ impl<'a> Player<'a> {
         Ok(Self {
             settings,
             connection,
-            ours,
-            theirs,
-            origin: Instant::ZERO,
+            origins: Origins { ours, theirs, time: Instant::ZERO, window_shift: 0 },
             now: Instant::ZERO,
             sent: VecDeque::new(),
             peer_seq: 0,
             peer_ack: 0,
             peer_window: settings.peer_window,
+            peer_shift: if settings.peer_window > u32::from(u16::MAX) { MOST_SHIFT } else { 0 },
         })
     }
 
     /// The handshake, so that the script's time 0 is when this endpoint has heard the peer's part of it.
     fn shake_hands(&mut self, rtt: Duration) -> Result<(), String> {
-        self.origin = Instant::ZERO + rtt;
         let syn = Wire { flags: Flags::SYN, segments: 1, ..Wire::default() };
         let (agrees, asks) = match self.settings.config.ecn {
             true => (Flags::ECE, Flags::ECE | Flags::CWR),
             false => (Flags::NONE, Flags::NONE),
         };
+        let ts = self.settings.timestamps.then_some((1, 0));
         if self.settings.is_server {
-            self.arrive(&Wire { flags: Flags::SYN | asks, ..syn })?;
+            self.arrive(&Wire { flags: Flags::SYN | asks, ts, ..syn.clone() })?;
+            self.now = Instant::ZERO + rtt;
             self.peer_ack = 1;
-            self.sent.clear();
-            self.now = self.origin;
-            self.arrive(&Wire { segments: 1, ..Wire::default() })?;
+            self.arrive(&Wire { ts, segments: 1, ..Wire::default() })?;
         } else {
             self.poll();
-            self.sent.clear();
-            self.now = self.origin;
-            self.peer_ack = 1;
-            let ack = super::wire::Acks { first: 1, last: 1, step: 0 };
-            self.arrive(&Wire { flags: Flags::SYN | agrees, acks: Some(ack), ..syn })?;
-            self.sent.clear();
+            self.now = Instant::ZERO + rtt;
+            let acks = Some(Acks { first: 1, last: 1, step: 0 });
+            self.arrive(&Wire { flags: Flags::SYN | agrees, acks, ts, ..syn })?;
         }
+        self.sent.clear();
+        self.origins.time = self.now;
         if self.connection.is_established() {
             Ok(())
         } else {
@@ -104,7 +103,7 @@ impl<'a> Player<'a> {
     }
 
     fn step(&mut self, step: &Step) -> Result<(), String> {
-        let at = self.origin + step.at;
+        let at = self.origins.time + step.at;
         match &step.event {
             Event::Leaves(wire) => {
                 for one in self.split(wire)? {
@@ -179,8 +178,11 @@ impl<'a> Player<'a> {
     }
 
     fn poll(&mut self) {
-        while let Some((segment, ecn)) = self.connection.poll_transmit(self.now) {
-            self.sent.push_back((self.now, segment, ecn));
+        while let Some(segment) = self.connection.poll_transmit(self.now) {
+            if let Some(options) = segment.syn_options() {
+                self.origins.window_shift = options.window_shift;
+            }
+            self.sent.push_back((self.now, segment));
         }
     }
 
@@ -192,12 +194,9 @@ impl<'a> Player<'a> {
     }
 
     fn expect(&mut self, at: Instant, wire: &Wire) -> Result<(), String> {
-        if let Some(what) = wire.lacks() {
-            return Err(lacking(what));
-        }
         self.advance(at + self.settings.tolerance, true)?;
         let said = |text: String| format!("expected > {} at {}, {text}", wire.text(), self.since(at));
-        let Some((sent_at, segment, ecn)) = self.sent.front() else {
+        let Some((sent_at, segment)) = self.sent.front() else {
             let mut later = self.clone();
             later.advance(Instant::MAX, false)?;
             return Err(match later.sent.front() {
@@ -207,8 +206,8 @@ impl<'a> Player<'a> {
         };
         let late = sent_at.since(at).as_nanos().max(at.since(*sent_at).as_nanos());
         let in_time = late <= self.settings.tolerance.as_nanos();
-        if !in_time || !wire.is(segment, *ecn, self.ours, self.theirs) {
-            return Err(said(format!("got > {}", self.tell(&(*sent_at, *segment, *ecn)))));
+        if !in_time || !wire.is(segment, &self.origins) {
+            return Err(said(format!("got > {}", self.tell(&(*sent_at, *segment)))));
         }
         self.now = self.now.max(at);
         self.sent.pop_front();
@@ -216,11 +215,11 @@ impl<'a> Player<'a> {
     }
 
     fn since(&self, at: Instant) -> Duration {
-        at.since(self.origin)
+        at.since(self.origins.time)
     }
 
-    fn tell(&self, (at, segment, ecn): &(Instant, Segment, Ecn)) -> String {
-        format!("{} at {}", describe(segment, *ecn, self.ours, self.theirs), self.since(*at))
+    fn tell(&self, (at, segment): &(Instant, Segment)) -> String {
+        format!("{} at {}", self.origins.describe(segment), self.since(*at))
     }
 
     /// The line's segments, each of them full but the last.
@@ -239,9 +238,6 @@ impl<'a> Player<'a> {
     }
 
     fn arrive(&mut self, wire: &Wire) -> Result<(), String> {
-        if let Some(what) = wire.lacks() {
-            return Err(lacking(what));
-        }
         let is_syn = wire.flags.contains(Flags::SYN);
         let (seq, end) = wire.range.unwrap_or(if is_syn { (0, 0) } else { (self.peer_seq, self.peer_seq) });
         self.peer_ack = wire.ack().unwrap_or(self.peer_ack);
@@ -253,22 +249,54 @@ impl<'a> Player<'a> {
         if wire.psh == Some(true) {
             flags |= Flags::PSH;
         }
+        let (tsval, echo) = match (wire.ts, self.settings.timestamps) {
+            (Some(ts), true) => ts,
+            (None, false) => (0, 0),
+            (Some(_), false) => return Err("ts without \"timestamps on\"".to_string()),
+            (None, true) => {
+                return Err("no ts, which \"timestamps on\" wants of each that arrives".to_string());
+            }
+        };
         let mut segment = Segment {
-            seq: SeqNumber(self.theirs) + seq,
-            ack: SeqNumber(self.ours) + self.peer_ack,
-            window: self.peer_window,
+            seq: SeqNumber(self.origins.theirs) + seq,
+            ack: SeqNumber(self.origins.ours) + self.peer_ack,
+            tsval,
+            tsecr: if self.settings.timestamps { self.origins.timestamp(echo) } else { 0 },
+            window: self.window_of_peer(is_syn)?,
             payload_len: (end - seq) as u16,
             flags,
+            ecn: wire.ecn,
             ..Segment::default()
         };
+        if is_syn {
+            self.peer_shift = wire.wscale.unwrap_or(self.peer_shift);
+            segment = segment.with_syn_options(SynOptions {
+                mss: self.settings.config.mss,
+                window_shift: self.peer_shift,
+            });
+        }
         for (slot, &(start, end)) in segment.sack.iter_mut().zip(&wire.sack) {
-            *slot = block(self.ours, start, end);
+            *slot = block(self.origins.ours, start, end);
             segment.sack_len += 1;
         }
         self.peer_seq = self.peer_seq.max(seq + segment.seq_len());
-        self.connection.handle_segment(self.now, &segment, wire.ecn);
+        self.connection.handle_segment(self.now, &segment);
         self.poll();
         Ok(())
+    }
+
+    /// What the header says of the peer's window; that of a SYN is not shifted, so it may say less.
+    fn window_of_peer(&self, is_syn: bool) -> Result<u16, String> {
+        let most = u32::from(u16::MAX);
+        let shift = if is_syn { 0 } else { self.peer_shift };
+        let said = self.peer_window >> shift;
+        if self.peer_window != said << shift {
+            let window = self.peer_window;
+            return Err(format!(
+                "a window shifted by {shift} cannot be {window}; accepted: another peer_window"
+            ));
+        }
+        Ok(said.min(most) as u16)
     }
 
     fn check(&self, name: &str, expected: &Value) -> Result<(), String> {

@@ -1,12 +1,12 @@
 //! A segment as a script says it, `1:1001 ack 1 sack 2001:3001`, and as the connection has it.
 
 use goodqueue_tcp::{Flags, SackBlock, Segment, SeqNumber};
-use goodqueue_units::Ecn;
+use goodqueue_units::{Ecn, Instant};
 use std::fmt::Write as _;
 
 /// Words for the bits that a script must say, each with its bit. ACK is said by its number, PSH only where it matters.
-pub const FLAGS: [(&str, Flags); 4] =
-    [("syn", Flags::SYN), ("fin", Flags::FIN), ("ece", Flags::ECE), ("cwr", Flags::CWR)];
+pub const FLAGS: [(&str, Flags); 5] =
+    [("syn", Flags::SYN), ("fin", Flags::FIN), ("ae", Flags::AE), ("cwr", Flags::CWR), ("ece", Flags::ECE)];
 
 /// The codepoints' words; a segment without one is Not-ECT.
 pub const CODEPOINTS: [(&str, Ecn); 4] =
@@ -31,13 +31,10 @@ pub struct Wire {
     pub acks: Option<Acks>,
     pub sack: Vec<(u32, u32)>,
     pub win: Option<u32>,
-    /// Timestamp value and echo, in milliseconds.
+    /// Timestamp value and echo in milliseconds, of the script's clock where they are this endpoint's.
     pub ts: Option<(u32, u32)>,
+    /// How windows are shifted, on a SYN.
     pub wscale: Option<u8>,
-    /// AccECN's counter of CE packets, three bits.
-    pub ace: Option<u8>,
-    /// AccECN's AE bit, on a SYN.
-    pub ae: bool,
     pub ecn: Ecn,
     /// How many in a row.
     pub segments: u32,
@@ -92,40 +89,91 @@ impl Wire {
         if let Some(win) = self.win {
             let _ = write!(text, " win {win}");
         }
+        if let Some((value, echo)) = self.ts {
+            let _ = write!(text, " ts {value}/{echo}");
+        }
+        if let Some(wscale) = self.wscale {
+            let _ = write!(text, " wscale {wscale}");
+        }
         text += codepoint(self.ecn);
         text.trim_start().to_string()
     }
 
-    /// What a script says that this TCP has no word for yet.
-    pub fn lacks(&self) -> Option<&'static str> {
-        match self {
-            Self { ts: Some(_), .. } => Some("timestamps"),
-            Self { wscale: Some(_), .. } => Some("window scaling"),
-            Self { ace: Some(_), .. } | Self { ae: true, .. } => Some("AccECN"),
-            _ => None,
-        }
-    }
-
-    /// Whether `segment`, which a connection with these first sequence numbers sent, is what the line says.
+    /// Whether `segment`, which a connection with these `origins` sent, is what the line says.
     ///
-    /// What the line leaves out must not be there (flags, SACK blocks, payload, a codepoint), but for PSH, the window, and
-    /// the acknowledgement number of data, which may be anything.
-    pub fn is(&self, segment: &Segment, ecn: Ecn, ours: u32, theirs: u32) -> bool {
-        let seq = segment.seq.since(SeqNumber(ours));
+    /// What the line leaves out must not be there (flags, SACK blocks, payload, a codepoint), but for PSH, the window, the
+    /// options, and the acknowledgement number of data, which may be anything.
+    pub fn is(&self, segment: &Segment, origins: &Origins) -> bool {
+        let seq = segment.seq.since(SeqNumber(origins.ours));
         let payload = u32::from(segment.payload_len);
         let range = self.range.map_or(payload == 0, |(start, end)| (start, end) == (seq, seq + payload));
         let flags = FLAGS.iter().all(|&(_, flag)| segment.flags.contains(flag) == self.flags.contains(flag));
         let says_ack = self.ack().is_some() || self.range.is_some();
-        let ack = self.ack().is_none_or(|ack| segment.ack == SeqNumber(theirs) + ack);
-        let sack = self.sack.iter().map(|&(start, end)| block(theirs, start, end));
+        let ack = self.ack().is_none_or(|ack| segment.ack == SeqNumber(origins.theirs) + ack);
+        let sack = self.sack.iter().map(|&(start, end)| block(origins.theirs, start, end));
+        let wscale = segment.syn_options().map(|options| options.window_shift);
         range
             && flags
             && segment.flags.contains(Flags::ACK) == says_ack
             && ack
             && self.psh.is_none_or(|psh| segment.flags.contains(Flags::PSH) == psh)
             && sack.eq(segment.sack_blocks().iter().copied())
-            && self.win.is_none_or(|win| segment.window == win)
-            && ecn == self.ecn
+            && self.win.is_none_or(|win| origins.window(segment) == win)
+            && self.ts.is_none_or(|ts| origins.timestamps(segment) == ts)
+            && (self.wscale.is_none() || self.wscale == wscale)
+            && segment.ecn == self.ecn
+    }
+}
+
+/// From where a script counts, and the connection elsewhere.
+#[derive(Clone, Copy)]
+pub struct Origins {
+    /// First sequence numbers of this endpoint and of its peer.
+    pub ours: u32,
+    pub theirs: u32,
+    /// The connection's time when the script's is 0.
+    pub time: Instant,
+    /// How this endpoint shifts its windows, as its SYN said.
+    pub window_shift: u8,
+}
+
+impl Origins {
+    /// The timestamp of this endpoint when the script's clock is `ms`: it counts from 1, as 0 means none.
+    pub fn timestamp(&self, ms: u32) -> u32 {
+        (self.time.as_nanos() / 1_000_000) as u32 + 1 + ms
+    }
+
+    /// Value and echo of a segment that this endpoint sent.
+    fn timestamps(&self, segment: &Segment) -> (u32, u32) {
+        (segment.tsval.wrapping_sub(self.timestamp(0)), segment.tsecr)
+    }
+
+    /// The window that this endpoint offers, in bytes; that of a SYN is not shifted.
+    fn window(&self, segment: &Segment) -> u32 {
+        let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.window_shift };
+        u32::from(segment.window) << shift
+    }
+
+    /// `segment` as a script would say it.
+    pub fn describe(&self, segment: &Segment) -> String {
+        let seq = segment.seq.since(SeqNumber(self.ours));
+        let end = seq + u32::from(segment.payload_len);
+        let theirs = |seq: SeqNumber| seq.since(SeqNumber(self.theirs));
+        let ack = theirs(segment.ack);
+        let blocks = segment.sack_blocks().iter();
+        let wire = Wire {
+            flags: segment.flags,
+            psh: segment.flags.contains(Flags::PSH).then_some(true),
+            range: (end > seq || segment.flags.contains(Flags::FIN)).then_some((seq, end)),
+            acks: segment.flags.contains(Flags::ACK).then_some(Acks { first: ack, last: ack, step: 0 }),
+            sack: blocks.map(|block| (theirs(block.start), theirs(block.end))).collect(),
+            win: Some(self.window(segment)),
+            ts: Some(self.timestamps(segment)),
+            wscale: segment.syn_options().map(|options| options.window_shift),
+            ecn: segment.ecn,
+            segments: 1,
+        };
+        wire.text()
     }
 }
 
@@ -137,25 +185,6 @@ pub fn block(initial: u32, start: u32, end: u32) -> SackBlock {
 fn without_fin(flags: Flags) -> Flags {
     let kept = FLAGS.iter().filter(|(_, flag)| flags.contains(*flag) && *flag != Flags::FIN);
     kept.fold(Flags::NONE, |all, &(_, flag)| all | flag)
-}
-
-/// `segment` as a script would say it.
-pub fn describe(segment: &Segment, ecn: Ecn, ours: u32, theirs: u32) -> String {
-    let seq = segment.seq.since(SeqNumber(ours));
-    let end = seq + u32::from(segment.payload_len);
-    let theirs = |seq: SeqNumber| seq.since(SeqNumber(theirs));
-    let ack = theirs(segment.ack);
-    let wire = Wire {
-        flags: segment.flags,
-        psh: segment.flags.contains(Flags::PSH).then_some(true),
-        range: (end > seq || segment.flags.contains(Flags::FIN)).then_some((seq, end)),
-        acks: segment.flags.contains(Flags::ACK).then_some(Acks { first: ack, last: ack, step: 0 }),
-        sack: segment.sack_blocks().iter().map(|block| (theirs(block.start), theirs(block.end))).collect(),
-        win: Some(segment.window),
-        ecn,
-        ..Wire::default()
-    };
-    wire.text()
 }
 
 fn codepoint(ecn: Ecn) -> &'static str {
