@@ -48,9 +48,9 @@ pub enum Event {
     Write(u64),
     WriteUnlimited,
     Close,
-    /// The application reads so many bytes, or stops reading.
-    Read(u64),
+    /// The application stops reading, or reads all and goes on doing so.
     Pause,
+    Resume,
     Check(Vec<(&'static str, Value)>),
     Silence,
 }
@@ -112,7 +112,7 @@ const SETTINGS: [&str; 15] = [
     "tolerance",
 ];
 
-const EVENTS: [&str; 7] = ["<", ">", "write", "read", "pause", "close", "silence"];
+const EVENTS: [&str; 7] = ["<", ">", "write", "pause", "resume", "close", "silence"];
 
 const TIME: &str = "a time with its unit such as 100ms, or +5ms after the line before";
 
@@ -240,8 +240,8 @@ fn event(words: &[&str]) -> Result<Event, String> {
         [">", rest @ ..] => wire(rest).map(Event::Leaves),
         ["write", "unlimited"] => Ok(Event::WriteUnlimited),
         ["write", bytes] => number(bytes).map(Event::Write).map_err(|_| found(bytes, "bytes, or unlimited")),
-        ["read", bytes] => number(bytes).map(Event::Read),
         ["pause"] => Ok(Event::Pause),
+        ["resume"] => Ok(Event::Resume),
         ["close"] => Ok(Event::Close),
         ["silence"] => Ok(Event::Silence),
         [] => Err(format!("found a time alone; accepted after it: {}", EVENTS.join(", "))),

@@ -128,8 +128,14 @@ impl<'a> Player<'a> {
                 self.act_at(at)?;
                 self.connection.close();
             }
-            Event::Read(bytes) => return Err(lacking(&format!("application that reads {bytes} bytes"))),
-            Event::Pause => return Err(lacking("application that stops reading")),
+            Event::Pause => {
+                self.act_at(at)?;
+                self.connection.pause();
+            }
+            Event::Resume => {
+                self.act_at(at)?;
+                self.connection.resume(self.now);
+            }
             Event::Check(checks) => {
                 self.check_at(at)?;
                 for (name, expected) in checks {
