@@ -164,11 +164,10 @@ impl Sender {
     /// The next segment of data to go out now: lost ones first, the lowest first, then new ones.
     #[inline]
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        let full = self.board.in_flight() >= self.window.cwnd;
-        if full && !self.is_fin_next() {
+        if self.board.in_flight() >= self.window.cwnd {
             return None;
         }
-        if !full && self.board.has_lost() {
+        if self.board.has_lost() {
             let chunk = self.retransmit(now)?;
             return Some((chunk, Flags::NONE, false)); // not ECT: RFC 3168, 6.1.5
         }
@@ -205,13 +204,6 @@ impl Sender {
         let len = self.unsent.min(u64::from(self.mss)) as u32;
         let used = self.board.nxt().since(self.board.una());
         (len > 0 || self.end == End::Closing) && used + len <= self.peer_window
-    }
-
-    /// Whether the next new segment carries FIN: Linux does not hold that one up for the congestion window, as nothing can
-    /// follow it.
-    #[inline]
-    fn is_fin_next(&self) -> bool {
-        self.end == End::Closing && self.unsent <= u64::from(self.mss)
     }
 
     /// Something is sent while nothing was out.
