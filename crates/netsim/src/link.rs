@@ -4,7 +4,7 @@ use crate::foreign::Discipline;
 use crate::observer::Watch;
 use crate::packet::Packet;
 use crate::probe::delay::QueueDelays;
-use goodqueue_qdisc::{Drop, Error, Mark, Owner, Qdisc};
+use goodqueue_qdisc::{Drop, Error, Mark, Owner, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Rate, Stream};
 
 /// What the discipline tells of packets' fates, and the dice that it draws.
@@ -201,9 +201,9 @@ impl Link {
         if let Some(watch) = &mut self.fates.watch {
             watch.started(now, packet, delay);
         }
-        let duration = self.occupy(packet.len.into());
+        let duration = self.occupy(packet.len());
         self.forwarded += 1;
-        self.forwarded_bytes += u64::from(packet.len);
+        self.forwarded_bytes += u64::from(packet.len());
         self.busy = self.busy + duration;
         self.wire_free = now + duration;
         self.on_the_wire = Some(packet);

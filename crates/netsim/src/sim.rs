@@ -6,7 +6,7 @@ use crate::foreign::{Discipline, Maker, Request};
 use crate::link::{Counts, Link};
 use crate::metronome::{Beat, Metronome};
 use crate::observer::{Event, SharedObserver, Watch, tell};
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Datagram, Packet};
 use crate::pipe::Pipe;
 use crate::probe::goodput::BIN;
 use crate::probe::series::{FlowSeries, PacketLog, Pick, QueueSeries};
@@ -238,17 +238,17 @@ impl Simulation {
         let arrived_at = if direction == self.ways[index].direction { RECEIVER } else { SENDER };
         match (&mut self.flows[index].source, packet.body) {
             (Source::Tcp(transfer), Body::Tcp(segment)) => {
-                let handled = transfer.ends[arrived_at].handle_segment(self.now, &segment, packet.ecn);
+                let handled = transfer.ends[arrived_at].handle_segment(self.now, &segment);
                 if let (Some(rtt), SENDER) = (handled.rtt, arrived_at) {
                     transfer.rtt.record(rtt);
                 }
                 self.pump(index, arrived_at);
             }
-            (Source::Isochronous(source), Body::Datagram(number)) => {
+            (Source::Isochronous(source), Body::Datagram(datagram)) => {
                 if arrived_at == SENDER {
-                    source.returned(self.now, number);
+                    source.returned(self.now, datagram.number);
                 } else if source.arrived() {
-                    self.send_datagram(index, direction.reverse(), number, packet.dscp);
+                    self.send_datagram(index, direction.reverse(), datagram.number, datagram.dscp);
                 }
             }
             (Source::Tcp(_), Body::Datagram(_)) | (Source::Isochronous(_), Body::Tcp(_)) => {
@@ -302,14 +302,12 @@ impl Simulation {
         let direction = if end == SENDER { way.direction } else { way.direction.reverse() };
         let link = &mut self.links[direction.index()];
         let connection = &mut transfer.ends[end];
-        while let Some((segment, ecn)) = connection.poll_transmit(self.now) {
+        while let Some(mut segment) = connection.poll_transmit(self.now) {
+            segment.dscp = way.dscp;
             let packet = Packet {
                 arrival: self.now,
                 flow: index as u32,
                 hash: way.hash[direction.index()],
-                len: segment.wire_len() as u16,
-                ecn,
-                dscp: way.dscp,
                 body: Body::Tcp(segment),
             };
             offer(link, &mut self.agenda, self.now, direction, packet);
@@ -329,10 +327,7 @@ impl Simulation {
             arrival: self.now,
             flow: index as u32,
             hash: flow.hash[direction.index()],
-            len: source.len,
-            ecn: source.ecn,
-            dscp,
-            body: Body::Datagram(number),
+            body: Body::Datagram(Datagram { number, len: source.len, ecn: source.ecn, dscp }),
         };
         offer(&mut self.links[direction.index()], &mut self.agenda, self.now, direction, packet);
     }

@@ -5,6 +5,7 @@
 
 use crate::autotuning::Autotuning;
 use crate::rtt::RttEstimator;
+use crate::segment::{SynOptions, timestamp};
 use crate::{Flags, SackBlock, Segment, SeqNumber, Stack};
 use alloc::collections::VecDeque;
 use goodqueue_units::{Duration, Ecn, Instant};
@@ -20,7 +21,12 @@ pub(crate) struct Receiver {
     /// The next byte in order.
     nxt: SeqNumber,
     window: u32,
+    /// By how many bits the windows that we send are shifted.
+    window_shift: u8,
     mss: u32,
+    /// The peer's clock as last heard in order (RFC 7323, section 4.3: TS.Recent), and the last ACK number sent.
+    ts_recent: u32,
+    last_ack: SeqNumber,
     /// Bytes in order that no ACK has covered.
     unacked: u32,
     delivered: u64,
@@ -48,7 +54,10 @@ impl Receiver {
         Self {
             nxt: SeqNumber(0),
             window,
+            window_shift: shift_for(window),
             mss: u32::from(mss),
+            ts_recent: 0,
+            last_ack: SeqNumber(0),
             unacked: 0,
             delivered: 0,
             deadline: Instant::MAX,
@@ -66,9 +75,19 @@ impl Receiver {
     }
 
     /// The peer's SYN was taken: data begins at `first`.
-    pub(crate) fn open(&mut self, first: SeqNumber, ecn: bool) {
+    pub(crate) fn open(&mut self, first: SeqNumber, tsval: u32, ecn: bool) {
         self.nxt = first;
+        self.last_ack = first;
+        self.ts_recent = tsval;
         self.ecn = ecn;
+    }
+
+    /// RFC 7323, section 4.3 (2): the timestamp to echo is that of the segment that the last ACK waited for.
+    #[inline]
+    pub(crate) fn on_timestamp(&mut self, segment: &Segment) {
+        if segment.seq <= self.last_ack && segment.tsval.wrapping_sub(self.ts_recent) < 1 << 31 {
+            self.ts_recent = segment.tsval;
+        }
     }
 
     #[inline]
@@ -76,8 +95,14 @@ impl Receiver {
         self.delivered
     }
 
-    pub(crate) fn window(&self) -> u32 {
-        self.window
+    /// Our SYN, or with an `ack` SYN-ACK; its window is not shifted.
+    pub(crate) fn syn(&mut self, now: Instant, seq: SeqNumber, flags: Flags) -> Segment {
+        let options = SynOptions { mss: self.mss as u16, window_shift: self.window_shift };
+        let window = self.window.min(u32::from(u16::MAX)) as u16;
+        let syn = Segment { seq, tsval: timestamp(now), window, flags, ..Segment::default() };
+        let answers = flags.contains(Flags::ACK);
+        let (ack, tsecr) = if answers { (self.nxt, self.ts_recent) } else { (SeqNumber(0), 0) };
+        Segment { ack, tsecr, ..syn }.with_syn_options(options)
     }
 
     /// Whether all data and FIN have arrived.
@@ -87,7 +112,7 @@ impl Receiver {
 
     /// Takes a segment with payload or FIN; the bytes that came into order. `rtt` is this endpoint's own.
     #[inline]
-    pub(crate) fn on_data(&mut self, now: Instant, segment: &Segment, ecn: Ecn, rtt: &RttEstimator) -> u32 {
+    pub(crate) fn on_data(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator) -> u32 {
         if self.delivered == 0 || now.since(self.last_data) > rtt.rto() {
             self.quick = QUICK_ACKS; // the sender begins, or was silent for long, and so is in slow start
         }
@@ -95,8 +120,8 @@ impl Receiver {
             self.quick |= 1; // as Linux does: an even number of them lasts until the window has grown
         }
         self.last_data = now;
-        if self.ecn && (ecn == Ecn::Ce || segment.flags.contains(Flags::CWR)) {
-            self.on_ecn(segment, ecn);
+        if self.ecn && (segment.ecn == Ecn::Ce || segment.flags.contains(Flags::CWR)) {
+            self.on_ecn(segment);
         }
         if segment.seq != self.nxt || !self.ranges.is_empty() || segment.flags.contains(Flags::FIN) {
             let len = self.on_unusual_data(segment);
@@ -118,12 +143,12 @@ impl Receiver {
 
     /// RFC 3168, 6.1.3: CE starts the echo, CWR stops it; where both come together, the mark is the newer news.
     #[cold]
-    fn on_ecn(&mut self, segment: &Segment, ecn: Ecn) {
+    fn on_ecn(&mut self, segment: &Segment) {
         if segment.flags.contains(Flags::CWR) {
             self.echo = false;
             self.ack_now = true;
         }
-        if ecn == Ecn::Ce && !self.echo {
+        if segment.ecn == Ecn::Ce && !self.echo {
             self.echo = true;
             self.quick = self.quick.max(2); // the sender's window may be too small for a second segment to come
         }
@@ -224,7 +249,14 @@ impl Receiver {
     /// A data segment carries no SACK blocks, since a full one has no room for them; so where there are blocks, it
     /// does not count as the ACK that is due, and a bare one follows.
     #[inline]
-    pub(crate) fn carry(&mut self, seq: SeqNumber, payload_len: u16, flags: Flags) -> Segment {
+    pub(crate) fn carry(
+        &mut self,
+        now: Instant,
+        seq: SeqNumber,
+        payload_len: u16,
+        flags: Flags,
+        ecn: Ecn,
+    ) -> Segment {
         let bare = payload_len == 0 && !flags.contains(Flags::FIN);
         if bare || self.sack_len == 0 {
             self.unacked = 0;
@@ -233,15 +265,23 @@ impl Receiver {
             self.quick = self.quick.saturating_sub(1);
         }
         let flags = flags | Flags::ACK | Flags::ECE.when(self.echo);
-        // One expression each: a segment that is built in pieces is copied, and the copy waits for the pieces.
-        if bare && self.sack_len > 0 {
-            let (sack_len, sack) = (self.sack_len, self.sack);
-            Segment { seq, ack: self.nxt, window: self.window, payload_len, flags, sack_len, sack }
+        self.last_ack = self.nxt;
+        let (ack, tsval, tsecr) = (self.nxt, timestamp(now), self.ts_recent);
+        let window = (self.window >> self.window_shift).min(u32::from(u16::MAX)) as u16;
+        // One expression: a segment that is built in pieces is copied, and the copy waits for the pieces.
+        let (sack_len, sack) = if bare && self.sack_len > 0 {
+            (self.sack_len, self.sack)
         } else {
-            let sack = [SackBlock::default(); 3];
-            Segment { seq, ack: self.nxt, window: self.window, payload_len, flags, sack_len: 0, sack }
-        }
+            (0, [SackBlock::default(); 3])
+        };
+        let dscp = 0;
+        Segment { seq, ack, tsval, tsecr, window, payload_len, flags, sack_len, ecn, dscp, sack }
     }
+}
+
+/// The shift with which a header's 16 bits can say `window` bytes (RFC 7323, section 2.3), at most 14.
+fn shift_for(window: u32) -> u8 {
+    (u32::BITS - window.leading_zeros()).saturating_sub(u16::BITS).min(14) as u8
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use crate::frame::Endpoint;
 use goodqueue_netsim::scenario::Direction;
 use goodqueue_netsim::traffic::Kind;
 use goodqueue_netsim::{Event, FlowOutline, Packet};
+use goodqueue_tcp::Segment;
+use goodqueue_units::Ecn;
 use std::collections::VecDeque;
 
 /// Addresses and ports are those of the kernel engine's laboratory (`lab/addresses.py`), so that captures of both look
@@ -104,7 +106,9 @@ impl Flow {
     }
 }
 
-/// Whether the two say the same; a queue may have written the DS field.
+/// Whether the two say the same; the DS field is left out, which a queue may write.
 fn same(sent: &Packet, seen: &Packet) -> bool {
-    sent.segment() == seen.segment() && sent.datagram() == seen.datagram()
+    let words =
+        |packet: &Packet| packet.segment().map(|segment| Segment { ecn: Ecn::NotEct, dscp: 0, ..*segment });
+    words(sent) == words(seen) && sent.datagram() == seen.datagram()
 }

@@ -11,8 +11,8 @@ use goodqueue_tcp::{Flags, Segment};
 /// Ethernet's and IPv4's header.
 const OUTER_BYTES: usize = Ethernet2Header::LEN + Ipv4Header::MIN_LEN;
 
-/// What a host's TCP says of itself: Ethernet's 1500 bytes less 40 of headers (RFC 9293, section 3.7.1).
-const MSS: u16 = 1460;
+/// Timestamps and two NOPs; the MSS option does not count options (RFC 6691, section 2).
+const TIMESTAMPS_BYTES: u16 = 12;
 
 /// Where a packet comes from or goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,20 +117,21 @@ fn tcp(segment: &Segment, route: &Route) -> TcpHeader {
         ack: has(Flags::ACK),
         ece: has(Flags::ECE),
         cwr: has(Flags::CWR),
-        ..TcpHeader::new(route.from.port, route.to.port, segment.seq.0, window(segment))
+        ns: has(Flags::AE), // the bit that RFC 3540 had called the nonce sum
+        ..TcpHeader::new(route.from.port, route.to.port, segment.seq.0, segment.window)
     };
     // In Linux's order: all fit in whole words, as `Segment::wire_len` counts them.
-    let timestamps = TcpOptionElement::Timestamp(0, 0);
+    let timestamps = TcpOptionElement::Timestamp(segment.tsval, segment.tsecr);
     let blocks = segment.sack_blocks();
     let block = |place: usize| blocks.get(place).map(|block| (block.start.0, block.end.0));
     let nop = TcpOptionElement::Noop;
-    let written = if has(Flags::SYN) {
+    let written = if let Some(syn) = segment.syn_options() {
         header.set_options(&[
-            TcpOptionElement::MaximumSegmentSize(MSS),
+            TcpOptionElement::MaximumSegmentSize(syn.mss + TIMESTAMPS_BYTES),
             TcpOptionElement::SelectiveAcknowledgementPermitted,
             timestamps,
             nop,
-            TcpOptionElement::WindowScale(WINDOW_SHIFT),
+            TcpOptionElement::WindowScale(syn.window_shift),
         ])
     } else if let Some(first) = block(0) {
         let sack = TcpOptionElement::SelectiveAcknowledgement(first, [block(1), block(2), None]);
@@ -140,12 +141,4 @@ fn tcp(segment: &Segment, route: &Route) -> TcpHeader {
     };
     debug_assert!(written.is_ok(), "TCP's header has room for 40 bytes of options");
     header
-}
-
-const WINDOW_SHIFT: u8 = 7;
-
-/// The window as it stands in the header; that of a SYN is not scaled (RFC 7323, section 2.2).
-fn window(segment: &Segment) -> u16 {
-    let shift = if segment.flags.contains(Flags::SYN) { 0 } else { WINDOW_SHIFT };
-    u16::try_from(segment.window >> shift).unwrap_or(u16::MAX)
 }

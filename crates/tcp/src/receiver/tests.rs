@@ -17,7 +17,7 @@ fn at(ms: u64) -> Instant {
 
 fn receiver() -> Receiver {
     let mut r = Receiver::new(64_000, MSS, Stack::Linux6);
-    r.open(SeqNumber(5000), true);
+    r.open(SeqNumber(5000), 0, true);
     r
 }
 
@@ -37,12 +37,12 @@ fn segment(seq: u32) -> Segment {
 }
 
 fn data(r: &mut Receiver, ms: u64, seq: u32) -> u32 {
-    r.on_data(at(ms), &segment(seq), Ecn::NotEct, &rtt())
+    r.on_data(at(ms), &segment(seq), &rtt())
 }
 
 /// The bare ACK, if one is due.
 fn ack(r: &mut Receiver) -> Option<Segment> {
-    r.is_ack_due().then(|| r.carry(SeqNumber(1), 0, Flags::NONE))
+    r.is_ack_due().then(|| r.carry(Instant::ZERO, SeqNumber(1), 0, Flags::NONE, Ecn::NotEct))
 }
 
 fn blocks(segment: Segment) -> Vec<(u32, u32)> {
@@ -126,7 +126,7 @@ fn after_a_silence_of_an_rto_acks_are_quick_again() {
 #[test]
 fn while_the_window_grows_every_segment_is_acknowledged_at_once() {
     let mut r = Receiver::new(1 << 20, MSS, Stack::Linux6);
-    r.open(SeqNumber(5000), false);
+    r.open(SeqNumber(5000), 0, false);
     let mut acks = |ms, segments| {
         let one = |r: &mut Receiver| {
             let seq = r.nxt.0;
@@ -147,7 +147,7 @@ fn the_last_segment_of_a_burst_is_acknowledged_at_once() {
     let mut r = settled();
     let seq = r.nxt.0;
     let last = Segment { flags: Flags::ACK | Flags::PSH, ..segment(seq) };
-    r.on_data(at(10), &last, Ecn::NotEct, &rtt());
+    r.on_data(at(10), &last, &rtt());
     assert_eq!(ack(&mut r).map(|a| a.ack.0), Some(seq + 500));
 }
 
@@ -163,8 +163,8 @@ fn old_data_is_acknowledged_at_once_because_the_ack_must_have_been_lost() {
 fn ce_is_echoed_until_cwr_and_the_change_is_told_at_once() {
     let mut r = settled();
     let echo = |r: &mut Receiver, flags, ecn| {
-        let segment = Segment { flags, ..segment(r.nxt.0) };
-        r.on_data(at(1), &segment, ecn, &rtt());
+        let segment = Segment { flags, ecn, ..segment(r.nxt.0) };
+        r.on_data(at(1), &segment, &rtt());
         ack(r).map(|a| a.flags.contains(Flags::ECE))
     };
     assert_eq!(echo(&mut r, Flags::ACK, Ecn::Ce), Some(true));
@@ -179,7 +179,7 @@ fn ce_is_echoed_until_cwr_and_the_change_is_told_at_once() {
 fn a_connection_without_ecn_echoes_nothing() {
     let mut r = settled();
     r.ecn = false;
-    r.on_data(at(1), &segment(r.nxt.0), Ecn::Ce, &rtt());
+    r.on_data(at(1), &Segment { ecn: Ecn::Ce, ..segment(r.nxt.0) }, &rtt());
     r.demand_ack();
     assert!(ack(&mut r).is_some_and(|a| !a.flags.contains(Flags::ECE)));
 }
@@ -188,12 +188,12 @@ fn a_connection_without_ecn_echoes_nothing() {
 fn fin_counts_once_and_not_as_data_even_out_of_order() {
     let mut r = receiver();
     let fin = Segment { flags: Flags::ACK | Flags::FIN, ..segment(5500) };
-    assert_eq!(r.on_data(at(0), &fin, Ecn::NotEct, &rtt()), 0);
+    assert_eq!(r.on_data(at(0), &fin, &rtt()), 0);
     assert!(!r.is_finished());
     assert_eq!(data(&mut r, 0, 5000), 1000);
     assert!(r.is_finished());
     assert_eq!(r.nxt, SeqNumber(6001));
-    assert_eq!(r.on_data(at(0), &fin, Ecn::NotEct, &rtt()), 0);
+    assert_eq!(r.on_data(at(0), &fin, &rtt()), 0);
     assert_eq!(r.delivered(), 1000);
 }
 
@@ -201,10 +201,10 @@ fn fin_counts_once_and_not_as_data_even_out_of_order() {
 fn data_carries_the_ack_unless_there_are_blocks_to_tell() {
     let mut r = receiver();
     data(&mut r, 0, 5000);
-    let carrier = r.carry(SeqNumber(1), 100, Flags::NONE);
+    let carrier = r.carry(at(0), SeqNumber(1), 100, Flags::NONE, Ecn::NotEct);
     assert!(carrier.ack == SeqNumber(5500) && !r.is_ack_due());
     data(&mut r, 0, 6000);
-    let carrier = r.carry(SeqNumber(101), 100, Flags::NONE);
+    let carrier = r.carry(at(0), SeqNumber(101), 100, Flags::NONE, Ecn::NotEct);
     assert!(carrier.sack_len == 0 && r.is_ack_due());
-    assert!(r.carry(SeqNumber(201), 0, Flags::FIN).sack_len == 0 && r.is_ack_due());
+    assert!(r.carry(at(0), SeqNumber(201), 0, Flags::FIN, Ecn::NotEct).sack_len == 0 && r.is_ack_due());
 }
