@@ -19,7 +19,7 @@ mod packet;
 mod pcapng;
 mod transfer;
 
-pub use crossing::{Crossing, Flow, Queue, read};
+pub use crossing::{Crossing, Flow, Queue, merge, read};
 pub use file::Error;
 pub use pcapng::Writer;
 pub use transfer::Transfer;

@@ -158,6 +158,12 @@ impl Simulation {
         self.observer = Some(observer);
     }
 
+    /// What is run.
+    #[must_use]
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
     /// How long the run is.
     #[must_use]
     pub fn duration(&self) -> Duration {

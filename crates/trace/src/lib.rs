@@ -23,8 +23,26 @@ use goodqueue_qdisc::Packet as _;
 use goodqueue_units::Instant;
 use std::path::Path;
 
+/// More than any frame has.
+pub const WHOLE_BYTES: u32 = 1 << 16;
+
 /// When a run begins, in seconds since the beginning of 1970: with the year 2000, so that the clock's time is the run's.
 pub const EPOCH_S: u64 = 946_684_800;
+
+/// Writes what the kernel engine's laboratory captured on both sides of the bottleneck as a [`Trace`] would, at those of
+/// `points` that are at the queues; `start_ns` is the run's beginning in nanoseconds since that of 1970.
+///
+/// # Errors
+/// A capture that cannot be read or written.
+pub fn merge(path: &Path, points: &[Point], wan: &Path, cli: &Path, start_ns: i64) -> Result<(), Error> {
+    let names: Vec<&str> = points.iter().map(|point| point.name()).collect();
+    let number = |wanted: Point| points.iter().position(|point| *point == wanted).map(|place| place as u32);
+    let interfaces = [[Point::DownIn, Point::DownOut], [Point::UpIn, Point::UpOut]];
+    let mut writer = Writer::create(path, &names, WHOLE_BYTES)?;
+    let shift_ns = (EPOCH_S * 1_000_000_000) as i64 - start_ns;
+    goodqueue_capture::merge(wan, cli, &mut writer, interfaces.map(|way| way.map(number)), shift_ns)?;
+    writer.finish()
+}
 
 /// As Linux sends packets (RFC 1700 recommends it).
 const TTL: u8 = 64;
@@ -79,6 +97,11 @@ impl Trace {
     /// What went wrong, if anything did since the last call; nothing has been written since, and nothing will be.
     pub fn take_failure(&mut self) -> Option<Error> {
         self.failure.take()
+    }
+
+    /// Leaves nothing of the capture, unless it is finished.
+    pub fn discard(&mut self) {
+        self.writer = None;
     }
 
     /// Ends the capture: only now there is a file with its name.
