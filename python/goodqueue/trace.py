@@ -13,8 +13,8 @@ LEAST_BYTES = 54
 """The headers of Ethernet, IPv4 and TCP without options."""
 
 DEFAULTS = {"sim": ("sender",), "kernel": ("down-in", "up-out")}
-"""Where each engine captures if nothing is said: at points that see each packet once, for tools such as Wireshark take a
-packet that they see at two places for two packets."""
+"""Where each engine captures if nothing is said: at points that see each packet once, for tools such as Wireshark take
+a packet that they see at two places for two packets."""
 
 OF_KERNEL = ("down-in", "down-out", "up-in", "up-out")
 """The laboratory captures at the router that has the queues."""

@@ -142,3 +142,49 @@ fn tcp(segment: &Segment, route: &Route) -> TcpHeader {
     debug_assert!(written.is_ok(), "TCP's header has room for 40 bytes of options");
     header
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_tcp::{SackBlock, SeqNumber};
+
+    const ROUTE: Route = Route {
+        from: Endpoint { address: [10, 9, 0, 1], port: 0x4e20 },
+        to: Endpoint { address: [10, 8, 0, 1], port: 0x2710 },
+        id: 0,
+        ttl: 64,
+        inner: Inner::Udp,
+    };
+
+    /// By hand from RFC 9293 (3.1), RFC 7323 (3.2), RFC 2018 (3) and RFC 9768 (3.1).
+    #[test]
+    fn every_field_of_a_segment_has_its_place_in_the_header() {
+        let block = |start, end| SackBlock { start: SeqNumber(start), end: SeqNumber(end) };
+        let segment = Segment {
+            seq: SeqNumber(0x0102_0304),
+            ack: SeqNumber(0x0506_0708),
+            tsval: 0x1111_1111,
+            tsecr: 0x2222_2222,
+            window: 0x3344,
+            flags: Flags::ACK | Flags::ECE | Flags::AE,
+            sack_len: 2,
+            sack: [block(0xa0, 0xb0), block(0xc0, 0xd0), SackBlock::default()],
+            ..Segment::default()
+        };
+        let expected = [
+            &[0x4e, 0x20, 0x27, 0x10, 1, 2, 3, 4, 5, 6, 7, 8][..],
+            // 20 bytes, timestamps 12, two blocks 20: 13 words; AE is the bit before CWR.
+            &[0xd1, 0x50, 0x33, 0x44, 0, 0, 0, 0],
+            &[1, 1, 8, 10, 0x11, 0x11, 0x11, 0x11, 0x22, 0x22, 0x22, 0x22],
+            &[1, 1, 5, 18, 0, 0, 0, 0xa0, 0, 0, 0, 0xb0, 0, 0, 0, 0xc0, 0, 0, 0, 0xd0],
+        ];
+        assert_eq!(tcp(&segment, &ROUTE).to_bytes()[..], expected.concat());
+        assert_eq!(expected.concat().len() as u32, segment.wire_len() - OUTER_BYTES as u32);
+    }
+
+    #[test]
+    fn a_number_without_the_ack_bit_is_not_shown() {
+        let segment = Segment { ack: SeqNumber(7), flags: Flags::PSH, ..Segment::default() };
+        assert_eq!(tcp(&segment, &ROUTE).to_bytes()[8..14], [0, 0, 0, 0, 0x80, 0x08]);
+    }
+}

@@ -23,8 +23,8 @@ _building = threading.Lock()
 def run(scenario: Scenario, progress: Progress, stop: threading.Event, trace: Trace | None = None) -> str:
     """Run the resolved ``scenario`` and return its record as JSON.
 
-    With ``trace`` the laboratory's own captures are kept: headers, and of the hosts' checksums those that are filled in
-    later, as Linux leaves that to the card. Raises UserError where Linux has not what the scenario asks for or the run fails, StoppedError once ``stop`` is set.
+    With ``trace`` the laboratory's own captures are kept; what Linux leaves to the card is not in them: some checksums.
+    Raises UserError where Linux has not what the scenario asks for or the run fails, StoppedError once ``stop`` is set.
     """
     from goodqueue.engines.kernel import measure
 
