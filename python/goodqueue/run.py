@@ -140,9 +140,9 @@ def _advance(simulation: "Simulation", progress: Progress, stop: threading.Event
         began = time.perf_counter()
         try:
             simulation.advance(at)
-        except TraceError:
-            raise
         except (Exception, SystemExit) as error:
+            if not files or isinstance(error, TraceError):
+                raise  # no discipline's doing; SystemExit: the process is told to end
             raise discipline.blame(error, files) from error
         took = time.perf_counter() - began
         step *= min(4.0, max(0.25, SLICE_S / max(took, 1e-9)))
