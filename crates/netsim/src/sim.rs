@@ -5,6 +5,7 @@ use crate::flow::{Flow, Source};
 use crate::foreign::{Discipline, Maker, Request};
 use crate::link::{Counts, Link};
 use crate::metronome::{Beat, Metronome};
+use crate::observer::{Event, SharedObserver, Watch, tell};
 use crate::packet::{Body, Datagram, Packet};
 use crate::pipe::Pipe;
 use crate::probe::goodput::BIN;
@@ -41,6 +42,7 @@ pub struct Simulation {
     pipes: Vec<Pipe>,
     /// What every packet of a flow asks for; beside the flows, whose state is too large to stay in a cache.
     ways: Vec<Way>,
+    observer: Option<SharedObserver>,
 }
 
 /// A flow's way through the dumbbell.
@@ -120,6 +122,7 @@ impl Simulation {
             changed: 0,
             pipes,
             ways,
+            observer: None,
             scenario,
         })
     }
@@ -145,10 +148,26 @@ impl Simulation {
         };
         let mut link = Link::new(qdisc, parameters.rate, flows, random);
         let window = scenario.series.as_ref().and_then(|series| series.packets);
-        link.log = window.map(|window| {
-            Box::new(PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0))
+        link.fates.watch = window.map(|window| {
+            let log = PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0);
+            Box::new(Watch::new(direction, Some(log)))
         });
         Ok(link)
+    }
+
+    /// From now on `observer` is told of every packet.
+    pub fn observe(&mut self, observer: SharedObserver) {
+        for (link, direction) in self.links.iter_mut().zip(Direction::BOTH) {
+            let watch = link.fates.watch.get_or_insert_with(|| Box::new(Watch::new(direction, None)));
+            watch.observer = Some(SharedObserver::clone(&observer));
+        }
+        self.observer = Some(observer);
+    }
+
+    /// What is run.
+    #[must_use]
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
     }
 
     /// How long the run is.
@@ -221,6 +240,11 @@ impl Simulation {
 
     /// A packet comes out of `pipe`; even pipes lead down.
     fn arrived(&mut self, pipe: usize) {
+        if let Some(observer) = &self.observer
+            && let Some(packet) = self.pipes[pipe].head()
+        {
+            tell(observer, self.now, Direction::BOTH[pipe % 2], Event::Arrived, packet);
+        }
         let packet = self.pipes[pipe].pop();
         self.agenda.set(PIPE + pipe as u32, self.pipes[pipe].head_time());
         let Some(packet) = packet else { return };
