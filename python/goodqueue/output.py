@@ -48,7 +48,7 @@ def _sweep(path: Path) -> None:
         left = path.parent.iterdir() if path.parent.is_dir() else ()
         for entry in sorted(entry for entry in left if entry.name.startswith(prefix) and entry.is_dir()):
             number = entry.name.removeprefix(prefix)
-            if not number.isdecimal() or _alive(int(number)):
+            if not number.isdecimal() or alive(int(number)):
                 continue
             if kind == "old" and not path.exists():
                 entry.rename(path)
@@ -56,7 +56,7 @@ def _sweep(path: Path) -> None:
                 shutil.rmtree(entry, ignore_errors=True)
 
 
-def _alive(pid: int) -> bool:
+def alive(pid: int) -> bool:
     """Whether another process has the number ``pid``."""
     if pid == os.getpid():
         return False
