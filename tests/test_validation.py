@@ -210,7 +210,7 @@ def test_a_validation_reports_both_engines(
     names = {file.name for file in (here / "out").iterdir()}
     figures = {f"{name}.{kind}" for name in ("sim-against-kernel", "errors", "cwnd") for kind in ("svg", "png")}
     assert names == {"results.json", "table.md", "store", *figures}
-    assert len(store.find(here / "out" / "store").keys()) == 8
+    assert len(store.find(here / "out" / "store").all_keys()) == 8
 
 
 def test_nothing_runs_twice(here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]) -> None:
@@ -293,4 +293,4 @@ def test_an_engine_that_fails_ends_it_in_one_line(
     result = goodqueue(*COMMAND, "--out", "out")
     assert (result.status, result.out) == (2, "")
     assert result.err == "goodqueue: kernel engine: no virtual machine: found no qemu; accepted: qemu\n"
-    assert len(store.find(here / "out" / "store").keys()) == 4, "what was done stays"
+    assert len(store.find(here / "out" / "store").all_keys()) == 4, "what was done stays"

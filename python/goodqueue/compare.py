@@ -238,6 +238,7 @@ def _differences_json(differences: Mapping[str, Estimate | None] | None) -> dict
 
 
 def estimate_json(estimate: Estimate | None) -> dict[str, Any]:
+    """Return an estimate as results.json holds it: mean, ends of the interval (``ci``) and ``n``."""
     if estimate is None:
         return {"mean": None, "ci": None, "n": 0}
     ci = None if estimate.half_width is None else [estimate.low, estimate.high]

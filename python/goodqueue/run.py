@@ -105,14 +105,12 @@ def each(
                 if progress:
                     progress(sum(shares) / len(shares))
                 for future in sorted(done, key=futures.__getitem__):
-                    index, error = futures.pop(future), future.exception()
-                    if error is None:
-                        finished(index, future.result())
-                    elif failed is None:
-                        raise error
-                    else:
+                    index = futures.pop(future)
+                    if failed and (error := future.exception()):
                         shares[index] = 1.0
                         failed(index, error)
+                    else:
+                        finished(index, future.result())
         except BaseException:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)

@@ -6,8 +6,8 @@ STORE/runs/<ab>/<key>.parquet   one run: a row (see `columns`)
 STORE/damaged/                  files that were found to be broken, set aside
 ```
 
-A run's key is a hash of its scenario, seed, engine and of what computed it (`identity`). Nothing is overwritten; several
-processes may write at once. docs/decisions/011-a-file-a-run.md says why.
+A run's key is a hash of its scenario, seed, engine and of what computed it (`identity`). Nothing is overwritten, and
+several processes may write at once. docs/decisions/011-a-file-a-run.md says why.
 """
 
 import json
@@ -73,7 +73,7 @@ class Store:
         """Return where the run ``key`` is or would be."""
         return self.folder / RUNS / key[:2] / f"{key}.parquet"
 
-    def keys(self) -> list[str]:
+    def all_keys(self) -> list[str]:
         """Return the keys of all runs, in order."""
         return sorted(path.stem for path in (self.folder / RUNS).glob("*/*.parquet"))
 
