@@ -81,12 +81,12 @@ def _execute(
     }
     done = 0
     try:
-        for future in as_completed(list(futures)):
+        for future in as_completed(list(futures), loop=client.loop):
             index = futures.pop(future)
             if future.status == "finished":
                 finished(index, future.result())
             elif future.status in ("cancelled", "lost"):
-                raise UserError(origin, "the scheduler went away; the same command goes on where it was")
+                raise UserError(origin, "the scheduler went away; with --out the same command goes on where it was")
             elif failed is None:
                 raise _error(future)
             else:

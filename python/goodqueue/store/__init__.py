@@ -59,7 +59,9 @@ class Store:
         from goodqueue.store import columns
 
         buffer = pa.BufferOutputStream()
-        parquet.write_table(columns.table(run, text), buffer, compression="zstd", write_page_checksum=True)
+        # For a table of one row, dictionaries and statistics would be the larger part of the file.
+        plain = {"use_dictionary": False, "write_statistics": False}
+        parquet.write_table(columns.table(run, text), buffer, compression="zstd", write_page_checksum=True, **plain)
         files.add(self.path(run.key), buffer.getvalue().to_pybytes())
 
     def set_aside(self, damaged: DamagedError) -> None:
