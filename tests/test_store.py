@@ -1,4 +1,4 @@
-"""The store: whole files or none, never overwritten, read by ordinary tools; what is broken or newer is said in a line."""
+"""The store: whole files or none, never overwritten, read by ordinary tools; what is broken or newer is said."""
 
 import json
 import os

@@ -129,6 +129,8 @@ def check(folder: Path, origin: str) -> None:
     if (folder / MANIFEST).exists():
         find(folder, origin)
         return
+    if folder.is_dir() and all(files.is_partial(entry, MANIFEST) for entry in folder.iterdir()):
+        return  # empty, or another process is just making it
     from goodqueue import output
 
     output.check(folder)

@@ -54,6 +54,11 @@ def _sync(folder: Path) -> None:
         os.close(number)
 
 
+def is_partial(path: Path, name: str) -> bool:
+    """Whether ``path`` is what becomes the file ``name`` beside it."""
+    return path.name.startswith(f".{name}.") and path.name.endswith(PARTIAL)
+
+
 def remove_partial(folder: Path) -> None:
     """Remove what writers of this machine that no longer live left half done below ``folder``."""
     own = f".{socket.gethostname()}."

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from goodqueue import output
+from goodqueue.errors import UserError
 from goodqueue.output import RESULTS
 from goodqueue.store import Store, identity
 from goodqueue.sweep.grid import value_of
@@ -28,15 +29,29 @@ def write(store: Store, sweep: Sweep) -> Path:
     name = f"{Path(sweep.name).stem}-{identity.digest(asked)[:8]}"
     folder = store.folder / FOLDER / name
 
+    listed = {"files": ["cells.csv", RESULTS, "runs.parquet"]}
+    text = json.dumps(data | listed, ensure_ascii=False, indent=1) + "\n"
+
     def fill(draft: Path) -> None:
         _runs(sweep, draft / "runs.parquet")
         (draft / "cells.csv").write_text(as_csv(data), encoding="utf-8", newline="")
-        files = sorted([RESULTS, *(file.name for file in draft.iterdir())])
-        text = json.dumps(data | {"files": files}, ensure_ascii=False, indent=1)
-        (draft / RESULTS).write_text(f"{text}\n", encoding="utf-8")
+        (draft / RESULTS).write_text(text, encoding="utf-8")
 
-    output.write(folder, False, fill)
+    if not _is(folder, text):
+        try:
+            output.write(folder, False, fill)
+        except UserError:
+            if not _is(folder, text):  # then no other process that did the same sweep was first
+                raise
     return folder
+
+
+def _is(folder: Path, text: str) -> bool:
+    """Whether ``folder`` holds these results already."""
+    try:
+        return (folder / RESULTS).read_text(encoding="utf-8") == text
+    except OSError:
+        return False
 
 
 def as_csv(data: dict[str, Any]) -> str:
