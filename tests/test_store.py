@@ -180,7 +180,7 @@ def test_a_damaged_run_is_named_set_aside_and_done_again(here: Path) -> None:
     named, counted = again.stderr.splitlines()
     assert str(victim.relative_to(here)) in named
     assert "set aside" in named
-    assert counted == "goodqueue: 12 runs, 1 of them done now, the others were in st"
+    assert counted == "goodqueue: 12 runs in st, 1 of them new"
     assert victim.read_bytes() == whole
     assert [file.stat().st_size for file in (here / "st" / "damaged").iterdir()] == [2000], "the evidence is kept"
 
@@ -254,7 +254,7 @@ def test_a_full_disk_loses_nothing(here: Path, tiny: Path) -> None:
     subprocess.run(["mount", "-o", "remount,size=10m", tiny], check=True)
     on = sweep("--out", "disk/st", "--json")
     assert on.stdout == whole
-    assert f"{RUNS} runs, {RUNS - count} of them done now" in on.stderr
+    assert f"{RUNS} runs in disk/st, {RUNS - count} of them new" in on.stderr
 
 
 def test_two_writers_at_once_do_not_disturb_each_other(here: Path) -> None:

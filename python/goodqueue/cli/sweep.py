@@ -100,8 +100,8 @@ def sweep(
         raise UserError(origin, f"cannot be written: {error.strerror or error}; {stays}") from error
     written = pages.write(kept, found) if kept else None
     if kept:
-        whole_count = sum(len(cell.keys) for cell in found.cells)
-        terminal.warn(f"{whole_count} runs, {computed} of them done now, the others were in {out}")
+        keys = {key for cell in found.cells for key in cell.keys}
+        terminal.warn(f"{len(keys)} runs in {out}, {computed} of them new")
     if json:
         from json import dumps
 

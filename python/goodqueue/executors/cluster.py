@@ -4,7 +4,11 @@ A worker that computes with another build than ours would store its result under
 worker is lost, the scheduler gives its tasks to others.
 """
 
-from collections.abc import Sequence
+import asyncio
+import concurrent.futures
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +21,9 @@ from goodqueue.store.identity import Maker
 
 if TYPE_CHECKING:
     from distributed import Client
+
+CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
+"""What a task ends with when nobody knows of it any more."""
 
 PATIENCE_S = 10.0
 """How long a scheduler may take to answer, and to have a worker."""
@@ -46,10 +53,9 @@ def _client(host: str, port: int, origin: str) -> "Client":
         from distributed import Client
     except ImportError:
         raise UserError(origin, "needs dask.distributed; accepted: local, or install goodqueue[dask]") from None
-    import logging
-
-    for noisy in ("distributed", "tornado"):  # their reports of a scheduler that is gone; we say it in a line
-        logging.getLogger(noisy).setLevel(logging.CRITICAL)
+    for name in list(logging.root.manager.loggerDict):
+        if name.startswith(("distributed", "tornado")):  # their reports of what is lost; what matters we say in a line
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(f"tcp://{host}:{port}", timeout=PATIENCE_S, set_as_default=False)
     except (OSError, ValueError):
@@ -72,33 +78,44 @@ def _execute(
     finished: run.Finished,
     failed: run.Failed | None,
 ) -> None:
-    from distributed import as_completed
-
     wanted = [identity.of(engine, scenario) for scenario in scenarios]
     futures = {
         client.submit(work, engine, one.scenario, one.made_by, key=f"goodqueue-{one.key}"): index
         for index, one in enumerate(wanted)
     }
-    done = 0
     try:
-        for future in as_completed(list(futures), loop=client.loop):
-            index = futures.pop(future)
-            if future.status == "finished":
-                finished(index, future.result())
-            elif future.status in ("cancelled", "lost"):
-                raise UserError(origin, "the scheduler went away; with --out the same command goes on where it was")
+        for done, (index, outcome) in enumerate(_outcomes(client, futures, origin), 1):
+            if isinstance(outcome, str):
+                finished(index, outcome)
             elif failed is None:
-                raise _error(future)
+                raise outcome
             else:
-                failed(index, _error(future))
-            done += 1
+                failed(index, outcome)
             progress(done / len(scenarios))
     finally:
-        client.cancel(list(futures))
+        with suppress(OSError):
+            client.cancel(list(futures))
 
 
-def _error(future: Any) -> BaseException:
-    error: BaseException = future.exception()
+def _outcomes(client: "Client", futures: dict[Any, int], origin: str) -> Iterator[tuple[int, str | BaseException]]:
+    """Yield the position and the record of each of ``futures`` as it ends, or what it failed with; forget it then.
+
+    Raises UserError where the scheduler is lost.
+    """
+    from distributed import as_completed
+
+    try:
+        for future in as_completed(list(futures), loop=client.loop):
+            error = future.exception()
+            if isinstance(error, CANCELLED):
+                raise error
+            yield futures.pop(future), future.result() if error is None else _said(error)
+    except (OSError, *CANCELLED):
+        raise UserError(origin, "the scheduler went away; with --out the same command goes on where it was") from None
+
+
+def _said(error: BaseException) -> BaseException:
+    """Return ``error`` in our words."""
     if type(error).__name__ == "KilledWorker":
         return UserError("its workers died, one after another, whenever they ran it")
     return error

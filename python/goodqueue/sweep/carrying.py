@@ -65,7 +65,7 @@ class _State:
 def carry_out(
     plan: Plan, store: Store | None, execute: executors.Executor, show: Show, warn: Callable[[str], None]
 ) -> tuple[Sweep, int]:
-    """Do what ``store`` lacks of ``plan``; return what all of it measured, and how many runs were done.
+    """Do what ``store`` lacks of ``plan``; return what all of it measured, and how many runs are new.
 
     A run that fails leaves its cell with an error, and the others go on. Raises OSError where a record cannot be
     written, UserError where the executor is lost.
@@ -95,7 +95,7 @@ def carry_out(
         goal=plan.goal,
         cells=[_values(plan, cell, own, state) for cell, own in zip(plan.cells, runs, strict=True)],
     )
-    return sweep, state.computed
+    return sweep, state.computed - len(state.errors)
 
 
 def _runs(plan: Plan, position: int, count: int) -> list[Run]:

@@ -75,6 +75,9 @@ def _column(metric: Metric) -> Column:
 def _fill(rows: Sequence[list[str]], metric: Metric, found: Sequence[Estimate | None], mark: bool = False) -> None:
     """Add the column of ``metric`` to ``rows``."""
     digits = 3 if metric.key == "jain_goodput" else decimals(one.mean for one in found if one)
+    if mark:  # differences near zero say nothing about the digits that matter
+        largest = max((abs(one.mean) for one in found if one), default=1.0)
+        digits = 1 if largest >= 20 else 2 if largest >= 0.2 else 3
     for row, one in zip(rows, found, strict=True):
         row.append(plus_minus(one, max(digits, 2) if metric.unit == "Mbit/s" else digits, mark))
 
