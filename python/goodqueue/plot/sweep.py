@@ -40,9 +40,11 @@ def along_axis(sweep: Sweep, metric: Metric, title: str = "") -> Figure:
     with style.look():
         figure = style.new_figure(0.9 + 2.3 * len(places))
         rows = figure.subplots(len(places), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-        means = [found.mean for cell in sweep.cells if (found := cell.estimate(metric.key))]
-        if metric.unit == "ms" and means and min(means) > 0 and max(means) / min(means) > 5:
-            style.log_ms(rows[0], "y", min(means) / 1.8, max(means) * 1.8)
+        found = [one for cell in sweep.cells if (one := cell.estimate(metric.key))]
+        least, most = min((one.mean for one in found), default=0.0), max((one.mean for one in found), default=0.0)
+        if metric.unit == "ms" and least > 0 and most / least > 5:
+            ends = [end for one in found if (half := one.half_width) for end in (one.mean - half, one.mean + half)]
+            style.log_ms(rows[0], "y", max(min([least, *ends]), least / 3) / 1.3, max([most, *ends]) * 1.3)
         names = lines.values if lines else ("",)
         for ax, at in zip(rows, places, strict=True):
             for index, name in enumerate(names):

@@ -122,7 +122,12 @@ def of_records(
 
 def _title(shared: Comparison, names: Sequence[str]) -> str:
     some = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    return f"{some} at {shared.scenario['bottleneck']['rate']}, {shared.scenario['path']['rtt']}"
+    return f"{some} at {_where(shared.scenario)}"
+
+
+def _where(scenario: Scenario) -> str:
+    traffic = tables.describe_traffic(scenario)
+    return f"{scenario['bottleneck']['rate']}, {scenario['path']['rtt']}, {traffic}"
 
 
 def _by(record: Record, build: str | None) -> str:
@@ -160,9 +165,8 @@ def of_record(record: Record, build: str | None, prefix: str) -> Section:
         caption = f"Mean queueing delay of each {series['interval_s']} s, down; the warm-up included."
         drawn = style.svg(delay.over_time([("down", record)]), f"{prefix}-time")
         found.append(Figure("The queue over time", caption, drawn))
-    bottleneck = scenario["bottleneck"]
     return Section(
-        title=f"{bottleneck['qdisc'].split()[0]} at {bottleneck['rate']}, {scenario['path']['rtt']}, one run",
+        title=f"{scenario['bottleneck']['qdisc'].split()[0]} at {_where(scenario)}, one run",
         description=f"{tables.describe(scenario)}; seed {record['seed']}, engine {record['engine']}, "
         f"{_by(record, build)}.",
         tables=tables.run_tables(record),
@@ -175,41 +179,54 @@ def of_study(data: Mapping[str, Any], folder: Path, prefix: str) -> Section:
     """Return the section of a study's folder, from its results.json and the figures beside it."""
     verdicts = data["summary"]
     counts = [
-        f"{what.capitalize()}: {', '.join(f'{count} {word}' for word, count in verdicts[what].items() if count)}."
+        f"{what.capitalize()}: "
+        + ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in verdicts[what].items() if count)
+        + "."
         for what in ("values", "claims")
         if any(verdicts[what].values())
     ]
-    rows = [
-        [
-            value["scenario"],
-            value["algorithm"],
-            " ".join(f"{name}={place}" for name, place in value["at"].items()),
-            value["metric"],
-            _published(value["published"]),
-            number(value["measured"], 2),
-            "–" if value["ci"] is None else f"{value['ci'][0]:.2f} to {value['ci'][1]:.2f}",
-            str(value["n"]),
-            value["verdict"],
-        ]
-        for value in data["values"]
-        if value["measured"] is not None
+    claims = [
+        [claim["statement"], claim["verdict"], claim["why"] or ""]
+        for claim in data["claims"]
+        if claim["verdict"] != "not_run"
     ]
-    headings = ("scenario", "qdisc", "at", "metric", "paper", "here", "95 % CI", "n", "verdict")
-    numeric = ("paper", "here", "95 % CI", "n")
-    values = Table("Published beside measured", [Column(name, name in numeric) for name in headings], rows, names=4)
-    claims = [[claim["verdict"].replace("_", " "), claim["statement"], claim["why"] or ""] for claim in data["claims"]]
-    columns = [Column("verdict", False), Column("claim", False), Column("why", False)]
+    columns = [Column("claim", False), Column("verdict", False), Column("why", False)]
     return Section(
         title=f"Study {data['study']}",
         description=f"{data['runs']} runs on engine {data['engine']}{', quick' if data['quick'] else ''}; "
         f"goodqueue {data['version']}.",
         findings=counts,
-        tables=[table for table in (values, Table("Claims", columns, claims)) if table.rows],
+        tables=[*_published(data["values"]), *([Table("Claims", columns, claims)] if claims else [])],
         figures=beside(folder, prefix),
     )
 
 
-def _published(value: Any) -> str:
+def _published(values: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """Return a table for each published scenario of which something was measured."""
+    rows: dict[str, list[list[str]]] = {}
+    for value in values:
+        if value["measured"] is not None:
+            rows.setdefault(value["scenario"], []).append(
+                [
+                    value["algorithm"],
+                    " ".join(f"{name}={place}" for name, place in value["at"].items()),
+                    value["metric"],
+                    _printed(value["published"]),
+                    number(value["measured"], 2),
+                    "–" if value["ci"] is None else f"{value['ci'][0]:.2f} to {value['ci'][1]:.2f}",
+                    str(value["n"]),
+                    value["verdict"],
+                ]
+            )
+    headings = ("qdisc", "at", "metric", "paper", "here", "95 % CI", "n", "verdict")
+    columns = [Column(name, name in ("paper", "here", "95 % CI", "n")) for name in headings]
+    return [
+        Table(f"Published beside measured: {name.rpartition('/')[2]}", columns, found, names=3)
+        for name, found in rows.items()
+    ]
+
+
+def _printed(value: Any) -> str:
     if isinstance(value, list):
         low, high = ("" if end is None else f"{end:g}" for end in value)
         return f"{low}–{high}"

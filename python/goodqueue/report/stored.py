@@ -70,9 +70,7 @@ def page(paths: Sequence[str], command: str, progress: Progress = lambda _: None
     for index, maker in enumerate(makers):
         made.append(maker(f"s{index + 1}"))
         progress((index + 1) / len(makers))
-    title = (
-        made[0].title if len(made) == 1 else f"{len(made)} results of {', '.join(Path(path).name for path in paths)}"
-    )
+    title = made[0].title if len(made) == 1 else f"{len(made)} results of {', '.join(paths)}"
     return rendering.render("report/stored.html.j2", title=title, sections=made, command=command, version=VERSION)
 
 
@@ -130,13 +128,15 @@ def _read_store(kept: Store, found: Found) -> None:
         swept |= {key for cell in sweep.cells for key in cell.keys}
         found.makers.append(partial(sections.of_sweep, sweep, str(kept.folder)))
     keys = [key for key in kept.all_keys() if key not in swept]
+    loose: list[Loose] = []
     try:
         for row in kept.rows(keys, ["build", "record"]):
             text, build = str(row["record"]), row["build"]
-            found.loose.append(Loose(text, json.loads(text), None if build is None else str(build)))
+            loose.append(Loose(text, json.loads(text), None if build is None else str(build)))
     except DamagedError as damaged:
         accepted = "whole files (`goodqueue sweep` sets broken ones aside and runs them again)"
         raise UserError(f"{damaged}; accepted: {accepted}") from None
+    found.loose += sorted(loose, key=lambda one: (_shared(one.record["scenario"]), _line(one), one.record["seed"]))
 
 
 def _sweep(data: Any, place: str) -> result.Sweep:
@@ -165,14 +165,15 @@ def _read_folder(folder: Path, found: Found) -> None:
 def _groups(loose: Sequence[Loose]) -> Iterator[Make]:
     """Yield what makes a section of each group of records that can be compared.
 
-    They share the scenario but for qdisc and seed; each qdisc has the same seeds, from the same makers.
+    They share the scenario but for qdisc and seed; each qdisc has the same seeds, from the same makers. Groups and
+    qdiscs are in the order in which they came.
     """
     runs: dict[tuple[str, str], dict[Maker, dict[int, Loose]]] = {}
     for one in loose:
-        place = _shared(one.record["scenario"]), one.record["scenario"]["bottleneck"]["qdisc"]
+        place = _shared(one.record["scenario"]), _line(one)
         runs.setdefault(place, {}).setdefault(one.maker, {})[one.record["seed"]] = one
     groups: dict[tuple[str, Alike], list[tuple[str, dict[Maker, dict[int, Loose]]]]] = {}
-    for (shared, line), own in sorted(runs.items(), key=lambda item: item[0]):
+    for (shared, line), own in runs.items():
         for alike in _alike(own):
             groups.setdefault((shared, alike), []).append((line, own))
     for (_, (makers, seeds)), members in groups.items():
@@ -194,6 +195,11 @@ def _alike(own: Mapping[Maker, Mapping[int, Loose]]) -> Iterator[Alike]:
         return
     for maker in makers:
         yield (maker,), seeds[maker]
+
+
+def _line(one: Loose) -> str:
+    line: str = one.record["scenario"]["bottleneck"]["qdisc"]
+    return line
 
 
 def _shared(scenario: Scenario) -> str:
