@@ -27,6 +27,9 @@ Progress = Callable[[float], None]
 Finished = Callable[[int, str], None]
 """Called with the position of a scenario and its record, as soon as there is one; by one thread."""
 
+Failed = Callable[[int, BaseException], None]
+"""Called with the position of a scenario and what ended its run; by the same thread as `Finished`."""
+
 Engine = Callable[[Scenario, Progress, threading.Event], str]
 """Runs one scenario and returns its record's JSON; raises StoppedError soon after the event is set."""
 
@@ -66,6 +69,29 @@ def many(
     `simulate`. On Ctrl-C the runs under way stop within about `SLICE_S` and KeyboardInterrupt is raised. The first
     refusal (ScenarioError) ends all of them likewise.
     """
+    texts = [""] * len(scenarios)
+
+    def keep(index: int, text: str) -> None:
+        texts[index] = text
+        if finished:
+            finished(index, text)
+
+    each(scenarios, keep, workers, progress, engine)
+    return texts
+
+
+def each(
+    scenarios: Sequence[Scenario],
+    finished: Finished,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    engine: Engine | None = None,
+    failed: Failed | None = None,
+) -> None:
+    """As `many`, but only hand each record to ``finished``; no record is held longer than that.
+
+    With ``failed`` a run that fails is told there, and the others go on.
+    """
     from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
     shares = [0.0] * len(scenarios)
@@ -80,20 +106,21 @@ def many(
     with ThreadPoolExecutor(max_workers=workers or cores()) as pool:
         futures = {pool.submit(work, index, scenario): index for index, scenario in enumerate(scenarios)}
         try:
-            pending = set(futures)
-            while pending:
-                done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
+            while futures:
+                done, _ = wait(futures, timeout=0.1, return_when=FIRST_COMPLETED)
                 if progress:
                     progress(sum(shares) / len(shares))
                 for future in sorted(done, key=futures.__getitem__):
-                    text = future.result()
-                    if finished:
-                        finished(futures[future], text)
+                    index = futures.pop(future)
+                    if failed and (error := future.exception()):
+                        shares[index] = 1.0
+                        failed(index, error)
+                    else:
+                        finished(index, future.result())
         except BaseException:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
-    return [future.result() for future in futures]
 
 
 def cores() -> int:
