@@ -35,8 +35,8 @@ impl Autotuning {
     pub(crate) fn new(stack: Stack, mss: u32, most: u32) -> Self {
         let first = FIRST_SEGMENTS * mss;
         let (offered, allowed) = match stack {
-            Stack::Linux3_10 => (first, LINUX3_10_BUFFER),
-            Stack::Linux6 => (LINUX6_BUFFER, LINUX6_BUFFER),
+            Stack::Linux3_10 | Stack::Linux3_14 => (first, LINUX3_10_BUFFER),
+            Stack::Linux6 | Stack::Rfc => (LINUX6_BUFFER, LINUX6_BUFFER),
         };
         let (offered, allowed) = (offered.min(most), allowed.min(most));
         Self {

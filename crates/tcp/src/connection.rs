@@ -191,7 +191,7 @@ impl Connection {
         let flags = if self.phase == Phase::SynReceived {
             Flags::ACK | Flags::ECE.when(self.ecn)
         } else {
-            let asks = self.ecn && (self.syns_lost == 0 || self.stack == Stack::Linux3_10);
+            let asks = self.ecn && (self.syns_lost == 0 || !self.stack.era().ecn_fallback);
             (Flags::ECE | Flags::CWR).when(asks)
         };
         Some(self.receiver.syn(now, self.initial, flags | Flags::SYN)) // not ECT: RFC 3168, 6.1.1

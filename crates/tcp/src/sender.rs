@@ -6,7 +6,7 @@ use crate::prr::Prr;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Chunk, Delivery, Scoreboard};
 use crate::usage::Usage;
-use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats, Window};
+use crate::{Config, Flags, Segment, SeqNumber, Stats, Window};
 use goodqueue_units::{Duration, Instant};
 
 /// RFC 6675, section 2: DupThresh.
@@ -265,7 +265,7 @@ impl Sender {
         let mut ack = Ack {
             now,
             segments: delivery.segments,
-            counted: if self.window.stack == Stack::Linux6 { delivery.segments } else { 1 },
+            counted: self.window.counts(delivery.segments),
             rtt,
             una: self.board.una(),
             nxt: self.board.nxt(),
@@ -373,7 +373,7 @@ impl Sender {
     #[cold]
     fn reduce(&mut self, delivered: u32, safe: bool) {
         if delivered > 0 {
-            let bonus = safe || self.window.stack == Stack::Linux3_10;
+            let bonus = safe || self.window.stack.era().prr_always_adds;
             let in_flight = self.board.in_flight();
             let allowed = self.prr.on_ack(delivered, in_flight, self.window.ssthresh, bonus);
             self.window.cwnd = (in_flight + allowed).max(1);

@@ -1,7 +1,7 @@
 //! The sender alone, fed with ACKs by hand: segments of 1000 bytes from sequence number 1, RTT 100 ms.
 
 use super::*;
-use crate::{Cc, SackBlock};
+use crate::{Cc, SackBlock, Stack};
 use goodqueue_units::Ecn;
 use std::vec::Vec;
 
@@ -70,8 +70,10 @@ fn sacked(s: &mut Sender, ms: u64, n: u32, blocks: &[(u32, u32)]) {
 }
 
 #[test]
-fn the_window_counts_segments_on_linux_6_and_acks_on_3_10() {
-    for (stack, cwnd) in [(Stack::Linux6, 20), (Stack::Linux3_10, 15)] {
+fn slow_start_counts_segments_since_linux_3_13_and_acks_before_and_in_rfc_5681() {
+    for (stack, cwnd) in
+        [(Stack::Linux6, 20), (Stack::Linux3_14, 20), (Stack::Linux3_10, 15), (Stack::Rfc, 15)]
+    {
         let mut s = sender(&Config { stack, ..config(10) }, 1000);
         transmit(&mut s, 0);
         for n in (2..=10).step_by(2) {
