@@ -67,8 +67,16 @@ pub(crate) struct Era {
     pub(crate) validates_window: bool,
     /// ACKs are quick at first.
     pub(crate) quick_acks: bool,
-    /// The receive buffer at first, in bytes; half of it is offered.
+    /// The receive buffer at first, in bytes; half of it may be offered, the rest is for what a segment takes beside
+    /// its payload.
     pub(crate) receive_buffer: u32,
+    /// The receive window begins with 64 KiB and grows to several times a round trip's data; else with ten segments, and
+    /// to twice that data.
+    pub(crate) tunes_ahead: bool,
+    /// While segments arrive out of order, some ACKs are held back.
+    pub(crate) compresses_acks: bool,
+    /// How often an answer must follow a question for the ACK to wait for it.
+    pub(crate) ping_pong: u8,
     /// Segments that leave together end with PSH.
     pub(crate) pushes: bool,
     /// A SYN that is sent again no longer asks for ECN (RFC 3168, 6.1.1.1).
@@ -96,6 +104,9 @@ const LINUX3_10: Era = Era {
     validates_window: true,
     quick_acks: true,
     receive_buffer: 87_380,
+    tunes_ahead: false,
+    compresses_acks: false,
+    ping_pong: 1,
     pushes: false,
     ecn_fallback: false,
 };
@@ -116,6 +127,9 @@ const LINUX6: Era = Era {
     timeout_spares_recent: true,
     recovers_from_loss: true,
     receive_buffer: 131_072,
+    tunes_ahead: true,
+    compresses_acks: true,
+    ping_pong: 3,
     pushes: true,
     ecn_fallback: true,
     ..LINUX3_10
@@ -136,6 +150,7 @@ const RFC: Era = Era {
     idle_halves: false,
     validates_window: false,
     quick_acks: false,
+    compresses_acks: false,
     pushes: false,
     ..LINUX6
 };
@@ -254,11 +269,28 @@ impl Difference {
         Self::new("quick ACKs", |era| {
             pick(
                 era.quick_acks,
-                "the first 16, after a pause, and while the receive window grows",
-                "none: every second segment, or 40 ms (RFC 9293, 3.8.6.3)",
+                "at first, after a pause or trouble, and while the receive window grows",
+                "none: every second segment, else late (RFC 9293, 3.8.6.3)",
             )
         }),
-        Self::new("first receive buffer", |era| format!("{} bytes", era.receive_buffer).into()),
+        Self::new("ACKs of data out of order", |era| {
+            pick(
+                era.compresses_acks,
+                "three at once, then one a twentieth of an RTT, a millisecond at most",
+                "each at once",
+            )
+        }),
+        Self::new("no quick ACKs once we have answered", |era| {
+            pick(era.ping_pong == 1, "one question", "three")
+        }),
+        Self::new("receive window", |era| {
+            let grows = pick(
+                era.tunes_ahead,
+                "64 KiB at first, then several times a round trip's data",
+                "ten segments at first, then twice a round trip's data",
+            );
+            format!("{grows}; of a first buffer of {} bytes", era.receive_buffer).into()
+        }),
         Self::new("PSH", |era| {
             pick(
                 era.pushes,
