@@ -14,6 +14,8 @@ pub struct Window {
     pub ssthresh: u32,
     /// Segments counted towards the next segment of linear growth.
     pub(crate) counted: u32,
+    /// The initial window, in segments.
+    pub(crate) initial: u32,
     pub(crate) stack: Stack,
 }
 
@@ -23,6 +25,7 @@ impl Window {
             cwnd: config.initial_window.max(1),
             ssthresh: config.initial_ssthresh.max(2),
             counted: 0,
+            initial: config.initial_window.max(1),
             stack: config.stack,
         }
     }
@@ -77,7 +80,7 @@ mod tests {
     use super::*;
 
     fn window(stack: Stack, cwnd: u32, ssthresh: u32) -> Window {
-        Window { cwnd, ssthresh, counted: 0, stack }
+        Window { cwnd, ssthresh, counted: 0, initial: 10, stack }
     }
 
     #[test]
