@@ -53,7 +53,7 @@ pub(crate) struct Cubic {
     hystart: HyStart,
     /// HyStart has spoken.
     found: bool,
-    /// Segments per ACK, in sixteenths, smoothed (Linux 3.10 only).
+    /// Segments per ACK, in sixteenths, smoothed (Linux 3.10 and 3.14).
     ratio: u32,
 }
 
@@ -85,7 +85,7 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-        if self.stack == Stack::Linux3_10 {
+        if !self.stack.era().linear_by_segment {
             self.ratio = (self.ratio - self.ratio / 16 + ack.segments).min(MAX_RATIO);
         }
         if !ack.is_cwnd_limited {
@@ -99,9 +99,10 @@ impl CongestionControl for Cubic {
             }
         }
         self.update(ack.now, window.cwnd, counted);
-        let per = match self.stack {
-            Stack::Linux3_10 => (self.cnt * 16 / self.ratio).max(1),
-            Stack::Linux6 => self.cnt.max(2),
+        let per = if self.stack.era().linear_by_segment {
+            self.cnt.max(2)
+        } else {
+            (self.cnt * 16 / self.ratio).max(1)
         };
         window.increase(per, counted);
     }
@@ -155,7 +156,7 @@ impl Cubic {
             acked: 0,
             delay_min: Duration::ZERO,
             hystart: HyStart::new(stack),
-            found: false,
+            found: !stack.era().hystart,
             ratio: FIRST_RATIO,
         }
     }
