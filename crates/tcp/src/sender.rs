@@ -201,7 +201,7 @@ impl Sender {
             return self.send_probe(now);
         }
         if self.board.in_flight() >= self.window.cwnd {
-            return None;
+            return self.send_last(now);
         }
         if self.board.has_lost() && !self.sends_new_first() {
             let chunk = self.retransmit(now)?;
@@ -213,6 +213,16 @@ impl Sender {
         let more = self.board.in_flight() < self.window.cwnd && self.has_new();
         let push = self.offload.on_sent(more, &self.window, self.rtt.srtt());
         Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), self.ecn && chunk.len > 0))
+    }
+
+    /// The window is full: that holds everything but FIN with what is left, as nothing can follow it.
+    #[inline]
+    fn send_last(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
+        if self.end != End::Closing || self.unsent > u64::from(self.mss) {
+            return None;
+        }
+        let chunk = self.send_new(now)?;
+        Some((chunk, Flags::NONE, self.ecn && chunk.len > 0))
     }
 
     #[inline]
