@@ -6,7 +6,7 @@ use crate::scenario::{Direction, RateText, Scenario, ScenarioError, Span, Traffi
 use crate::traffic::Kind;
 use crate::traffic::isochronous::Isochronous;
 use crate::traffic::tcp::Transfer;
-use goodqueue_tcp::{Cc, Config, Stack};
+use goodqueue_tcp::{CcLine, Config, EcnMode, Stack};
 use goodqueue_units::{Duration, Ecn, Instant, Streams};
 
 /// A flow of the run.
@@ -115,15 +115,17 @@ impl Flow {
 impl Source {
     fn new(traffic: &Traffic, start: Instant) -> Result<Self, ScenarioError> {
         let len = traffic.packet_size.unwrap_or(0) as u16;
-        let datagram_ecn = if traffic.ecn == Some(true) { Ecn::Ect0 } else { Ecn::NotEct };
+        let ecn = traffic.ecn.unwrap_or_default().0;
+        let datagram_ecn = if ecn == EcnMode::Off { Ecn::NotEct } else { Ecn::Ect0 };
         let missing = |key: &str| ScenarioError::new(format!("traffic.{key}"), "not resolved");
         Ok(match traffic.kind {
             Kind::Bulk => {
-                let cc = traffic.cc.as_deref().and_then(Cc::from_name).ok_or_else(|| missing("cc"))?;
+                let cc = traffic.cc.as_deref().and_then(|line| CcLine::parse(line).ok());
+                let CcLine { cc, options } = cc.ok_or_else(|| missing("cc"))?;
                 let stack =
                     traffic.stack.as_deref().and_then(Stack::from_name).ok_or_else(|| missing("stack"))?;
-                let ecn = traffic.ecn.unwrap_or(false);
-                Self::Tcp(Transfer::new(Config { cc, stack, ecn, ..Config::default() }))
+                let config = Config { cc, cc_options: options, stack, ecn, ..Config::default() };
+                Self::Tcp(Transfer::new(config))
             }
             Kind::Cbr => {
                 // `rate` packets take 8 * len seconds, whatever the rate.

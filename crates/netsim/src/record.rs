@@ -101,7 +101,7 @@ pub struct FlowRecord {
     /// Which way its data go.
     pub direction: Direction,
     /// Congestion control, if it has one.
-    pub cc: Option<&'static str>,
+    pub cc: Option<String>,
     /// When it started, in seconds of the run.
     pub start_s: f64,
     /// Bytes that arrived in order, without headers for TCP; over the time from its start, or the warm-up's end.
@@ -251,7 +251,7 @@ impl Simulation {
         let flow: &Flow = &self.flows[index];
         let measured = self.measured(index);
         let (cc, rtt_ms) = match &flow.source {
-            Source::Tcp(transfer) => (Some(transfer.cc.name()), transfer.rtt.summary()),
+            Source::Tcp(transfer) => (Some(transfer.cc.to_string()), transfer.rtt.summary()),
             Source::Isochronous(_) => (None, None),
         };
         FlowRecord {

@@ -1,6 +1,6 @@
 //! What an endpoint is told once.
 
-use crate::{Cc, SeqNumber};
+use crate::{Cc, CcOptions, EcnMode, SeqNumber};
 
 /// "No threshold yet": slow start ends at the first congestion, or when HyStart says so.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
@@ -25,7 +25,7 @@ pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// | quick ACKs while the receive window grows | from the first segment; to twice a round trip's data | from the first round trip on; to several times that |
 /// | PRR below ssthresh | one segment extra on every ACK (RFC 6937 SSRB) | only if the ACK advances and shows no new loss (RFC 9937), else CRB |
 /// | PSH | never | on the last segment of those that leave as one packet for segmentation offload; acknowledged at once |
-/// | a SYN sent again | still asks for ECN | no longer asks (RFC 3168, 6.1.1.1) |
+/// | a SYN sent again | still asks for classic ECN | no longer asks (RFC 3168, 6.1.1.1) |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Stack {
     /// Linux 3.10.
@@ -60,10 +60,12 @@ impl Stack {
 pub struct Config {
     /// Congestion control.
     pub cc: Cc,
+    /// Its words.
+    pub cc_options: CcOptions,
     /// Which Linux.
     pub stack: Stack,
-    /// Ask for, or agree to, ECN (RFC 3168).
-    pub ecn: bool,
+    /// The ECN feedback to ask for, or to agree to.
+    pub ecn: EcnMode,
     /// Payload bytes of a full segment; 1448 fills a 1514 byte Ethernet frame with timestamps on.
     pub mss: u16,
     /// First congestion window in segments (RFC 6928).
@@ -80,8 +82,9 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             cc: Cc::Cubic,
+            cc_options: CcOptions::default(),
             stack: Stack::default(),
-            ecn: false,
+            ecn: EcnMode::Off,
             mss: 1448,
             initial_window: 10,
             initial_ssthresh: INFINITE_SSTHRESH,

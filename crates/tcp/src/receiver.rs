@@ -4,6 +4,7 @@
 //! functions marked cold.
 
 use crate::autotuning::Autotuning;
+use crate::ecn::{Echo, Urgency};
 use crate::rtt::RttEstimator;
 use crate::segment::{SynOptions, timestamp};
 use crate::{Flags, SackBlock, Segment, SeqNumber, Stack};
@@ -37,9 +38,7 @@ pub(crate) struct Receiver {
     quick: u8,
     last_data: Instant,
     autotuning: Autotuning,
-    ecn: bool,
-    /// CE was seen, and no CWR since: every ACK says ECE (RFC 3168, 6.1.3).
-    echo: bool,
+    echo: Echo,
     sack_len: u8,
     /// Out-of-order ranges as last changed, the most recent first (RFC 2018, section 4).
     sack: [SackBlock; 3],
@@ -65,8 +64,7 @@ impl Receiver {
             quick: 0,
             last_data: Instant::ZERO,
             autotuning: Autotuning::new(stack, u32::from(mss), window),
-            ecn: false,
-            echo: false,
+            echo: Echo::OFF,
             sack_len: 0,
             sack: [SackBlock::default(); 3],
             fin: None,
@@ -75,11 +73,11 @@ impl Receiver {
     }
 
     /// The peer's SYN was taken: data begins at `first`.
-    pub(crate) fn open(&mut self, first: SeqNumber, tsval: u32, ecn: bool) {
+    pub(crate) fn open(&mut self, first: SeqNumber, tsval: u32, echo: Echo) {
         self.nxt = first;
         self.last_ack = first;
         self.ts_recent = tsval;
-        self.ecn = ecn;
+        self.echo = echo;
     }
 
     /// RFC 7323, section 4.3 (2): the timestamp to echo is that of the segment that the last ACK waited for.
@@ -120,7 +118,7 @@ impl Receiver {
             self.quick |= 1; // as Linux does: an even number of them lasts until the window has grown
         }
         self.last_data = now;
-        if self.ecn && (segment.ecn == Ecn::Ce || segment.flags.contains(Flags::CWR)) {
+        if self.echo.concerns(segment) {
             self.on_ecn(segment);
         }
         if segment.seq != self.nxt || !self.ranges.is_empty() || segment.flags.contains(Flags::FIN) {
@@ -141,16 +139,33 @@ impl Receiver {
         len
     }
 
-    /// RFC 3168, 6.1.3: CE starts the echo, CWR stops it; where both come together, the mark is the newer news.
     #[cold]
     fn on_ecn(&mut self, segment: &Segment) {
-        if segment.flags.contains(Flags::CWR) {
-            self.echo = false;
-            self.ack_now = true;
+        match self.echo.on_data(segment, self.nxt, self.unacked > 0 && !self.ack_now) {
+            Urgency::None => {}
+            Urgency::Quick => self.quick = self.quick.max(2),
+            Urgency::Now => self.ack_now = true,
         }
-        if segment.ecn == Ecn::Ce && !self.echo {
-            self.echo = true;
-            self.quick = self.quick.max(2); // the sender's window may be too small for a second segment to come
+    }
+
+    /// Takes the mark of a segment without data.
+    #[cold]
+    pub(crate) fn on_marked_ack(&mut self) {
+        self.ack_now |= self.echo.on_marked_ack() == Urgency::Now;
+    }
+
+    /// Whether [`owed_ack`](Self::owed_ack) has an ACK that is to go out before anything else.
+    #[inline]
+    pub(crate) fn owes_ack(&self) -> bool {
+        self.echo.owes()
+    }
+
+    /// That ACK: `bare` with the number and the echo of before the last arrival.
+    #[cold]
+    pub(crate) fn owed_ack(&mut self, bare: Segment) -> Segment {
+        match self.echo.take_owed() {
+            Some((ack, echo)) => Segment { ack, flags: Flags::ACK | echo, ..bare },
+            None => bare,
         }
     }
 
@@ -263,8 +278,9 @@ impl Receiver {
             self.deadline = Instant::MAX;
             self.ack_now = false;
             self.quick = self.quick.saturating_sub(1);
+            self.echo.on_told();
         }
-        let flags = flags | Flags::ACK | Flags::ECE.when(self.echo);
+        let flags = flags | Flags::ACK | self.echo.flags();
         self.last_ack = self.nxt;
         let (ack, tsval, tsecr) = (self.nxt, timestamp(now), self.ts_recent);
         let window = (self.window >> self.window_shift).min(u32::from(u16::MAX)) as u16;

@@ -1,6 +1,7 @@
 //! The sending half: what may be sent when, and Linux's five congestion states.
 
-use crate::cc::{Ack, AnyCc, Congestion};
+use crate::cc::{Ack, AnyCc, Cause, Congestion};
+use crate::ecn::{EcnMode, Feedback};
 use crate::offload::Offload;
 use crate::prr::Prr;
 use crate::rtt::RttEstimator;
@@ -44,7 +45,7 @@ pub(crate) struct Sender {
     cc: AnyCc,
     state: CongestionState,
     end: End,
-    ecn: bool,
+    feedback: Feedback,
     /// The next new segment says CWR (RFC 3168, 6.1.2).
     cwr_due: bool,
     offload: Offload,
@@ -78,7 +79,7 @@ impl Sender {
             cc: AnyCc::new(config),
             state: CongestionState::Open,
             end: End::Open,
-            ecn: false,
+            feedback: Feedback::OFF,
             cwr_due: false,
             offload: Offload::default(),
             mss: config.mss.max(1),
@@ -119,7 +120,7 @@ impl Sender {
         rtt: Option<Duration>,
         syns_lost: u32,
         segment: &Segment,
-        ecn: bool,
+        ecn: EcnMode,
     ) {
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt, rtt, self.board.una(), self.board.nxt());
@@ -131,7 +132,9 @@ impl Sender {
         }
         self.peer_window = self.window_of(segment);
         self.mss = u32::from(self.mss).min(self.peer_window.max(1)) as u16; // the receiver may hold less than a segment
-        self.ecn = ecn;
+        let bare = segment.seq_len() == 0 && segment.sack_len == 0;
+        self.feedback = Feedback::new(ecn, bare.then_some(segment.flags));
+        self.cc.on_ecn_agreed(self.feedback.mode());
         self.last_sent = now;
         self.cc.on_open(now, &mut self.window);
     }
@@ -176,7 +179,11 @@ impl Sender {
         self.cwr_due &= !cwr;
         let more = self.board.in_flight() < self.window.cwnd && self.has_new();
         let push = self.offload.on_sent(more, &self.window, self.rtt.srtt());
-        Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), self.ecn && chunk.len > 0))
+        Some((
+            chunk,
+            Flags::CWR.when(cwr) | Flags::PSH.when(push),
+            self.feedback.mode() != EcnMode::Off && chunk.len > 0,
+        ))
     }
 
     #[inline]
@@ -239,9 +246,8 @@ impl Sender {
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         let (ack, una) = (segment.ack, self.board.una());
-        let ece = self.ecn && segment.flags.contains(Flags::ECE);
         let advances = ack > una;
-        if !advances && segment.sack_len == 0 && !ece {
+        if !advances && segment.sack_len == 0 && !self.feedback.is_news(segment.flags, 0) {
             return None; // the ACK on data that flows the other way
         }
         if ack > self.board.nxt() {
@@ -262,6 +268,12 @@ impl Sender {
         if advances {
             self.deadline = if self.board.packets_out() == 0 { Instant::MAX } else { now + self.rtt.rto() };
         }
+        let marked = if self.feedback.is_news(segment.flags, delivery.segments) {
+            self.feedback.read(segment.flags, delivery.segments)
+        } else {
+            None
+        };
+        let ece = marked.is_some();
         let mut ack = Ack {
             now,
             segments: delivery.segments,
@@ -272,7 +284,8 @@ impl Sender {
             is_cwnd_limited: self.usage.is_cwnd_limited(&self.window),
             prior_in_flight,
             in_flight: self.board.in_flight(),
-            marked: if ece { delivery.segments } else { 0 },
+            marked: marked.unwrap_or(0),
+            clock_ms: segment.tsval.wrapping_sub(segment.tsecr),
             state: self.state,
         };
         self.cc.on_delivered(&ack, &mut self.window);
@@ -313,13 +326,13 @@ impl Sender {
         }
         if self.board.lost_out() > 0 {
             if self.state != CongestionState::Cwr {
-                self.begin_reduction(now); // else it is under way: one reduction a window of data
+                self.begin_reduction(now, Cause::Loss); // else it is under way: one reduction a window of data
             }
             self.enter(CongestionState::Recovery);
             self.stats.fast_recoveries += 1;
         } else if self.state != CongestionState::Cwr {
             if ece {
-                self.begin_reduction(now);
+                self.begin_reduction(now, Cause::Ecn);
                 self.enter(CongestionState::Cwr);
                 self.stats.ecn_reductions += 1;
             } else if self.board.sacked_out() > 0 {
@@ -361,13 +374,13 @@ impl Sender {
         DUP_THRESH
     }
 
-    fn begin_reduction(&mut self, now: Instant) {
+    fn begin_reduction(&mut self, now: Instant, cause: Cause) {
         let cwnd = self.window.cwnd;
         self.high_seq = self.board.nxt();
         self.prr = Prr::new(cwnd);
         self.window.counted = 0;
-        self.window.ssthresh = self.cc.ssthresh(&Congestion { now, cwnd });
-        self.cwr_due = self.ecn;
+        self.window.ssthresh = self.cc.ssthresh(&Congestion { now, cwnd, cause });
+        self.cwr_due = self.feedback.confirms();
     }
 
     #[cold]
@@ -402,19 +415,24 @@ impl Sender {
             CongestionState::Loss => self.timeouts == 0, // there was progress since the last one
         };
         if first_of_window {
-            self.window.ssthresh = self.cc.ssthresh(&Congestion { now, cwnd });
+            self.window.ssthresh = self.cc.ssthresh(&Congestion { now, cwnd, cause: Cause::Timeout });
         }
         self.cc.on_rto();
         self.board.lose_all();
         self.window.cwnd = 1;
         self.window.counted = 0;
-        self.cwr_due = self.ecn;
+        self.cwr_due = self.feedback.confirms();
         self.high_seq = self.board.nxt();
         self.enter(CongestionState::Loss);
         self.timeouts += 1;
         self.stats.timeouts += 1;
         self.rtt.back_off();
         self.deadline = now + self.rtt.rto();
+    }
+
+    /// The ECN feedback that it reads.
+    pub(crate) fn ecn(&self) -> EcnMode {
+        self.feedback.mode()
     }
 
     pub(crate) fn state(&self) -> CongestionState {

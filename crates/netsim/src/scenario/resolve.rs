@@ -1,11 +1,13 @@
 //! Reading a scenario: defaults filled in, contradictions refused, each with its key.
 
-use super::{Bottleneck, Buffer, Direction, Dscp, RateText, Scenario, ScenarioError, Series, Span, Traffic};
+use super::{
+    Bottleneck, Buffer, Direction, Dscp, EcnAsked, RateText, Scenario, ScenarioError, Series, Span, Traffic,
+};
 use crate::foreign::is_foreign;
 use crate::traffic::Kind;
 use goodqueue_qdisc::param::{Unit, Value};
 use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain, registry};
-use goodqueue_tcp::{Cc, Config, Stack};
+use goodqueue_tcp::{Cc, CcLine, Config, EcnMode, EcnUse, Stack};
 use goodqueue_units::{Duration, Rate, parse};
 
 /// Bytes of a full frame: MSS 1448, timestamps, IPv4, Ethernet.
@@ -205,7 +207,6 @@ impl Traffic {
             return refuse(&key("count"), count, &format!("1 to {MOST_FLOWS}"));
         }
         self.direction.get_or_insert_default();
-        self.ecn.get_or_insert(false);
         self.dscp = self.dscp.filter(|dscp| *dscp != Dscp::default());
         check_span(&key("rtt"), *self.rtt.get_or_insert(rtt), Duration::ZERO, Duration::from_secs(1000))?;
         self.resolve_times(&key, count, whole)?;
@@ -257,9 +258,15 @@ impl Traffic {
     }
 
     fn resolve_tcp(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
-        let cc = self.cc.get_or_insert_with(|| Config::default().cc.name().to_string());
-        if Cc::from_name(cc).is_none() {
-            return unknown(&key("cc"), cc, Cc::ALL.iter().map(|cc| cc.name()));
+        let asked = self.cc.get_or_insert_with(|| CcLine::from(Config::default().cc).to_string());
+        let line = CcLine::parse(asked).map_err(|message| ScenarioError::new(key("cc"), message))?;
+        *asked = line.to_string();
+        let (default, accepted) = ecn_of(line.cc);
+        let ecn = *self.ecn.get_or_insert(EcnAsked(default));
+        if !accepted.contains(&ecn.0) {
+            let accepted: Vec<String> = accepted.iter().map(|mode| EcnAsked(*mode).to_string()).collect();
+            let found = format!("{ecn} with cc {:?}, which needs marks", line.cc.name());
+            return refuse(&key("ecn"), found, &accepted.join(" or "));
         }
         let stack = self.stack.get_or_insert_with(|| Stack::default().name().to_string());
         if Stack::from_name(stack).is_none() {
@@ -269,6 +276,10 @@ impl Traffic {
     }
 
     fn resolve_datagrams(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
+        let ecn = *self.ecn.get_or_insert_default();
+        if ecn.0 == EcnMode::Accurate {
+            return refuse(&key("ecn"), ecn, "false or true: datagrams have no feedback");
+        }
         // 98 bytes is what `ping` sends on Ethernet by default.
         let default = if self.kind == Kind::Ping { 98 } else { FRAME_BYTES.into() };
         let size = *self.packet_size.get_or_insert(default);
@@ -288,6 +299,15 @@ impl Traffic {
             Some(_) => Ok(()),
             None => Err(ScenarioError::new(key("rate"), "missing; accepted: a rate such as \"10mbit\"")),
         }
+    }
+}
+
+/// The ECN feedback that a congestion control has by default, and those with which it is itself.
+fn ecn_of(cc: Cc) -> (EcnMode, &'static [EcnMode]) {
+    match cc.ecn_use() {
+        EcnUse::Classic => (EcnMode::Off, &[EcnMode::Off, EcnMode::Classic, EcnMode::Accurate]),
+        EcnUse::Dctcp => (EcnMode::Classic, &[EcnMode::Classic, EcnMode::Accurate]),
+        EcnUse::L4s => (EcnMode::Accurate, &[EcnMode::Accurate]),
     }
 }
 

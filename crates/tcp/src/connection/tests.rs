@@ -5,6 +5,7 @@ fn at(ms: u64) -> Instant {
 }
 
 fn config(ecn: bool) -> Config {
+    let ecn = if ecn { EcnMode::Classic } else { EcnMode::Off };
     Config { ecn, ..Config::default() }
 }
 
