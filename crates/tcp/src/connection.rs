@@ -111,6 +111,16 @@ impl Connection {
         self.sender.close();
     }
 
+    /// The application takes nothing until [`resume`](Self::resume): what arrives waits, and the window closes.
+    pub fn pause(&mut self) {
+        self.receiver.pause();
+    }
+
+    /// The application takes all that waits, and from now on what comes.
+    pub fn resume(&mut self, now: Instant) {
+        self.receiver.resume(now);
+    }
+
     /// Takes a segment from the wire.
     #[inline]
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) -> Handled {
@@ -121,12 +131,13 @@ impl Connection {
             }
         }
         self.receiver.on_timestamp(segment);
-        if segment.ecn == Ecn::Ce && segment.seq_len() == 0 {
-            self.receiver.on_marked_ack();
-        }
         let rtt = self.sender.on_ack(now, segment);
-        let newly_delivered_bytes =
-            if segment.seq_len() > 0 { self.receiver.on_data(now, segment, self.sender.rtt()) } else { 0 };
+        let newly_delivered_bytes = if segment.seq_len() > 0 {
+            self.receiver.on_data(now, segment, self.sender.rtt())
+        } else {
+            self.receiver.on_bare(now, segment);
+            0
+        };
         Handled { rtt, newly_delivered_bytes }
     }
 
@@ -140,7 +151,7 @@ impl Connection {
                 self.sender.take_syn(segment);
                 self.ecn = self.ecn.answer(flags);
                 self.syn_ecn = segment.ecn;
-                self.receiver.open(segment.seq + 1, segment.tsval, self.echo(false));
+                self.receiver.open(now, segment.seq + 1, segment.tsval, self.echo(false));
                 self.phase = Phase::SynReceived;
                 self.syn_due = true;
             }
@@ -153,7 +164,7 @@ impl Connection {
                 self.sender.take_syn(segment);
                 self.ecn = self.ecn.agreed(flags);
                 self.syn_ecn = segment.ecn;
-                self.receiver.open(segment.seq + 1, segment.tsval, self.echo(true));
+                self.receiver.open(now, segment.seq + 1, segment.tsval, self.echo(true));
                 self.establish(now, segment, Phase::AckDue);
             }
             Phase::SynReceived if flags.contains(Flags::ACK) && segment.ack > self.initial => {
@@ -263,7 +274,7 @@ impl Connection {
             self.sender.stats.timeouts += 1;
         }
         self.sender.on_timeout(now);
-        self.receiver.on_timeout(now);
+        self.receiver.on_timeout(now, self.sender.rtt().rto());
     }
 
     /// Whether the handshake is over.

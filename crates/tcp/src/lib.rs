@@ -55,13 +55,14 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod autotuning;
 mod cc;
 mod config;
 mod connection;
+mod delack;
 mod ecn;
 mod offload;
 mod prr;
+mod receive_window;
 mod receiver;
 mod rtt;
 mod scoreboard;
