@@ -133,15 +133,22 @@ enum EchoKind {
     Accurate,
 }
 
-/// What a receiver does about an arrival's marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Urgency {
-    /// Nothing beside what it does anyway.
-    None,
-    /// Acknowledge a few segments at once: the sender's window may be too small for a second one to come.
-    Quick,
+/// What a receiver does about an arrival's marks, beside what it does anyway.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Urgency {
     /// Acknowledge now.
-    Now,
+    pub(crate) now: bool,
+    /// Acknowledge a few segments at once: the sender's window may be too small for a second one to come.
+    pub(crate) quick: bool,
+}
+
+impl Urgency {
+    const NONE: Self = Self { now: false, quick: false };
+    const NOW: Self = Self { now: true, quick: false };
+
+    fn now_if(now: bool) -> Self {
+        Self { now, ..Self::NONE }
+    }
 }
 
 impl Echo {
@@ -185,7 +192,7 @@ impl Echo {
     pub(crate) fn on_data(&mut self, segment: &Segment, in_order: SeqNumber, unacked: bool) -> Urgency {
         let ce = segment.ecn == Ecn::Ce;
         match self.kind {
-            EchoKind::Off => Urgency::None,
+            EchoKind::Off => Urgency::NONE,
             EchoKind::Classic => self.on_classic(segment),
             EchoKind::Dctcp => {
                 // RFC 8257, 3.2: the state changes, and an ACK tells at once. What waits for an ACK is told first, with
@@ -195,31 +202,31 @@ impl Echo {
                 }
                 self.ce = ce;
                 self.flags = Flags::ECE.when(ce);
-                Urgency::Now
+                Urgency::NOW
             }
             EchoKind::Accurate => {
                 let change = ce && !self.ce;
                 self.ce = ce;
                 if !ce {
-                    return Urgency::None;
+                    return Urgency::NONE;
                 }
                 self.count();
                 // RFC 9768, 3.2.2.5.1: change-triggered, and every second mark while data waits for an ACK.
-                if change || self.untold >= 2 { Urgency::Now } else { Urgency::None }
+                Urgency::now_if(change || self.untold >= 2)
             }
         }
     }
 
     /// RFC 3168, 6.1.3: CE starts the echo, CWR stops it; where both come together, the mark is the newer news.
     fn on_classic(&mut self, segment: &Segment) -> Urgency {
-        let mut urgency = Urgency::None;
+        let mut urgency = Urgency::NONE;
         if segment.flags.contains(Flags::CWR) {
             self.flags = Flags::NONE;
-            urgency = Urgency::Now;
+            urgency.now = true;
         }
         if segment.ecn == Ecn::Ce && self.flags == Flags::NONE {
             self.flags = Flags::ECE;
-            urgency = if urgency == Urgency::Now { urgency } else { Urgency::Quick };
+            urgency.quick = true;
         }
         urgency
     }
@@ -229,11 +236,11 @@ impl Echo {
     #[cold]
     pub(crate) fn on_marked_ack(&mut self) -> Urgency {
         if self.kind != EchoKind::Accurate {
-            return Urgency::None;
+            return Urgency::NONE;
         }
         self.ce = true;
         self.count();
-        if self.untold >= 3 { Urgency::Now } else { Urgency::None }
+        Urgency::now_if(self.untold >= 3)
     }
 
     fn count(&mut self) {

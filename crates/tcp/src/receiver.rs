@@ -4,7 +4,7 @@
 //! functions marked cold.
 
 use crate::delack::{Arrived, DelayedAck, QUICK_ACKS};
-use crate::ecn::{Echo, Urgency};
+use crate::ecn::Echo;
 use crate::receive_window::{OPTIONS, ReceiveWindow};
 use crate::rtt::RttEstimator;
 use crate::segment::{SynOptions, timestamp};
@@ -167,7 +167,7 @@ impl Receiver {
     /// are (RFC 9293, 3.10.7.4).
     #[inline]
     pub(crate) fn on_bare(&mut self, now: Instant, segment: &Segment) {
-        if segment.ecn == Ecn::Ce && self.echo.on_marked_ack() == Urgency::Now {
+        if segment.ecn == Ecn::Ce && self.echo.on_marked_ack().now {
             self.delack.demand();
         }
         if segment.seq < self.last_ack
@@ -196,10 +196,12 @@ impl Receiver {
     #[cold]
     fn on_ecn(&mut self, segment: &Segment) {
         let waits = self.unacked > 0 && !self.delack.is_due();
-        match self.echo.on_data(segment, self.nxt, waits) {
-            Urgency::None => {}
-            Urgency::Quick => self.delack.on_trouble(2, self.window.left(self.nxt)),
-            Urgency::Now => self.delack.demand(),
+        let urgency = self.echo.on_data(segment, self.nxt, waits);
+        if urgency.now {
+            self.delack.demand();
+        }
+        if urgency.quick {
+            self.delack.on_trouble(2, self.window.left(self.nxt));
         }
     }
 

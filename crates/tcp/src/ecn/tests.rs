@@ -57,7 +57,7 @@ fn feed(echo: &mut Echo, marks: &[Ecn]) -> Vec<(Urgency, Flags)> {
     let take = |&ecn: &Ecn| {
         let segment = data(ecn);
         let urgency =
-            if echo.concerns(&segment) { echo.on_data(&segment, SeqNumber(9), false) } else { Urgency::None };
+            if echo.concerns(&segment) { echo.on_data(&segment, SeqNumber(9), false) } else { Urgency::NONE };
         (urgency, echo.flags())
     };
     marks.iter().map(take).collect()
@@ -68,7 +68,7 @@ fn feed(echo: &mut Echo, marks: &[Ecn]) -> Vec<(Urgency, Flags)> {
 fn dctcp_echoes_the_last_packet_and_tells_each_change() {
     let mut echo = Echo::new(Classic, EcnUse::Dctcp, Ecn::Ect0, false);
     let told = feed(&mut echo, &[Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ect0]);
-    let (none, now) = (Urgency::None, Urgency::Now);
+    let (none, now) = (Urgency::NONE, Urgency::NOW);
     assert_eq!(told, [(none, NO), (now, E), (none, E), (now, NO), (none, NO)]);
     assert!(!echo.owes());
 }
@@ -77,7 +77,7 @@ fn dctcp_echoes_the_last_packet_and_tells_each_change() {
 #[test]
 fn dctcp_tells_what_waited_before_what_changed() {
     let mut echo = Echo::new(Classic, EcnUse::Dctcp, Ecn::Ect0, false);
-    assert_eq!(echo.on_data(&data(Ecn::Ce), SeqNumber(2000), true), Urgency::Now);
+    assert_eq!(echo.on_data(&data(Ecn::Ce), SeqNumber(2000), true), Urgency::NOW);
     assert_eq!((echo.take_owed(), echo.flags()), (Some((SeqNumber(2000), NO)), E));
     assert!(echo.take_owed().is_none());
 }
@@ -88,7 +88,7 @@ fn dctcp_tells_what_waited_before_what_changed() {
 fn the_accurate_echo_counts_modulo_eight() {
     let mut echo = Echo::new(Accurate, EcnUse::Classic, Ecn::NotEct, true);
     assert_eq!(echo.flags(), A | E);
-    let (none, now) = (Urgency::None, Urgency::Now);
+    let (none, now) = (Urgency::NONE, Urgency::NOW);
     let told = feed(&mut echo, &[Ecn::Ect1, Ecn::Ce]);
     assert_eq!(told, [(none, A | E), (now, A | W)]);
     echo.on_told();
@@ -104,7 +104,7 @@ fn a_marked_syn_ack_counts_once_and_marked_acks_are_told_every_third() {
     let mut echo = Echo::new(Accurate, EcnUse::Classic, Ecn::Ce, false);
     assert_eq!(echo.flags(), A | E);
     let told: Vec<_> = (0..3).map(|_| echo.on_marked_ack()).collect();
-    assert_eq!((told, echo.flags()), (std::vec![Urgency::None, Urgency::None, Urgency::Now], NO));
+    assert_eq!((told, echo.flags()), (std::vec![Urgency::NONE, Urgency::NONE, Urgency::NOW], NO));
 }
 
 /// RFC 9768, 3.2.2.2: the difference to the counter as last heard, modulo 8.
