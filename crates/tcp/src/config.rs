@@ -1,6 +1,6 @@
 //! What an endpoint is told once.
 
-use crate::{Cc, CcOptions, EcnMode, SeqNumber};
+use crate::{Cc, CcLine, CcOptions, EcnMode, SeqNumber};
 
 /// "No threshold yet": slow start ends at the first congestion, or when HyStart says so.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
@@ -77,6 +77,14 @@ pub struct Config {
     pub receive_window: u32,
     /// Sequence number of the SYN; fixed, because nobody attacks a simulation.
     pub initial_sequence: SeqNumber,
+}
+
+impl Config {
+    /// Congestion control as a line.
+    #[must_use]
+    pub fn cc_line(&self) -> CcLine {
+        CcLine { cc: self.cc, options: self.cc_options }
+    }
 }
 
 impl Default for Config {

@@ -1,6 +1,6 @@
 //! Explicit congestion notification, as a scenario asks for it: `false`, `true`, or `"accecn"`.
 
-use goodqueue_tcp::EcnMode;
+use goodqueue_tcp::{Cc, EcnMode, EcnUse};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -8,6 +8,31 @@ use std::fmt;
 /// Whether packets are ECN-capable, and for TCP with which feedback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EcnAsked(pub EcnMode);
+
+impl EcnAsked {
+    /// What a congestion control has where nothing is said.
+    pub(super) fn default_of(cc: Cc) -> Self {
+        Self(match cc.ecn_use() {
+            EcnUse::Classic => EcnMode::Off,
+            EcnUse::Dctcp => EcnMode::Classic,
+            EcnUse::L4s => EcnMode::Accurate,
+        })
+    }
+
+    /// Whether `cc` is itself with it: one that lives by marks is another without them.
+    pub(super) fn check(self, cc: Cc) -> Result<(), String> {
+        let accepted: &[EcnMode] = match cc.ecn_use() {
+            EcnUse::Classic => return Ok(()),
+            EcnUse::Dctcp => &[EcnMode::Classic, EcnMode::Accurate],
+            EcnUse::L4s => &[EcnMode::Accurate],
+        };
+        if accepted.contains(&self.0) {
+            return Ok(());
+        }
+        let accepted: Vec<String> = accepted.iter().map(|mode| Self(*mode).to_string()).collect();
+        Err(format!("found {self}; accepted with cc {:?}: {}", cc.name(), accepted.join(" or ")))
+    }
+}
 
 const ACCEPTED: &str = "false, true or \"accecn\"";
 

@@ -16,8 +16,8 @@ use goodqueue_units::{Duration, Instant};
 /// β = 0.7 (section 4.6) as a fraction of `SCALE`.
 const BETA: u64 = 717;
 const SCALE: u64 = 1024;
-/// RFC 8511, section 3: beta_ecn = 0.85, as such a fraction.
-const BETA_ECN: u64 = 870;
+/// RFC 8511, section 3.1: beta_ecn = 0.85, in hundredths.
+const BETA_ECN: u64 = 85;
 /// C = 0.4 (section 5) in 1/1024 segments per second cubed.
 const C: u64 = 410;
 /// Fraction bits of C (10) and of a time cubed (3 × 10).
@@ -136,8 +136,9 @@ impl CongestionControl for Cubic {
         } else {
             cwnd
         };
-        let beta = if self.abe && congestion.cause == Cause::Ecn { BETA_ECN } else { BETA };
-        ((u64::from(cwnd) * beta / SCALE) as u32).max(2)
+        let (beta, scale) =
+            if self.abe && congestion.cause == Cause::Ecn { (BETA_ECN, 100) } else { (BETA, SCALE) };
+        ((u64::from(cwnd) * beta / scale) as u32).max(2)
     }
 
     /// Section 4.8: what comes after a timeout knows nothing of before.

@@ -41,7 +41,7 @@ impl CongestionControl for Reno {
         }
     }
 
-    /// Equation 4, of the window rather than of what is in flight, as Linux has it; at marks, RFC 8511, section 3:
+    /// Equation 4, of the window rather than of what is in flight, as Linux has it; at marks, RFC 8511, section 3.1:
     /// beta_ecn = 0.8.
     fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
         if let Some(hystart) = &mut self.hystart {

@@ -171,12 +171,12 @@ fn hystart_ends_slow_start_at_the_window_it_has() {
     assert_eq!((w.ssthresh, c.delay_min), (16, Duration::from_millis(50)));
 }
 
-/// RFC 8511, section 3: 0.85 at marks, 0.7 at losses as before. 870 / 1024 of 1000 is 849.6.
+/// RFC 8511, section 3.1: 0.85 at marks, 0.7 at losses as before.
 #[test]
 fn with_abe_marks_take_less_than_losses() {
     for (abe, cause, kept) in [
         (false, Cause::Ecn, 700),
-        (true, Cause::Ecn, 849),
+        (true, Cause::Ecn, 850),
         (true, Cause::Loss, 700),
         (true, Cause::Timeout, 700),
     ] {
