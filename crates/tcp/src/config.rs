@@ -1,6 +1,6 @@
 //! What an endpoint is told once.
 
-use crate::{Cc, SeqNumber};
+use crate::{Cc, CcLine, CcOptions, EcnMode, SeqNumber};
 
 /// "No threshold yet": slow start ends at the first congestion, or when HyStart says so.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
@@ -48,10 +48,12 @@ impl Stack {
 pub struct Config {
     /// Congestion control.
     pub cc: Cc,
+    /// Its words.
+    pub cc_options: CcOptions,
     /// Which TCP.
     pub stack: Stack,
-    /// Ask for, or agree to, ECN (RFC 3168).
-    pub ecn: bool,
+    /// The ECN feedback to ask for, or to agree to.
+    pub ecn: EcnMode,
     /// Payload bytes of a full segment; 1448 fills a 1514 byte Ethernet frame with timestamps on.
     pub mss: u16,
     /// First congestion window in segments (RFC 6928).
@@ -65,12 +67,21 @@ pub struct Config {
     pub initial_sequence: SeqNumber,
 }
 
+impl Config {
+    /// Congestion control as a line.
+    #[must_use]
+    pub fn cc_line(&self) -> CcLine {
+        CcLine { cc: self.cc, options: self.cc_options }
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
             cc: Cc::Cubic,
+            cc_options: CcOptions::default(),
             stack: Stack::default(),
-            ecn: false,
+            ecn: EcnMode::Off,
             mss: 1448,
             initial_window: 10,
             initial_ssthresh: INFINITE_SSTHRESH,

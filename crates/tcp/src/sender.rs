@@ -4,6 +4,7 @@ mod recovery;
 mod timers;
 
 use crate::cc::{Ack, AnyCc};
+use crate::ecn::{EcnMode, Feedback};
 use crate::offload::Offload;
 use crate::prr::Prr;
 use crate::rack::Rack;
@@ -50,7 +51,7 @@ pub(crate) struct Sender {
     cc: AnyCc,
     state: CongestionState,
     end: End,
-    ecn: bool,
+    feedback: Feedback,
     /// The next new segment says CWR (RFC 3168, 6.1.2).
     cwr_due: bool,
     offload: Offload,
@@ -101,7 +102,7 @@ impl Sender {
             cc: AnyCc::new(config),
             state: CongestionState::Open,
             end: End::Open,
-            ecn: false,
+            feedback: Feedback::OFF,
             cwr_due: false,
             offload: Offload::default(),
             mss: config.mss.max(1),
@@ -150,7 +151,7 @@ impl Sender {
         rtt: Option<Duration>,
         syns_lost: u32,
         segment: &Segment,
-        ecn: bool,
+        ecn: EcnMode,
     ) {
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt, rtt, self.board.una(), self.board.nxt());
@@ -163,7 +164,9 @@ impl Sender {
         self.peer_window = self.window_of(segment);
         self.window_seq = segment.seq;
         self.mss = u32::from(self.mss).min(self.peer_window.max(1)) as u16; // the receiver may hold less than a segment
-        self.ecn = ecn;
+        let bare = segment.seq_len() == 0 && segment.sack_len == 0;
+        self.feedback = Feedback::new(ecn, bare.then_some(segment.flags));
+        self.cc.on_ecn_agreed(self.feedback.mode());
         self.last_sent = now;
         self.usage.on_window(now);
         self.cc.on_open(now, &mut self.window);
@@ -194,7 +197,8 @@ impl Sender {
         self.end == End::FinSent && self.board.packets_out() == 0
     }
 
-    /// The next segment of data to go out now: lost ones first, the lowest first, then new ones.
+    /// The next segment of data to go out now: lost ones first, the lowest first, then new ones. Whether it is new data,
+    /// which classic ECN marks and nothing else (RFC 3168, 6.1.4 and 6.1.5), comes last.
     #[inline]
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
         if self.due != Due::Nothing {
@@ -212,7 +216,7 @@ impl Sender {
         self.cwr_due &= !cwr;
         let more = self.board.in_flight() < self.window.cwnd && self.has_new();
         let push = self.offload.on_sent(more, &self.window, self.rtt.srtt());
-        Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), self.ecn && chunk.len > 0))
+        Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
     }
 
     /// The window is full: that holds everything but FIN with what is left, as nothing can follow it.
@@ -222,7 +226,7 @@ impl Sender {
             return None;
         }
         let chunk = self.send_new(now)?;
-        Some((chunk, Flags::NONE, self.ecn && chunk.len > 0))
+        Some((chunk, Flags::NONE, chunk.len > 0))
     }
 
     #[inline]
@@ -342,7 +346,7 @@ impl Sender {
             // must be answered.
             let len = self.unsent.min(self.mss.into()).min(self.room().into()) as u16;
             if len > 0 {
-                return Some((self.send_len(now, len), Flags::NONE, self.ecn));
+                return Some((self.send_len(now, len), Flags::NONE, true));
             }
             let seq = self.board.una() - 1;
             return Some((Chunk { seq, len: 0, fin: false }, Flags::NONE, false));
@@ -358,7 +362,7 @@ impl Sender {
         self.stats.tlp_probes += 1;
         self.tail.begin(self.board.nxt(), resent);
         self.set_timer(Timer::Rto, now + self.rtt.rto());
-        Some((chunk, Flags::NONE, self.ecn && !resent && chunk.len > 0))
+        Some((chunk, Flags::NONE, !resent && chunk.len > 0))
     }
 
     #[inline]
@@ -405,7 +409,6 @@ impl Sender {
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         let (ack, una) = (segment.ack, self.board.una());
-        let ece = self.ecn && segment.flags.contains(Flags::ECE);
         let advances = ack > una;
         if ack > self.board.nxt() {
             return None; // of what was never sent (RFC 9293, 3.10.7.4)
@@ -414,7 +417,7 @@ impl Sender {
         if ack >= una {
             self.take_window(segment, advances);
         }
-        if !advances && segment.sack_len == 0 && !ece {
+        if !advances && segment.sack_len == 0 && !self.feedback.is_news(segment.flags, 0) {
             if self.tail.is_pending() || self.timer == Timer::Window {
                 self.on_plain_ack(now, segment.seq_len() == 0 && window == self.peer_window);
             }
@@ -433,6 +436,12 @@ impl Sender {
             self.timeouts = 0;
         }
         let rtt = self.sample_rtt(&delivery, advances);
+        let marked = if self.feedback.is_news(segment.flags, delivery.segments) {
+            self.feedback.read(segment.flags, delivery.segments)
+        } else {
+            None
+        };
+        let ece = marked.is_some();
         let mut ack = Ack {
             now,
             segments: delivery.segments,
@@ -443,7 +452,8 @@ impl Sender {
             is_cwnd_limited: self.usage.is_cwnd_limited(&self.window),
             prior_in_flight,
             in_flight: self.board.in_flight(),
-            marked: if ece { delivery.segments } else { 0 },
+            marked: marked.unwrap_or(0),
+            clock_ms: segment.tsval.wrapping_sub(segment.tsecr),
             state: self.state,
         };
         self.cc.on_delivered(&ack, &mut self.window);
@@ -493,6 +503,11 @@ impl Sender {
         let rtt = echo_rtt(delivery.now(), delivery.tsecr)?;
         self.rtt.sample(rtt, rtt, self.board.una(), self.board.nxt());
         Some(rtt)
+    }
+
+    /// The ECN feedback that it reads.
+    pub(crate) fn ecn(&self) -> EcnMode {
+        self.feedback.mode()
     }
 
     pub(crate) fn state(&self) -> CongestionState {

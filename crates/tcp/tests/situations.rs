@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Pair, Path};
-use goodqueue_tcp::{Cc, Config, CongestionState, SeqNumber, Stack};
+use goodqueue_tcp::{Cc, Config, CongestionState, EcnMode, SeqNumber, Stack};
 use goodqueue_units::{Duration, Ecn};
 
 const MSS: u64 = 1448;
@@ -155,7 +155,7 @@ fn lost_syn_and_lost_syn_ack_cost_a_second_each() {
 /// Wrong would be: a retransmission, a second reduction by the ECEs that follow the first, no CWR (then ECE never ends).
 #[test]
 fn a_mark_reduces_once_and_loses_nothing() {
-    let mut pair = upload(Config { ecn: true, ..reno() }, 300, Path::default());
+    let mut pair = upload(Config { ecn: EcnMode::Classic, ..reno() }, 300, Path::default());
     pair.up.mark_data = [35, 36, 40].into();
     finish(&mut pair, 300 * MSS);
     let stats = pair.client.stats();

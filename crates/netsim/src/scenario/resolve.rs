@@ -1,13 +1,14 @@
 //! Reading a scenario: defaults filled in, contradictions refused, each with its key.
 
 use super::{
-    Bottleneck, Buffer, Direction, Dscp, RateText, Scenario, ScenarioError, Series, Size, Span, Traffic,
+    Bottleneck, Buffer, Direction, Dscp, EcnAsked, RateText, Scenario, ScenarioError, Series, Size, Span,
+    Traffic,
 };
 use crate::foreign::is_foreign;
 use crate::traffic::Kind;
 use goodqueue_qdisc::param::{Unit, Value};
 use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain, registry};
-use goodqueue_tcp::{Cc, Config, Stack};
+use goodqueue_tcp::{CcLine, Config, EcnMode, Stack};
 use goodqueue_units::{Duration, Rate, parse};
 
 /// Bytes of a full frame: MSS 1448, timestamps, IPv4, Ethernet.
@@ -209,7 +210,6 @@ impl Traffic {
             return refuse(&key("count"), count, &format!("1 to {MOST_FLOWS}"));
         }
         self.direction.get_or_insert_default();
-        self.ecn.get_or_insert(false);
         self.dscp = self.dscp.filter(|dscp| *dscp != Dscp::default());
         check_span(&key("rtt"), *self.rtt.get_or_insert(rtt), Duration::ZERO, Duration::from_secs(1000))?;
         self.resolve_times(&key, count, whole)?;
@@ -271,10 +271,11 @@ impl Traffic {
     }
 
     fn resolve_tcp(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
-        let cc = self.cc.get_or_insert_with(|| Config::default().cc.name().to_string());
-        if Cc::from_name(cc).is_none() {
-            return unknown(&key("cc"), cc, Cc::ALL.iter().map(|cc| cc.name()));
-        }
+        let asked = self.cc.get_or_insert_with(|| CcLine::from(Config::default().cc).to_string());
+        let line = CcLine::parse(asked).map_err(|message| ScenarioError::new(key("cc"), message))?;
+        *asked = line.to_string();
+        let ecn = self.ecn.get_or_insert(EcnAsked::default_of(line.cc));
+        ecn.check(line.cc).map_err(|message| ScenarioError::new(key("ecn"), message))?;
         let stack = self.stack.get_or_insert_with(|| Stack::default().name().to_string());
         if Stack::from_name(stack).is_none() {
             return unknown(&key("stack"), stack, Stack::ALL.iter().map(|stack| stack.name()));
@@ -283,6 +284,10 @@ impl Traffic {
     }
 
     fn resolve_datagrams(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
+        let ecn = *self.ecn.get_or_insert_default();
+        if ecn.0 == EcnMode::Accurate {
+            return refuse(&key("ecn"), ecn, "false or true: datagrams have no feedback");
+        }
         // 98 bytes is what `ping` sends on Ethernet by default.
         let default = if self.kind == Kind::Ping { 98 } else { FRAME_BYTES.into() };
         let size = *self.packet_size.get_or_insert(default);

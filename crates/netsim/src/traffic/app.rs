@@ -13,7 +13,7 @@ use crate::probe::delay::FlowDelays;
 use crate::record::AppResult;
 use crate::scenario::Direction;
 use crate::sockets::{Socket, SocketId, Sockets};
-use goodqueue_tcp::{Config, Connection, Segment};
+use goodqueue_tcp::{CcLine, Config, Connection, Segment};
 use goodqueue_units::{Instant, Stream as Random};
 
 /// What an application does. Ends are [`USER`](crate::sockets::USER) and [`REMOTE`](crate::sockets::REMOTE): it plays both.
@@ -169,8 +169,8 @@ impl App {
     }
 
     /// Congestion control of its connections.
-    pub(crate) fn cc(&self) -> &'static str {
-        self.desk.config.cc.name()
+    pub(crate) fn cc(&self) -> CcLine {
+        self.desk.config.cc_line()
     }
 
     /// When its timer is to fire, given when the flow stops.

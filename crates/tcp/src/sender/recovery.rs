@@ -1,7 +1,7 @@
 //! What an ACK means when not all is well: losses, reordering, ECN, and reductions that prove needless.
 
 use super::{CongestionState, Sender};
-use crate::cc::Congestion;
+use crate::cc::{Cause, Congestion};
 use crate::era::Detection;
 use crate::prr::Prr;
 use crate::rack::DUP_THRESH;
@@ -117,7 +117,7 @@ impl Sender {
             self.begin_recovery(delivery, ece);
         } else if ece && self.state != CongestionState::Cwr {
             self.undo.end();
-            self.begin_reduction(delivery);
+            self.begin_reduction(delivery, Cause::Ecn);
             self.enter(CongestionState::Cwr);
             self.stats.ecn_reductions += 1;
         } else if self.state != CongestionState::Cwr {
@@ -329,7 +329,7 @@ impl Sender {
         let prior = (!reducing && !ece).then(|| self.prior());
         self.begin_undo(prior);
         if !reducing {
-            self.begin_reduction(delivery);
+            self.begin_reduction(delivery, Cause::Loss);
         }
         self.enter(CongestionState::Recovery);
         self.stats.fast_recoveries += 1;
@@ -340,7 +340,7 @@ impl Sender {
         self.undo.begin(self.board.una(), prior, resent);
     }
 
-    fn begin_reduction(&mut self, delivery: &Delivery) {
+    fn begin_reduction(&mut self, delivery: &Delivery, cause: Cause) {
         self.high_seq = self.board.nxt();
         self.tail.end();
         let prr_from_flight = self.window.stack.era().prr_from_flight;
@@ -348,14 +348,14 @@ impl Sender {
         let flight = self.board.packets_out() - self.board.sacked_out() + delivery.segments;
         self.prr = Prr::new(if prr_from_flight { flight } else { self.window.cwnd });
         self.window.counted = 0;
-        self.set_ssthresh(delivery.now());
-        self.cwr_due = self.ecn;
+        self.set_ssthresh(delivery.now(), cause);
+        self.cwr_due = self.feedback.confirms();
     }
 
-    fn set_ssthresh(&mut self, now: Instant) {
+    fn set_ssthresh(&mut self, now: Instant, cause: Cause) {
         let from_flight = self.window.stack.era().reduces_from_flight;
         let cwnd = if from_flight { self.board.packets_out() } else { self.window.cwnd };
-        self.window.ssthresh = self.cc.ssthresh(&Congestion { now, cwnd });
+        self.window.ssthresh = self.cc.ssthresh(&Congestion { now, cwnd, cause });
     }
 
     #[cold]
@@ -376,7 +376,7 @@ impl Sender {
         {
             // Section 7.4.2: it was a loss, and there is nothing left to recover: one reduction.
             self.undo.end();
-            self.begin_reduction(&Delivery::new(now, self.rtt.min()));
+            self.begin_reduction(&Delivery::new(now, self.rtt.min()), Cause::Loss);
             self.enter(CongestionState::Cwr);
             self.window.cwnd = self.window.ssthresh;
             self.keep_open();
@@ -398,7 +398,7 @@ impl Sender {
         let prior = self.prior();
         self.stats.lost += u64::from(self.board.lose_all(now, era.timeout_spares_recent));
         if first_of_window {
-            self.set_ssthresh(now);
+            self.set_ssthresh(now, Cause::Timeout);
             if calm {
                 self.undo.forget_stamp();
             }
@@ -410,7 +410,7 @@ impl Sender {
         self.cc.on_rto();
         self.window.cwnd = self.board.in_flight() + 1;
         self.window.counted = 0;
-        self.cwr_due = self.ecn;
+        self.cwr_due = self.feedback.confirms();
         self.high_seq = self.board.nxt();
         self.tail.end();
         self.frto = may_be_needless.then_some(now);

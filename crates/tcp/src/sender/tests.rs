@@ -330,7 +330,7 @@ fn the_timer_restarts_with_progress_and_stops_when_nothing_is_out() {
 /// RFC 3168, 6.1.2: one reduction a window of data, CWR on the first new segment, retransmissions not ECT.
 #[test]
 fn an_ecn_echo_reduces_once_a_window() {
-    let mut s = sender(&Config { ecn: true, ..config(10) }, 1000);
+    let mut s = sender(&Config { ecn: EcnMode::Classic, ..config(10) }, 1000);
     transmit(&mut s, 0);
     ack(&mut s, 100, 1, &[], Flags::ECE);
     assert_eq!((s.state, s.window.ssthresh, s.stats.ecn_reductions), (CongestionState::Cwr, 5, 1));
@@ -350,7 +350,7 @@ fn an_ecn_echo_reduces_once_a_window() {
 
 #[test]
 fn a_loss_while_ecn_reduces_is_repaired_without_a_second_reduction() {
-    let mut s = sender(&Config { ecn: true, ..config(10) }, 1000);
+    let mut s = sender(&Config { ecn: EcnMode::Classic, ..config(10) }, 1000);
     transmit(&mut s, 0);
     ack(&mut s, 100, 1, &[], Flags::ECE);
     ack(&mut s, 101, 1, &[(2, 5)], Flags::ECE);
@@ -373,7 +373,7 @@ fn an_application_that_does_not_fill_the_window_does_not_grow_it() {
 #[test]
 fn the_receive_window_is_honoured() {
     let mut s = Sender::new(&config(10), SeqNumber(1));
-    s.open(at(0), None, 0, &Segment { window: 3500, ..WIDE }, false);
+    s.open(at(0), None, 0, &Segment { window: 3500, ..WIDE }, EcnMode::Off);
     s.write(1 << 20);
     assert_eq!(transmit(&mut s, 0).0, [0, 1, 2]);
 }
@@ -389,9 +389,9 @@ fn an_ack_of_what_was_never_sent_is_ignored() {
 #[test]
 fn two_lost_syns_cost_the_initial_window() {
     let mut s = Sender::new(&config(10), SeqNumber(1));
-    s.open(at(0), None, 1, &WIDE, false);
+    s.open(at(0), None, 1, &WIDE, EcnMode::Off);
     assert_eq!(s.window.cwnd, 10);
-    s.open(at(0), None, 2, &WIDE, false);
+    s.open(at(0), None, 2, &WIDE, EcnMode::Off);
     assert_eq!(s.window.cwnd, 1);
 }
 

@@ -74,7 +74,7 @@ fn a_dsack_of_every_retransmission_undoes_within_and_after_recovery() {
 /// Wrong would be to give back a window that a queue has asked to be reduced.
 #[test]
 fn what_ecn_reduced_is_not_undone() {
-    let mut s = sender(&Config { ecn: true, ..config(10) }, 1000);
+    let mut s = sender(&Config { ecn: crate::EcnMode::Classic, ..config(10) }, 1000);
     transmit(&mut s, 0);
     sacked(&mut s, 100, 0, &[(1, 4)]);
     transmit(&mut s, 100);
