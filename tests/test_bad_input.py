@@ -17,6 +17,7 @@ FILES = {
     "nan.toml": TOML.replace('"4s"', "nan").encode(),
     "key.toml": b"botleneck = 1\n" + TOML.encode(),
     "short.toml": b'duration = "4s"\n',
+    "no-request.toml": TOML.replace('"ping"', '"rr"\nresponse = "1kB"').encode(),
     "contradiction.toml": (TOML + 'cc = "cubic"\n').encode(),
 }
 
@@ -60,8 +61,11 @@ TABLE = [
     ("compare codel --seeds 99999", '--seeds: found "99999"; accepted: a whole number from 1 to 10000'),
     ("compare codel --flows 0", '--flows: found "0"; accepted: a whole number from 1'),
     ("compare codel --flows 999999", "--flows: found 999999; accepted: 1 to"),
-    ("compare codel --traffic telepathy", '--traffic: found "telepathy"; accepted: bulk, cbr, ping'),
-    ("compare codel --traffic rrul", '--traffic: found "rrul"; accepted: bulk, cbr, ping'),
+    (
+        "compare codel --traffic telepathy",
+        '--traffic: found "telepathy"; accepted: bulk, transfer, rr, stream, cbr',
+    ),
+    ("compare codel --traffic rrul", '--traffic: found "rrul"; accepted: bulk, transfer, rr, stream, cbr'),
     ("compare codel --traffic bulk:2:3", '--traffic: found "bulk:2:3", a second count; accepted: one'),
     ("compare codel --traffic bulk:up:down", '--traffic: found "bulk:up:down", a second direction; accepted: one'),
     ("compare codel --traffic cbr:1mbit:2mbit", '--traffic: found "cbr:1mbit:2mbit", a second rate; accepted: one'),
@@ -81,6 +85,20 @@ TABLE = [
     ("compare codel --seeds 0", '--seeds: found "0"; accepted: a whole number from 1 to 10000'),
     ("study schwardmann2014 --seeds 0", '--seeds: found "0"; accepted: a whole number from 1 to 10000'),
     ("compare codel --traffic cbr", '--traffic: found "cbr", a source without a rate; accepted: cbr:RATE'),
+    (
+        "compare codel --traffic transfer",
+        '--traffic: found "transfer", a source without a size; accepted: transfer:',
+    ),
+    (
+        "compare codel --traffic rr:up",
+        '--traffic: found "rr:up", a source without a size; accepted: rr:SIZE, as',
+    ),
+    ("compare codel --traffic stream", '--traffic: found "stream", a source without a rate; accepted: stream:RATE'),
+    ("compare codel --traffic transfer:0B", "--traffic: 0.size: found 0 bytes; accepted: 1B to 1000000GB"),
+    ("compare codel --traffic transfer:1parsec", '--traffic: 0.size: found "1parsec"; accepted: a size with its unit,'),
+    ("run no-request.toml", "no-request.toml: traffic[1].request: missing; accepted: a size such as"),
+    ("run ok.toml --set traffic.0.size=1MB", '--set traffic.0.size: kind "bulk" has no such key; accepted beside'),
+    ("run ok.toml --set series.tcp=true", "series.interval: missing, and series.tcp samples at its ends; accepted:"),
     ("compare codel --traffic bulk:fast", '--traffic: found "bulk:fast"; accepted: a list such as bulk,ping'),
     ("compare codel --buffer big", '--buffer: found "big"; accepted: a multiple of the bandwidth-delay product'),
     ("compare codel --set bottleneck=3", "bottleneck: found 3; accepted: a table with a rate"),

@@ -8,10 +8,14 @@ from goodqueue.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, Qdis
 from goodqueue.compare import Comparison, Metric
 from goodqueue.discipline import is_python
 from goodqueue.peers import PeerResult
-from goodqueue.record import Flow, Record, Scenario, delay_of
+from goodqueue.record import TIMES, App, Flow, Record, Scenario, delay_of, times_of
 from goodqueue.stats import Estimate, jain
 
 NOTE = "delay: in the down queue; ping: round trip, base RTT included; Jain: bulk flows down, 1 is equal."
+APPS_NOTE = (
+    "transfer: SYN to last byte; rr: request to response; stream: a chunk's way; stalled: share of the time that its "
+    "player waits."
+)
 """What the columns of a comparison mean."""
 
 MANY_FLOWS = 12
@@ -70,8 +74,11 @@ def run_tables(record: Record) -> list[Table]:
     tables = [_queues(record)]
     if record["flows"]:
         tables.append(_by_kind(record) if len(record["flows"]) > MANY_FLOWS else _flows(record))
-    if record["apps"]:
-        tables.append(_apps(record))
+    pings = [app for app in record["apps"] if app["kind"] == "ping"]
+    if pings:
+        tables.append(_pings(pings))
+    if len(pings) < len(record["apps"]):
+        tables.append(_apps([app for app in record["apps"] if app["kind"] != "ping"]))
     return tables
 
 
@@ -158,14 +165,36 @@ def _count(value: int | None) -> str:
     return "–" if value is None else str(value)
 
 
-def _apps(record: Record) -> Table:
+def _pings(apps: Sequence[App]) -> Table:
     names = ("p10", "p50", "p90", "p95", "p99")
     rows = []
-    for app in record["apps"]:
+    for app in apps:
         rtt = app.get("rtt_ms") or {}
         rows.append([app["name"], *(number(rtt.get(name)) for name in names), number(app.get("loss_percent"), 2)])
     columns = [Column("application", False), Column("RTT\np10 ms"), *(Column(f"\n{name} ms") for name in names[1:])]
     return Table("Applications", [*columns, Column("lost\n%")], rows)
+
+
+def _apps(apps: Sequence[App]) -> Table:
+    names = ("mean", "p10", "p50", "p90", "p95", "p99")
+    times = {"transfer": "completion", "rr": "response", "stream": "chunk's delay"}
+    rows = [
+        [
+            app["name"],
+            times[app["kind"]],
+            _count(app.get("count")),
+            _count(app.get("completed")),
+            *(number(times_of(app).get(name)) for name in names),
+            _count(app.get("stalls")),
+            number(app.get("stalled_ms"), 0),
+        ]
+        for app in apps[:MANY_FLOWS]
+    ]
+    columns = [Column("application", False), Column("time of", False), *map(Column, ("begun", "ended", "mean\nms"))]
+    columns += [Column(f"\n{name} ms") for name in names[1:]]
+    more = len(apps) - len(rows)
+    notes = [f"and {more} more, which --json shows"] if more else []
+    return Table("Applications over TCP", [*columns, Column("stalls"), Column("stalled\nms")], rows, notes)
 
 
 def compare_table(comparison: Comparison) -> Table:
@@ -180,11 +209,19 @@ def compare_table(comparison: Comparison) -> Table:
         [entry.label, plus_minus(entry.estimates["delay_mean_ms"], digits), *(column[row] for column in cells)]
         for row, entry in enumerate(comparison.entries)
     ]
-    return Table("Means over the seeds", columns, rows, [NOTE])
+    return Table("Means over the seeds", columns, rows, _notes(comparison))
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    """Return what the columns mean."""
+    known = {metric.label.split(" ")[0] for metric in comparison.seen()}
+    return [NOTE, APPS_NOTE] if known & {"transfer", "rr", "stream"} else [NOTE]
 
 
 def _short_heading(metric: Metric) -> str:
-    short = {"utilisation": "used", "ping p95": "ping\np95 ms", "Jain": "Jain"}.get(metric.label, metric.label)
+    short = {"utilisation": "used", "Jain": "Jain"}.get(metric.label, metric.label)
+    if metric.label.split(" ")[0] in TIMES:
+        short = metric.label.replace(" ", "\n") + " ms"
     if metric.label.startswith("delay "):
         return f"\n{metric.label.removeprefix('delay ')}"
     return short if "\n" in short or not metric.unit else f"{short}\n{metric.unit}"
@@ -215,7 +252,10 @@ def _differences(
     """Return a row for each of ``found``, a label and its differences by metric; None for a single seed."""
     if not found or len(comparison.seeds) < 2:
         return None
-    keys = ("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps", "ping_rtt_p95_ms")
+    keys = [
+        *("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps", "ping_rtt_p95_ms"),
+        *("completion_p95_ms", "response_p95_ms", "stalled_percent"),
+    ]
     shown = [metric for metric in comparison.seen() if metric.key in keys]
     columns = [Column("qdisc", False)]
     rows = [[label] for label, _ in found]
@@ -241,7 +281,7 @@ def full_table(comparison: Comparison) -> Table:
         digits = 3 if metric.key == "jain_goodput" else decimals(estimate.mean for estimate in estimates if estimate)
         for row, estimate in zip(rows, estimates, strict=True):
             row.append(plus_minus(estimate, max(digits, 2) if metric.unit == "Mbit/s" else digits))
-    return Table("Means over the seeds (± 95 % CI)", columns, rows, [NOTE])
+    return Table("Means over the seeds (± 95 % CI)", columns, rows, _notes(comparison))
 
 
 def findings(comparison: Comparison) -> list[str]:
@@ -383,6 +423,6 @@ def _describe_change(change: dict[str, Any]) -> str:
 def _describe_source(source: dict[str, Any]) -> str:
     kind, count = source["kind"], source.get("count", 1)
     name = f"{kind} {source['cc']}" if kind == "bulk" and source.get("cc") else kind
-    rate = f" of {source['rate']}" if source.get("rate") else ""
+    rate = f" of {what}" if (what := source.get("rate") or source.get("size") or source.get("response")) else ""
     way = f" {source['direction']}" if kind != "ping" and source.get("direction") else ""
     return f"{count} × {name}{rate}{way}"

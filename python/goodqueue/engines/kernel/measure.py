@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from goodqueue.engines.kernel import tc
 from goodqueue.engines.kernel.distribution import jain, percent, percentiles_ms, rounded, summary
+from goodqueue.engines.kernel.lab.plan import TCP, Plan
 from goodqueue.engines.kernel.lab.plan import Flow as Planned
-from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.sightings import Journey, Packets, Sightings, read
 from goodqueue.errors import UserError
 from goodqueue.record import (
@@ -31,6 +32,7 @@ from goodqueue.record import (
     Record,
     Scenario,
     Series,
+    TcpSeries,
 )
 from goodqueue.scenario import seconds
 
@@ -77,7 +79,7 @@ class _Measuring:
             queues={way: self._queue(way, lines[way]) for way in ("down", "up")},
             flows=[self._flow(place, flow) for place, flow in flows if flow.kind != "ping"],
             fairness=self._fairness(),
-            apps=[self._app(flow) for flow in self.plan.flows if flow.kind == "ping"],
+            apps=[self._app(flow) for flow in self.plan.flows if flow.kind not in ("bulk", "cbr")],
             kernel=self._kernel(where),
         )
         if (series := self._series()) is not None:
@@ -144,7 +146,8 @@ class _Measuring:
 
     def _flow(self, place: int, flow: Planned) -> Flow:
         journey = self.seen.journeys[place]
-        tcp = flow.kind == "bulk"
+        tcp = flow.kind in TCP
+        sent, retransmitted = self._bytes(flow) if tcp else (None, None)
         offered, dropped = self._fates(place)
         return Flow(
             name=flow.name,
@@ -154,9 +157,12 @@ class _Measuring:
             start_s=rounded(flow.start_s),
             goodput_mbps=self._goodput_mbps(place),
             rtt_ms=_as_dict(summary(journey.rtt[self._within(journey.rtt_at)])),
+            bytes_sent=sent,
+            bytes_retrans=retransmitted,
             retransmitted=int(np.sum(self._within(journey.resent_at))),
             timeouts=self._timeouts(flow) if tcp else 0,
             loss_percent=percent(dropped, offered),
+            completion_ms=self._completion_ms(flow),
             goodput_5s_mbps=self._bins(flow, journey),
         )
 
@@ -165,7 +171,8 @@ class _Measuring:
 
     def _timeouts(self, flow: Planned) -> int | None:
         """Return the sender's timeouts; None where it shares its host, which counts them, with others."""
-        if sum(other.kind == "bulk" and other.direction == flow.direction for other in self.plan.flows) > 1:
+        senders = [other for other in self.plan.flows if other.kind in TCP]
+        if sum(other.direction == flow.direction or other.kind == "rr" for other in senders) > 1:
             return None
         side = "server" if flow.direction == "down" else "client"
         count: int = self.lab["netstat"][side].get("TcpExt.TCPTimeouts", 0)
@@ -195,7 +202,69 @@ class _Measuring:
         losses = [dropped / offered if offered else 0.0 for offered, dropped in fates]
         return Fairness(jain_goodput=jain([self._goodput_mbps(place) for place in sharing]), jain_drops=jain(losses))
 
+    def _bytes(self, flow: Planned) -> tuple[int, int]:
+        """Return the bytes that the flow's sender sent, and sent again, within the measured time (TCP_INFO)."""
+        found = self.lab["flows"][flow.name]
+        counts: list[tuple[float, int, int]] = found.get("bytes") or [
+            (info["t_s"], info["bytes_sent"], info["bytes_retrans"]) for info in found["tcp_info"]
+        ]
+        before = [(sent, again) for at, sent, again in counts if at >= self.plan.warmup_s > flow.start_s]
+        (first, last) = (before or [(0, 0)])[0], counts[-1] if counts else (0.0, 0, 0)
+        return last[1] - first[0], last[2] - first[1]
+
+    def _completion_ms(self, flow: Planned) -> float | None:
+        if flow.kind != "transfer":
+            return None
+        count, times = self._spans(flow, "begun", "completed")
+        return rounded(float(times[0]) / 1e6) if count == len(times) == 1 else None
+
     def _app(self, flow: Planned) -> App:
+        if flow.kind == "ping":
+            return self._ping(flow)
+        if flow.kind == "stream":
+            return self._stream(flow)
+        begun, ended = ("begun", "completed") if flow.kind == "transfer" else ("asked", "heard")
+        count, times = self._spans(flow, begun, ended)
+        app = App(name=flow.name, kind=flow.kind)
+        if flow.kind == "transfer":
+            app["completion_ms"] = _as_dict(summary(times))
+        else:
+            app["response_ms"] = _as_dict(summary(times))
+        return app | {"count": count, "completed": len(times)}
+
+    def _spans(self, flow: Planned, begun: str, ended: str) -> tuple[int, NDArray[np.int64]]:
+        """Return how many of what the flow did began within the measured time, and how long those took that ended."""
+        found = self.lab["flows"][flow.name]
+        first, last = [_ns(at) for at in found[begun]], [_ns(at) for at in found[ended]]
+        count = sum(self.begin <= at <= self.end for at in first)
+        spans = [end - at for at, end in zip(first, last, strict=False) if self.begin <= at and end <= self.end]
+        return count, np.array(spans, dtype=np.int64)
+
+    def _stream(self, flow: Planned) -> App:
+        """A player at the receiver stalls where the next chunk is not there (``netsim/src/traffic/stream.rs``)."""
+        assert flow.interval_s is not None
+        count, delays = self._spans(flow, "written", "arrived")
+        found = self.lab["flows"][flow.name]
+        arrived = [at for at in map(_ns, found["arrived"]) if at <= self.end]
+        written = sum(_ns(at) <= self.end for at in found["written"])
+        due: int | None = None
+        waits = []
+        for at in [*arrived, *([self.end] if written > len(arrived) else [])]:
+            begin = at if due is None else due
+            waits.append(at - max(begin, self.begin))
+            due = max(begin, at) + _ns(flow.interval_s)
+        stalled = [wait for wait in waits if wait > 0]
+        return App(
+            name=flow.name,
+            kind=flow.kind,
+            delay_ms=_as_dict(summary(delays)),
+            count=count,
+            completed=len(delays),
+            stalls=len(stalled),
+            stalled_ms=rounded(sum(stalled) / 1e6),
+        )
+
+    def _ping(self, flow: Planned) -> App:
         pings = [ping for ping in self.lab["flows"][flow.name]["pings"] if self.begin <= _ns(ping[1]) <= self.end]
         home = [(number, rtt) for number, sent, rtt in pings if rtt is not None and _ns(sent + rtt) <= self.end]
         # Those still under way at the end are not lost.
@@ -235,17 +304,34 @@ class _Measuring:
         samples = self.lab["flows"][flow.name].get("tcp_info") or []
         times = np.array([_ns(sample["t_s"]) for sample in samples], dtype=np.int64)
 
-        def cwnd(end: int) -> float | None:
+        def sample(end: int) -> dict[str, Any] | None:
+            """Return the sample that is nearest to ``end``, if one is nearer than half an interval."""
             if not len(times):
                 return None
             nearest = int(np.argmin(np.abs(times - end)))
-            found: float = samples[nearest]["cwnd"]
-            return found if 2 * abs(int(times[nearest]) - end) < every else None
+            return samples[nearest] if 2 * abs(int(times[nearest]) - end) < every else None
+
+        found = [sample(end) for end in ends]
+
+        def column(name: str, unit: float = 1.0) -> list[float | None]:
+            values = [None if one is None else one[name] for one in found]
+            return [value if value is None or unit == 1.0 else rounded(value * unit) for value in values]
 
         rates: list[float | None] = [
             rounded((after - before) * 8e-6 / (every / 1e9)) for before, after in pairwise(delivered)
         ]
-        return FlowSeries(name=flow.name, cwnd_packets=[cwnd(end) for end in ends], goodput_mbps=rates)
+        series = FlowSeries(name=flow.name, cwnd_packets=column("cwnd"), goodput_mbps=rates)
+        if flow.kind in TCP and self.scenario["series"].get("tcp"):
+            series["tcp"] = TcpSeries(
+                ssthresh_packets=column("ssthresh"),
+                rtt_ms=column("rtt_us", 1e-3),
+                rttvar_ms=column("rttvar_us", 1e-3),
+                rto_ms=column("rto_us", 1e-3),
+                unacked_packets=column("unacked"),
+                pacing_rate_mbps=column("pacing_rate", 8e-6),
+                delivery_rate_mbps=column("delivery_rate", 8e-6),
+            )
+        return series
 
     def _kernel(self, where: str) -> Kernel:
         return Kernel(
