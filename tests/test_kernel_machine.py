@@ -366,8 +366,8 @@ def test_applications_take_as_long_on_linux_as_in_the_simulator(capsys: pytest.C
         {"kind": "rr", "request": "1kB", "response": "1kB", "think": "20ms", "repeat": 10, "start": "3s"},
         {"kind": "stream", "rate": "500kbit", "start": "4s"},
     ]
-    asked = resolve(SCENARIO | {"duration": "5s", "warmup": "0s", "traffic": traffic, "series": {"interval": "50ms"}})
-    asked["series"]["tcp"] = True
+    path = {"bottleneck": {"rate": "5mbit", "qdisc": "pfifo limit 1000"}, "duration": "5s", "warmup": "0s"}
+    asked = resolve(SCENARIO | path | {"traffic": traffic, "series": {"interval": "50ms", "tcp": True}})
     records = {name: json.loads(engines.run_many(name, [asked])[0]) for name in ("sim", "kernel")}
     apps = zip(records["sim"]["apps"], records["kernel"]["apps"], strict=True)
     for simulated, measured in apps:

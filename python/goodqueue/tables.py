@@ -74,11 +74,9 @@ def run_tables(record: Record) -> list[Table]:
     tables = [_queues(record)]
     if record["flows"]:
         tables.append(_by_kind(record) if len(record["flows"]) > MANY_FLOWS else _flows(record))
-    pings = [app for app in record["apps"] if app["kind"] == "ping"]
-    if pings:
-        tables.append(_pings(pings))
-    if len(pings) < len(record["apps"]):
-        tables.append(_apps([app for app in record["apps"] if app["kind"] != "ping"]))
+    for kinds, table in ((("ping",), _pings), (("transfer", "rr"), _exchanges), (("stream",), _streams)):
+        if apps := [app for app in record["apps"] if app["kind"] in kinds]:
+            tables.append(table(apps))
     return tables
 
 
@@ -175,9 +173,9 @@ def _pings(apps: Sequence[App]) -> Table:
     return Table("Applications", [*columns, Column("lost\n%")], rows)
 
 
-def _apps(apps: Sequence[App]) -> Table:
+def _exchanges(apps: Sequence[App]) -> Table:
     names = ("mean", "p10", "p50", "p90", "p95", "p99")
-    times = {"transfer": "completion", "rr": "response", "stream": "chunk's delay"}
+    times = {"transfer": "completion", "rr": "response"}
     rows = [
         [
             app["name"],
@@ -185,16 +183,36 @@ def _apps(apps: Sequence[App]) -> Table:
             _count(app.get("count")),
             _count(app.get("completed")),
             *(number(times_of(app).get(name)) for name in names),
-            _count(app.get("stalls")),
-            number(app.get("stalled_ms"), 0),
         ]
         for app in apps[:MANY_FLOWS]
     ]
     columns = [Column("application", False), Column("time of", False), *map(Column, ("begun", "ended", "mean\nms"))]
     columns += [Column(f"\n{name} ms") for name in names[1:]]
-    more = len(apps) - len(rows)
-    notes = [f"and {more} more, which --json shows"] if more else []
-    return Table("Applications over TCP", [*columns, Column("stalls"), Column("stalled\nms")], rows, notes)
+    return Table("Transfers and exchanges", columns, rows, _more(apps))
+
+
+def _streams(apps: Sequence[App]) -> Table:
+    names = ("mean", "p10", "p50", "p90", "p95", "p99")
+    rows = [
+        [
+            app["name"],
+            *(number(times_of(app).get(name)) for name in names),
+            _count(app.get("stalls")),
+            number(app.get("stalled_ms"), 0),
+        ]
+        for app in apps[:MANY_FLOWS]
+    ]
+    columns = [
+        Column("stream", False),
+        Column("chunks' delay\nmean ms"),
+        *(Column(f"\n{name} ms") for name in names[1:]),
+    ]
+    return Table("Streams", [*columns, Column("stalls"), Column("stalled\nms")], rows, _more(apps))
+
+
+def _more(apps: Sequence[App]) -> list[str]:
+    """Return the note that some are left out, where they are many."""
+    return [f"and {len(apps) - MANY_FLOWS} more, which --json shows"] if len(apps) > MANY_FLOWS else []
 
 
 def compare_table(comparison: Comparison) -> Table:
