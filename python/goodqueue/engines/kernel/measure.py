@@ -202,15 +202,17 @@ class _Measuring:
         losses = [dropped / offered if offered else 0.0 for offered, dropped in fates]
         return Fairness(jain_goodput=jain([self._goodput_mbps(place) for place in sharing]), jain_drops=jain(losses))
 
-    def _bytes(self, flow: Planned) -> tuple[int, int]:
-        """Return the bytes that the flow's sender sent, and sent again, within the measured time (TCP_INFO)."""
+    def _bytes(self, flow: Planned) -> tuple[int | None, int | None]:
+        """Return the bytes that the flow's sender sent, and sent again, within the measured time, by its TCP_INFO."""
         found = self.lab["flows"][flow.name]
-        counts: list[tuple[float, int, int]] = found.get("bytes") or [
-            (info["t_s"], info["bytes_sent"], info["bytes_retrans"]) for info in found["tcp_info"]
+        counts: list[list[float]] = found.get("bytes") or [
+            [info["t_s"], info["bytes_sent"], info["bytes_retrans"]] for info in found.get("tcp_info") or []
         ]
-        before = [(sent, again) for at, sent, again in counts if at >= self.plan.warmup_s > flow.start_s]
-        (first, last) = (before or [(0, 0)])[0], counts[-1] if counts else (0.0, 0, 0)
-        return last[1] - first[0], last[2] - first[1]
+        if not counts:
+            return None, None
+        # The first reading within the measured time is that of its beginning, if the flow was there already.
+        since = [count for count in counts if count[0] >= self.plan.warmup_s > flow.start_s] or [[0, 0, 0]]
+        return int(counts[-1][1] - since[0][1]), int(counts[-1][2] - since[0][2])
 
     def _completion_ms(self, flow: Planned) -> float | None:
         if flow.kind != "transfer":
