@@ -1,5 +1,7 @@
 //! The run: a dumbbell of two bottlenecks, its flows, and the loop that moves them.
 
+mod applications;
+
 use crate::agenda::{Agenda, Component};
 use crate::flow::{Flow, Source};
 use crate::foreign::{Discipline, Maker, Request};
@@ -11,10 +13,8 @@ use crate::probe::goodput::BIN;
 use crate::probe::series::{FlowSeries, PacketLog, Pick, QueueSeries};
 use crate::scenario::{Direction, Line, Scenario, ScenarioError};
 use crate::sockets::{SocketId, Sockets};
-use crate::traffic::app::App;
 use crate::traffic::bulk::{RECEIVER, SENDER};
 use goodqueue_qdisc::{AnyQdisc, Qdisc};
-use goodqueue_tcp::Handled;
 use goodqueue_units::{Duration, Instant, Streams};
 
 // Components in the order in which they act at equal times: as in the golden traces, timers come before ends of
@@ -261,16 +261,6 @@ impl Simulation {
         }
     }
 
-    /// A connection of the application of flow `index`, that of `hash`, has taken a segment.
-    #[inline(never)] // out of the way of the flows that are no application
-    fn heard(&mut self, index: usize, direction: Direction, hash: u32, handled: Handled) {
-        let Source::App(app) = &mut self.flows[index].source else { return };
-        if let Some(id) = app.socket(direction, hash, &self.sockets) {
-            app.handled(self.now, (id, direction.index()), handled, &mut self.sockets);
-            self.serve(index);
-        }
-    }
-
     /// The timer of end `end` of flow `index`.
     fn flow_timer(&mut self, index: usize, end: usize) {
         let now = self.now;
@@ -308,22 +298,8 @@ impl Simulation {
         }
     }
 
-    /// The timer of end `end` of an application's connection.
-    fn socket_timer(&mut self, socket: SocketId, end: usize) {
-        let index = self.sockets[socket].flow as usize;
-        self.agenda.set(self.socket_timer_of(socket, end), Instant::MAX);
-        let Source::App(app) = &mut self.flows[index].source else { return };
-        app.handle_socket_timeout(self.now, (socket, end), &mut self.sockets);
-        self.serve(index);
-    }
-
     fn timer(&self, index: usize, end: usize) -> Component {
         PIPE + (self.pipes.len() + 2 * index + end) as u32
-    }
-
-    /// The timers of applications' connections come after those of the flows; there are ever as many as ever were needed.
-    fn socket_timer_of(&self, socket: SocketId, end: usize) -> Component {
-        self.timer(self.flows.len(), 0) + 2 * socket + end as u32
     }
 
     /// Lets end `end` of TCP flow `index` send what it may, and sets its timer. An application's flow says of which
@@ -361,34 +337,6 @@ impl Simulation {
         // Only ever earlier here: a deadline that has moved on is found out when the timer fires.
         if deadline < self.agenda.time(timer) {
             self.agenda.set(timer, deadline);
-        }
-    }
-
-    /// Lets the connections of the application of flow `index` send what they may, lets go of those that are over, and
-    /// sets the timers.
-    fn serve(&mut self, index: usize) {
-        let sockets = self.sockets.len() as SocketId;
-        self.agenda.grow(self.socket_timer_of(sockets, 0) as usize);
-        let Some(touched) = self.app(index).map(App::take_touched) else { return };
-        for &(id, end) in &touched {
-            self.pump(index, end, Some(id));
-        }
-        let (app_timer, first) = (self.timer(index, 0), self.socket_timer_of(0, 0));
-        let Source::App(app) = &mut self.flows[index].source else { return };
-        for &(id, _) in &touched {
-            if app.let_go(id, &mut self.sockets) {
-                self.agenda.set(first + 2 * id, Instant::MAX);
-                self.agenda.set(first + 2 * id + 1, Instant::MAX);
-            }
-        }
-        app.served(touched);
-        self.agenda.set(app_timer, app.next_time(self.ways[index].stop));
-    }
-
-    fn app(&mut self, index: usize) -> Option<&mut App> {
-        match &mut self.flows[index].source {
-            Source::App(app) => Some(app),
-            Source::Bulk(_) | Source::Isochronous(_) => None,
         }
     }
 

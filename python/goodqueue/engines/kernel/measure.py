@@ -12,16 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from goodqueue.engines.kernel import tc
+from goodqueue.engines.kernel import applications, tc
 from goodqueue.engines.kernel.distribution import jain, percent, percentiles_ms, rounded, summary
 from goodqueue.engines.kernel.lab.plan import TCP, Plan
 from goodqueue.engines.kernel.lab.plan import Flow as Planned
 from goodqueue.engines.kernel.sightings import Journey, Packets, Sightings, read
 from goodqueue.errors import UserError
 from goodqueue.record import (
-    App,
     Fairness,
     Flow,
     FlowSeries,
@@ -79,7 +77,11 @@ class _Measuring:
             queues={way: self._queue(way, lines[way]) for way in ("down", "up")},
             flows=[self._flow(place, flow) for place, flow in flows if flow.kind != "ping"],
             fairness=self._fairness(),
-            apps=[self._app(flow) for flow in self.plan.flows if flow.kind not in ("bulk", "cbr")],
+            apps=[
+                applications.app(flow, self.lab["flows"][flow.name], self.begin, self.end)
+                for flow in self.plan.flows
+                if flow.kind not in ("bulk", "cbr")
+            ],
             kernel=self._kernel(where),
         )
         if (series := self._series()) is not None:
@@ -162,7 +164,7 @@ class _Measuring:
             retransmitted=int(np.sum(self._within(journey.resent_at))),
             timeouts=self._timeouts(flow) if tcp else 0,
             loss_percent=percent(dropped, offered),
-            completion_ms=self._completion_ms(flow),
+            completion_ms=applications.completion_ms(flow, self.lab["flows"][flow.name], self.begin, self.end),
             goodput_5s_mbps=self._bins(flow, journey),
         )
 
@@ -213,72 +215,6 @@ class _Measuring:
         # The first reading within the measured time is that of its beginning, if the flow was there already.
         since = [count for count in counts if count[0] >= self.plan.warmup_s > flow.start_s] or [[0, 0, 0]]
         return int(counts[-1][1] - since[0][1]), int(counts[-1][2] - since[0][2])
-
-    def _completion_ms(self, flow: Planned) -> float | None:
-        if flow.kind != "transfer":
-            return None
-        count, times = self._spans(flow, "begun", "completed")
-        return rounded(float(times[0]) / 1e6) if count == len(times) == 1 else None
-
-    def _app(self, flow: Planned) -> App:
-        if flow.kind == "ping":
-            return self._ping(flow)
-        if flow.kind == "stream":
-            return self._stream(flow)
-        begun, ended = ("begun", "completed") if flow.kind == "transfer" else ("asked", "heard")
-        count, times = self._spans(flow, begun, ended)
-        app = App(name=flow.name, kind=flow.kind)
-        if flow.kind == "transfer":
-            app["completion_ms"] = _as_dict(summary(times))
-        else:
-            app["response_ms"] = _as_dict(summary(times))
-        return app | {"count": count, "completed": len(times)}
-
-    def _spans(self, flow: Planned, begun: str, ended: str) -> tuple[int, NDArray[np.int64]]:
-        """Return how many of what the flow did began within the measured time, and how long those took that ended."""
-        found = self.lab["flows"][flow.name]
-        first, last = [_ns(at) for at in found[begun]], [_ns(at) for at in found[ended]]
-        count = sum(self.begin <= at <= self.end for at in first)
-        spans = [end - at for at, end in zip(first, last, strict=False) if self.begin <= at and end <= self.end]
-        return count, np.array(spans, dtype=np.int64)
-
-    def _stream(self, flow: Planned) -> App:
-        """A player at the receiver stalls where the next chunk is not there (``netsim/src/traffic/stream.rs``)."""
-        assert flow.interval_s is not None
-        count, delays = self._spans(flow, "written", "arrived")
-        found = self.lab["flows"][flow.name]
-        arrived = [at for at in map(_ns, found["arrived"]) if at <= self.end]
-        written = sum(_ns(at) <= self.end for at in found["written"])
-        due: int | None = None
-        waits = []
-        for at in [*arrived, *([self.end] if written > len(arrived) else [])]:
-            begin = at if due is None else due
-            waits.append(at - max(begin, self.begin))
-            due = max(begin, at) + _ns(flow.interval_s)
-        stalled = [wait for wait in waits if wait > 0]
-        return App(
-            name=flow.name,
-            kind=flow.kind,
-            delay_ms=_as_dict(summary(delays)),
-            count=count,
-            completed=len(delays),
-            stalls=len(stalled),
-            stalled_ms=rounded(sum(stalled) / 1e6),
-        )
-
-    def _ping(self, flow: Planned) -> App:
-        pings = [ping for ping in self.lab["flows"][flow.name]["pings"] if self.begin <= _ns(ping[1]) <= self.end]
-        home = [(number, rtt) for number, sent, rtt in pings if rtt is not None and _ns(sent + rtt) <= self.end]
-        # Those still under way at the end are not lost.
-        settled = max(number for number, _ in home) - pings[0][0] + 1 if home else len(pings)
-        return App(
-            name=flow.name,
-            kind=flow.kind,
-            rtt_ms=_as_dict(summary(np.array([_ns(rtt) for _, rtt in home], dtype=np.int64))),
-            sent=len(pings),
-            received=len(home),
-            loss_percent=percent(settled - len(home), settled),
-        )
 
     def _series(self) -> Series | None:
         asked = self.scenario.get("series")
