@@ -341,13 +341,16 @@ impl Simulation {
     fn series(&self) -> Option<SeriesRecord> {
         let asked = self.scenario.series.as_ref()?;
         let [down, up] = &self.queue_series;
-        let packets = self.links[0].log.as_ref().zip(self.links[1].log.as_ref());
+        let [down_log, up_log] =
+            self.links.each_ref().map(|link| link.fates.watch.as_ref().and_then(|watch| watch.log.as_ref()));
         Some(SeriesRecord {
             interval_s: asked.interval.map(|interval| interval.0.as_secs_f64()),
             time_s: self.interval_ends.iter().map(|end| end.as_secs_f64()).collect(),
             queues: PerDirection { down: down.clone(), up: up.clone() },
             flows: self.flow_series.clone(),
-            packets: packets.map(|(down, up)| PerDirection { down: down.series(), up: up.series() }),
+            packets: down_log
+                .zip(up_log)
+                .map(|(down, up)| PerDirection { down: down.series(), up: up.series() }),
         })
     }
 }

@@ -7,7 +7,8 @@ use crate::flow::{Flow, Source};
 use crate::foreign::{Discipline, Maker, Request};
 use crate::link::{Counts, Link};
 use crate::metronome::{Beat, Metronome};
-use crate::packet::{Body, Packet};
+use crate::observer::{Event, SharedObserver, Watch, tell};
+use crate::packet::{Body, Datagram, Packet};
 use crate::pipe::Pipe;
 use crate::probe::goodput::BIN;
 use crate::probe::series::{FlowSeries, PacketLog, Pick, QueueSeries};
@@ -42,6 +43,7 @@ pub struct Simulation {
     pipes: Vec<Pipe>,
     /// What every packet of a flow asks for; beside the flows, whose state is too large to stay in a cache.
     ways: Vec<Way>,
+    observer: Option<SharedObserver>,
 }
 
 /// A flow's way through the dumbbell.
@@ -121,6 +123,7 @@ impl Simulation {
             changed: 0,
             pipes,
             ways,
+            observer: None,
             scenario,
         })
     }
@@ -146,10 +149,26 @@ impl Simulation {
         };
         let mut link = Link::new(qdisc, parameters.rate, flows, random);
         let window = scenario.series.as_ref().and_then(|series| series.packets);
-        link.log = window.map(|window| {
-            Box::new(PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0))
+        link.fates.watch = window.map(|window| {
+            let log = PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0);
+            Box::new(Watch::new(direction, Some(log)))
         });
         Ok(link)
+    }
+
+    /// From now on `observer` is told of every packet.
+    pub fn observe(&mut self, observer: SharedObserver) {
+        for (link, direction) in self.links.iter_mut().zip(Direction::BOTH) {
+            let watch = link.fates.watch.get_or_insert_with(|| Box::new(Watch::new(direction, None)));
+            watch.observer = Some(SharedObserver::clone(&observer));
+        }
+        self.observer = Some(observer);
+    }
+
+    /// What is run.
+    #[must_use]
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
     }
 
     /// How long the run is.
@@ -222,6 +241,11 @@ impl Simulation {
 
     /// A packet comes out of `pipe`; even pipes lead down.
     fn arrived(&mut self, pipe: usize) {
+        if let Some(observer) = &self.observer
+            && let Some(packet) = self.pipes[pipe].head()
+        {
+            tell(observer, self.now, Direction::BOTH[pipe % 2], Event::Arrived, packet);
+        }
         let packet = self.pipes[pipe].pop();
         self.agenda.set(PIPE + pipe as u32, self.pipes[pipe].head_time());
         let Some(packet) = packet else { return };
@@ -239,7 +263,7 @@ impl Simulation {
                     },
                     Source::Isochronous(_) => unreachable!("a flow's packets are its own"),
                 };
-                let handled = connection.handle_segment(self.now, &segment, packet.ecn);
+                let handled = connection.handle_segment(self.now, &segment);
                 let Source::Bulk(bulk) = &mut self.flows[index].source else {
                     return self.heard(index, direction, packet.hash, handled);
                 };
@@ -248,14 +272,14 @@ impl Simulation {
                 }
                 self.pump(index, arrived_at, None);
             }
-            Body::Datagram(number) => {
+            Body::Datagram(datagram) => {
                 let Source::Isochronous(source) = &mut self.flows[index].source else {
                     unreachable!("a flow's packets are its own")
                 };
                 if arrived_at == SENDER {
-                    source.returned(self.now, number);
+                    source.returned(self.now, datagram.number);
                 } else if source.arrived() {
-                    self.send_datagram(index, direction.reverse(), number, packet.dscp);
+                    self.send_datagram(index, direction.reverse(), datagram.number, datagram.dscp);
                 }
             }
         }
@@ -321,16 +345,10 @@ impl Simulation {
             _ => return,
         };
         let link = &mut self.links[direction.index()];
-        while let Some((segment, ecn)) = connection.poll_transmit(self.now) {
-            let packet = Packet {
-                arrival: self.now,
-                flow: index as u32,
-                hash: hash[direction.index()],
-                len: segment.wire_len() as u16,
-                ecn,
-                dscp: way.dscp,
-                body: Body::Tcp(segment),
-            };
+        let (flow, hash) = (index as u32, hash[direction.index()]);
+        while let Some(mut segment) = connection.poll_transmit(self.now) {
+            segment.dscp = way.dscp;
+            let packet = Packet { arrival: self.now, flow, hash, body: Body::Tcp(segment) };
             offer(link, &mut self.agenda, self.now, direction, packet);
         }
         let deadline = connection.poll_timeout().unwrap_or(Instant::MAX).min(stop);
@@ -347,10 +365,7 @@ impl Simulation {
             arrival: self.now,
             flow: index as u32,
             hash: flow.hash[direction.index()],
-            len: source.len,
-            ecn: source.ecn,
-            dscp,
-            body: Body::Datagram(number),
+            body: Body::Datagram(Datagram { number, len: source.len, ecn: source.ecn, dscp }),
         };
         offer(&mut self.links[direction.index()], &mut self.agenda, self.now, direction, packet);
     }
