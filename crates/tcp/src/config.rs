@@ -25,6 +25,7 @@ pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// | quick ACKs while the receive window grows | from the first segment; to twice a round trip's data | from the first round trip on; to several times that |
 /// | PRR below ssthresh | one segment extra on every ACK (RFC 6937 SSRB) | only if the ACK advances and shows no new loss (RFC 9937), else CRB |
 /// | PSH | never | on the last segment of those that leave as one packet for segmentation offload; acknowledged at once |
+/// | a segment that would leave alone | leaves | waits for an ACK that is due within 1 ms, if the last segment left within 1 ms |
 /// | a SYN sent again | still asks for ECN | no longer asks (RFC 3168, 6.1.1.1) |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Stack {
