@@ -152,7 +152,7 @@ def test_the_set_has_each_qdisc_under_each_factor_and_a_quick_part() -> None:
     for cell in whole.cells:
         assert cell.scenario["bottleneck"]["qdisc"].split()[0] == cell.qdisc
         if cell.qdisc == "red":
-            assert " adaptive" in cell.scenario["bottleneck"]["qdisc"]
+            assert " noadaptive" in cell.scenario["bottleneck"]["qdisc"], "with Linux's tc it would not adapt"
             rate = cell.scenario["bottleneck"]["rate"]
             assert f"bandwidth {rate} " in cell.scenario["bottleneck"]["qdisc"], "it decays by its own link's rate"
 
