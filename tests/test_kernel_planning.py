@@ -199,7 +199,10 @@ CONTEXT: dict[Any, str] = {
         (
             "red limit 400000 min 30000 ecn nodrop",
             [
-                "parent 1:1 handle 10: red limit 400000 min 30000 avpkt 1000 bandwidth 10mbit probability 0.02 ecn nodrop"
+                (
+                    "parent 1:1 handle 10: red limit 400000 min 30000 avpkt 1000 bandwidth 10mbit probability 0.02"
+                    " ecn nodrop"
+                )
             ],
         ),
         (
