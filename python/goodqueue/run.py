@@ -10,10 +10,16 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from goodqueue import discipline
+from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
 from goodqueue.scenario import to_json
+from goodqueue.trace import Trace
+
+if TYPE_CHECKING:
+    from goodqueue._goodqueue import Simulation
 
 Progress = Callable[[float], None]
 """Called from time to time with the share of the work that is done, from 0 to 1."""
@@ -122,12 +128,13 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def simulate(scenario: Scenario, progress: Progress, stop: threading.Event) -> str:
+def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trace: Trace | None = None) -> str:
     """Run one scenario in slices of about `SLICE_S` of wall-clock time, until ``stop`` is set: then StoppedError.
 
-    Slices do not change the result.
+    Slices do not change the result. With ``trace`` the run is captured; its file is there when this returns, and not if
+    it raises. Raises UserError where it cannot be written.
     """
-    from goodqueue._goodqueue import Simulation
+    from goodqueue._goodqueue import Simulation, TraceError
 
     files: list[str] = []
 
@@ -136,6 +143,21 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event) -> s
         return discipline.make(line, link)
 
     simulation = Simulation(to_json(scenario), make)
+    try:
+        if trace is not None:
+            simulation.trace(trace.path, list(trace.points), trace.snap_bytes)
+        _advance(simulation, progress, stop, files)
+        simulation.finish_trace()
+    except TraceError as error:
+        raise UserError(f"--trace {error}") from None
+    finally:
+        simulation.discard_trace()
+    return simulation.record()
+
+
+def _advance(simulation: "Simulation", progress: Progress, stop: threading.Event, files: list[str]) -> None:
+    from goodqueue._goodqueue import TraceError
+
     end = simulation.duration_s
     at, step = 0.0, end / 1000
     while at < end:
@@ -146,8 +168,9 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event) -> s
         try:
             simulation.advance(at)
         except (Exception, SystemExit) as error:
+            if not files or isinstance(error, TraceError):
+                raise  # no discipline's doing; SystemExit: the process is told to end
             raise discipline.blame(error, files) from error
         took = time.perf_counter() - began
         step *= min(4.0, max(0.25, SLICE_S / max(took, 1e-9)))
         progress(at / end)
-    return simulation.record()

@@ -100,19 +100,31 @@ impl Connection {
         self.sender.close();
     }
 
-    /// Takes a segment from the wire, which arrived with the codepoint `ecn`.
+    /// The application takes nothing until [`resume`](Self::resume): what arrives waits, and the window closes.
+    pub fn pause(&mut self) {
+        self.receiver.pause();
+    }
+
+    /// The application takes all that waits, and from now on what comes.
+    pub fn resume(&mut self, now: Instant) {
+        self.receiver.resume(now);
+    }
+
+    /// Takes a segment from the wire.
     #[inline]
-    pub fn handle_segment(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Handled {
+    pub fn handle_segment(&mut self, now: Instant, segment: &Segment) -> Handled {
         if self.phase != Phase::Established || segment.flags.contains(Flags::SYN) {
             self.handle_handshake(now, segment);
             if self.phase < Phase::AckDue || segment.flags.contains(Flags::SYN) {
                 return Handled::default();
             }
         }
+        self.receiver.on_timestamp(segment);
         let rtt = self.sender.on_ack(now, segment);
         let newly_delivered_bytes = if segment.seq_len() > 0 {
-            self.receiver.on_data(now, segment, ecn, self.sender.rtt())
+            self.receiver.on_data(now, segment, self.sender.rtt())
         } else {
+            self.receiver.on_bare(now, segment);
             0
         };
         Handled { rtt, newly_delivered_bytes }
@@ -125,9 +137,10 @@ impl Connection {
         let acks_ours = flags.contains(Flags::ACK) && segment.ack == self.initial + 1;
         match self.phase {
             Phase::Listen if syn => {
+                self.sender.take_syn(segment);
                 // RFC 3168, 6.1.1: a SYN with ECE and CWR asks for ECN.
                 self.ecn &= flags.contains(Flags::ECE | Flags::CWR);
-                self.receiver.open(segment.seq + 1, self.ecn);
+                self.receiver.open(now, segment.seq + 1, segment.tsval, self.ecn);
                 self.phase = Phase::SynReceived;
                 self.syn_due = true;
             }
@@ -136,9 +149,10 @@ impl Connection {
                 self.syn_due = true;
             }
             Phase::SynSent if syn && acks_ours => {
+                self.sender.take_syn(segment);
                 // RFC 3168, 6.1.1: a SYN-ACK with ECE and without CWR agrees.
                 self.ecn &= flags.contains(Flags::ECE) && !flags.contains(Flags::CWR);
-                self.receiver.open(segment.seq + 1, self.ecn);
+                self.receiver.open(now, segment.seq + 1, segment.tsval, self.ecn);
                 self.establish(now, segment, Phase::AckDue);
             }
             Phase::SynReceived if flags.contains(Flags::ACK) && segment.ack > self.initial => {
@@ -151,35 +165,35 @@ impl Connection {
 
     fn establish(&mut self, now: Instant, segment: &Segment, phase: Phase) {
         let rtt = (self.syns_lost == 0).then(|| now.since(self.syn_sent));
-        self.sender.open(now, rtt, self.syns_lost, segment.window, self.ecn);
+        self.sender.open(now, rtt, self.syns_lost, segment, self.ecn);
         self.syn_due = false;
         self.syn_deadline = Instant::MAX;
         self.phase = phase;
     }
 
-    /// The next segment to put on the wire now, with its codepoint; call until `None`.
+    /// The next segment to put on the wire now; call until `None`.
     #[inline]
-    pub fn poll_transmit(&mut self, now: Instant) -> Option<(Segment, Ecn)> {
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
         if self.phase != Phase::Established {
             return self.poll_handshake(now);
         }
         if let Some((chunk, flags, ect)) = self.sender.poll_transmit(now) {
             let flags = flags | Flags::FIN.when(chunk.fin);
             let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
-            return Some((self.receiver.carry(chunk.seq, chunk.len, flags), ecn));
+            return Some(self.receiver.carry(now, chunk.seq, chunk.len, flags, ecn));
         }
-        self.receiver.is_ack_due().then(|| (self.bare_ack(), Ecn::NotEct))
+        self.receiver.is_ack_due().then(|| self.bare_ack(now))
     }
 
-    fn bare_ack(&mut self) -> Segment {
-        self.receiver.carry(self.sender.board().nxt(), 0, Flags::NONE)
+    fn bare_ack(&mut self, now: Instant) -> Segment {
+        self.receiver.carry(now, self.sender.board().nxt(), 0, Flags::NONE, Ecn::NotEct)
     }
 
     #[cold]
-    fn poll_handshake(&mut self, now: Instant) -> Option<(Segment, Ecn)> {
+    fn poll_handshake(&mut self, now: Instant) -> Option<Segment> {
         if self.phase == Phase::AckDue {
             self.phase = Phase::Established;
-            return Some((self.bare_ack(), Ecn::NotEct));
+            return Some(self.bare_ack(now));
         }
         if !self.syn_due {
             return None;
@@ -188,14 +202,13 @@ impl Connection {
         self.syn_sent = now;
         let timeout = SYN_TIMEOUT * (1 << self.syns_lost.min(7));
         self.syn_deadline = now + timeout.min(MAX_SYN_TIMEOUT);
-        let segment = if self.phase == Phase::SynReceived {
-            self.receiver.carry(self.initial, 0, Flags::SYN | Flags::ECE.when(self.ecn))
+        let flags = if self.phase == Phase::SynReceived {
+            Flags::ACK | Flags::ECE.when(self.ecn)
         } else {
             let asks = self.ecn && (self.syns_lost == 0 || self.stack == Stack::Linux3_10);
-            let flags = Flags::SYN | (Flags::ECE | Flags::CWR).when(asks);
-            Segment { seq: self.initial, window: self.receiver.window(), flags, ..Segment::default() }
+            (Flags::ECE | Flags::CWR).when(asks)
         };
-        Some((segment, Ecn::NotEct)) // RFC 3168, 6.1.1: a SYN is not ECT
+        Some(self.receiver.syn(now, self.initial, flags | Flags::SYN)) // not ECT: RFC 3168, 6.1.1
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called, if nothing happens before.
@@ -217,7 +230,7 @@ impl Connection {
             self.sender.stats.timeouts += 1;
         }
         self.sender.on_timeout(now);
-        self.receiver.on_timeout(now);
+        self.receiver.on_timeout(now, self.sender.rtt().rto());
     }
 
     /// Whether the handshake is over.
@@ -250,6 +263,12 @@ impl Connection {
         self.sender.acked_bytes()
     }
 
+    /// Payload bytes put on the wire, each as often as it was sent.
+    #[must_use]
+    pub fn sent_bytes(&self) -> u64 {
+        self.sender.sent_bytes()
+    }
+
     /// Counters since the start.
     #[must_use]
     pub fn stats(&self) -> Stats {
@@ -260,6 +279,12 @@ impl Connection {
     #[must_use]
     pub fn srtt(&self) -> Option<Duration> {
         self.sender.rtt().srtt()
+    }
+
+    /// RTTVAR (RFC 6298); none before the first sample.
+    #[must_use]
+    pub fn rttvar(&self) -> Option<Duration> {
+        self.srtt().map(|_| self.sender.rtt().rttvar())
     }
 
     /// The smallest RTT sample of the path.
@@ -296,6 +321,12 @@ impl Connection {
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.sender.board().in_flight()
+    }
+
+    /// Segments sent that no cumulative ACK has covered.
+    #[must_use]
+    pub fn unacked(&self) -> u32 {
+        self.sender.board().packets_out()
     }
 
     /// The congestion state.

@@ -18,7 +18,7 @@
 //!
 //! ```
 //! use goodqueue_tcp::{Config, Connection};
-//! use goodqueue_units::{Duration, Ecn, Instant};
+//! use goodqueue_units::{Duration, Instant};
 //!
 //! let mut client = Connection::client(Config::default());
 //! let mut server = Connection::server(Config::default());
@@ -31,15 +31,15 @@
 //! let mut to_client = Vec::new();
 //! while !(client.is_closed() && server.is_closed()) {
 //!     for segment in to_client.drain(..) {
-//!         client.handle_segment(now, &segment, Ecn::NotEct);
+//!         client.handle_segment(now, &segment);
 //!     }
 //!     client.handle_timeout(now);
 //!     server.handle_timeout(now);
 //!     let to_server: Vec<_> = std::iter::from_fn(|| client.poll_transmit(now)).collect();
 //!     now += Duration::from_millis(10);
-//!     for (segment, ecn) in to_server {
-//!         server.handle_segment(now, &segment, ecn);
-//!         to_client.extend(std::iter::from_fn(|| server.poll_transmit(now)).map(|(segment, _)| segment));
+//!     for segment in to_server {
+//!         server.handle_segment(now, &segment);
+//!         to_client.extend(std::iter::from_fn(|| server.poll_transmit(now)));
 //!     }
 //!     now += Duration::from_millis(10);
 //! }
@@ -55,12 +55,13 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod autotuning;
 mod cc;
 mod config;
 mod connection;
+mod delack;
 mod offload;
 mod prr;
+mod receive_window;
 mod receiver;
 mod rtt;
 mod scoreboard;
@@ -74,7 +75,7 @@ mod window;
 pub use cc::{Ack, Cc, Congestion, CongestionControl};
 pub use config::{Config, INFINITE_SSTHRESH, Stack};
 pub use connection::{Connection, Handled};
-pub use segment::{Flags, SackBlock, Segment};
+pub use segment::{Flags, SackBlock, Segment, SynOptions};
 pub use sender::CongestionState;
 pub use seq::SeqNumber;
 pub use stats::Stats;

@@ -54,6 +54,7 @@ pub(crate) struct Sender {
     /// Where the current reduction or recovery ends.
     high_seq: SeqNumber,
     peer_window: u32,
+    peer_shift: u8,
     prr: Prr,
     rtt: RttEstimator,
     /// When the retransmission timer fires, or [`Instant::MAX`].
@@ -74,7 +75,7 @@ impl Sender {
         Self {
             board: Scoreboard::new(first, config.mss.max(1)),
             window: Window::new(config),
-            cc: AnyCc::new(config.cc, config.stack),
+            cc: AnyCc::new(config),
             state: CongestionState::Open,
             end: End::Open,
             ecn: false,
@@ -84,6 +85,7 @@ impl Sender {
             timeouts: 0,
             high_seq: first,
             peer_window: 0,
+            peer_shift: 0,
             prr: Prr::default(),
             rtt: RttEstimator::new(),
             deadline: Instant::MAX,
@@ -96,13 +98,27 @@ impl Sender {
         }
     }
 
+    /// The peer's SYN says how its windows are shifted.
+    pub(crate) fn take_syn(&mut self, syn: &Segment) {
+        if let Some(options) = syn.syn_options() {
+            self.peer_shift = options.window_shift;
+        }
+    }
+
+    /// The receive window that `segment` tells, in bytes; that of a SYN is not shifted (RFC 7323, section 2.2).
+    #[inline]
+    fn window_of(&self, segment: &Segment) -> u32 {
+        let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.peer_shift };
+        u32::from(segment.window) << shift
+    }
+
     /// The handshake is over. `rtt` is its sample; `syns_lost` how often it had to be repeated.
     pub(crate) fn open(
         &mut self,
         now: Instant,
         rtt: Option<Duration>,
         syns_lost: u32,
-        window: u32,
+        segment: &Segment,
         ecn: bool,
     ) {
         if let Some(rtt) = rtt {
@@ -113,10 +129,11 @@ impl Sender {
         if syns_lost > 1 {
             self.window.cwnd = 1; // RFC 5681, 3.1; Linux forgives one loss (RFC 6298, appendix A)
         }
-        self.peer_window = window;
-        self.mss = u32::from(self.mss).min(window.max(1)) as u16; // the receiver may hold less than a segment
+        self.peer_window = self.window_of(segment);
+        self.mss = u32::from(self.mss).min(self.peer_window.max(1)) as u16; // the receiver may hold less than a segment
         self.ecn = ecn;
         self.last_sent = now;
+        self.cc.on_open(now, &mut self.window);
     }
 
     pub(crate) fn write(&mut self, bytes: u64) {
@@ -204,6 +221,7 @@ impl Sender {
         }
         self.after_send(now);
         self.stats.retransmitted += 1;
+        self.stats.bytes_retransmitted += u64::from(chunk.len);
         Some(chunk)
     }
 
@@ -230,6 +248,7 @@ impl Sender {
         if ack > self.board.nxt() {
             return None; // of what was never sent (RFC 9293, 3.10.7.4)
         }
+        let prior_in_flight = self.board.in_flight();
         let mut delivery = Delivery::new(now, self.rtt.min());
         if segment.sack_len > 0 {
             self.board.sack(segment.sack_blocks(), &mut delivery);
@@ -237,14 +256,14 @@ impl Sender {
         if advances {
             self.board.acknowledge(ack, &mut delivery);
             self.acked_bytes += u64::from(ack.since(una));
-            self.peer_window = segment.window;
+            self.peer_window = self.window_of(segment);
             self.timeouts = 0;
         }
         let rtt = self.sample_rtt(&delivery);
         if advances {
             self.deadline = if self.board.packets_out() == 0 { Instant::MAX } else { now + self.rtt.rto() };
         }
-        let ack = Ack {
+        let mut ack = Ack {
             now,
             segments: delivery.segments,
             counted: if self.window.stack == Stack::Linux6 { delivery.segments } else { 1 },
@@ -252,12 +271,15 @@ impl Sender {
             una: self.board.una(),
             nxt: self.board.nxt(),
             is_cwnd_limited: self.usage.is_cwnd_limited(&self.window),
+            prior_in_flight,
+            in_flight: self.board.in_flight(),
+            marked: if ece { delivery.segments } else { 0 },
+            state: self.state,
         };
-        if rtt.is_some() {
-            self.cc.on_rtt(&ack, &mut self.window);
-        }
+        self.cc.on_delivered(&ack, &mut self.window);
         let calm = self.state == CongestionState::Open && self.board.sacked_out() == 0 && !ece;
         let lost = !calm && self.on_dubious_ack(now, ece);
+        (ack.state, ack.in_flight) = (self.state, self.board.in_flight());
         if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
             self.reduce(delivery.segments, advances && !lost);
         } else if advances {
@@ -294,17 +316,17 @@ impl Sender {
             if self.state != CongestionState::Cwr {
                 self.begin_reduction(now); // else it is under way: one reduction a window of data
             }
-            self.state = CongestionState::Recovery;
+            self.enter(CongestionState::Recovery);
             self.stats.fast_recoveries += 1;
         } else if self.state != CongestionState::Cwr {
             if ece {
                 self.begin_reduction(now);
-                self.state = CongestionState::Cwr;
+                self.enter(CongestionState::Cwr);
                 self.stats.ecn_reductions += 1;
             } else if self.board.sacked_out() > 0 {
-                self.state = CongestionState::Disorder;
+                self.enter(CongestionState::Disorder);
             } else {
-                self.state = CongestionState::Open;
+                self.enter(CongestionState::Open);
             }
         }
         lost
@@ -320,7 +342,14 @@ impl Sender {
             CongestionState::Loss if una >= self.high_seq => {}
             _ => return,
         }
-        self.state = CongestionState::Open;
+        self.enter(CongestionState::Open);
+    }
+
+    fn enter(&mut self, state: CongestionState) {
+        if self.state != state {
+            self.state = state;
+            self.cc.on_state(state, &mut self.window);
+        }
     }
 
     /// RFC 6675's threshold, lowered where so little is out that it cannot be reached (early retransmit, RFC 5827, 3.2).
@@ -382,7 +411,7 @@ impl Sender {
         self.window.counted = 0;
         self.cwr_due = self.ecn;
         self.high_seq = self.board.nxt();
-        self.state = CongestionState::Loss;
+        self.enter(CongestionState::Loss);
         self.timeouts += 1;
         self.stats.timeouts += 1;
         self.rtt.back_off();
@@ -408,6 +437,13 @@ impl Sender {
     /// Payload bytes acknowledged; FIN is none.
     pub(crate) fn acked_bytes(&self) -> u64 {
         self.acked_bytes - u64::from(self.is_finished())
+    }
+
+    /// Payload bytes put on the wire, each as often as it was sent.
+    pub(crate) fn sent_bytes(&self) -> u64 {
+        let out = self.board.nxt().since(self.board.una());
+        let fin = u32::from(self.end == End::FinSent && out > 0);
+        self.acked_bytes() + u64::from(out - fin) + self.stats.bytes_retransmitted
     }
 
     pub(crate) fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {

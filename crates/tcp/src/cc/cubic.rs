@@ -8,7 +8,7 @@
 
 use super::hystart::HyStart;
 use super::{Ack, Congestion, CongestionControl};
-use crate::{Stack, Window};
+use crate::{Config, Stack, Window};
 use goodqueue_units::{Duration, Instant};
 
 /// β = 0.7 (section 4.6) as a fraction of `SCALE`.
@@ -63,27 +63,12 @@ impl CongestionControl for Cubic {
         "Linux's default: a cubic of the time since the last congestion, with HyStart";
     const SOURCE: &'static str = "RFC 9438; Ha & Rhee 2011 (HyStart)";
 
-    fn new(stack: Stack) -> Self {
-        Self {
-            stack,
-            cnt: 0,
-            w_max: 0,
-            origin: 0,
-            k: 0,
-            epoch: None,
-            last_cwnd: 0,
-            last_update: Instant::ZERO,
-            w_est: 0,
-            acked: 0,
-            delay_min: Duration::ZERO,
-            hystart: HyStart::new(stack),
-            found: false,
-            ratio: FIRST_RATIO,
-        }
+    fn new(config: &Config) -> Self {
+        Self::of(config.stack)
     }
 
     #[inline]
-    fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
+    fn on_delivered(&mut self, ack: &Ack, window: &mut Window) {
         let Some(rtt) = ack.rtt else { return };
         if self.epoch.is_some_and(|epoch| ack.now.since(epoch) < DISTRUST) {
             return;
@@ -136,7 +121,7 @@ impl CongestionControl for Cubic {
 
     /// Section 4.8: what comes after a timeout knows nothing of before.
     fn on_rto(&mut self) {
-        *self = Self::new(self.stack);
+        *self = Self::of(self.stack);
     }
 
     /// Section 5.8, and RFC 9438's t: time without sending is no time.
@@ -156,6 +141,25 @@ impl CongestionControl for Cubic {
 }
 
 impl Cubic {
+    fn of(stack: Stack) -> Self {
+        Self {
+            stack,
+            cnt: 0,
+            w_max: 0,
+            origin: 0,
+            k: 0,
+            epoch: None,
+            last_cwnd: 0,
+            last_update: Instant::ZERO,
+            w_est: 0,
+            acked: 0,
+            delay_min: Duration::ZERO,
+            hystart: HyStart::new(stack),
+            found: false,
+            ratio: FIRST_RATIO,
+        }
+    }
+
     /// Sets `cnt`, by the larger of the cubic and Reno.
     #[inline]
     fn update(&mut self, now: Instant, cwnd: u32, counted: u32) {

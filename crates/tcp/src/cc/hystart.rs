@@ -93,15 +93,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn ack(ns: u64, una: u32, nxt: u32) -> Ack {
-        Ack {
-            now: Instant::from_nanos(ns),
-            segments: 1,
-            counted: 1,
-            rtt: None,
-            una: SeqNumber(una),
-            nxt: SeqNumber(nxt),
-            is_cwnd_limited: true,
-        }
+        Ack { una: SeqNumber(una), nxt: SeqNumber(nxt), ..Ack::of(Instant::from_nanos(ns), 1) }
     }
 
     fn ms(ms: u64) -> Duration {

@@ -8,7 +8,7 @@ mod cubic;
 mod hystart;
 mod reno;
 
-use crate::{SeqNumber, Stack, Window};
+use crate::{Config, CongestionState, SeqNumber, Window};
 use goodqueue_units::{Duration, Instant};
 
 /// An ACK of new data.
@@ -29,6 +29,15 @@ pub struct Ack {
     /// The window, and not the application or the receiver, limits the sender; else it must not grow
     /// (RFC 9438, section 4.2).
     pub is_cwnd_limited: bool,
+    /// Segments in flight before it, and after it.
+    pub prior_in_flight: u32,
+    /// As `prior_in_flight`, after it.
+    pub in_flight: u32,
+    /// Segments that it reports as delivered with a CE mark: exact with AccECN, and else all that it delivered where it
+    /// says ECE, as DCTCP takes it (RFC 8257, 3.3).
+    pub marked: u32,
+    /// The state of the sender after it.
+    pub state: CongestionState,
 }
 
 /// A congestion, by loss, timeout or ECN.
@@ -50,16 +59,28 @@ pub trait CongestionControl: Sized {
     const SOURCE: &'static str;
 
     /// A fresh one.
-    fn new(stack: Stack) -> Self;
+    fn new(config: &Config) -> Self;
 
-    /// Called for every RTT sample, in any state, before `on_ack`.
-    fn on_rtt(&mut self, _ack: &Ack, _window: &mut Window) {}
+    /// Called once, when the handshake is over.
+    fn on_open(&mut self, _now: Instant, _window: &mut Window) {}
+
+    /// Called for every ACK that delivered something, in any state, before `on_ack`; `state` and `in_flight` are then
+    /// those before losses are looked for.
+    fn on_delivered(&mut self, _ack: &Ack, _window: &mut Window) {}
 
     /// Called for every ACK that advances the window, except while a reduction is under way (recovery, CWR).
     fn on_ack(&mut self, ack: &Ack, window: &mut Window);
 
     /// Called when congestion begins, once a window of data: the new slow-start threshold, at least 2.
     fn ssthresh(&mut self, congestion: &Congestion) -> u32;
+
+    /// The window to return to when it turns out that nothing was lost, from `prior_cwnd` at the time of the reduction.
+    fn undo_cwnd(&self, window: &Window, prior_cwnd: u32) -> u32 {
+        window.cwnd.max(prior_cwnd)
+    }
+
+    /// Called when the sender has entered `state`.
+    fn on_state(&mut self, _state: CongestionState, _window: &mut Window) {}
 
     /// Called after `ssthresh` where the congestion was a retransmission timeout.
     fn on_rto(&mut self) {}
@@ -105,12 +126,21 @@ macro_rules! congestion_controls {
         pub(crate) enum AnyCc { $($name($module::$name)),+ }
 
         impl AnyCc {
-            pub(crate) fn new(cc: Cc, stack: Stack) -> Self {
-                match cc { $(Cc::$name => Self::$name($module::$name::new(stack))),+ }
+            pub(crate) fn new(config: &Config) -> Self {
+                match config.cc { $(Cc::$name => Self::$name($module::$name::new(config))),+ }
+            }
+            pub(crate) fn on_open(&mut self, now: Instant, window: &mut Window) {
+                match self { $(Self::$name(cc) => cc.on_open(now, window)),+ }
             }
             #[inline]
-            pub(crate) fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
-                match self { $(Self::$name(cc) => cc.on_rtt(ack, window)),+ }
+            pub(crate) fn on_delivered(&mut self, ack: &Ack, window: &mut Window) {
+                match self { $(Self::$name(cc) => cc.on_delivered(ack, window)),+ }
+            }
+            pub(crate) fn undo_cwnd(&self, window: &Window, prior_cwnd: u32) -> u32 {
+                match self { $(Self::$name(cc) => cc.undo_cwnd(window, prior_cwnd)),+ }
+            }
+            pub(crate) fn on_state(&mut self, state: CongestionState, window: &mut Window) {
+                match self { $(Self::$name(cc) => cc.on_state(state, window)),+ }
             }
             #[inline]
             pub(crate) fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
@@ -146,9 +176,29 @@ impl Cc {
 }
 
 #[cfg(test)]
+impl Ack {
+    /// One at `now` that delivers `segments` of a window of 1000 bytes, for tests of algorithms.
+    pub(crate) fn of(now: Instant, segments: u32) -> Self {
+        Self {
+            now,
+            segments,
+            counted: segments,
+            rtt: None,
+            una: SeqNumber(1),
+            nxt: SeqNumber(1000),
+            is_cwnd_limited: true,
+            prior_in_flight: 10,
+            in_flight: 10,
+            marked: 0,
+            state: CongestionState::Open,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Config;
+    use crate::Stack;
 
     #[test]
     fn every_algorithm_is_found_by_its_name_and_says_what_it_is() {
@@ -163,17 +213,10 @@ mod tests {
     #[test]
     fn every_algorithm_grows_only_when_limited_and_falls_to_two_at_least() {
         for (&cc, stack) in Cc::ALL.iter().flat_map(|cc| [(cc, Stack::Linux3_10), (cc, Stack::Linux6)]) {
-            let mut any = AnyCc::new(cc, stack);
-            let mut window = Window::new(&Config { stack, ..Config::default() });
-            let mut ack = Ack {
-                now: Instant::ZERO,
-                segments: 2,
-                counted: 2,
-                rtt: None,
-                una: SeqNumber(1),
-                nxt: SeqNumber(1000),
-                is_cwnd_limited: false,
-            };
+            let config = Config { cc, stack, ..Config::default() };
+            let mut any = AnyCc::new(&config);
+            let mut window = Window::new(&config);
+            let mut ack = Ack { is_cwnd_limited: false, ..Ack::of(Instant::ZERO, 2) };
             any.on_ack(&ack, &mut window);
             assert_eq!(window.cwnd, 10);
             ack.is_cwnd_limited = true;

@@ -1,7 +1,7 @@
 //! Reno: RFC 5681.
 
 use super::{Ack, Congestion, CongestionControl};
-use crate::{Stack, Window};
+use crate::{Config, Window};
 
 /// Reno has no state beside the window.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ impl CongestionControl for Reno {
     const SUMMARY: &'static str = "one segment a round trip, half the window at congestion";
     const SOURCE: &'static str = "RFC 5681, section 3.1";
 
-    fn new(_stack: Stack) -> Self {
+    fn new(_config: &Config) -> Self {
         Self
     }
 
@@ -39,19 +39,10 @@ impl CongestionControl for Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Config, SeqNumber};
     use goodqueue_units::Instant;
 
     fn ack(segments: u32) -> Ack {
-        Ack {
-            now: Instant::ZERO,
-            segments,
-            counted: segments,
-            rtt: None,
-            una: SeqNumber(1),
-            nxt: SeqNumber(1),
-            is_cwnd_limited: true,
-        }
+        Ack::of(Instant::ZERO, segments)
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{Cc, SackBlock};
+use goodqueue_units::Ecn;
 use std::vec::Vec;
 
 const MSS: u32 = 1000;
@@ -14,9 +15,25 @@ fn config(initial_window: u32) -> Config {
     Config { cc: Cc::Reno, mss: MSS as u16, initial_window, ..Config::default() }
 }
 
+/// A segment with the widest window.
+const WIDE: Segment = Segment {
+    seq: SeqNumber(0),
+    ack: SeqNumber(0),
+    tsval: 1,
+    tsecr: 1,
+    window: u16::MAX,
+    payload_len: 0,
+    flags: Flags::ACK,
+    sack_len: 0,
+    ecn: Ecn::NotEct,
+    dscp: 0,
+    sack: [SackBlock { start: SeqNumber(0), end: SeqNumber(0) }; 3],
+};
+
 fn sender(config: &Config, segments: u64) -> Sender {
     let mut s = Sender::new(config, SeqNumber(1));
-    s.open(at(0), Some(Duration::from_millis(100)), 0, 1 << 30, config.ecn);
+    s.peer_shift = 14;
+    s.open(at(0), Some(Duration::from_millis(100)), 0, &WIDE, config.ecn);
     s.write(segments * u64::from(MSS));
     s
 }
@@ -36,8 +53,7 @@ fn transmit(s: &mut Sender, ms: u64) -> (Vec<u32>, bool) {
 /// An ACK of the first `n` segments with SACK blocks of segments `first..end`.
 fn ack(s: &mut Sender, ms: u64, n: u32, blocks: &[(u32, u32)], flags: Flags) -> Option<Duration> {
     let seq = |n| SeqNumber(1 + n * MSS);
-    let mut segment =
-        Segment { ack: seq(n), window: 1 << 30, flags: Flags::ACK | flags, ..Segment::default() };
+    let mut segment = Segment { ack: seq(n), flags: Flags::ACK | flags, ..WIDE };
     for &(first, end) in blocks {
         segment.sack[usize::from(segment.sack_len)] = SackBlock { start: seq(first), end: seq(end) };
         segment.sack_len += 1;
@@ -290,7 +306,7 @@ fn an_application_that_does_not_fill_the_window_does_not_grow_it() {
 #[test]
 fn the_receive_window_is_honoured() {
     let mut s = Sender::new(&config(10), SeqNumber(1));
-    s.open(at(0), None, 0, 3 * MSS + 500, false);
+    s.open(at(0), None, 0, &Segment { window: 3500, ..WIDE }, false);
     s.write(1 << 20);
     assert_eq!(transmit(&mut s, 0).0, [0, 1, 2]);
 }
@@ -306,9 +322,9 @@ fn an_ack_of_what_was_never_sent_is_ignored() {
 #[test]
 fn two_lost_syns_cost_the_initial_window() {
     let mut s = Sender::new(&config(10), SeqNumber(1));
-    s.open(at(0), None, 1, 1 << 20, false);
+    s.open(at(0), None, 1, &WIDE, false);
     assert_eq!(s.window.cwnd, 10);
-    s.open(at(0), None, 2, 1 << 20, false);
+    s.open(at(0), None, 2, &WIDE, false);
     assert_eq!(s.window.cwnd, 1);
 }
 
@@ -319,7 +335,7 @@ fn fin_goes_with_the_last_byte_or_alone() {
     s.write(5000); // after the end: ignored
     let (chunk, ..) = s.poll_transmit(at(0)).expect("data");
     assert!(chunk.fin && chunk.len == 1000 && s.poll_transmit(at(0)).is_none());
-    let all = Segment { ack: SeqNumber(1002), window: 1 << 20, flags: Flags::ACK, ..Segment::default() };
+    let all = Segment { ack: SeqNumber(1002), ..WIDE };
     s.on_ack(at(100), &all);
     assert!(s.is_finished() && s.acked_bytes() == 1000);
 

@@ -21,7 +21,7 @@ pub struct Path {
     pub data_seen: u64,
     pub acks_seen: u64,
     /// Every data segment offered: when, and which.
-    pub log: Vec<(Instant, Segment, Ecn)>,
+    pub log: Vec<(Instant, Segment)>,
 }
 
 impl Path {
@@ -31,9 +31,9 @@ impl Path {
     }
 
     /// Arrival delays in excess of the path's: none is a loss, two a duplicate.
-    fn fate(&mut self, now: Instant, segment: &Segment, ecn: &mut Ecn) -> Vec<Duration> {
+    fn fate(&mut self, now: Instant, segment: &mut Segment) -> Vec<Duration> {
         let (number, dropped) = if segment.seq_len() > 0 {
-            self.log.push((now, *segment, *ecn));
+            self.log.push((now, *segment));
             self.data_seen += 1;
             (self.data_seen - 1, self.drop_data.contains(&(self.data_seen - 1)))
         } else {
@@ -43,8 +43,8 @@ impl Path {
         if dropped {
             return vec![];
         }
-        if segment.seq_len() > 0 && self.mark_data.contains(&number) && ecn.is_capable() {
-            *ecn = Ecn::Ce;
+        if segment.seq_len() > 0 && self.mark_data.contains(&number) && segment.ecn.is_capable() {
+            segment.ecn = Ecn::Ce;
         }
         let late = if segment.seq_len() > 0 { self.late_data.get(&number).copied() } else { None };
         let mut fate = vec![late.unwrap_or(Duration::ZERO)];
@@ -65,7 +65,7 @@ pub struct Pair {
     pub down: Path,
     pub delay: Duration,
     pub now: Instant,
-    wire: BTreeMap<(Instant, u64), (bool, Segment, Ecn)>,
+    wire: BTreeMap<(Instant, u64), (bool, Segment)>,
     sequence: u64,
 }
 
@@ -93,10 +93,10 @@ impl Pair {
         for to_server in [true, false] {
             let (from, path) =
                 if to_server { (&mut self.client, &mut self.up) } else { (&mut self.server, &mut self.down) };
-            while let Some((segment, mut ecn)) = from.poll_transmit(self.now) {
-                for late in path.fate(self.now, &segment, &mut ecn) {
+            while let Some(mut segment) = from.poll_transmit(self.now) {
+                for late in path.fate(self.now, &mut segment) {
                     let arrival = self.now + self.delay + late;
-                    self.wire.insert((arrival, self.sequence), (to_server, segment, ecn));
+                    self.wire.insert((arrival, self.sequence), (to_server, segment));
                     self.sequence += 1;
                 }
             }
@@ -117,9 +117,9 @@ impl Pair {
         };
         self.now = self.now.max(next);
         if arrival == Some(next) {
-            if let Some((_, (to_server, segment, ecn))) = self.wire.pop_first() {
+            if let Some((_, (to_server, segment))) = self.wire.pop_first() {
                 let to = if to_server { &mut self.server } else { &mut self.client };
-                to.handle_segment(self.now, &segment, ecn);
+                to.handle_segment(self.now, &segment);
             }
         } else {
             self.client.handle_timeout(self.now);
