@@ -29,7 +29,10 @@ def sweep(
     seed: Annotated[int, typer.Option(parser=whole("--seed", 0), metavar="N", help="The first seed.")] = 1,
     until_ci: Annotated[
         str | None,
-        typer.Option(metavar="P%", help="More seeds, until the 95 % CI of --metric is within P % of its mean."),
+        typer.Option(
+            metavar="P%",
+            help="More seeds, until the 95 % CI of the first --metric (or delay_mean_ms) is within P % of its mean.",
+        ),
     ] = None,
     max_seeds: Annotated[
         int | None,
