@@ -8,6 +8,7 @@ use super::rr::Rr;
 use super::stream::Stream;
 use super::transfer::Transfer;
 use crate::flow::Totals;
+use crate::packet::both_ways;
 use crate::probe::delay::FlowDelays;
 use crate::record::AppResult;
 use crate::scenario::Direction;
@@ -100,10 +101,10 @@ impl Host<'_> {
     /// Opens a connection from the end `opener`. Data may be written at once, and are sent when the handshake allows.
     pub(crate) fn open(&mut self, opener: usize) -> SocketId {
         let Desk { open, hashes, flow, config, touched, .. } = &mut *self.desk;
-        let mut hash = [hashes.next_u32(), hashes.next_u32()];
+        let mut hash = both_ways(hashes.next_u32());
         // Packets find their connection by its hash, so two that are open at a time never share one.
-        while open.iter().any(|&id| (0..2).any(|way| self.sockets[id].hash[way] == hash[way])) {
-            hash = [hashes.next_u32(), hashes.next_u32()];
+        while open.iter().any(|&id| self.sockets[id].hash == hash) {
+            hash = both_ways(hashes.next_u32());
         }
         let id = self.sockets.open(config, opener, *flow, hash);
         open.push(id);
