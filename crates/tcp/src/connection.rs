@@ -276,6 +276,12 @@ impl Connection {
         self.sender.acked_bytes()
     }
 
+    /// Payload bytes put on the wire, each as often as it was sent.
+    #[must_use]
+    pub fn sent_bytes(&self) -> u64 {
+        self.sender.sent_bytes()
+    }
+
     /// Counters since the start.
     #[must_use]
     pub fn stats(&self) -> Stats {
@@ -286,6 +292,12 @@ impl Connection {
     #[must_use]
     pub fn srtt(&self) -> Option<Duration> {
         self.sender.rtt().srtt()
+    }
+
+    /// RTTVAR (RFC 6298); none before the first sample.
+    #[must_use]
+    pub fn rttvar(&self) -> Option<Duration> {
+        self.srtt().map(|_| self.sender.rtt().rttvar())
     }
 
     /// The smallest RTT sample of the path.
@@ -322,6 +334,12 @@ impl Connection {
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.sender.board().in_flight()
+    }
+
+    /// Segments sent that no cumulative ACK has covered.
+    #[must_use]
+    pub fn unacked(&self) -> u32 {
+        self.sender.board().packets_out()
     }
 
     /// The congestion state.

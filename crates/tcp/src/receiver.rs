@@ -133,7 +133,7 @@ impl Receiver {
     /// Whether more is to be looked at than the next segment.
     #[inline]
     fn is_unusual(&self) -> bool {
-        !self.ranges.is_empty() || self.paused
+        !self.ranges.is_empty() || self.paused || self.fin.is_some()
     }
 
     /// The next `bytes` in order have come.
@@ -210,6 +210,9 @@ impl Receiver {
     #[cold]
     fn on_unusual_data(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator) -> u32 {
         let (start, end) = (segment.seq, segment.seq + segment.seq_len());
+        if self.fin.is_some_and(|fin| end > fin + 1) {
+            return 0; // nothing follows a FIN (RFC 9293, 3.10.7.4); like Linux, do not answer
+        }
         let left = self.window.left(self.nxt);
         if end <= self.nxt {
             // A retransmission of what is here: our ACKs were lost, or late.

@@ -104,6 +104,7 @@ impl RttEstimator {
             self.variance = self.variance - self.variance / 4 + error;
             self.srtt_x8 = self.srtt_x8 - self.srtt_x8 / 8 + rtt;
         }
+        self.deviation_x4 = self.variance;
         let rto = Duration::from_nanos(self.srtt_x8 / 8 + self.variance.max(GRANULARITY));
         self.base_rto = rto.max(self.rto_min).min(MAX_RTO);
     }
@@ -152,6 +153,11 @@ impl RttEstimator {
 
     pub(crate) fn srtt(&self) -> Option<Duration> {
         (self.srtt_x8 != 0).then(|| Duration::from_nanos(self.srtt_x8 / 8))
+    }
+
+    /// The smoothed deviation: what Linux shows as `rttvar` (the RTO's variance term has a floor besides).
+    pub(crate) fn rttvar(&self) -> Duration {
+        Duration::from_nanos(self.deviation_x4 / 4)
     }
 
     /// The smallest path RTT so far, or [`Duration::MAX`].

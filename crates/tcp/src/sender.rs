@@ -157,7 +157,7 @@ impl Sender {
         } else {
             self.rtt.syn_timed_out();
         }
-        if syns_lost > 1 {
+        if syns_lost > self.window.stack.era().forgiven_syns {
             self.window.cwnd = 1; // RFC 5681, 3.1; Linux forgives one loss (RFC 6298, appendix A)
         }
         self.peer_window = self.window_of(segment);
@@ -201,7 +201,7 @@ impl Sender {
             return self.send_probe(now);
         }
         if self.board.in_flight() >= self.window.cwnd {
-            return None;
+            return if self.end == End::Closing { self.send_fin(now) } else { None };
         }
         if self.board.has_lost() && !self.sends_new_first() {
             let chunk = self.retransmit(now)?;
@@ -295,6 +295,16 @@ impl Sender {
         self.cc.on_restart(now, idle);
     }
 
+    /// The last segment, or FIN alone: Linux is not strict about the congestion window with it.
+    #[cold]
+    fn send_fin(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
+        if !self.window.stack.era().fin_beyond_window || self.unsent > self.mss.into() {
+            return None;
+        }
+        let chunk = self.send_new(now)?;
+        Some((chunk, Flags::NONE, self.ecn && chunk.len > 0))
+    }
+
     /// F-RTO's new data comes first, while there is some.
     #[inline]
     fn sends_new_first(&mut self) -> bool {
@@ -319,6 +329,7 @@ impl Sender {
         self.after_send(now);
         self.undo.on_resent(timestamp(now));
         self.stats.retransmitted += 1;
+        self.stats.bytes_retransmitted += u64::from(chunk.len);
         Some(chunk)
     }
 
@@ -343,6 +354,7 @@ impl Sender {
         if resent {
             self.after_send(now);
             self.stats.retransmitted += 1;
+            self.stats.bytes_retransmitted += u64::from(chunk.len);
         }
         self.stats.tlp_probes += 1;
         self.tail.begin(self.board.nxt(), resent);
@@ -503,6 +515,13 @@ impl Sender {
     /// Payload bytes acknowledged; FIN is none.
     pub(crate) fn acked_bytes(&self) -> u64 {
         self.acked_bytes - u64::from(self.is_finished())
+    }
+
+    /// Payload bytes put on the wire, each as often as it was sent.
+    pub(crate) fn sent_bytes(&self) -> u64 {
+        let out = self.board.nxt().since(self.board.una());
+        let fin = u32::from(self.end == End::FinSent && out > 0);
+        self.acked_bytes() + u64::from(out - fin) + self.stats.bytes_retransmitted
     }
 
     pub(crate) fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {

@@ -7,7 +7,9 @@ pub struct Stats {
     pub segments_sent: u64,
     /// Of these, retransmissions.
     pub retransmitted: u64,
-    /// Of these, those that the receiver reported to have come twice (DSACK, RFC 2883).
+    /// Payload bytes in these.
+    pub bytes_retransmitted: u64,
+    /// Retransmissions of which the receiver reported that the segment came twice (DSACK, RFC 2883).
     pub spurious_retransmissions: u64,
     /// Segments taken for lost, retransmissions that were taken for lost again included.
     pub lost: u64,
