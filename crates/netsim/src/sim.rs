@@ -297,7 +297,9 @@ impl Simulation {
             Source::Bulk(bulk) => {
                 if stopping && !bulk.closed {
                     bulk.closed = true;
-                    bulk.ends[SENDER].close();
+                    if stop < Instant::ZERO + self.scenario.duration.0 {
+                        bulk.ends[SENDER].close(); // at the end of the run everybody stops, and nobody closes
+                    }
                 }
                 // Timers are lazy: the deadline may have moved on since this one was set.
                 if bulk.ends[end].poll_timeout().is_some_and(|deadline| deadline <= now) {

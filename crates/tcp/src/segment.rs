@@ -139,7 +139,8 @@ pub struct Segment {
 /// What a SYN says of its sender, beside that it takes SACK and timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SynOptions {
-    /// Payload bytes of the largest segment that it takes, timestamps left out.
+    /// Bytes of payload and options of the largest segment that it takes: with timestamps, 12 more than of payload
+    /// (RFC 6691).
     pub mss: u16,
     /// By how many bits its windows are shifted (RFC 7323, section 2), at most 14.
     pub window_shift: u8,

@@ -201,7 +201,7 @@ impl Sender {
             return self.send_probe(now);
         }
         if self.board.in_flight() >= self.window.cwnd {
-            return if self.end == End::Closing { self.send_fin(now) } else { None };
+            return if self.end == End::Closing { self.send_last(now) } else { None };
         }
         if self.board.has_lost() && !self.sends_new_first() {
             let chunk = self.retransmit(now)?;
@@ -295,9 +295,9 @@ impl Sender {
         self.cc.on_restart(now, idle);
     }
 
-    /// The last segment, or FIN alone: Linux is not strict about the congestion window with it.
+    /// The window is full: Linux lets that hold everything but FIN with what is left, as nothing can follow it.
     #[cold]
-    fn send_fin(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
+    fn send_last(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
         if !self.window.stack.era().fin_beyond_window || self.unsent > self.mss.into() {
             return None;
         }

@@ -123,5 +123,6 @@ impl Flow {
 fn same(sent: &Packet, seen: &Packet) -> bool {
     let words =
         |packet: &Packet| packet.segment().map(|segment| Segment { ecn: Ecn::NotEct, dscp: 0, ..*segment });
-    words(sent) == words(seen) && sent.datagram() == seen.datagram()
+    let connection = |packet: &Packet| packet.connection(Direction::Down);
+    connection(sent) == connection(seen) && words(sent) == words(seen) && sent.datagram() == seen.datagram()
 }
