@@ -65,6 +65,10 @@ pub(crate) struct Era {
     pub(crate) idle_halves: bool,
     /// A window that was not used for an RTO falls half way to what was used.
     pub(crate) validates_window: bool,
+    /// So many lost SYNs, or SYN-ACKs, leave the initial window as it is.
+    pub(crate) forgiven_syns: u32,
+    /// A FIN, alone or with the last segment, leaves whatever the congestion window.
+    pub(crate) fin_beyond_window: bool,
     /// ACKs are quick at first.
     pub(crate) quick_acks: bool,
     /// The receive buffer at first, in bytes; half of it may be offered, the rest is for what a segment takes beside
@@ -104,6 +108,8 @@ const LINUX3_10: Era = Era {
     recovers_from_loss: false,
     idle_halves: true,
     validates_window: true,
+    forgiven_syns: 1,
+    fin_beyond_window: true,
     quick_acks: true,
     receive_buffer: 87_380,
     tunes_ahead: false,
@@ -153,6 +159,8 @@ const RFC: Era = Era {
     recovers_from_loss: false,
     idle_halves: false,
     validates_window: false,
+    forgiven_syns: 0, // RFC 5681, 3.1
+    fin_beyond_window: false,
     quick_acks: false,
     compresses_acks: false,
     pushes: false,
@@ -270,6 +278,16 @@ impl Difference {
         }),
         Self::new("cwnd that the application did not use for an RTO", |era| {
             pick(era.validates_window, "falls half way to what was used", "stays")
+        }),
+        Self::new("the initial window is one segment after", |era| {
+            pick(era.forgiven_syns == 0, "a lost SYN (RFC 5681, 3.1)", "a second lost SYN")
+        }),
+        Self::new("a FIN", |era| {
+            pick(
+                era.fin_beyond_window,
+                "leaves whatever the congestion window",
+                "waits for the congestion window",
+            )
         }),
         Self::new("quick ACKs", |era| {
             pick(

@@ -158,7 +158,7 @@ impl Sender {
         } else {
             self.rtt.syn_timed_out();
         }
-        if syns_lost > 1 {
+        if syns_lost > self.window.stack.era().forgiven_syns {
             self.window.cwnd = 1; // RFC 5681, 3.1; Linux forgives one loss (RFC 6298, appendix A)
         }
         self.peer_window = self.window_of(segment);
@@ -205,7 +205,7 @@ impl Sender {
             return self.send_probe(now);
         }
         if self.board.in_flight() >= self.window.cwnd {
-            return self.send_last(now);
+            return if self.end == End::Closing { self.send_last(now) } else { None };
         }
         if self.board.has_lost() && !self.sends_new_first() {
             let chunk = self.retransmit(now)?;
@@ -222,16 +222,6 @@ impl Sender {
         let more = self.board.in_flight() < self.window.cwnd && self.has_new();
         let push = self.offload.on_sent(more, &self.window, self.rtt.srtt());
         Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
-    }
-
-    /// The window is full: that holds everything but FIN with what is left, as nothing can follow it.
-    #[inline]
-    fn send_last(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        if self.end != End::Closing || self.unsent > u64::from(self.mss) {
-            return None;
-        }
-        let chunk = self.send_new(now)?;
-        Some((chunk, Flags::NONE, chunk.len > 0))
     }
 
     /// Whether new data waits for the next ACK, so as not to leave as a packet too short for segmentation offload.
@@ -326,6 +316,16 @@ impl Sender {
         self.cc.on_restart(now, idle);
     }
 
+    /// The window is full: Linux lets that hold everything but FIN with what is left, as nothing can follow it.
+    #[cold]
+    fn send_last(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
+        if !self.window.stack.era().fin_beyond_window || self.unsent > self.mss.into() {
+            return None;
+        }
+        let chunk = self.send_new(now)?;
+        Some((chunk, Flags::NONE, chunk.len > 0))
+    }
+
     /// F-RTO's new data comes first, while there is some.
     #[inline]
     fn sends_new_first(&mut self) -> bool {
@@ -375,6 +375,7 @@ impl Sender {
         if resent {
             self.after_send(now);
             self.stats.retransmitted += 1;
+            self.stats.bytes_retransmitted += u64::from(chunk.len);
         }
         self.stats.tlp_probes += 1;
         self.tail.begin(self.board.nxt(), resent);
