@@ -4,6 +4,7 @@ use crate::ScenarioError;
 use crate::flow::Flow;
 use crate::scenario::{Direction, Scenario, Traffic};
 use crate::traffic::Kind;
+use goodqueue_tcp::EcnMode;
 use serde::Serialize;
 
 /// A flow as the scenario describes it, its start drawn from the same stream as in the simulator.
@@ -59,7 +60,7 @@ fn outline(flow: &Flow, traffic: &Traffic) -> FlowOutline {
         start_s: flow.start.as_secs_f64(),
         stop_s: flow.stop.as_secs_f64(),
         rtt_s: flow.rtt.as_secs_f64(),
-        ecn: traffic.ecn.unwrap_or(false),
+        ecn: traffic.ecn.unwrap_or_default().0 != EcnMode::Off,
         dscp: flow.dscp,
         cc: traffic.cc.clone(),
         stack: traffic.stack.clone(),

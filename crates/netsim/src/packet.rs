@@ -1,7 +1,8 @@
 //! The packet that the simulator moves: 64 bytes, `Copy`, one cache line.
 
+use crate::scenario::Direction;
 use goodqueue_qdisc::{Packet as QdiscPacket, TcpHeader};
-use goodqueue_tcp::Segment;
+use goodqueue_tcp::{Flags, Segment};
 use goodqueue_units::{Ecn, Instant};
 
 /// A packet on its way; what it carries is the simulator's own.
@@ -13,13 +14,7 @@ pub struct Packet {
     pub(crate) flow: u32,
     /// Salted hash of its flow and direction, as a classifier would compute it.
     pub(crate) hash: u32,
-    /// Bytes as `tc` counts them on Ethernet.
-    pub(crate) len: u16,
-    /// ECN codepoint.
-    pub(crate) ecn: Ecn,
-    /// Differentiated services codepoint.
-    pub(crate) dscp: u8,
-    /// What it carries.
+    /// What it carries, with its length and the fields of its IP header.
     pub(crate) body: Body,
 }
 
@@ -28,8 +23,29 @@ pub struct Packet {
 pub(crate) enum Body {
     /// A TCP segment.
     Tcp(Segment),
-    /// A datagram of an isochronous source; its number tells when it was sent.
-    Datagram(u32),
+    /// A datagram.
+    Datagram(Datagram),
+}
+
+/// A datagram of an isochronous source.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Datagram {
+    /// Its number tells when it was sent.
+    pub(crate) number: u32,
+    /// Bytes as `tc` counts them on Ethernet.
+    pub(crate) len: u16,
+    pub(crate) ecn: Ecn,
+    /// Differentiated services codepoint.
+    pub(crate) dscp: u8,
+}
+
+/// A classifier's hash differs between the directions of a connection; of an application's connections by this, so that
+/// one can be told from the other.
+const OTHER_WAY: u32 = 0x9e37_79b9;
+
+/// The hashes of an application's connection, a direction each, of which the first is `down`.
+pub(crate) fn both_ways(down: u32) -> [u32; 2] {
+    [down, down ^ OTHER_WAY]
 }
 
 const _: () = assert!(size_of::<Packet>() <= 64, "a packet must fit a cache line");
@@ -39,6 +55,16 @@ impl Packet {
     #[must_use]
     pub fn flow(&self) -> u32 {
         self.flow
+    }
+
+    /// What tells an application's connections from each other: the same of all packets of one, both ways. `way` is the
+    /// packet's.
+    #[must_use]
+    pub fn connection(&self, way: Direction) -> u32 {
+        match way {
+            Direction::Down => self.hash,
+            Direction::Up => self.hash ^ OTHER_WAY,
+        }
     }
 
     /// The TCP segment that it carries, if it is one.
@@ -55,20 +81,31 @@ impl Packet {
     pub fn datagram(&self) -> Option<u32> {
         match self.body {
             Body::Tcp(_) => None,
-            Body::Datagram(number) => Some(number),
+            Body::Datagram(datagram) => Some(datagram.number),
         }
     }
 }
 
 impl QdiscPacket for Packet {
+    #[inline]
     fn len(&self) -> u32 {
-        self.len.into()
+        match &self.body {
+            Body::Tcp(segment) => segment.wire_len(),
+            Body::Datagram(datagram) => datagram.len.into(),
+        }
     }
+    #[inline]
     fn ecn(&self) -> Ecn {
-        self.ecn
+        match &self.body {
+            Body::Tcp(segment) => segment.ecn,
+            Body::Datagram(datagram) => datagram.ecn,
+        }
     }
     fn set_ce(&mut self) {
-        self.ecn = Ecn::Ce;
+        match &mut self.body {
+            Body::Tcp(segment) => segment.ecn = Ecn::Ce,
+            Body::Datagram(datagram) => datagram.ecn = Ecn::Ce,
+        }
     }
     fn flow_hash(&self) -> u32 {
         self.hash
@@ -76,7 +113,6 @@ impl QdiscPacket for Packet {
     fn flow_id(&self) -> u64 {
         u64::from(self.flow) << 32 | u64::from(self.hash)
     }
-    /// Segments take the timestamps' room on the wire, but carry none: our stack sends them in order of time anyway.
     fn tcp(&self) -> Option<TcpHeader> {
         let Body::Tcp(segment) = self.body else { return None };
         let mut sack = [(0, 0); 4];
@@ -85,11 +121,12 @@ impl QdiscPacket for Packet {
         }
         Some(TcpHeader {
             ack: segment.ack.0,
-            flags: segment.flags.bits().into(),
+            flags: segment.flags.header_bits(),
             has_payload: segment.payload_len > 0,
+            timestamps: Some((segment.tsval, segment.tsecr)),
+            has_other_options: segment.flags.contains(Flags::SYN),
             sack_len: segment.sack_len,
             sack,
-            ..TcpHeader::default()
         })
     }
     /// Every flow runs between two hosts of its own.
@@ -97,10 +134,16 @@ impl QdiscPacket for Packet {
         (self.hash, !self.hash)
     }
     fn dscp(&self) -> u8 {
-        self.dscp
+        match &self.body {
+            Body::Tcp(segment) => segment.dscp,
+            Body::Datagram(datagram) => datagram.dscp,
+        }
     }
-    fn set_dscp(&mut self, dscp: u8) {
-        self.dscp = dscp;
+    fn set_dscp(&mut self, value: u8) {
+        match &mut self.body {
+            Body::Tcp(segment) => segment.dscp = value,
+            Body::Datagram(datagram) => datagram.dscp = value,
+        }
     }
     fn arrival(&self) -> Instant {
         self.arrival

@@ -2,8 +2,8 @@
 //!
 //! No networking code, no clock, no randomness: segments and the time go in, segments and the next deadline come out.
 //! The sender is Linux's (initial window 10, SACK scoreboard, RACK with DupThresh, PRR, RTO with its 200 ms floor,
-//! CUBIC with HyStart, ECN), the receiver too (delayed and quick ACKs); [`Stack`] chooses how old a Linux, and lists
-//! the differences. Windows count in segments, as in Linux; sequence numbers are 32 bits that wrap.
+//! CUBIC with HyStart, ECN), the receiver too (delayed and quick ACKs); [`Stack`] chooses how old a Linux, and
+//! [`Difference`] lists what that changes. Windows count in segments, as in Linux; sequence numbers are 32 bits that wrap.
 //!
 //! # Author
 //! A congestion control is one file in `cc/` that implements [`CongestionControl`], and one line in the table of
@@ -18,7 +18,7 @@
 //!
 //! ```
 //! use goodqueue_tcp::{Config, Connection};
-//! use goodqueue_units::{Duration, Ecn, Instant};
+//! use goodqueue_units::{Duration, Instant};
 //!
 //! let mut client = Connection::client(Config::default());
 //! let mut server = Connection::server(Config::default());
@@ -31,15 +31,15 @@
 //! let mut to_client = Vec::new();
 //! while !(client.is_closed() && server.is_closed()) {
 //!     for segment in to_client.drain(..) {
-//!         client.handle_segment(now, &segment, Ecn::NotEct);
+//!         client.handle_segment(now, &segment);
 //!     }
 //!     client.handle_timeout(now);
 //!     server.handle_timeout(now);
 //!     let to_server: Vec<_> = std::iter::from_fn(|| client.poll_transmit(now)).collect();
 //!     now += Duration::from_millis(10);
-//!     for (segment, ecn) in to_server {
-//!         server.handle_segment(now, &segment, ecn);
-//!         to_client.extend(std::iter::from_fn(|| server.poll_transmit(now)).map(|(segment, _)| segment));
+//!     for segment in to_server {
+//!         server.handle_segment(now, &segment);
+//!         to_client.extend(std::iter::from_fn(|| server.poll_transmit(now)));
 //!     }
 //!     now += Duration::from_millis(10);
 //! }
@@ -55,12 +55,17 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod autotuning;
 mod cc;
 mod config;
 mod connection;
+mod delack;
+mod ecn;
+mod era;
+mod idle;
 mod offload;
 mod prr;
+mod rack;
+mod receive_window;
 mod receiver;
 mod rtt;
 mod scoreboard;
@@ -68,13 +73,17 @@ mod segment;
 mod sender;
 mod seq;
 mod stats;
+mod tlp;
+mod undo;
 mod usage;
 mod window;
 
-pub use cc::{Ack, Cc, Congestion, CongestionControl};
+pub use cc::{Ack, Cause, Cc, CcLine, CcOptions, CcWord, Congestion, CongestionControl};
 pub use config::{Config, INFINITE_SSTHRESH, Stack};
 pub use connection::{Connection, Handled};
-pub use segment::{Flags, SackBlock, Segment};
+pub use ecn::{EcnMode, EcnUse};
+pub use era::Difference;
+pub use segment::{Flags, SackBlock, Segment, SynOptions};
 pub use sender::CongestionState;
 pub use seq::SeqNumber;
 pub use stats::Stats;

@@ -8,7 +8,7 @@
 //! (Linux from October 2025 on, and its older series since). So where ACKs come close together, on fast links or behind
 //! data in the same queue, segments that leave alone find each other again, and share an ACK.
 
-use crate::{Stack, Window};
+use crate::Window;
 use goodqueue_units::Duration;
 
 /// A packet has the segments that the connection sends in 1/1024 s, within these bounds.
@@ -34,7 +34,7 @@ impl Offload {
         if more && (self.segments == 1 || self.segments < packet(window, srtt)) {
             return false;
         }
-        let several = self.segments > 1 && window.stack == Stack::Linux6;
+        let several = self.segments > 1 && window.stack.era().pushes;
         self.segments = 0;
         several
     }
@@ -52,7 +52,7 @@ impl Offload {
     ) -> bool {
         self.segments == 0
             && since_last <= PATIENCE
-            && window.stack == Stack::Linux6
+            && window.stack.era().waits_for_company
             && room < packet(window, srtt)
             && room < window.cwnd.div_ceil(WINDOW_SHARE)
             && srtt.is_some_and(|srtt| since_oldest + PATIENCE.min(srtt / 2) >= srtt)
@@ -70,7 +70,7 @@ fn packet(window: &Window, srtt: Option<Duration>) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Config;
+    use crate::{Config, Stack};
     use std::vec::Vec;
 
     /// Which of `segments` sent at once say PSH; SRTT is 100 ms.

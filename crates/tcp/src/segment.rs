@@ -2,7 +2,8 @@
 
 use crate::SeqNumber;
 use core::fmt;
-use core::ops::{BitOr, BitOrAssign};
+use core::ops::{BitAnd, BitOr, BitOrAssign};
+use goodqueue_units::{Ecn, Instant};
 
 /// Ethernet 14, IPv4 20, TCP 20: the bytes of headers without options, as `tc` counts them.
 const HEADERS: u32 = 54;
@@ -26,10 +27,16 @@ impl Flags {
     pub const PSH: Self = Self(0x08);
     /// The acknowledgement number is valid.
     pub const ACK: Self = Self(0x10);
+    /// The third bit of AccECN's counter (RFC 9768, 3.1). In the header it is bit 8; here it has URG's place, which no
+    /// segment uses.
+    pub const AE: Self = Self(0x20);
     /// ECN echo: the receiver saw CE.
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced: the sender heard the echo.
     pub const CWR: Self = Self(0x80);
+
+    /// The three bits of AccECN's counter, the highest first: AE, CWR, ECE (RFC 9768, 3.1).
+    pub const ACE: Self = Self(Self::AE.0 | Self::CWR.0 | Self::ECE.0);
 
     /// Whether all of `flags` are set.
     #[inline]
@@ -45,10 +52,11 @@ impl Flags {
         self.0 & flags.0 != 0
     }
 
-    /// The bits.
+    /// The bits as they stand in the header: the low twelve of its fourth word's upper half (RFC 9293, 3.1).
     #[must_use]
-    pub const fn bits(self) -> u8 {
-        self.0
+    pub const fn header_bits(self) -> u16 {
+        let ae = self.0 & Self::AE.0;
+        (self.0 & !Self::AE.0) as u16 | (ae as u16) << 3
     }
 
     /// `self` if `condition`, else nothing.
@@ -63,6 +71,14 @@ impl BitOr for Flags {
     #[inline]
     fn bitor(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+}
+
+impl BitAnd for Flags {
+    type Output = Self;
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
     }
 }
 
@@ -82,6 +98,7 @@ impl fmt::Debug for Flags {
             (Self::ACK, '.'),
             (Self::ECE, 'E'),
             (Self::CWR, 'W'),
+            (Self::AE, 'A'),
         ];
         for (flag, letter) in named {
             if self.contains(flag) {
@@ -108,16 +125,43 @@ pub struct Segment {
     pub seq: SeqNumber,
     /// Next byte expected from the peer, where [`Flags::ACK`] is set.
     pub ack: SeqNumber,
-    /// Receive window in bytes, already scaled.
-    pub window: u32,
+    /// The sender's clock (RFC 7323, section 3), in milliseconds, from 1.
+    pub tsval: u32,
+    /// The peer's clock as last heard; 0 on a SYN.
+    pub tsecr: u32,
+    /// Receive window as in the header: to be shifted by what the SYN said, but on a SYN itself.
+    pub window: u16,
     /// Bytes of payload.
     pub payload_len: u16,
     /// Control bits.
     pub flags: Flags,
     /// How many of `sack` are there.
     pub sack_len: u8,
-    /// SACK blocks, the most recent first; three, because the timestamps leave no room for a fourth.
+    /// Codepoint of the IP header that it travels in.
+    pub ecn: Ecn,
+    /// Differentiated services codepoint of that header; a connection sends 0, and whoever puts the segment on the wire
+    /// may set it.
+    pub dscp: u8,
+    /// SACK blocks, the most recent first, before them a DSACK (RFC 2883); three, because the timestamps leave no room
+    /// for a fourth. A SYN has its options here: see [`Segment::syn_options`].
     pub sack: [SackBlock; 3],
+}
+
+/// What a SYN says of its sender, beside that it takes SACK and timestamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SynOptions {
+    /// Bytes of payload and options of the largest segment that it takes: with timestamps, 12 more than of payload
+    /// (RFC 6691).
+    pub mss: u16,
+    /// By how many bits its windows are shifted (RFC 7323, section 2), at most 14.
+    pub window_shift: u8,
+}
+
+/// The clock that timestamps tell at `now`: milliseconds, as Linux's do, from 1, because 0 means none.
+#[inline]
+#[must_use]
+pub(crate) const fn timestamp(now: Instant) -> u32 {
+    (now.as_nanos() / 1_000_000) as u32 + 1
 }
 
 impl Segment {
@@ -142,6 +186,22 @@ impl Segment {
         self.payload_len as u32
             + self.flags.contains(Flags::SYN) as u32
             + self.flags.contains(Flags::FIN) as u32
+    }
+
+    /// A SYN with its options; a SYN has no SACK blocks, so these stand in their place.
+    #[must_use]
+    pub fn with_syn_options(mut self, options: SynOptions) -> Self {
+        self.sack[0] =
+            SackBlock { start: SeqNumber(options.mss.into()), end: SeqNumber(options.window_shift.into()) };
+        self
+    }
+
+    /// The options of a SYN.
+    #[must_use]
+    pub fn syn_options(&self) -> Option<SynOptions> {
+        let SackBlock { start, end } = self.sack[0];
+        let options = SynOptions { mss: start.0 as u16, window_shift: (end.0 as u8).min(14) };
+        self.flags.contains(Flags::SYN).then_some(options)
     }
 
     /// The SACK blocks that are there.
@@ -170,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_segment_stays_small_because_the_simulator_copies_it() {
-        assert!(size_of::<Segment>() <= 40);
+        assert!(size_of::<Segment>() <= 48 && size_of::<Option<Segment>>() == 48);
         assert_eq!(format!("{:?}", Flags::SYN | Flags::ACK | Flags::ECE), "S.E");
         let fin = Segment { payload_len: 10, flags: Flags::FIN | Flags::ACK, ..Segment::default() };
         assert_eq!(fin.seq_len(), 11);

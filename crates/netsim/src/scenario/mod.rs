@@ -5,13 +5,15 @@
 
 mod change;
 mod dscp;
+mod ecn;
 mod resolve;
 mod text;
 
 pub use change::Change;
 pub use dscp::Dscp;
+pub use ecn::EcnAsked;
 pub(crate) use resolve::Line;
-pub use text::{RateText, Span};
+pub use text::{RateText, Size, Span};
 
 use crate::traffic::Kind;
 use serde::{Deserialize, Serialize};
@@ -127,15 +129,15 @@ pub struct Traffic {
     /// Which way the data go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// Congestion control.
+    /// Congestion control: its name and its words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cc: Option<String>,
     /// Which TCP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// Whether packets are ECN-capable.
+    /// Whether packets are ECN-capable, and TCP's feedback; what the congestion control needs, if left out, else none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ecn: Option<bool>,
+    pub ecn: Option<EcnAsked>,
     /// Codepoint of the packets both ways; CS0, if left out. A ping's echo has what arrived (as ICMP's in Linux); TCP's ACKs have
     /// the flow's, as where both ends set it or `net.ipv4.tcp_reflect_tos` is 1 (it is 0 by default: then they have CS0).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,15 +157,34 @@ pub struct Traffic {
     /// Base round-trip time, in place of `path.rtt`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt: Option<Span>,
-    /// Rate of each, headers included.
+    /// Rate of each: of datagrams headers included, of a `stream` what its application writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateText>,
     /// Bytes of each packet as `tc` counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet_size: Option<u64>,
-    /// Time between packets.
+    /// Time between packets, between a stream's chunks, or from the end of a transfer to the next one's start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Span>,
+    /// Bytes of a transfer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Size>,
+    /// How many transfers, or exchanges, one after the other; until `stop`, if left out (but one transfer, where there
+    /// is no `interval` either).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<u64>,
+    /// Bytes of a request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Size>,
+    /// Bytes of the response to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Size>,
+    /// Time from a response to the next request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Span>,
+    /// The same, drawn from an exponential distribution with this mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think_mean: Option<Span>,
 }
 
 /// Which way the data go.
@@ -199,6 +220,9 @@ pub struct Series {
     /// Length of the intervals that queues and flows are sampled over; no such series, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Span>,
+    /// Whether TCP's variables are sampled at the intervals' ends, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tcp: bool,
     /// The window in which each packet's delay is kept; no such series, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<Window>,

@@ -16,12 +16,17 @@ pub struct Path {
     pub mark_data: HashSet<u64>,
     /// Data segments that take longer, by so much.
     pub late_data: BTreeMap<u64, Duration>,
+    /// What is sent between these waits until the latter.
+    pub pause: Option<(Instant, Instant)>,
+    /// Data segments leave the path no closer together than this.
+    pub spacing: Option<Duration>,
+    pub last_departure: Instant,
     /// Segments of either kind that arrive twice.
     pub twice: HashSet<u64>,
     pub data_seen: u64,
     pub acks_seen: u64,
     /// Every data segment offered: when, and which.
-    pub log: Vec<(Instant, Segment, Ecn)>,
+    pub log: Vec<(Instant, Segment)>,
 }
 
 impl Path {
@@ -31,9 +36,9 @@ impl Path {
     }
 
     /// Arrival delays in excess of the path's: none is a loss, two a duplicate.
-    fn fate(&mut self, now: Instant, segment: &Segment, ecn: &mut Ecn) -> Vec<Duration> {
+    fn fate(&mut self, now: Instant, segment: &mut Segment) -> Vec<Duration> {
         let (number, dropped) = if segment.seq_len() > 0 {
-            self.log.push((now, *segment, *ecn));
+            self.log.push((now, *segment));
             self.data_seen += 1;
             (self.data_seen - 1, self.drop_data.contains(&(self.data_seen - 1)))
         } else {
@@ -43,11 +48,19 @@ impl Path {
         if dropped {
             return vec![];
         }
-        if segment.seq_len() > 0 && self.mark_data.contains(&number) && ecn.is_capable() {
-            *ecn = Ecn::Ce;
+        if segment.seq_len() > 0 && self.mark_data.contains(&number) && segment.ecn.is_capable() {
+            segment.ecn = Ecn::Ce;
         }
         let late = if segment.seq_len() > 0 { self.late_data.get(&number).copied() } else { None };
-        let mut fate = vec![late.unwrap_or(Duration::ZERO)];
+        let mut queued = Duration::ZERO;
+        if let Some(spacing) = self.spacing.filter(|_| segment.seq_len() > 0) {
+            self.last_departure = now.max(self.last_departure + spacing);
+            queued = self.last_departure.since(now);
+        }
+        if let Some((_, end)) = self.pause.filter(|&(start, end)| now >= start && now < end) {
+            queued = queued + end.since(now);
+        }
+        let mut fate = vec![queued + late.unwrap_or(Duration::ZERO)];
         if self.twice.contains(&number) {
             fate.push(Duration::from_micros(10));
         }
@@ -65,7 +78,7 @@ pub struct Pair {
     pub down: Path,
     pub delay: Duration,
     pub now: Instant,
-    wire: BTreeMap<(Instant, u64), (bool, Segment, Ecn)>,
+    wire: BTreeMap<(Instant, u64), (bool, Segment)>,
     sequence: u64,
 }
 
@@ -93,10 +106,10 @@ impl Pair {
         for to_server in [true, false] {
             let (from, path) =
                 if to_server { (&mut self.client, &mut self.up) } else { (&mut self.server, &mut self.down) };
-            while let Some((segment, mut ecn)) = from.poll_transmit(self.now) {
-                for late in path.fate(self.now, &segment, &mut ecn) {
+            while let Some(mut segment) = from.poll_transmit(self.now) {
+                for late in path.fate(self.now, &mut segment) {
                     let arrival = self.now + self.delay + late;
-                    self.wire.insert((arrival, self.sequence), (to_server, segment, ecn));
+                    self.wire.insert((arrival, self.sequence), (to_server, segment));
                     self.sequence += 1;
                 }
             }
@@ -117,9 +130,9 @@ impl Pair {
         };
         self.now = self.now.max(next);
         if arrival == Some(next) {
-            if let Some((_, (to_server, segment, ecn))) = self.wire.pop_first() {
+            if let Some((_, (to_server, segment))) = self.wire.pop_first() {
                 let to = if to_server { &mut self.server } else { &mut self.client };
-                to.handle_segment(self.now, &segment, ecn);
+                to.handle_segment(self.now, &segment);
             }
         } else {
             self.client.handle_timeout(self.now);

@@ -1,20 +1,12 @@
 use super::*;
-use crate::{Config, SeqNumber};
+use crate::Config;
 
 fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
 }
 
 fn ack(ms: u64, counted: u32) -> Ack {
-    Ack {
-        now: at(ms),
-        segments: counted,
-        counted,
-        rtt: Some(Duration::from_millis(100)),
-        una: SeqNumber(1),
-        nxt: SeqNumber(1000),
-        is_cwnd_limited: true,
-    }
+    Ack { rtt: Some(Duration::from_millis(100)), ..Ack::of(at(ms), counted) }
 }
 
 fn window(stack: Stack, cwnd: u32, ssthresh: u32) -> Window {
@@ -22,7 +14,7 @@ fn window(stack: Stack, cwnd: u32, ssthresh: u32) -> Window {
 }
 
 fn congestion(cwnd: u32) -> Congestion {
-    Congestion { now: at(0), cwnd }
+    Congestion { now: at(0), cwnd, cause: Cause::Loss }
 }
 
 #[test]
@@ -40,7 +32,7 @@ fn cube_roots_are_exact() {
 /// C = 410/1024 = 0.40039 and ticks of 1 ms: 0.1 % and one segment are allowed.
 #[test]
 fn k_and_the_window_are_those_of_the_formula() {
-    let mut c = Cubic::new(Stack::Linux6);
+    let mut c = Cubic::of(Stack::Linux6);
     assert_eq!(c.ssthresh(&congestion(1000)), 700);
     c.delay_min = Duration::from_millis(100);
     c.update(at(1_000), 700, 1);
@@ -67,7 +59,7 @@ fn k_and_the_window_are_those_of_the_formula() {
 /// The whole loop, an ACK a segment and a window a round trip of 100 ms: the window passes its old maximum at K.
 #[test]
 fn the_window_is_back_at_its_maximum_after_k() {
-    let mut c = Cubic::new(Stack::Linux6);
+    let mut c = Cubic::of(Stack::Linux6);
     let mut w = window(Stack::Linux6, 700, 700);
     c.ssthresh(&congestion(1000));
     c.delay_min = Duration::from_millis(100);
@@ -89,7 +81,7 @@ fn the_window_is_back_at_its_maximum_after_k() {
 
 #[test]
 fn fast_convergence_gives_room_where_the_maximum_falls() {
-    let mut c = Cubic::new(Stack::Linux6);
+    let mut c = Cubic::of(Stack::Linux6);
     assert_eq!((c.ssthresh(&congestion(100)), c.w_max), (70, 100));
     assert_eq!((c.ssthresh(&congestion(90)), c.w_max), (63, 76)); // 90 · 1.7 / 2 = 76.5
     assert_eq!((c.ssthresh(&congestion(2)), c.w_max), (2, 1));
@@ -99,7 +91,7 @@ fn fast_convergence_gives_room_where_the_maximum_falls() {
 /// n round trips the window should be 14 + 0.53 n.
 #[test]
 fn at_a_short_rtt_the_window_grows_as_reno_would() {
-    let mut c = Cubic::new(Stack::Linux6);
+    let mut c = Cubic::of(Stack::Linux6);
     let mut w = window(Stack::Linux6, 14, 14);
     c.ssthresh(&congestion(20));
     c.delay_min = Duration::from_millis(10);
@@ -115,7 +107,7 @@ fn at_a_short_rtt_the_window_grows_as_reno_would() {
 /// Section 4.8: the plateau is where congestion avoidance began, and growth is at least 5 % a round trip.
 #[test]
 fn after_a_timeout_the_maximum_is_unknown() {
-    let mut c = Cubic::new(Stack::Linux6);
+    let mut c = Cubic::of(Stack::Linux6);
     c.ssthresh(&congestion(100));
     c.on_rto();
     c.update(at(10_000), 50, 1);
@@ -124,7 +116,7 @@ fn after_a_timeout_the_maximum_is_unknown() {
 
 #[test]
 fn growth_is_at_most_half_a_window_a_round_trip() {
-    let mut c = Cubic::new(Stack::Linux6);
+    let mut c = Cubic::of(Stack::Linux6);
     c.update(at(0), 100, 1);
     c.update(at(60_000), 100, 1); // the target is 86 000 away
     assert_eq!(c.cnt, 0);
@@ -137,7 +129,7 @@ fn growth_is_at_most_half_a_window_a_round_trip() {
 
 #[test]
 fn an_idle_time_does_not_count() {
-    let mut c = Cubic::new(Stack::Linux6);
+    let mut c = Cubic::of(Stack::Linux6);
     c.update(at(1_000), 10, 1);
     c.on_restart(at(6_000), Duration::from_secs(3));
     assert_eq!(c.epoch, Some(at(4_000)));
@@ -148,7 +140,7 @@ fn an_idle_time_does_not_count() {
 /// Linux 3.10 was called once an ACK; with two segments an ACK it halved `cnt` instead.
 #[test]
 fn linux_3_10_divides_by_the_segments_of_an_ack() {
-    let mut c = Cubic::new(Stack::Linux3_10);
+    let mut c = Cubic::of(Stack::Linux3_10);
     let mut w = window(Stack::Linux3_10, 1000, 10);
     for _ in 0..100 {
         c.on_ack(&Ack { segments: 4, ..ack(0, 1) }, &mut w);
@@ -156,7 +148,7 @@ fn linux_3_10_divides_by_the_segments_of_an_ack() {
     assert!((60..=64).contains(&c.ratio), "{}", c.ratio); // towards 4.0 in sixteenths, from below
     let mut w = window(Stack::Linux3_10, 1000, 10);
     let mut c =
-        Cubic { cnt: 20, epoch: Some(at(0)), last_cwnd: 1000, ratio: 64, ..Cubic::new(Stack::Linux3_10) };
+        Cubic { cnt: 20, epoch: Some(at(0)), last_cwnd: 1000, ratio: 64, ..Cubic::of(Stack::Linux3_10) };
     for _ in 0..12 {
         c.on_ack(&Ack { segments: 4, ..ack(0, 1) }, &mut w); // 20 / 4 = 5, and one more
     }
@@ -165,16 +157,45 @@ fn linux_3_10_divides_by_the_segments_of_an_ack() {
 
 #[test]
 fn hystart_ends_slow_start_at_the_window_it_has() {
-    let mut c = Cubic::new(Stack::Linux6);
+    let mut c = Cubic::of(Stack::Linux6);
     let mut w = window(Stack::Linux6, 15, 1000);
-    c.on_rtt(&Ack { rtt: Some(Duration::from_millis(50)), ..ack(0, 1) }, &mut w);
+    c.on_delivered(&Ack { rtt: Some(Duration::from_millis(50)), ..ack(0, 1) }, &mut w);
     for n in 0..20 {
-        c.on_rtt(&ack(5 * n, 1), &mut w);
+        c.on_delivered(&ack(5 * n, 1), &mut w);
     }
     assert!(w.in_slow_start(), "below 16 segments it is silent");
     w.cwnd = 16;
     for n in 0..20 {
-        c.on_rtt(&ack(200 + 5 * n, 1), &mut w);
+        c.on_delivered(&ack(200 + 5 * n, 1), &mut w);
     }
     assert_eq!((w.ssthresh, c.delay_min), (16, Duration::from_millis(50)));
+}
+
+/// RFC 8511, section 3.1: 0.85 at marks, 0.7 at losses as before.
+#[test]
+fn with_abe_marks_take_less_than_losses() {
+    for (abe, cause, kept) in [
+        (false, Cause::Ecn, 700),
+        (true, Cause::Ecn, 850),
+        (true, Cause::Loss, 700),
+        (true, Cause::Timeout, 700),
+    ] {
+        let mut c = Cubic { abe, ..Cubic::of(Stack::Linux6) };
+        assert_eq!(c.ssthresh(&Congestion { cause, ..congestion(1000) }), kept);
+        c.on_rto();
+        assert_eq!(c.abe, abe, "a timeout forgets the path, not what was asked for");
+    }
+}
+
+/// HyStart would end slow start by the train of ACKs; with HyStart++ in its place it does not.
+#[test]
+fn hystart_plus_plus_stands_in_the_place_of_hystart() {
+    for (plus_plus, leaves) in [(None, true), (Some(HyStartPlusPlus::new()), false)] {
+        let mut c = Cubic { plus_plus, ..Cubic::of(Stack::Linux6) };
+        let mut w = window(Stack::Linux6, 20, crate::INFINITE_SSTHRESH);
+        for ms in 0..100 {
+            c.on_delivered(&ack(ms, 1), &mut w);
+        }
+        assert_eq!(w.ssthresh == 20, leaves);
+    }
 }

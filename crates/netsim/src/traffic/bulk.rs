@@ -1,18 +1,18 @@
-//! TCP transfers: two connections, one at each side of the bottleneck.
+//! Bulk transfers: two connections, one at each side of the bottleneck, for as long as the flow lasts.
 
 use crate::flow::Totals;
 use crate::probe::delay::FlowDelays;
-use goodqueue_tcp::{Cc, Config, Connection};
+use goodqueue_tcp::{CcLine, Config, Connection};
 
-/// The sender's index in [`Transfer::ends`].
+/// The sender's index in [`Bulk::ends`].
 pub(crate) const SENDER: usize = 0;
-/// The receiver's index in [`Transfer::ends`].
+/// The receiver's index in [`Bulk::ends`].
 pub(crate) const RECEIVER: usize = 1;
 
-/// A TCP transfer.
-pub(crate) struct Transfer {
+/// A TCP connection that always has data to send.
+pub(crate) struct Bulk {
     /// Congestion control.
-    pub(crate) cc: Cc,
+    pub(crate) cc: CcLine,
     /// The sender and the receiver.
     pub(crate) ends: [Connection; 2],
     /// Round-trip times as the sender measures them.
@@ -21,23 +21,20 @@ pub(crate) struct Transfer {
     pub(crate) closed: bool,
 }
 
-impl Transfer {
+impl Bulk {
     /// A transfer that always has data to send, once it is started.
     pub(crate) fn new(config: Config) -> Self {
         let mut sender = Connection::client(config.clone());
         sender.write_unlimited();
-        let cc = config.cc;
+        let cc = config.cc_line();
         Self { cc, ends: [sender, Connection::server(config)], rtt: FlowDelays::for_flow(), closed: false }
     }
 
     /// What it has done so far.
     pub(crate) fn totals(&self) -> Totals {
-        let stats = self.ends[SENDER].stats();
         Totals {
             delivered_bytes: self.ends[RECEIVER].delivered_bytes(),
-            retransmitted: stats.retransmitted,
-            timeouts: stats.timeouts,
-            ..Totals::default()
+            ..Totals::of_sender(&self.ends[SENDER])
         }
     }
 }
