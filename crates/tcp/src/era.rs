@@ -80,7 +80,7 @@ pub(crate) struct Era {
     /// Segments that leave together end with PSH.
     pub(crate) pushes: bool,
     /// A segment that would leave alone waits for an ACK that is due soon.
-    pub(crate) waits_for_company: bool,
+    pub(crate) gathers: bool,
     /// A SYN that is sent again no longer asks for ECN (RFC 3168, 6.1.1.1).
     pub(crate) ecn_fallback: bool,
 }
@@ -110,7 +110,7 @@ const LINUX3_10: Era = Era {
     compresses_acks: false,
     ping_pong: 1,
     pushes: false,
-    waits_for_company: false,
+    gathers: false,
     ecn_fallback: false,
 };
 
@@ -134,7 +134,7 @@ const LINUX6: Era = Era {
     compresses_acks: true,
     ping_pong: 3,
     pushes: true,
-    waits_for_company: true,
+    gathers: true,
     ecn_fallback: true,
     ..LINUX3_10
 };
@@ -156,7 +156,7 @@ const RFC: Era = Era {
     quick_acks: false,
     compresses_acks: false,
     pushes: false,
-    waits_for_company: false,
+    gathers: false,
     ..LINUX6
 };
 
@@ -305,8 +305,8 @@ impl Difference {
         }),
         Self::new("a segment that would leave alone", |era| {
             pick(
-                era.waits_for_company,
-                "waits for an ACK that is due within 1 ms, if the last left within 1 ms",
+                era.gathers,
+                "waits for an ACK that is due within 1 ms, if the last segment left within 1 ms",
                 "leaves",
             )
         }),

@@ -52,7 +52,7 @@ impl Offload {
     ) -> bool {
         self.segments == 0
             && since_last <= PATIENCE
-            && window.stack.era().waits_for_company
+            && window.stack.era().gathers
             && room < packet(window, srtt)
             && room < window.cwnd.div_ceil(WINDOW_SHARE)
             && srtt.is_some_and(|srtt| since_oldest + PATIENCE.min(srtt / 2) >= srtt)

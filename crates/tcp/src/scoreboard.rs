@@ -93,12 +93,6 @@ impl Scoreboard {
         self.lost_out
     }
 
-    /// When the first segment that is out was last sent.
-    #[inline]
-    pub(crate) fn oldest_sent_at(&self) -> Option<Instant> {
-        (self.head != self.tail).then(|| self.at(self.head).sent_at)
-    }
-
     /// RFC 6675's pipe, in segments.
     #[inline]
     pub(crate) fn in_flight(&self) -> u32 {

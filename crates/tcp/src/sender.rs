@@ -240,7 +240,7 @@ impl Sender {
         let room = self.window.cwnd - self.board.in_flight();
         self.state < CongestionState::Recovery
             && self.unsent > u64::from(room) * u64::from(self.mss)
-            && self.board.oldest_sent_at().is_some_and(|oldest| {
+            && self.board.head_sent_at().is_some_and(|oldest| {
                 let (since_last, since_oldest) = (now.since(self.last_sent), now.since(oldest));
                 self.offload.defers(room, since_last, since_oldest, &self.window, self.rtt.srtt())
             })

@@ -166,7 +166,7 @@ fn three_sacked_segments_start_recovery_and_limited_transmit_comes_before() {
         transmit(&mut s, 100 + u64::from(n));
     }
     let nxt = (s.board.nxt().0 - 1) / MSS;
-    plain(&mut s, 204, 12); // a round trip after the retransmission
+    plain(&mut s, 205, 12);
     assert_eq!((s.state, s.window.cwnd), (CongestionState::Open, 5), "una reached high_seq");
     assert!(nxt > 12 && s.board.in_flight() <= 5);
     assert_eq!((s.stats.fast_recoveries, s.stats.retransmitted), (1, 1));
