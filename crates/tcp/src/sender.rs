@@ -198,11 +198,8 @@ impl Sender {
     /// The next segment of data to go out now: lost ones first, the lowest first, then new ones.
     #[inline]
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        if self.due != Due::Nothing {
-            return self.send_probe(now);
-        }
-        if self.board.in_flight() >= self.window.cwnd {
-            return if self.end == End::Closing { self.send_last(now) } else { None };
+        if self.due != Due::Nothing || self.board.in_flight() >= self.window.cwnd {
+            return self.send_beyond_window(now);
         }
         if self.board.has_lost() && !self.sends_new_first() {
             let chunk = self.retransmit(now)?;
@@ -266,10 +263,15 @@ impl Sender {
         self.cc.on_restart(now, idle);
     }
 
-    /// The window is full: Linux lets that hold everything but FIN with what is left, as nothing can follow it.
+    /// What leaves although the congestion window is full: a probe, and with Linux FIN with what is left, as nothing can
+    /// follow it.
     #[cold]
-    fn send_last(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        if !self.window.stack.era().fin_beyond_window || self.unsent > self.mss.into() {
+    fn send_beyond_window(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
+        if self.due != Due::Nothing {
+            return self.send_probe(now);
+        }
+        let is_last = self.end == End::Closing && self.unsent <= self.mss.into();
+        if !is_last || !self.window.stack.era().fin_beyond_window {
             return None;
         }
         let chunk = self.send_new(now)?;
