@@ -4,7 +4,7 @@ mod common;
 
 use common::{Pair, Path};
 use goodqueue_tcp::{Cc, CcOptions, Config, EcnMode, SeqNumber, Stack};
-use goodqueue_units::Duration;
+use goodqueue_units::{Duration, Instant};
 use proptest::collection::{btree_map, hash_set};
 use proptest::prelude::*;
 
@@ -39,13 +39,18 @@ fn path() -> impl Strategy<Value = Path> {
         hash_set(0..400_u64, 0..10),
         btree_map(0..400_u64, late, 0..20),
         hash_set(0..400_u64, 0..20),
+        proptest::option::of((0..3000_u64, 1..5000_u64)),
     )
-        .prop_map(|(drop_data, drop_acks, mark_data, late_data, twice)| Path {
+        .prop_map(|(drop_data, drop_acks, mark_data, late_data, twice, pause)| Path {
             drop_data,
             drop_acks,
             mark_data,
             late_data,
             twice,
+            pause: pause.map(|(start, ms)| {
+                let start = Instant::from_nanos(start * 1_000_000);
+                (start, start + Duration::from_millis(ms))
+            }),
             ..Path::default()
         })
 }
