@@ -41,6 +41,7 @@ impl CongestionControl for Illinois {
     const SUMMARY: &'static str =
         "up to ten segments a round trip while the queue is short; for large windows";
     const SOURCE: &'static str = "Liu, Başar & Srikant 2006; Linux's tcp_illinois";
+    const DIFFERS: &'static str = "integers of 1/128 and 1/64; Reno below 15 segments (as Linux)";
 
     fn new(config: &Config) -> Self {
         Self {

@@ -48,6 +48,8 @@ impl CongestionControl for Prague {
     const NAME: &'static str = "prague";
     const SUMMARY: &'static str = "DCTCP's answer to marks, made fit for the Internet: the sender of L4S";
     const SOURCE: &'static str = "draft-briscoe-iccrg-prague-congestion-control-04";
+    const DIFFERS: &'static str =
+        "falls over a round trip, whole segments and two at least; does not look for classic bottlenecks";
     const ECN: EcnUse = EcnUse::L4s;
 
     fn new(_config: &Config) -> Self {

@@ -19,6 +19,7 @@ impl CongestionControl for Scalable {
     const SUMMARY: &'static str =
         "a hundredth of the window more a round trip, an eighth less at congestion; for large windows";
     const SOURCE: &'static str = "Kelly 2003; Linux's tcp_scalable";
+    const DIFFERS: &'static str = "Reno below 100 segments (as Linux; below 50 where ACKs are counted)";
 
     fn new(config: &Config) -> Self {
         Self { per: if config.stack == Stack::Linux3_10 { 50 } else { 100 } }
