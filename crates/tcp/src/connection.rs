@@ -2,7 +2,8 @@
 
 use crate::ecn::{Echo, EcnMode, EcnUse, handshake_flags};
 use crate::receiver::Receiver;
-use crate::sender::{CongestionState, Sender};
+use crate::segment::timestamp;
+use crate::sender::{CongestionState, Sender, echo_rtt};
 use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats};
 use goodqueue_units::{Duration, Ecn, Instant};
 
@@ -25,8 +26,8 @@ enum Phase {
 /// What a segment brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Handled {
-    /// A sample of the path's RTT, as congestion control sees it: without the delayed ACK's wait, and none by
-    /// segments that were sent twice.
+    /// A sample of the path's RTT, as congestion control sees it: without the delayed ACK's wait. By segments that were
+    /// sent twice only where the ACK advances, from the echo of the timestamp and so in whole milliseconds.
     pub rtt: Option<Duration>,
     /// Payload bytes that came into order.
     pub newly_delivered_bytes: u32,
@@ -56,6 +57,7 @@ pub struct Connection {
     /// How often the SYN, or SYN-ACK, was sent again.
     syns_lost: u32,
     syn_sent: Instant,
+    first_syn_sent: Instant,
     syn_deadline: Instant,
     /// The sequence number of our SYN.
     initial: SeqNumber,
@@ -89,6 +91,7 @@ impl Connection {
             stack: config.stack,
             syns_lost: 0,
             syn_sent: Instant::ZERO,
+            first_syn_sent: Instant::ZERO,
             syn_deadline: Instant::MAX,
             initial: config.initial_sequence,
         }
@@ -180,8 +183,15 @@ impl Connection {
     }
 
     fn establish(&mut self, now: Instant, segment: &Segment, phase: Phase) {
-        let rtt = (self.syns_lost == 0).then(|| now.since(self.syn_sent));
-        self.sender.open(now, rtt, self.syns_lost, segment, self.ecn);
+        // Of a SYN that was sent again, the echo of the timestamp tells which one was answered; where it was the first, none
+        // was lost.
+        let (rtt, lost) = if self.syns_lost == 0 {
+            (Some(now.since(self.syn_sent)), 0)
+        } else {
+            let is_first = segment.tsecr == timestamp(self.first_syn_sent);
+            (echo_rtt(now, segment.tsecr), if is_first { 0 } else { self.syns_lost })
+        };
+        self.sender.open(now, rtt, lost, segment, self.ecn);
         let is_client = phase == Phase::AckDue;
         if is_client || !self.gave_up_ecn() {
             self.set_codepoints(self.sender.ecn());
@@ -201,7 +211,7 @@ impl Connection {
     fn gave_up_ecn(&self) -> bool {
         match (self.ecn, self.phase) {
             (EcnMode::Accurate, Phase::SynSent | Phase::SynReceived) => self.syns_lost > 1,
-            (EcnMode::Classic, Phase::SynSent) => self.syns_lost > 0 && self.stack != Stack::Linux3_10,
+            (EcnMode::Classic, Phase::SynSent) => self.syns_lost > 0 && self.stack.era().ecn_fallback,
             _ => false,
         }
     }
@@ -241,6 +251,9 @@ impl Connection {
             return None;
         }
         self.syn_due = false;
+        if self.syns_lost == 0 {
+            self.first_syn_sent = now;
+        }
         self.syn_sent = now;
         let timeout = SYN_TIMEOUT * (1 << self.syns_lost.min(7));
         self.syn_deadline = now + timeout.min(MAX_SYN_TIMEOUT);

@@ -4,7 +4,7 @@
 //! that receivers put no wait behind it, and the split leaves that to its last segment; a segment that goes alone says
 //! nothing. A receiver acknowledges a pushed segment at once as soon as the application has taken it.
 
-use crate::{Stack, Window};
+use crate::Window;
 use goodqueue_units::Duration;
 
 /// A packet has the segments that the connection sends in 1/1024 s, within these bounds.
@@ -26,7 +26,7 @@ impl Offload {
         if more && (self.segments == 1 || self.segments < packet(window, srtt)) {
             return false;
         }
-        let several = self.segments > 1 && window.stack == Stack::Linux6;
+        let several = self.segments > 1 && window.stack.era().pushes;
         self.segments = 0;
         several
     }
@@ -43,7 +43,7 @@ fn packet(window: &Window, srtt: Option<Duration>) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Config;
+    use crate::{Config, Stack};
     use std::vec::Vec;
 
     /// Which of `segments` sent at once say PSH; SRTT is 100 ms.

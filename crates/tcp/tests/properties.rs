@@ -11,7 +11,7 @@ use proptest::prelude::*;
 fn config() -> impl Strategy<Value = Config> {
     (
         proptest::sample::select(Cc::ALL),
-        proptest::sample::select(vec![Stack::Linux3_10, Stack::Linux6]),
+        proptest::sample::select(Stack::ALL),
         proptest::sample::select(vec![EcnMode::Off, EcnMode::Classic, EcnMode::Accurate]),
         prop_oneof![Just(0_u32), Just(u32::MAX - 40_000), any::<u32>()],
         proptest::sample::select(vec![(1448_u16, 64 << 20), (100, 64 << 20), (1448, 20_000), (1448, 0)]),

@@ -60,7 +60,7 @@ pub(crate) struct Cubic {
     plus_plus: Option<HyStartPlusPlus>,
     /// HyStart has spoken.
     found: bool,
-    /// Segments per ACK, in sixteenths, smoothed (Linux 3.10 only).
+    /// Segments per ACK, in sixteenths, smoothed (Linux 3.10 and 3.14).
     ratio: u32,
 }
 
@@ -100,7 +100,7 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-        if self.stack == Stack::Linux3_10 {
+        if !self.stack.era().linear_by_segment {
             self.ratio = (self.ratio - self.ratio / 16 + ack.segments).min(MAX_RATIO);
         }
         if !ack.is_cwnd_limited {
@@ -117,9 +117,10 @@ impl CongestionControl for Cubic {
             }
         }
         self.update(ack.now, window.cwnd, counted);
-        let per = match self.stack {
-            Stack::Linux3_10 => (self.cnt * 16 / self.ratio).max(1),
-            Stack::Linux6 => self.cnt.max(2),
+        let per = if self.stack.era().linear_by_segment {
+            self.cnt.max(2)
+        } else {
+            (self.cnt * 16 / self.ratio).max(1)
         };
         window.increase(per, counted);
     }
@@ -181,7 +182,7 @@ impl Cubic {
             delay_min: Duration::ZERO,
             hystart: HyStart::new(stack),
             plus_plus: None,
-            found: false,
+            found: !stack.era().hystart,
             ratio: FIRST_RATIO,
         }
     }

@@ -31,7 +31,7 @@ pub struct Ack {
     pub now: Instant,
     /// Segments that it newly delivered, cumulatively or by SACK.
     pub segments: u32,
-    /// Segments that it counts for growth: `segments` on Linux 6, 1 on Linux 3.10.
+    /// Segments that it counts for growth: `segments`, or 1 where the stack counts ACKs.
     pub counted: u32,
     /// The path's RTT by the last segment it delivered; none where that was sent twice (Karn).
     pub rtt: Option<Duration>,

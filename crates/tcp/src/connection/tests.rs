@@ -124,6 +124,38 @@ fn a_connection_is_small_so_that_a_thousand_fit_the_cache() {
     assert!(size_of::<Connection>() <= 1024, "{}", size_of::<Connection>());
 }
 
+/// RFC 7323, 4.1: the echo tells which SYN was answered. Linux forgives two timeouts if it was the first.
+#[test]
+fn after_a_syn_that_was_sent_again_the_echo_tells_the_rtt_and_whether_one_was_lost() {
+    for (answered, rtt, cwnd) in [(0, 3050, 10), (1000, 2050, 1), (3000, 50, 1)] {
+        let mut c = Connection::client(config(false));
+        c.poll_transmit(at(0)).unwrap();
+        for ms in [1000, 3000] {
+            c.handle_timeout(at(ms));
+            c.poll_transmit(at(ms)).unwrap();
+        }
+        let syn_ack = Segment {
+            flags: Flags::SYN | Flags::ACK,
+            ack: SeqNumber(1),
+            tsecr: timestamp(at(answered)),
+            window: u16::MAX,
+            ..Segment::default()
+        };
+        c.handle_segment(at(3050), &syn_ack);
+        assert_eq!((c.srtt(), c.cwnd()), (Some(Duration::from_millis(rtt)), cwnd), "{answered}");
+    }
+    // The other side: its SYN-ACK was repeated, and the client answered the second.
+    let mut s = Connection::server(config(false));
+    s.handle_segment(at(0), &Segment { flags: Flags::SYN, window: u16::MAX, ..Segment::default() });
+    s.poll_transmit(at(0)).unwrap();
+    s.handle_timeout(at(1000));
+    let tsecr = s.poll_transmit(at(1000)).unwrap().tsval;
+    let ack =
+        Segment { flags: Flags::ACK, ack: SeqNumber(1), seq: SeqNumber(1), tsecr, ..Segment::default() };
+    s.handle_segment(at(1100), &ack);
+    assert_eq!((s.srtt(), s.cwnd()), (Some(Duration::from_millis(100)), 10), "one loss is forgiven");
+}
+
 fn with(cc: crate::Cc, ecn: EcnMode) -> Config {
     Config { cc, ecn, ..Config::default() }
 }

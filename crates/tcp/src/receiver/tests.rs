@@ -10,7 +10,7 @@ fn echo(mode: EcnMode) -> Echo {
 
 /// RTT 100 ms, RTO 300.
 fn rtt() -> RttEstimator {
-    let mut rtt = RttEstimator::new();
+    let mut rtt = RttEstimator::new(Duration::ZERO);
     let sample = Duration::from_millis(100);
     rtt.sample(sample, sample, SeqNumber(1), SeqNumber(1));
     rtt
