@@ -79,6 +79,8 @@ pub(crate) struct Era {
     pub(crate) ping_pong: u8,
     /// Segments that leave together end with PSH.
     pub(crate) pushes: bool,
+    /// A segment that would leave alone waits for an ACK that is due soon.
+    pub(crate) gathers: bool,
     /// A SYN that is sent again no longer asks for ECN (RFC 3168, 6.1.1.1).
     pub(crate) ecn_fallback: bool,
 }
@@ -108,6 +110,7 @@ const LINUX3_10: Era = Era {
     compresses_acks: false,
     ping_pong: 1,
     pushes: false,
+    gathers: false,
     ecn_fallback: false,
 };
 
@@ -131,6 +134,7 @@ const LINUX6: Era = Era {
     compresses_acks: true,
     ping_pong: 3,
     pushes: true,
+    gathers: true,
     ecn_fallback: true,
     ..LINUX3_10
 };
@@ -152,6 +156,7 @@ const RFC: Era = Era {
     quick_acks: false,
     compresses_acks: false,
     pushes: false,
+    gathers: false,
     ..LINUX6
 };
 
@@ -296,6 +301,13 @@ impl Difference {
                 era.pushes,
                 "on the last segment of those that leave as one packet for segmentation offload",
                 "never",
+            )
+        }),
+        Self::new("a segment that would leave alone", |era| {
+            pick(
+                era.gathers,
+                "waits for an ACK that is due within 1 ms, if the last segment left within 1 ms",
+                "leaves",
             )
         }),
         Self::new("a SYN sent again", |era| {

@@ -211,6 +211,11 @@ impl Sender {
             let chunk = self.retransmit(now)?;
             return Some((chunk, Flags::NONE, false)); // not ECT: RFC 3168, 6.1.5
         }
+        if self.waits_for_company(now) {
+            // The window is what limits, although a part of it is free.
+            self.usage.on_sent(true, self.board.packets_out(), self.board.una(), self.board.nxt());
+            return None;
+        }
         let chunk = self.send_new(now)?;
         let cwr = self.cwr_due && chunk.len > 0;
         self.cwr_due &= !cwr;
@@ -227,6 +232,18 @@ impl Sender {
         }
         let chunk = self.send_new(now)?;
         Some((chunk, Flags::NONE, chunk.len > 0))
+    }
+
+    /// Whether new data waits for the next ACK, so as not to leave as a packet too short for segmentation offload.
+    #[inline]
+    fn waits_for_company(&self, now: Instant) -> bool {
+        let room = self.window.cwnd - self.board.in_flight();
+        self.state < CongestionState::Recovery
+            && self.unsent > u64::from(room) * u64::from(self.mss)
+            && self.board.head_sent_at().is_some_and(|oldest| {
+                let (since_last, since_oldest) = (now.since(self.last_sent), now.since(oldest));
+                self.offload.defers(room, since_last, since_oldest, &self.window, self.rtt.srtt())
+            })
     }
 
     #[inline]
