@@ -167,8 +167,8 @@ fn congestion_controls() -> PyResult<String> {
                     json!({"name": word.name, "number": number, "source": word.source, "help": word.help})
                 })
                 .collect();
-            let (name, summary, source) = (cc.name(), cc.summary(), cc.source());
-            json!({"name": name, "summary": summary, "source": source, "words": words})
+            let (name, summary, source, differs) = (cc.name(), cc.summary(), cc.source(), cc.differs());
+            json!({"name": name, "summary": summary, "source": source, "differs": differs, "words": words})
         })
         .collect();
     to_json(&all)

@@ -370,7 +370,9 @@ impl Sender {
         }
         let rtt = self.sample_rtt(&delivery, advances);
         let marked = if self.feedback.is_news(segment.flags, delivery.segments) {
-            self.feedback.read(segment.flags, delivery.segments)
+            let marked = self.feedback.read(segment.flags, delivery.segments);
+            self.stats.delivered_ce += u64::from(marked.unwrap_or(0));
+            marked
         } else {
             None
         };
