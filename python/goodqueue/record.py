@@ -102,6 +102,7 @@ class FlowSeries(TypedDict):
 
     name: str
     cwnd_packets: list[float | None]
+    delivery_rate_mbps: list[float | None]
     goodput_mbps: list[float | None]
 
 

@@ -83,6 +83,8 @@ impl Flow {
             + span(traffic.stagger) * nth
             + Duration::from_secs_f64(spread);
         let stop = Instant::ZERO + traffic.stop.unwrap_or(scenario.duration).0;
+        let random = streams.stream(&format!("cc of {name}"), 0).next_u32();
+        let samples = scenario.series.as_ref().is_some_and(|series| series.interval.is_some());
         let mut hashes = streams.stream(&format!("hash of {name}"), 0);
         Ok(Self {
             name,
@@ -93,7 +95,7 @@ impl Flow {
             rtt: traffic.rtt.unwrap_or(scenario.path.rtt).0,
             hash: [hashes.next_u32(), hashes.next_u32()],
             dscp: traffic.dscp.unwrap_or_default().0,
-            source: Source::new(traffic, start)?,
+            source: Source::new(traffic, start, random, samples)?,
             bins: Bins::default(),
             baseline: Totals::default(),
             delivered_at_stop: None,
@@ -113,7 +115,8 @@ impl Flow {
 }
 
 impl Source {
-    fn new(traffic: &Traffic, start: Instant) -> Result<Self, ScenarioError> {
+    /// `random` is what congestion control draws from; `samples` whether series want the delivery rate.
+    fn new(traffic: &Traffic, start: Instant, random: u32, samples: bool) -> Result<Self, ScenarioError> {
         let len = traffic.packet_size.unwrap_or(0) as u16;
         let datagram_ecn = if traffic.ecn == Some(true) { Ecn::Ect0 } else { Ecn::NotEct };
         let missing = |key: &str| ScenarioError::new(format!("traffic.{key}"), "not resolved");
@@ -123,7 +126,17 @@ impl Source {
                 let stack =
                     traffic.stack.as_deref().and_then(Stack::from_name).ok_or_else(|| missing("stack"))?;
                 let ecn = traffic.ecn.unwrap_or(false);
-                Self::Tcp(Transfer::new(Config { cc, stack, ecn, ..Config::default() }))
+                let pacing = traffic.pacing.unwrap_or(false);
+                let delivery_rate = samples;
+                Self::Tcp(Transfer::new(Config {
+                    cc,
+                    stack,
+                    ecn,
+                    pacing,
+                    delivery_rate,
+                    random,
+                    ..Config::default()
+                }))
             }
             Kind::Cbr => {
                 // `rate` packets take 8 * len seconds, whatever the rate.

@@ -385,11 +385,13 @@ impl Simulation {
         }
         for index in 0..self.flows.len() {
             let delivered = self.totals(index).delivered_bytes;
-            let cwnd = match &self.flows[index].source {
-                Source::Tcp(transfer) => Some(transfer.ends[SENDER].cwnd()),
+            let sender = match &self.flows[index].source {
+                Source::Tcp(transfer) => {
+                    Some((transfer.ends[SENDER].cwnd(), transfer.ends[SENDER].delivery_rate()))
+                }
                 Source::Isochronous(_) => None,
             };
-            self.flow_series[index].end_interval(delivered, cwnd, interval.0);
+            self.flow_series[index].end_interval(delivered, sender, interval.0);
         }
     }
 }

@@ -9,7 +9,9 @@
 
 mod record;
 
+use crate::rate::RateEstimator;
 use crate::{SackBlock, SeqNumber};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use goodqueue_units::Instant;
@@ -40,6 +42,8 @@ pub(crate) struct Scoreboard {
     resent: VecDeque<(u64, Instant)>,
     /// The SACK blocks of the last ACK: what they cover is marked already.
     known: [SackBlock; 3],
+    /// Where somebody asks for the delivery rate.
+    rate: Option<Box<RateEstimator>>,
 }
 
 impl Scoreboard {
@@ -60,7 +64,23 @@ impl Scoreboard {
             newest_delivered: SendOrder { sent_at: Instant::ZERO, end: una, resent: false },
             resent: VecDeque::new(),
             known: [SackBlock::default(); 3],
+            rate: None,
         }
+    }
+
+    /// From now on, before anything is sent, the delivery rate is estimated.
+    pub(crate) fn estimate_rate(&mut self) {
+        self.rate = Some(Box::default());
+    }
+
+    #[inline]
+    pub(crate) fn rate(&self) -> Option<&RateEstimator> {
+        self.rate.as_deref()
+    }
+
+    #[inline]
+    pub(crate) fn rate_mut(&mut self) -> Option<&mut RateEstimator> {
+        self.rate.as_deref_mut()
     }
 
     /// The first byte not acknowledged.
@@ -123,7 +143,18 @@ impl Scoreboard {
         let record = Record { sent_at: now, end: self.nxt, len, flags: if fin { FIN } else { 0 } };
         *self.at_mut(self.tail) = record;
         self.tail += 1;
+        if self.rate.is_some() {
+            self.rate_sent(now, self.tail - 1);
+        }
         Chunk { seq, len, fin }
+    }
+
+    #[cold]
+    fn rate_sent(&mut self, now: Instant, number: u64) {
+        let (is_first_out, in_flight) = (self.packets_out() == 1, self.in_flight());
+        if let Some(rate) = &mut self.rate {
+            rate.on_sent(now, number, is_first_out, in_flight);
+        }
     }
 
     #[cold]
@@ -134,6 +165,9 @@ impl Scoreboard {
             ring[number as usize & (capacity - 1)] = *self.at(number);
         }
         self.ring = ring;
+        if let Some(rate) = &mut self.rate {
+            rate.grow(self.head..self.tail, capacity);
+        }
     }
 
     /// Whether a lost segment waits for its retransmission.
@@ -163,12 +197,19 @@ impl Scoreboard {
         self.resent_out += 1;
         self.resent.push_back((number, now));
         self.next_lost = number + 1;
+        let in_flight = self.in_flight();
+        if let Some(rate) = &mut self.rate {
+            rate.on_sent(now, number, false, in_flight);
+        }
         Some((chunk, number == self.head))
     }
 
     /// Takes everything before `ack` off; `ack` is not beyond [`nxt`](Self::nxt).
     #[inline]
     pub(crate) fn acknowledge(&mut self, ack: SeqNumber, delivery: &mut Delivery) {
+        if self.rate.is_some() {
+            self.rate_acknowledged(ack);
+        }
         let mut newest = None;
         while self.head != self.tail {
             // Field by field: a copy of the whole record would be stored and loaded again.
@@ -194,6 +235,19 @@ impl Scoreboard {
         if let Some((sent_at, end)) = newest {
             delivery.acked.1 = sent_at;
             self.newest_delivered.advance(&Record { sent_at, end, len: 0, flags: 0 });
+        }
+    }
+
+    #[cold]
+    fn rate_acknowledged(&mut self, ack: SeqNumber) {
+        for number in self.head..self.tail {
+            let record = *self.at(number);
+            if record.end > ack {
+                break;
+            }
+            if let Some(rate) = self.rate.as_mut().filter(|_| !record.has(SACKED)) {
+                rate.on_delivered(number, record.sent_at, record.end);
+            }
         }
     }
 
@@ -306,6 +360,9 @@ impl Scoreboard {
         record.flags = (record.flags | SACKED) & !(LOST | RESENT);
         self.sacked_out += 1;
         delivery.segments += 1;
+        if let Some(rate) = &mut self.rate {
+            rate.on_delivered(number, before.sent_at, before.end);
+        }
         self.forget_loss(before.flags);
         if before.has(AMBIGUOUS) {
             self.delivered_again(&before, delivery);
@@ -353,16 +410,26 @@ impl Scoreboard {
     fn note_lost(&mut self, number: u64) {
         // With none waiting, the next retransmission is this one, wherever the last was: nothing needs a second look.
         self.next_lost = if self.has_lost() { self.next_lost.min(number) } else { number };
+        if let Some(rate) = &mut self.rate {
+            rate.on_lost(number);
+        }
     }
 
     /// The retransmission timer fired: all that is not SACKed is lost, and so are the retransmissions.
     pub(crate) fn lose_all(&mut self) {
         for number in self.head..self.tail {
             let record = self.at_mut(number);
+            let is_news = record.flags & SACKED == 0 && record.flags & (LOST | RESENT) != LOST;
             record.flags &= !RESENT;
             if !record.has(SACKED) {
                 record.flags |= LOST;
             }
+            if let Some(rate) = self.rate.as_mut().filter(|_| is_news) {
+                rate.on_lost(number);
+            }
+        }
+        if let Some(rate) = &mut self.rate {
+            rate.on_timeout();
         }
         self.lost_out = self.packets_out() - self.sacked_out;
         self.resent_out = 0;

@@ -1,13 +1,14 @@
 //! The sending half: what may be sent when, and Linux's five congestion states.
 
 use crate::cc::{Ack, AnyCc, Congestion};
-use crate::offload::Offload;
+use crate::offload::{self, Offload};
+use crate::pacing::{self, Pacer};
 use crate::prr::Prr;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Chunk, Delivery, Scoreboard};
 use crate::usage::Usage;
 use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats, Window};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Rate};
 
 /// RFC 6675, section 2: DupThresh.
 const DUP_THRESH: u32 = 3;
@@ -48,6 +49,7 @@ pub(crate) struct Sender {
     /// The next new segment says CWR (RFC 3168, 6.1.2).
     cwr_due: bool,
     offload: Offload,
+    pacer: Pacer,
     mss: u16,
     /// Timeouts since the last progress.
     timeouts: u32,
@@ -72,10 +74,17 @@ pub(crate) struct Sender {
 impl Sender {
     /// A sender whose first byte of data will be `first`.
     pub(crate) fn new(config: &Config, first: SeqNumber) -> Self {
+        let cc = AnyCc::new(config);
+        let is_model_based = config.cc.is_model_based();
+        let mut board = Scoreboard::new(first, config.mss.max(1));
+        if config.delivery_rate || is_model_based {
+            board.estimate_rate();
+        }
         Self {
-            board: Scoreboard::new(first, config.mss.max(1)),
+            board,
             window: Window::new(config),
-            cc: AnyCc::new(config),
+            pacer: Pacer::new(config.pacing || is_model_based),
+            cc,
             state: CongestionState::Open,
             end: End::Open,
             ecn: false,
@@ -133,12 +142,22 @@ impl Sender {
         self.mss = u32::from(self.mss).min(self.peer_window.max(1)) as u16; // the receiver may hold less than a segment
         self.ecn = ecn;
         self.last_sent = now;
-        self.cc.on_open(now, &mut self.window);
+        self.cc.on_open(now, rtt, &mut self.window);
     }
 
     pub(crate) fn write(&mut self, bytes: u64) {
+        self.check_app_limited();
         if self.end == End::Open {
             self.unsent = self.unsent.saturating_add(bytes);
+        }
+    }
+
+    /// Draft-ietf-ccwg-bbr-06, 4.1.2.4: the application writes, and the path had room for more than it had written.
+    fn check_app_limited(&mut self) {
+        let in_flight = self.board.in_flight();
+        let is_idle = self.unsent == 0 && !self.board.has_lost() && in_flight < self.window.cwnd;
+        if let Some(rate) = self.board.rate_mut().filter(|_| is_idle) {
+            rate.mark_app_limited(in_flight);
         }
     }
 
@@ -167,6 +186,9 @@ impl Sender {
         if self.board.in_flight() >= self.window.cwnd {
             return None;
         }
+        if self.pacer.is_on() && !self.begin_packet(now) {
+            return None;
+        }
         if self.board.has_lost() {
             let chunk = self.retransmit(now)?;
             return Some((chunk, Flags::NONE, false)); // not ECT: RFC 3168, 6.1.5
@@ -175,8 +197,19 @@ impl Sender {
         let cwr = self.cwr_due && chunk.len > 0;
         self.cwr_due &= !cwr;
         let more = self.board.in_flight() < self.window.cwnd && self.has_new();
-        let push = self.offload.on_sent(more, &self.window, self.rtt.srtt());
+        let packet = || {
+            let rate = pacing::rate(&self.window, self.board.packets_out(), self.rtt.srtt(), self.mss);
+            offload::packet(rate, &self.window, self.mss, self.rtt.min())
+        };
+        let push = self.offload.on_sent(more, self.window.stack, packet);
         Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), self.ecn && chunk.len > 0))
+    }
+
+    /// Whether pacing lets a segment go now, of the present packet or as a new one.
+    #[cold]
+    fn begin_packet(&mut self, now: Instant) -> bool {
+        let is_ready = self.board.has_lost() || self.has_new();
+        is_ready && (self.offload.is_amid_packet() || self.pacer.begin_packet(now))
     }
 
     #[inline]
@@ -194,7 +227,7 @@ impl Sender {
             self.restart(now);
         }
         let chunk = self.board.send(now, len, fin);
-        self.after_send(now);
+        self.after_send(now, len);
         Some(chunk)
     }
 
@@ -211,6 +244,9 @@ impl Sender {
     fn restart(&mut self, now: Instant) {
         self.deadline = now + self.rtt.rto();
         self.cc.on_restart(now, now.since(self.last_sent));
+        if let Some(rate) = self.board.rate() {
+            self.cc.on_transmit_start(now, rate, &mut self.window);
+        }
     }
 
     #[cold]
@@ -219,15 +255,19 @@ impl Sender {
         if is_first {
             self.deadline = now + self.rtt.rto(); // the new copy of the first segment gets its full time
         }
-        self.after_send(now);
+        self.after_send(now, chunk.len);
         self.stats.retransmitted += 1;
         Some(chunk)
     }
 
     #[inline]
-    fn after_send(&mut self, now: Instant) {
+    fn after_send(&mut self, now: Instant, len: u16) {
         self.last_sent = now;
         self.stats.segments_sent += 1;
+        if self.pacer.is_on() {
+            let rate = pacing::rate(&self.window, self.board.packets_out(), self.rtt.srtt(), self.mss);
+            self.pacer.on_sent(len, self.stats.segments_sent, rate);
+        }
         if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
             self.prr.on_sent();
         }
@@ -279,12 +319,32 @@ impl Sender {
         let calm = self.state == CongestionState::Open && self.board.sacked_out() == 0 && !ece;
         let lost = !calm && self.on_dubious_ack(now, ece);
         (ack.state, ack.in_flight) = (self.state, self.board.in_flight());
+        if self.board.rate().is_some() && self.on_rate(&ack, una) {
+            return rtt;
+        }
         if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
             self.reduce(delivery.segments, advances && !lost);
         } else if advances {
             self.cc.on_ack(&ack, &mut self.window);
         }
         rtt
+    }
+
+    /// Takes the sample of the delivery rate; whether the congestion control does everything else by it, recovery
+    /// included. `una` is what was acknowledged before.
+    #[cold]
+    fn on_rate(&mut self, ack: &Ack, una: SeqNumber) -> bool {
+        let Some(rate) = self.board.rate_mut() else { return false };
+        let mut sample = rate.sample(ack.now, ack.segments, ack.marked, self.rtt.min());
+        sample.is_ack_delayed = ack.segments == 1
+            && ack.una.since(una) < u32::from(self.mss)
+            && sample.prior_delivered + 1 == rate.delivered();
+        sample.departure = self.pacer.release();
+        if self.cc.is_model_based() {
+            self.cc.on_rate(ack, &sample, rate, &mut self.window);
+        }
+        rate.forget_losses();
+        self.cc.is_model_based()
     }
 
     /// RFC 6298, 3 (Karn), from the first segment the ACK covers; the path's RTT is from the last.
@@ -335,11 +395,16 @@ impl Sender {
     /// that the echo of the old marks has stopped.
     fn leave_finished_state(&mut self) {
         let una = self.board.una();
-        match self.state {
-            CongestionState::Cwr if una > self.high_seq => self.window.cwnd = self.window.ssthresh,
-            CongestionState::Recovery if una >= self.high_seq => self.window.cwnd = self.window.ssthresh,
-            CongestionState::Loss if una >= self.high_seq => {}
-            _ => return,
+        let is_over = match self.state {
+            CongestionState::Cwr => una > self.high_seq,
+            CongestionState::Recovery | CongestionState::Loss => una >= self.high_seq,
+            CongestionState::Open | CongestionState::Disorder => false,
+        };
+        if !is_over {
+            return;
+        }
+        if self.state != CongestionState::Loss && !self.cc.is_model_based() {
+            self.window.cwnd = self.window.ssthresh;
         }
         self.enter(CongestionState::Open);
     }
@@ -380,14 +445,15 @@ impl Sender {
         }
     }
 
-    /// When the retransmission timer fires, or [`Instant::MAX`].
+    /// When the retransmission timer fires or a packet may leave that was held back, or [`Instant::MAX`].
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
-        self.deadline
+        self.deadline.min(self.pacer.deadline())
     }
 
     /// RFC 5681, 3.1, and RFC 6298, 5.4 to 5.7.
     pub(crate) fn on_timeout(&mut self, now: Instant) {
+        self.pacer.on_timeout(now);
         if now < self.deadline {
             return;
         }
@@ -415,6 +481,10 @@ impl Sender {
         self.stats.timeouts += 1;
         self.rtt.back_off();
         self.deadline = now + self.rtt.rto();
+    }
+
+    pub(crate) fn delivery_rate(&self) -> Option<Rate> {
+        self.board.rate().and_then(|rate| rate.delivery_rate(self.mss))
     }
 
     pub(crate) fn state(&self) -> CongestionState {

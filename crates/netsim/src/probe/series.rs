@@ -2,7 +2,7 @@
 
 use super::rounded;
 use goodqueue_qdisc::Probe;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Rate};
 use serde::Serialize;
 
 /// Each packet's delay within a window.
@@ -74,6 +74,9 @@ pub struct FlowSeries {
     pub name: String,
     /// Congestion window at the interval's end; null where the flow has none.
     pub cwnd_packets: Vec<Option<u32>>,
+    /// The sender's estimate of the rate at which the path delivers its payload, at the interval's end (as `ss` shows it); null
+    /// before the first, and where the flow has none.
+    pub delivery_rate_mbps: Vec<Option<f64>>,
     /// Bytes delivered in order within the interval, as a rate.
     pub goodput_mbps: Vec<f64>,
     #[serde(skip)]
@@ -82,12 +85,25 @@ pub struct FlowSeries {
 
 impl FlowSeries {
     pub(crate) fn new(name: String) -> Self {
-        Self { name, cwnd_packets: Vec::new(), goodput_mbps: Vec::new(), before: 0 }
+        Self {
+            name,
+            cwnd_packets: Vec::new(),
+            delivery_rate_mbps: Vec::new(),
+            goodput_mbps: Vec::new(),
+            before: 0,
+        }
     }
 
-    /// Ends an interval, given the bytes delivered so far.
-    pub(crate) fn end_interval(&mut self, delivered: u64, cwnd: Option<u32>, interval: Duration) {
-        self.cwnd_packets.push(cwnd);
+    /// Ends an interval, given the bytes delivered so far and what a TCP sender says: its window, its delivery rate.
+    pub(crate) fn end_interval(
+        &mut self,
+        delivered: u64,
+        sender: Option<(u32, Option<Rate>)>,
+        interval: Duration,
+    ) {
+        self.cwnd_packets.push(sender.map(|(cwnd, _)| cwnd));
+        let rate = sender.and_then(|(_, rate)| rate);
+        self.delivery_rate_mbps.push(rate.map(|rate| rounded(rate.as_bps() as f64 / 1e6)));
         self.goodput_mbps.push(rounded((delivered - self.before) as f64 * 8e-6 / interval.as_secs_f64()));
         self.before = delivered;
     }

@@ -220,6 +220,7 @@ impl Traffic {
         let set = [
             ("cc", self.cc.is_some()),
             ("stack", self.stack.is_some()),
+            ("pacing", self.pacing.is_some()),
             ("rate", self.rate.is_some()),
             ("packet_size", self.packet_size.is_some()),
             ("interval", self.interval.is_some()),
@@ -258,9 +259,13 @@ impl Traffic {
 
     fn resolve_tcp(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
         let cc = self.cc.get_or_insert_with(|| Config::default().cc.name().to_string());
-        if Cc::from_name(cc).is_none() {
+        let Some(known) = Cc::from_name(cc) else {
             return unknown(&key("cc"), cc, Cc::ALL.iter().map(|cc| cc.name()));
+        };
+        if known.is_model_based() && self.pacing == Some(false) {
+            return refuse(&key("pacing"), false, &format!("true, or none, as {cc} always paces"));
         }
+        self.pacing = self.pacing.filter(|&pacing| pacing && !known.is_model_based());
         let stack = self.stack.get_or_insert_with(|| Stack::default().name().to_string());
         if Stack::from_name(stack).is_none() {
             return unknown(&key("stack"), stack, Stack::ALL.iter().map(|stack| stack.name()));

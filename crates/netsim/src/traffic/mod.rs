@@ -45,7 +45,7 @@ impl Kind {
     #[must_use]
     pub const fn keys(self) -> &'static [&'static str] {
         match self {
-            Self::Bulk => &["cc", "stack", "ecn", "dscp"],
+            Self::Bulk => &["cc", "stack", "pacing", "ecn", "dscp"],
             Self::Cbr => &["rate", "packet_size", "ecn", "dscp"],
             Self::Ping => &["interval", "packet_size", "ecn", "dscp"],
         }

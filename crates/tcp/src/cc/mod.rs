@@ -4,11 +4,13 @@
 //! congestion, how the reduction is paced (PRR), what a timeout does. An algorithm decides *how much*. That is Linux's
 //! division, and it keeps an algorithm to the formulas of its paper.
 
+mod bandwidth;
+mod bbr;
 mod cubic;
 mod hystart;
 mod reno;
 
-use crate::{Config, CongestionState, SeqNumber, Window};
+use crate::{Config, CongestionState, RateEstimator, RateSample, SeqNumber, Window};
 use goodqueue_units::{Duration, Instant};
 
 /// An ACK of new data.
@@ -57,16 +59,24 @@ pub trait CongestionControl: Sized {
     const SUMMARY: &'static str;
     /// The document that it follows.
     const SOURCE: &'static str;
+    /// It sets window and pacing rate by a model of the path, in every state of the sender: then the delivery rate is
+    /// estimated, `on_rate` is called with every ACK in place of `on_ack` and of the pacing of reductions, and what is sent
+    /// is paced.
+    const MODEL_BASED: bool = false;
 
     /// A fresh one.
     fn new(config: &Config) -> Self;
 
-    /// Called once, when the handshake is over.
-    fn on_open(&mut self, _now: Instant, _window: &mut Window) {}
+    /// Called once, when the handshake is over; `rtt` is its sample.
+    fn on_open(&mut self, _now: Instant, _rtt: Option<Duration>, _window: &mut Window) {}
 
     /// Called for every ACK that delivered something, in any state, before `on_ack`; `state` and `in_flight` are then
     /// those before losses are looked for.
     fn on_delivered(&mut self, _ack: &Ack, _window: &mut Window) {}
+
+    /// Called for every ACK, last, where the algorithm is [`MODEL_BASED`](Self::MODEL_BASED).
+    fn on_rate(&mut self, _ack: &Ack, _sample: &RateSample, _rate: &mut RateEstimator, _window: &mut Window) {
+    }
 
     /// Called for every ACK that advances the window, except while a reduction is under way (recovery, CWR).
     fn on_ack(&mut self, ack: &Ack, window: &mut Window);
@@ -87,6 +97,9 @@ pub trait CongestionControl: Sized {
 
     /// Called when data is sent after `idle` with nothing in flight.
     fn on_restart(&mut self, _now: Instant, _idle: Duration) {}
+
+    /// Called when something is sent while nothing was out, where the delivery rate is estimated.
+    fn on_transmit_start(&mut self, _now: Instant, _rate: &RateEstimator, _window: &mut Window) {}
 
     /// Shows inner state to plots and traces: name (with the unit) and value.
     fn probe(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
@@ -114,6 +127,12 @@ macro_rules! congestion_controls {
                 match self { $(Self::$name => <$module::$name as CongestionControl>::SUMMARY),+ }
             }
 
+            /// Whether it always paces, because a model of the path tells it the rate.
+            #[must_use]
+            pub const fn is_model_based(self) -> bool {
+                match self { $(Self::$name => <$module::$name as CongestionControl>::MODEL_BASED),+ }
+            }
+
             /// The document that it follows.
             #[must_use]
             pub const fn source(self) -> &'static str {
@@ -129,8 +148,25 @@ macro_rules! congestion_controls {
             pub(crate) fn new(config: &Config) -> Self {
                 match config.cc { $(Cc::$name => Self::$name($module::$name::new(config))),+ }
             }
-            pub(crate) fn on_open(&mut self, now: Instant, window: &mut Window) {
-                match self { $(Self::$name(cc) => cc.on_open(now, window)),+ }
+            #[inline]
+            pub(crate) fn is_model_based(&self) -> bool {
+                match self { $(Self::$name(_) => <$module::$name as CongestionControl>::MODEL_BASED),+ }
+            }
+            pub(crate) fn on_open(&mut self, now: Instant, rtt: Option<Duration>, window: &mut Window) {
+                match self { $(Self::$name(cc) => cc.on_open(now, rtt, window)),+ }
+            }
+            #[cold]
+            pub(crate) fn on_rate(
+                &mut self,
+                ack: &Ack,
+                sample: &RateSample,
+                rate: &mut RateEstimator,
+                window: &mut Window,
+            ) {
+                match self { $(Self::$name(cc) => cc.on_rate(ack, sample, rate, window)),+ }
+            }
+            pub(crate) fn on_transmit_start(&mut self, now: Instant, rate: &RateEstimator, window: &mut Window) {
+                match self { $(Self::$name(cc) => cc.on_transmit_start(now, rate, window)),+ }
             }
             #[inline]
             pub(crate) fn on_delivered(&mut self, ack: &Ack, window: &mut Window) {
@@ -163,6 +199,7 @@ macro_rules! congestion_controls {
 }
 
 congestion_controls! {
+    bbr::Bbr,
     cubic::Cubic,
     reno::Reno,
 }
@@ -204,7 +241,8 @@ mod tests {
     fn every_algorithm_is_found_by_its_name_and_says_what_it_is() {
         for &cc in Cc::ALL {
             assert_eq!(Cc::from_name(cc.name()), Some(cc));
-            assert!(!cc.summary().is_empty() && cc.source().contains("RFC"));
+            let source = cc.source();
+            assert!(!cc.summary().is_empty() && (source.contains("RFC") || source.contains("draft")));
         }
         assert_eq!(Cc::from_name("vegan"), None);
     }
@@ -212,7 +250,8 @@ mod tests {
     /// What the sender relies on, of whatever is in the table.
     #[test]
     fn every_algorithm_grows_only_when_limited_and_falls_to_two_at_least() {
-        for (&cc, stack) in Cc::ALL.iter().flat_map(|cc| [(cc, Stack::Linux3_10), (cc, Stack::Linux6)]) {
+        let window_based = Cc::ALL.iter().filter(|cc| !cc.is_model_based());
+        for (&cc, stack) in window_based.flat_map(|cc| [(cc, Stack::Linux3_10), (cc, Stack::Linux6)]) {
             let config = Config { cc, stack, ..Config::default() };
             let mut any = AnyCc::new(&config);
             let mut window = Window::new(&config);

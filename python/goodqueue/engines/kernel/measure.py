@@ -235,17 +235,26 @@ class _Measuring:
         samples = self.lab["flows"][flow.name].get("tcp_info") or []
         times = np.array([_ns(sample["t_s"]) for sample in samples], dtype=np.int64)
 
-        def cwnd(end: int) -> float | None:
+        def sampled(name: str, end: int) -> float | None:
             if not len(times):
                 return None
             nearest = int(np.argmin(np.abs(times - end)))
-            found: float = samples[nearest]["cwnd"]
+            found: float | None = samples[nearest][name]
             return found if 2 * abs(int(times[nearest]) - end) < every else None
+
+        def delivery_rate(end: int) -> float | None:
+            bytes_per_s = sampled("delivery_rate", end)
+            return rounded(bytes_per_s * 8e-6) if bytes_per_s else None
 
         rates: list[float | None] = [
             rounded((after - before) * 8e-6 / (every / 1e9)) for before, after in pairwise(delivered)
         ]
-        return FlowSeries(name=flow.name, cwnd_packets=[cwnd(end) for end in ends], goodput_mbps=rates)
+        return FlowSeries(
+            name=flow.name,
+            cwnd_packets=[sampled("cwnd", end) for end in ends],
+            delivery_rate_mbps=[delivery_rate(end) for end in ends],
+            goodput_mbps=rates,
+        )
 
     def _kernel(self, where: str) -> Kernel:
         return Kernel(
