@@ -18,7 +18,8 @@ KNOWS = {
     "conformance": {"units", "qdisc"},
     "capi": {"units", "qdisc"},
     "capture": set(),
-    "python": {"units", "qdisc", "tcp", "netsim", "conformance", "capture"},
+    "trace": {"units", "qdisc", "tcp", "netsim", "capture"},
+    "python": {"units", "qdisc", "tcp", "netsim", "conformance", "capture", "trace"},
 }
 
 

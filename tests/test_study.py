@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.conftest import TOML, Result
 
-from goodqueue.record import Record
-from goodqueue.studies import loading, metrics, outcome, planning, selection
+from goodqueue.record import Record, check_path, walk
+from goodqueue.studies import loading, outcome, planning, selection
 
 Command = Callable[..., Result]
 
@@ -221,8 +221,8 @@ def test_figures_that_cannot_be_imported_are_refused_before_any_run(
 
 def test_a_reason_without_drops_counts_as_none(record: Record) -> None:
     path = "queues.down.drops_by_reason.nobody"
-    assert metrics.check_path(path) is None
-    assert metrics.walk(record, path) == 0.0
+    assert check_path(path) is None
+    assert walk(record, path) == 0.0
 
 
 def test_the_result_does_not_depend_on_the_number_of_workers(mine: Path, goodqueue: Command) -> None:

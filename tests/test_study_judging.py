@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from goodqueue.record import check_path
 from goodqueue.studies import judging, metrics
 from goodqueue.studies.judging import Judged
 from goodqueue.studies.metrics import Measurement
@@ -112,5 +113,5 @@ def test_the_summary_takes_the_mean_of_points_and_the_median_of_logarithms() -> 
     ],
 )
 def test_paths_into_the_record_are_checked_before_anything_runs(path: str, why: str | None) -> None:
-    found = metrics.check_path(path)
+    found = check_path(path)
     assert found is None if why is None else found is not None and why in found

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from conftest import Result
-from goodqueue import engines
+from goodqueue import engines, store
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
+from goodqueue.store import identity
 from goodqueue.validation import cells, judging, pages, show
 from goodqueue.validation.judging import FEW, FLOOR_MS
-from goodqueue.validation.records import Records, name_of
 from goodqueue.validation.result import Result as Cell
 from goodqueue.validation.result import Side, Validation
 
@@ -209,8 +209,8 @@ def test_a_validation_reports_both_engines(
     assert found["errors"]["codel/flows=1"]["cwnd_area"]["n"] == 2
     names = {file.name for file in (here / "out").iterdir()}
     figures = {f"{name}.{kind}" for name in ("sim-against-kernel", "errors", "cwnd") for kind in ("svg", "png")}
-    assert names == {"results.json", "table.md", "records", *figures}
-    assert len(list((here / "out" / "records").iterdir())) == 8
+    assert names == {"results.json", "table.md", "store", *figures}
+    assert len(store.find(here / "out" / "store").all_keys()) == 8
 
 
 def test_nothing_runs_twice(here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]) -> None:
@@ -225,19 +225,25 @@ def test_nothing_runs_twice(here: Path, kernel: list[Scenario], goodqueue: Calla
 
 def test_a_changed_simulator_runs_again_and_the_kernel_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = cells.load(quick=True).cells[0].scenario
-    before = {engine: name_of(engine, scenario) for engine in ("sim", "kernel")}
-    monkeypatch.setattr("goodqueue.validation.records.build", lambda: "another")
-    after = {engine: name_of(engine, scenario) for engine in ("sim", "kernel")}
+    before = {engine: identity.of(engine, scenario).key for engine in ("sim", "kernel")}
+    monkeypatch.setattr("goodqueue.store.identity.build", lambda: "another")
+    after = {engine: identity.of(engine, scenario).key for engine in ("sim", "kernel")}
     assert after["sim"] != before["sim"]
     assert after["kernel"] == before["kernel"]
 
 
 KILLED = """
-import os, signal, sys, threading
+import os, signal, sys, time
+from pathlib import Path
 from goodqueue import cli, engines, run
 kept = []
 def dying(scenario, progress, stop):
     if len(kept) == 2:
+        # Writing is another thread's: give it time to show that it does not wait for the end of all runs.
+        for _ in range(1000):
+            if len(list(Path("out").glob("store/runs/*/*.parquet"))) > 4:
+                break
+            time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGKILL)
     kept.append(1)
     return run.simulate(scenario, progress, stop)
@@ -251,23 +257,17 @@ def test_a_killed_validation_goes_on(here: Path, kernel: list[Scenario], goodque
     command = [sys.executable, "-c", KILLED, *COMMAND, "--workers", "1", "--out", "out"]
     killed = subprocess.run(command, check=False, capture_output=True, env=os.environ)
     assert killed.returncode == -signal.SIGKILL
-    kept = {file.name: file.read_bytes() for file in (here / "out" / "records").glob("kernel-*.json")}
-    assert 1 <= len(kept) <= 2, "each record is written as soon as its run ends"
-    (here / "out" / "records" / "kernel-0.json.1.partial").write_text("{", encoding="utf-8")
+    runs = here / "out" / "store" / "runs"
+    kept = {file: file.read_bytes() for file in runs.glob("*/*.parquet")}
+    assert 5 <= len(kept) <= 6, (
+        "each record is written as soon as its run ends: 4 of the simulator, 1 or 2 of the kernel"
+    )
     result = goodqueue(*COMMAND, "--out", "out")
     assert (result.status, result.err) == (0, ""), "the folder of a killed validation is ours"
-    assert len(kernel) == 4 - len(kept)
-    for name, content in kept.items():
-        assert (here / "out" / "records" / name).read_bytes() == content
-    assert not list((here / "out" / "records").glob("*.partial"))
-
-
-def test_records_without_a_folder_are_kept_in_memory(scenario: Scenario) -> None:
-    records = Records(None)
-    assert records.get("sim", scenario) is None
-    records.put("sim", scenario, '{"seed": 1}')
-    assert records.get("sim", scenario) == {"seed": 1}
-    assert records.get("kernel", scenario) is None, "an engine's record is not the other's"
+    assert len(kernel) == 8 - len(kept)
+    for file, content in kept.items():
+        assert file.read_bytes() == content
+    assert not list(runs.glob("*/*.partial"))
 
 
 def test_a_folder_of_others_is_refused_before_anything_runs(
@@ -293,4 +293,4 @@ def test_an_engine_that_fails_ends_it_in_one_line(
     result = goodqueue(*COMMAND, "--out", "out")
     assert (result.status, result.out) == (2, "")
     assert result.err == "goodqueue: kernel engine: no virtual machine: found no qemu; accepted: qemu\n"
-    assert len(list((here / "out" / "records").glob("sim-*.json"))) == 4, "what was done stays"
+    assert len(store.find(here / "out" / "store").all_keys()) == 4, "what was done stays"

@@ -16,6 +16,9 @@ class ScenarioError(ValueError):
     message: str
     """What was found and what is accepted."""
 
+class TraceError(ValueError):
+    """A capture that cannot be written; its text is ``FILE: reason``."""
+
 class Simulation:
     """One run of one scenario."""
 
@@ -30,6 +33,18 @@ class Simulation:
 
         Releases the GIL, unless a discipline is written in Python; what that raises comes out here.
         """
+
+    def trace(self, path: str, points: list[str], snap_bytes: int) -> None:
+        """Capture the run from now on at the `points` (`trace_points`), `snap_bytes` of each packet. Raises TraceError.
+
+        From then on `advance` may raise it, too. There is no file at `path` before `finish_trace`.
+        """
+
+    def finish_trace(self) -> None:
+        """End the capture, if there is one: the file takes its name. Raises TraceError."""
+
+    def discard_trace(self) -> None:
+        """Remove what there is of a capture that is not finished."""
 
     def record(self) -> str:
         """The record of the run so far, as JSON."""
@@ -244,6 +259,15 @@ def read_captures(wan: str, cli: str) -> Captured:
 
     Raises ValueError with one line (file, offset, what was found) for a file that is missing, foreign or cut off, and
     where a packet leaves that never arrived.
+    """
+
+def trace_points() -> list[str]:
+    """Where a run can be captured."""
+
+def merge_captures(path: str, points: list[str], wan: str, cli: str, start_ns: int) -> None:
+    """Write what two pcap files have of `points` at the queues as one pcapng file at `path`.
+
+    `start_ns` is when the run began, in nanoseconds since 1970. Raises TraceError.
     """
 
 def qdiscs() -> str:

@@ -219,7 +219,7 @@ def as_json(comparison: Comparison, version: str) -> dict[str, Any]:
                 "engine": entry.engine,
                 "resolved": entry.resolved,
                 "metrics": {
-                    key: _estimate_json(estimate) | {"values": entry.values[key]}
+                    key: estimate_json(estimate) | {"values": entry.values[key]}
                     for key, estimate in entry.estimates.items()
                 },
                 "difference_from_first": _differences_json(entry.differences),
@@ -234,10 +234,11 @@ def as_json(comparison: Comparison, version: str) -> dict[str, Any]:
 def _differences_json(differences: Mapping[str, Estimate | None] | None) -> dict[str, Any] | None:
     if differences is None:
         return None
-    return {key: _estimate_json(estimate) for key, estimate in differences.items()}
+    return {key: estimate_json(estimate) for key, estimate in differences.items()}
 
 
-def _estimate_json(estimate: Estimate | None) -> dict[str, Any]:
+def estimate_json(estimate: Estimate | None) -> dict[str, Any]:
+    """Return an estimate as results.json holds it: mean, ends of the interval (``ci``) and ``n``."""
     if estimate is None:
         return {"mean": None, "ci": None, "n": 0}
     ci = None if estimate.half_width is None else [estimate.low, estimate.high]

@@ -48,7 +48,7 @@ def _sweep(path: Path) -> None:
         left = path.parent.iterdir() if path.parent.is_dir() else ()
         for entry in sorted(entry for entry in left if entry.name.startswith(prefix) and entry.is_dir()):
             number = entry.name.removeprefix(prefix)
-            if not number.isdecimal() or _alive(int(number)):
+            if not number.isdecimal() or alive(int(number)):
                 continue
             if kind == "old" and not path.exists():
                 entry.rename(path)
@@ -56,7 +56,7 @@ def _sweep(path: Path) -> None:
                 shutil.rmtree(entry, ignore_errors=True)
 
 
-def _alive(pid: int) -> bool:
+def alive(pid: int) -> bool:
     """Whether another process has the number ``pid``."""
     if pid == os.getpid():
         return False
@@ -132,3 +132,37 @@ def _swap(draft: Path, path: Path) -> None:
             old.rename(path)
         raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+PAGE = b'content="goodqueue'
+"""What each page of ours says in its head, where `check_page` looks."""
+
+
+def check_page(out: str | Path, force: bool = False) -> None:
+    """Refuse a file that cannot or must not be written, before any work is done. Raises UserError."""
+    path, name = _resolved(out), f"--out {out}"
+    if path.is_dir():
+        raise UserError(name, "found a folder; accepted: a file, new or a page that goodqueue made")
+    parent = path.parent
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        raise UserError(name, f"cannot be written: no folder {parent}, or no permission in it")
+    if path.exists() and not force:
+        with path.open("rb") as file:
+            if PAGE not in file.read(1000):
+                raise UserError(
+                    name, "found a file of others; accepted: a new one, one that goodqueue made, or --force"
+                )
+
+
+def write_page(out: str | Path, force: bool, text: str) -> None:
+    """Write ``text`` to ``out``, whole or not at all. Raises UserError where the system refuses."""
+    check_page(out, force)
+    path = _resolved(out)
+    draft = path.parent / f".{path.name}.partial-{os.getpid()}"
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        raise UserError(f"--out {out}", f"cannot be written: {error.strerror or error}") from error
+    finally:
+        draft.unlink(missing_ok=True)

@@ -5,7 +5,7 @@ queue that forwarded no packet, the drop probability of a discipline that has no
 """
 
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
 Scenario = dict[str, Any]
 """A scenario as TOML has it: nested tables. The Rust core validates it."""
@@ -97,13 +97,25 @@ class QueueSeries(TypedDict):
     drop_probability: list[float | None]
 
 
+class TcpSeries(TypedDict):
+    """A TCP sender's variables over time, by the names of `ss -tin`."""
+
+    ssthresh_packets: list[float | None]
+    rtt_ms: list[float | None]
+    rttvar_ms: list[float | None]
+    rto_ms: list[float | None]
+    unacked_packets: list[float | None]
+    delivery_rate_mbps: list[float | None]
+    pacing_rate_mbps: list[float | None]
+
+
 class FlowSeries(TypedDict):
     """One flow over time."""
 
     name: str
     cwnd_packets: list[float | None]
-    delivery_rate_mbps: list[float | None]
     goodput_mbps: list[float | None]
+    tcp: NotRequired[TcpSeries]
 
 
 class PacketSeries(TypedDict):
@@ -165,3 +177,53 @@ def delay_of(queue: Queue, name: str) -> float | None:
     found: Mapping[str, object] = queue["delay_ms"] or {}
     value = found.get(name)
     return value if isinstance(value, int | float) else None
+
+
+def walk(record: Record, path: str) -> float | None:
+    """Return the number at the dotted ``path``; None where a null stands there or above.
+
+    A reason for which nothing was dropped or marked has no entry in the record: its number is 0.
+    """
+    here: Any = record
+    above = ""
+    for part in path.split("."):
+        if here is None:
+            return None
+        if above in ("drops_by_reason", "marks_by_reason"):
+            return float(here.get(part, 0))
+        above = part
+        here = dict(enumerate(here)).get(int(part)) if isinstance(here, list) else here.get(part)
+    return None if here is None else float(here)
+
+
+def check_path(path: str) -> str | None:
+    """Return why no record has a number at ``path``, or None where it may have one."""
+    here: Any = Record
+    walked: list[str] = []
+    for part in path.split("."):
+        here = _without_none(here)
+        place = ".".join(walked) or "a record"
+        if is_typeddict(here):
+            fields = get_type_hints(here)
+            if part not in fields:
+                return f"{place} has no field {part!r}; accepted: {', '.join(fields)}"
+            here = fields[part]
+        elif get_origin(here) is list:
+            if not part.isdecimal():
+                return f"{place} is a list; accepted: a number after it"
+            here = get_args(here)[0]
+        elif get_origin(here) is dict:
+            if walked == ["queues"] and part not in ("down", "up"):
+                return f"queues has no field {part!r}; accepted: down, up"
+            here = get_args(here)[1]
+        else:
+            return f"{place} is a number; accepted: nothing after it"
+        walked.append(part)
+    ends = _without_none(here)
+    return None if ends in (int, float) else f"{path} is not a number; accepted: a path that ends at one"
+
+
+def _without_none(hint: Any) -> Any:
+    """Return the one option beside None of ``X | None``, and any other type as it is."""
+    options = [option for option in get_args(hint) if option is not type(None)]
+    return options[0] if type(None) in get_args(hint) and len(options) == 1 else hint

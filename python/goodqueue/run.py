@@ -10,16 +10,25 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from goodqueue import discipline
+from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
 from goodqueue.scenario import to_json
+from goodqueue.trace import Trace
+
+if TYPE_CHECKING:
+    from goodqueue._goodqueue import Simulation
 
 Progress = Callable[[float], None]
 """Called from time to time with the share of the work that is done, from 0 to 1."""
 
 Finished = Callable[[int, str], None]
 """Called with the position of a scenario and its record, as soon as there is one; by one thread."""
+
+Failed = Callable[[int, BaseException], None]
+"""Called with the position of a scenario and what ended its run; by the same thread as `Finished`."""
 
 Engine = Callable[[Scenario, Progress, threading.Event], str]
 """Runs one scenario and returns its record's JSON; raises StoppedError soon after the event is set."""
@@ -60,6 +69,29 @@ def many(
     `simulate`. On Ctrl-C the runs under way stop within about `SLICE_S` and KeyboardInterrupt is raised. The first
     refusal (ScenarioError) ends all of them likewise.
     """
+    texts = [""] * len(scenarios)
+
+    def keep(index: int, text: str) -> None:
+        texts[index] = text
+        if finished:
+            finished(index, text)
+
+    each(scenarios, keep, workers, progress, engine)
+    return texts
+
+
+def each(
+    scenarios: Sequence[Scenario],
+    finished: Finished,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    engine: Engine | None = None,
+    failed: Failed | None = None,
+) -> None:
+    """As `many`, but only hand each record to ``finished``; no record is held longer than that.
+
+    With ``failed`` a run that fails is told there, and the others go on.
+    """
     from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
     shares = [0.0] * len(scenarios)
@@ -74,20 +106,21 @@ def many(
     with ThreadPoolExecutor(max_workers=workers or cores()) as pool:
         futures = {pool.submit(work, index, scenario): index for index, scenario in enumerate(scenarios)}
         try:
-            pending = set(futures)
-            while pending:
-                done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
+            while futures:
+                done, _ = wait(futures, timeout=0.1, return_when=FIRST_COMPLETED)
                 if progress:
                     progress(sum(shares) / len(shares))
                 for future in sorted(done, key=futures.__getitem__):
-                    text = future.result()
-                    if finished:
-                        finished(futures[future], text)
+                    index = futures.pop(future)
+                    if failed and (error := future.exception()):
+                        shares[index] = 1.0
+                        failed(index, error)
+                    else:
+                        finished(index, future.result())
         except BaseException:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
-    return [future.result() for future in futures]
 
 
 def cores() -> int:
@@ -95,12 +128,13 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def simulate(scenario: Scenario, progress: Progress, stop: threading.Event) -> str:
+def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trace: Trace | None = None) -> str:
     """Run one scenario in slices of about `SLICE_S` of wall-clock time, until ``stop`` is set: then StoppedError.
 
-    Slices do not change the result.
+    Slices do not change the result. With ``trace`` the run is captured; its file is there when this returns, and not if
+    it raises. Raises UserError where it cannot be written.
     """
-    from goodqueue._goodqueue import Simulation
+    from goodqueue._goodqueue import Simulation, TraceError
 
     files: list[str] = []
 
@@ -109,6 +143,21 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event) -> s
         return discipline.make(line, link)
 
     simulation = Simulation(to_json(scenario), make)
+    try:
+        if trace is not None:
+            simulation.trace(trace.path, list(trace.points), trace.snap_bytes)
+        _advance(simulation, progress, stop, files)
+        simulation.finish_trace()
+    except TraceError as error:
+        raise UserError(f"--trace {error}") from None
+    finally:
+        simulation.discard_trace()
+    return simulation.record()
+
+
+def _advance(simulation: "Simulation", progress: Progress, stop: threading.Event, files: list[str]) -> None:
+    from goodqueue._goodqueue import TraceError
+
     end = simulation.duration_s
     at, step = 0.0, end / 1000
     while at < end:
@@ -119,8 +168,9 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event) -> s
         try:
             simulation.advance(at)
         except (Exception, SystemExit) as error:
+            if not files or isinstance(error, TraceError):
+                raise  # no discipline's doing; SystemExit: the process is told to end
             raise discipline.blame(error, files) from error
         took = time.perf_counter() - began
         step *= min(4.0, max(0.25, SLICE_S / max(took, 1e-9)))
         progress(at / end)
-    return simulation.record()

@@ -367,10 +367,14 @@ def describe(scenario: Scenario) -> str:
     rate = bottleneck["rate"]
     up = (bottleneck.get("up") or {}).get("rate", rate)
     link = f"{rate} down, {up} up" if up != rate else f"{rate}"
-    sources = [_describe_source(source) for source in scenario.get("traffic", [])]
     time = f"{scenario['duration']} a run, the first {scenario.get('warmup', '0s')} left out"
     link += "".join(_describe_change(change) for change in scenario.get("change", []))
-    return f"{link}, base RTT {scenario['path']['rtt']}; {', '.join(sources)}; {time}"
+    return f"{link}, base RTT {scenario['path']['rtt']}; {describe_traffic(scenario)}; {time}"
+
+
+def describe_traffic(scenario: Scenario) -> str:
+    """Return a scenario's traffic in a line: what, how many, and which way."""
+    return ", ".join(_describe_source(source) for source in scenario.get("traffic", []))
 
 
 def _describe_change(change: dict[str, Any]) -> str:

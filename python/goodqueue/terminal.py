@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from goodqueue import picture
+from goodqueue.errors import one_line
 from goodqueue.run import Progress
 
 if TYPE_CHECKING:
@@ -64,6 +65,11 @@ def emit(text: str) -> None:
     """Write ``text`` to standard output as it is: what programs read."""
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def warn(text: str) -> None:
+    """Write a line to standard error: what a person should know, and no program's result."""
+    print(f"goodqueue: {one_line(text)}", file=sys.stderr, flush=True)
 
 
 def say(text: str = "", style: str = "") -> None:

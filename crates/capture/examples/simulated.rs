@@ -9,75 +9,34 @@
 mod common;
 
 use common::{ACK, Body, FIN, Frame, SYN};
-use goodqueue_netsim::foreign::{Foreign, Request};
 use goodqueue_netsim::record::Packets;
 use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::{FlowOutline, Packet, Record, Scenario, Simulation};
-use goodqueue_qdisc::{AnyQdisc, Backlog, Drop, Mark, Owner, Packet as _, Probe, Qdisc};
+use goodqueue_netsim::{Event, FlowOutline, Observer, Packet, Record, Scenario, SharedObserver, Simulation};
+use goodqueue_qdisc::Packet as _;
 use goodqueue_tcp::Flags;
-use goodqueue_units::{Duration, Instant, Rate};
+use goodqueue_units::{Duration, Instant};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 const START_NS: i64 = 1_700_000_000_000_000_000;
 
-/// What both queues saw: whether a packet left (or else came), which way, when, and the packet.
-type Log = Arc<Mutex<Vec<(bool, Direction, Instant, Packet)>>>;
-
-/// A discipline of the registry that notes what goes in and out.
+/// Notes what goes in and out of the queues, and how long what they dropped had waited.
+#[derive(Default)]
 struct Tap {
-    inner: AnyQdisc<Packet>,
-    line: String,
-    way: Direction,
-    log: Log,
+    log: Vec<(bool, Direction, Instant, Packet)>,
+    /// Way, arrival and drop.
+    waited_in_vain: Vec<(Direction, Instant, Instant)>,
 }
 
-/// The run's owner, lent to a discipline that is generic over its owner.
-struct Lent<'a>(&'a mut dyn Owner<Packet>);
-
-impl Owner<Packet> for Lent<'_> {
-    fn dropped(&mut self, packet: Packet, why: Drop) {
-        self.0.dropped(packet, why);
-    }
-    fn marked(&mut self, packet: &Packet, why: Mark) {
-        self.0.marked(packet, why);
-    }
-    fn random_u32(&mut self) -> u32 {
-        self.0.random_u32()
-    }
-    fn random_u64(&mut self) -> u64 {
-        self.0.random_u64()
-    }
-}
-
-impl Foreign for Tap {
-    fn line(&self) -> String {
-        self.line.clone()
-    }
-    fn enqueue(&mut self, now: Instant, packet: Packet, owner: &mut dyn Owner<Packet>) {
-        self.log.lock().unwrap().push((false, self.way, now, packet));
-        self.inner.enqueue(now, packet, &mut Lent(owner));
-    }
-    fn dequeue(&mut self, now: Instant, owner: &mut dyn Owner<Packet>) -> Option<Packet> {
-        let packet = self.inner.dequeue(now, &mut Lent(owner))?;
-        self.log.lock().unwrap().push((true, self.way, now, packet));
-        Some(packet)
-    }
-    fn next_timer(&self) -> Option<Instant> {
-        self.inner.next_timer()
-    }
-    fn on_timer(&mut self, now: Instant, owner: &mut dyn Owner<Packet>) {
-        self.inner.on_timer(now, &mut Lent(owner));
-    }
-    fn set_link_rate(&mut self, _rate: Rate) {
-        unreachable!("the scenarios measured have no [[change]]")
-    }
-    fn backlog(&self) -> Backlog {
-        self.inner.backlog()
-    }
-    fn probe(&self, probe: &mut dyn Probe) {
-        self.inner.probe(probe);
+impl Observer for Tap {
+    fn saw(&mut self, now: Instant, way: Direction, event: Event, packet: &Packet) {
+        match event {
+            Event::Offered => self.log.push((false, way, now, *packet)),
+            Event::Started => self.log.push((true, way, now, *packet)),
+            Event::Dropped(_) => self.waited_in_vain.push((way, packet.arrival(), now)),
+            Event::Arrived => {}
+        }
     }
 }
 
@@ -94,19 +53,11 @@ fn main() {
     let mut longer: Value = serde_json::to_value(&asked).unwrap();
     longer["warmup"] = json!("0s"); // tc's counters know of none
     longer["duration"] = json!(format!("{}ns", (end + drain).as_nanos()));
-    for key in ["/bottleneck/qdisc", "/bottleneck/up/qdisc"] {
-        let line = longer.pointer_mut(key).unwrap();
-        *line = json!(format!("tap.py:{}", line.as_str().unwrap()));
-    }
     let scenario = Scenario::from_json(&longer.to_string()).unwrap();
     let flows = scenario.flows().unwrap();
-    let log = Log::default();
-    let mut make = |request: Request<'_>| {
-        let line = request.line.strip_prefix("tap.py:").unwrap().to_string();
-        let inner = AnyQdisc::parse(&line, &request.link).unwrap();
-        Ok(Box::new(Tap { inner, line, way: request.direction, log: Arc::clone(&log) }) as Box<dyn Foreign>)
-    };
-    let mut run = Simulation::with_foreign(scenario, &mut make).unwrap();
+    let tap = Arc::new(Mutex::new(Tap::default()));
+    let mut run = Simulation::new(scenario).unwrap();
+    run.observe(Arc::clone(&tap) as SharedObserver);
     run.advance(end);
     let before = run.record();
     run.run();
@@ -114,7 +65,8 @@ fn main() {
     let mut plain = Simulation::new(asked.clone()).unwrap();
     plain.run();
 
-    let log = log.lock().unwrap();
+    let tap = tap.lock().unwrap();
+    let log = &tap.log;
     let mut files: [Vec<Frame>; 2] = Default::default();
     for (left, way, now, packet) in log.iter() {
         let file = usize::from((*way == Direction::Down) == *left);
@@ -143,7 +95,7 @@ fn main() {
         .map(|(place, flow)| {
             let (source, sink) = ends(flow, place as u32);
             let show = |(address, port): ([u8; 4], u16)| json!([std::net::Ipv4Addr::from(address), port]);
-            let pings = pings(&log, flow, place as u32, &asked);
+            let pings = pings(log, flow, place as u32, &asked);
             (
                 flow.name.clone(),
                 json!({"local": show(source), "remote": show(sink), "tcp_info": [], "pings": pings}),
@@ -156,6 +108,12 @@ fn main() {
         "capture_dropped": {"r-wan": 0, "r-cli": 0}, "netstat": {"server": {}, "client": {}}, "flows": notes,
     });
     std::fs::write(folder.join("lab.json"), lab.to_string()).unwrap();
+    let waits = |wanted: Direction| -> Value {
+        let rows = tap.waited_in_vain.iter().filter(|(way, ..)| *way == wanted);
+        rows.map(|(_, from, to)| json!([from.as_nanos(), to.as_nanos()])).collect()
+    };
+    let dropped = json!({"down": waits(Direction::Down), "up": waits(Direction::Up)});
+    std::fs::write(folder.join("dropped.json"), dropped.to_string()).unwrap();
     std::fs::write(folder.join("record.json"), serde_json::to_string(&plain.record()).unwrap()).unwrap();
 }
 
@@ -182,8 +140,9 @@ fn frame(way: Direction, now: Instant, packet: &Packet, flow: &FlowOutline, plac
         }
         (None, number) => Body::Udp { number: number.unwrap() },
     };
-    // A packet's arrival is what tells it from another that says the same.
-    let id = (packet.arrival().as_nanos() & 0xffff) as u16;
+    // A packet's arrival is what tells it from another that says the same. The times of a run are multiples of 64 ns or
+    // more: its low bits alone are soon the same again.
+    let id = (packet.arrival().as_nanos().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as u16;
     let ecn = match packet.ecn() {
         goodqueue_units::Ecn::NotEct => 0,
         goodqueue_units::Ecn::Ect1 => 1,

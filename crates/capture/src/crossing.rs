@@ -2,7 +2,7 @@
 
 use crate::file::{Error, Reader, Sighting};
 use crate::packet::{Key, Pair};
-use crate::{Transfer, Way};
+use crate::{Transfer, Way, Writer};
 use std::collections::{HashMap, VecDeque};
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -72,6 +72,33 @@ pub fn read(wan: &Path, cli: &Path) -> Result<Crossing, Error> {
     }
     matching.crossing.ignored = files.iter().map(|file| file.ignored).sum();
     Ok(matching.crossing)
+}
+
+/// Copies the frames of both captures, of one and of the other in the order of time, into one file, `shift_ns` later. The
+/// interface of each is that in `interfaces` of its way and of whether it leaves the router (or else arrives); none: it is
+/// left out.
+///
+/// # Errors
+/// As [`read`], and where `into` cannot be written.
+pub fn merge(
+    wan: &Path,
+    cli: &Path,
+    into: &mut Writer,
+    interfaces: [[Option<u32>; 2]; 2],
+    shift_ns: i64,
+) -> Result<(), Error> {
+    let mut files = [Reader::open(wan)?, Reader::open(cli)?];
+    let mut heads = [files[0].next()?, files[1].next()?];
+    while let Some(file) = earlier(&heads) {
+        if let Some(Sighting { time_ns, len, packet, .. }) = &heads[file]
+            && let Some(interface) = interfaces[packet.way.index()][usize::from(!arrives(file, packet.way))]
+        {
+            let time_ns = u64::try_from(time_ns + shift_ns).unwrap_or_default();
+            into.frame(interface, time_ns, *len, files[file].data(), None)?;
+        }
+        heads[file] = files[file].next()?;
+    }
+    Ok(())
 }
 
 /// Which of the two files' next packets was seen first; at equal times, one that arrives.

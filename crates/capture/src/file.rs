@@ -35,6 +35,8 @@ pub(crate) struct Reader {
     path: PathBuf,
     frames: LegacyPcapReader<fs::File>,
     ns_per_tick: i64,
+    /// The bytes of the frame that was read last.
+    data: Vec<u8>,
     /// Frames that are none between a server and a client.
     pub(crate) ignored: u64,
 }
@@ -55,7 +57,12 @@ impl Reader {
             }
             frames.consume(size);
         }
-        Ok(Self { path: path.to_path_buf(), frames, ns_per_tick, ignored: 0 })
+        Ok(Self { path: path.to_path_buf(), frames, ns_per_tick, data: Vec::new(), ignored: 0 })
+    }
+
+    /// What was captured of the packet that [`Reader::next`] gave last.
+    pub(crate) fn data(&self) -> &[u8] {
+        &self.data
     }
 
     pub(crate) fn error(&self, offset: usize, message: &str) -> Error {
@@ -71,6 +78,8 @@ impl Reader {
                     let time_ns =
                         i64::from(frame.ts_sec) * 1_000_000_000 + i64::from(frame.ts_usec) * self.ns_per_tick;
                     let (read, len) = (Packet::read(frame.data), frame.origlen);
+                    self.data.clear();
+                    self.data.extend_from_slice(frame.data);
                     self.frames.consume(size);
                     match read {
                         Ok(Some(packet)) => return Ok(Some(Sighting { time_ns, len, packet, offset })),

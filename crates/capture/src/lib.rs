@@ -16,10 +16,12 @@
 mod crossing;
 mod file;
 mod packet;
+mod pcapng;
 mod transfer;
 
-pub use crossing::{Crossing, Flow, Queue, read};
+pub use crossing::{Crossing, Flow, Queue, merge, read};
 pub use file::Error;
+pub use pcapng::Writer;
 pub use transfer::Transfer;
 
 /// Which way a packet goes.

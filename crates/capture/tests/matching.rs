@@ -237,3 +237,43 @@ fn a_transfer_with_a_loss_is_read_as_its_ends_saw_it() {
     assert_eq!(transfer.resent_at_ns, [START + 9000]);
     assert!(found.flows[0].transfers[1].delivered_bytes.is_empty(), "nothing went up");
 }
+
+/// Both files' frames in one, in the order of time, at the interface of their way and side, and moved in time.
+#[test]
+fn captures_are_merged_by_time() {
+    use goodqueue_capture::{Writer, merge};
+    use pcap_parser::traits::PcapReaderIterator;
+    use pcap_parser::{Block, PcapBlockOwned, PcapError, PcapNGReader};
+
+    let frame = |time_ns: i64, down: bool, number: u32| {
+        let (from, to) = if down { (SERVER, CLIENT) } else { (CLIENT, SERVER) };
+        let time_ns = START + time_ns;
+        Frame { time_ns, from: (from, 1), to: (to, 2), id: 0, ecn: 0, len: 200, body: Body::Udp { number } }
+    };
+    let folder = folder("merged");
+    let [wan, cli, both] = ["wan.pcap", "cli.pcap", "both.pcapng"].map(|name| folder.join(name));
+    common::write(&wan, &[frame(0, true, 1), frame(10, true, 2), frame(40, false, 3)]);
+    common::write(&cli, &[frame(5, true, 1), frame(30, false, 3), frame(35, true, 2)]);
+    let mut writer = Writer::create(&both, &["down-in", "down-out", "up-out"], 100).unwrap();
+    // What goes up and arrives is left out.
+    merge(&wan, &cli, &mut writer, [[Some(0), Some(1)], [None, Some(2)]], 1000 - START).unwrap();
+    writer.finish().unwrap();
+
+    let mut reader = PcapNGReader::new(1 << 16, std::fs::File::open(&both).unwrap()).unwrap();
+    let mut seen = Vec::new();
+    loop {
+        match reader.next() {
+            Ok((size, block)) => {
+                if let PcapBlockOwned::NG(Block::EnhancedPacket(packet)) = block {
+                    assert_eq!((packet.caplen, packet.origlen), (100, 200));
+                    seen.push((packet.ts_low, packet.if_id, packet.data[45]));
+                }
+                reader.consume(size);
+            }
+            Err(PcapError::Incomplete(_)) => reader.refill().unwrap(),
+            Err(PcapError::Eof) => break,
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    assert_eq!(seen, [(1000, 0, 1), (1005, 1, 1), (1010, 0, 2), (1035, 1, 2), (1040, 2, 3)]);
+}

@@ -21,7 +21,7 @@ struct Entry {
     component: Component,
 }
 
-/// When each of a fixed set of components acts next.
+/// When each component acts next.
 pub(crate) struct Agenda {
     /// The times of the components below [`SCANNED`].
     scanned: [Instant; SCANNED],
@@ -39,6 +39,15 @@ impl Agenda {
             scanned: [Instant::MAX; SCANNED],
             position: (0..others.len() as u32).collect(),
             heap: others.map(|component| Entry { time: Instant::MAX, component }).collect(),
+        }
+    }
+
+    /// Makes room for `components` components; new ones have no plans.
+    #[cold]
+    pub(crate) fn grow(&mut self, components: usize) {
+        for component in (SCANNED + self.position.len()) as u32..components as u32 {
+            self.position.push(self.heap.len() as u32);
+            self.heap.push(Entry { time: Instant::MAX, component });
         }
     }
 
@@ -125,9 +134,11 @@ mod tests {
         /// Against a plain scan: a wrong heap would run events out of order.
         #[test]
         fn the_earliest_component_is_always_next(moves in prop::collection::vec((0_u32..40, 0_u64..50), 1..300)) {
-            let mut agenda = Agenda::new(40);
+            let mut agenda = Agenda::new(20);
             let mut times = [Instant::MAX; 40];
-            for (component, time) in moves {
+            for (number, (component, time)) in moves.into_iter().enumerate() {
+                agenda.grow(20 + number);
+                let component = component % (20 + number.min(20)) as u32;
                 let time = if time == 0 { Instant::MAX } else { Instant::from_nanos(time) };
                 agenda.set(component, time);
                 times[component as usize] = time;

@@ -2,12 +2,18 @@
 
 use crate::link::FlowFates;
 use crate::probe::goodput::Bins;
-use crate::scenario::{Direction, RateText, Scenario, ScenarioError, Span, Traffic};
+use crate::scenario::{Direction, RateText, Scenario, ScenarioError, Size, Span, Traffic};
+use crate::sockets::Sockets;
 use crate::traffic::Kind;
+use crate::traffic::app::{App, Program};
+use crate::traffic::bulk::{Bulk, SENDER};
 use crate::traffic::isochronous::Isochronous;
-use crate::traffic::tcp::Transfer;
-use goodqueue_tcp::{Cc, Config, Stack};
-use goodqueue_units::{Duration, Ecn, Instant, Streams};
+use crate::traffic::rr::{Rr, Think};
+use crate::traffic::stream::Stream;
+use crate::traffic::transfer::Transfer;
+use goodqueue_tcp::{Cc, Config, Connection, Stack};
+use goodqueue_units::{Duration, Ecn, Instant, Stream as Random, Streams};
+use std::ops::{Add, AddAssign};
 
 /// A flow of the run.
 pub(crate) struct Flow {
@@ -19,7 +25,7 @@ pub(crate) struct Flow {
     pub(crate) stop: Instant,
     /// Base round-trip time.
     pub(crate) rtt: Duration,
-    /// What a classifier computes for its packets, a direction each.
+    /// What a classifier computes for its packets, a direction each; those of an application have their connections'.
     pub(crate) hash: [u32; 2],
     /// Differentiated services codepoint of its packets, both ways.
     pub(crate) dscp: u8,
@@ -35,8 +41,9 @@ pub(crate) struct Flow {
 /// Who sends.
 #[allow(clippy::large_enum_variant)] // nearly all flows are the large one, and a box would cost a cache miss a packet
 pub(crate) enum Source {
-    Tcp(Transfer),
+    Bulk(Bulk),
     Isochronous(Isochronous),
+    App(Box<App>),
 }
 
 /// What a flow has done since the run began.
@@ -44,10 +51,50 @@ pub(crate) enum Source {
 pub(crate) struct Totals {
     /// Bytes that the far side has, in order.
     pub(crate) delivered_bytes: u64,
+    /// Payload bytes that TCP sent, each as often as it was sent, and those sent again.
+    pub(crate) sent_bytes: u64,
+    pub(crate) retransmitted_bytes: u64,
     pub(crate) retransmitted: u64,
     pub(crate) timeouts: u64,
     /// What its sender's packets met at the bottleneck.
     pub(crate) fates: FlowFates,
+}
+
+impl Totals {
+    /// What a connection's sending half counts.
+    pub(crate) fn of_sender(sender: &Connection) -> Self {
+        let stats = sender.stats();
+        Self {
+            sent_bytes: sender.sent_bytes(),
+            retransmitted_bytes: stats.bytes_retransmitted,
+            retransmitted: stats.retransmitted,
+            timeouts: stats.timeouts,
+            ..Self::default()
+        }
+    }
+}
+
+impl Add for Totals {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            delivered_bytes: self.delivered_bytes + other.delivered_bytes,
+            sent_bytes: self.sent_bytes + other.sent_bytes,
+            retransmitted_bytes: self.retransmitted_bytes + other.retransmitted_bytes,
+            retransmitted: self.retransmitted + other.retransmitted,
+            timeouts: self.timeouts + other.timeouts,
+            fates: FlowFates {
+                offered: self.fates.offered + other.fates.offered,
+                dropped: self.fates.dropped + other.fates.dropped,
+            },
+        }
+    }
+}
+
+impl AddAssign for Totals {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
 }
 
 impl Flow {
@@ -60,7 +107,8 @@ impl Flow {
             let name = traffic.name.clone().unwrap_or_else(|| traffic.kind.name().to_string());
             for nth in 0..traffic.count.unwrap_or(1) {
                 let number = names.entry(name.clone()).or_default();
-                let flow = Self::new(traffic, nth, format!("{name}/{number}"), scenario, streams)?;
+                let place = flows.len() as u32;
+                let flow = Self::new(traffic, nth, (place, format!("{name}/{number}")), scenario, streams)?;
                 *number += 1;
                 flows.push(flow);
             }
@@ -71,7 +119,7 @@ impl Flow {
     fn new(
         traffic: &Traffic,
         nth: u64,
-        name: String,
+        (place, name): (u32, String),
         scenario: &Scenario,
         streams: Streams,
     ) -> Result<Self, ScenarioError> {
@@ -83,19 +131,28 @@ impl Flow {
             + span(traffic.stagger) * nth
             + Duration::from_secs_f64(spread);
         let stop = Instant::ZERO + traffic.stop.unwrap_or(scenario.duration).0;
+        let delivery_rate = scenario.series.as_ref().is_some_and(|series| series.tcp);
         let random = streams.stream(&format!("cc of {name}"), 0).next_u32();
-        let samples = scenario.series.as_ref().is_some_and(|series| series.interval.is_some());
+        let config = || Ok(Config { delivery_rate, random, ..config(traffic)? });
         let mut hashes = streams.stream(&format!("hash of {name}"), 0);
+        let direction = traffic.direction.unwrap_or_default();
+        let own_hashes = hashes.clone();
+        let app = |program| {
+            let app = App::new(program, config()?, place, direction, own_hashes);
+            Ok(Source::App(Box::new(app)))
+        };
+        let thinking = streams.stream(&format!("think of {name}"), 0);
+        let source = Source::new(traffic, start, thinking, config, app)?;
         Ok(Self {
             name,
             kind: traffic.kind,
-            direction: traffic.direction.unwrap_or_default(),
+            direction,
             start,
             stop,
             rtt: traffic.rtt.unwrap_or(scenario.path.rtt).0,
             hash: [hashes.next_u32(), hashes.next_u32()],
             dscp: traffic.dscp.unwrap_or_default().0,
-            source: Source::new(traffic, start, random, samples)?,
+            source,
             bins: Bins::default(),
             baseline: Totals::default(),
             delivered_at_stop: None,
@@ -103,51 +160,84 @@ impl Flow {
     }
 
     /// What it has done so far; `fates` is the bottleneck's account of it.
-    pub(crate) fn totals(&self, fates: FlowFates) -> Totals {
+    pub(crate) fn totals(&self, fates: FlowFates, sockets: &Sockets) -> Totals {
         let totals = match &self.source {
-            Source::Tcp(transfer) => transfer.totals(),
+            Source::Bulk(bulk) => bulk.totals(),
             Source::Isochronous(source) => {
                 Totals { delivered_bytes: source.received_bytes, ..Totals::default() }
             }
+            Source::App(app) => app.totals(sockets),
         };
         Totals { fates, ..totals }
     }
+
+    /// The sender of its data, if it is TCP: of an application's connections the one that was opened last.
+    pub(crate) fn sender<'a>(&'a self, sockets: &'a Sockets) -> Option<&'a Connection> {
+        match &self.source {
+            Source::Bulk(bulk) => Some(&bulk.ends[SENDER]),
+            Source::Isochronous(_) => None,
+            Source::App(app) => app.sender(sockets),
+        }
+    }
+
+    /// Whether it is TCP.
+    pub(crate) fn is_tcp(&self) -> bool {
+        !matches!(self.source, Source::Isochronous(_))
+    }
+}
+
+fn missing(key: &str) -> ScenarioError {
+    ScenarioError::new(format!("traffic.{key}"), "not resolved")
+}
+
+/// Both ends of a TCP connection.
+fn config(traffic: &Traffic) -> Result<Config, ScenarioError> {
+    let cc = traffic.cc.as_deref().and_then(Cc::from_name).ok_or_else(|| missing("cc"))?;
+    let stack = traffic.stack.as_deref().and_then(Stack::from_name).ok_or_else(|| missing("stack"))?;
+    let (ecn, pacing) = (traffic.ecn.unwrap_or(false), traffic.pacing.unwrap_or(false));
+    Ok(Config { cc, stack, ecn, pacing, ..Config::default() })
 }
 
 impl Source {
-    /// `random` is what congestion control draws from; `samples` whether series want the delivery rate.
-    fn new(traffic: &Traffic, start: Instant, random: u32, samples: bool) -> Result<Self, ScenarioError> {
+    /// The source that `traffic` describes; `thinking` is what an application draws from, `config` is of its connection, and `app`
+    /// makes a source of an application.
+    fn new(
+        traffic: &Traffic,
+        start: Instant,
+        thinking: Random,
+        config: impl FnOnce() -> Result<Config, ScenarioError>,
+        app: impl FnOnce(Program) -> Result<Self, ScenarioError>,
+    ) -> Result<Self, ScenarioError> {
         let len = traffic.packet_size.unwrap_or(0) as u16;
         let datagram_ecn = if traffic.ecn == Some(true) { Ecn::Ect0 } else { Ecn::NotEct };
-        let missing = |key: &str| ScenarioError::new(format!("traffic.{key}"), "not resolved");
-        Ok(match traffic.kind {
-            Kind::Bulk => {
-                let cc = traffic.cc.as_deref().and_then(Cc::from_name).ok_or_else(|| missing("cc"))?;
-                let stack =
-                    traffic.stack.as_deref().and_then(Stack::from_name).ok_or_else(|| missing("stack"))?;
-                let ecn = traffic.ecn.unwrap_or(false);
-                let pacing = traffic.pacing.unwrap_or(false);
-                let delivery_rate = samples;
-                Self::Tcp(Transfer::new(Config {
-                    cc,
-                    stack,
-                    ecn,
-                    pacing,
-                    delivery_rate,
-                    random,
-                    ..Config::default()
-                }))
+        let size = |key, size: Option<Size>| size.map(|size| size.0).ok_or_else(|| missing(key));
+        let rate = || traffic.rate.map(|RateText(rate)| rate).ok_or_else(|| missing("rate"));
+        let interval = || traffic.interval.map(|interval| interval.0).ok_or_else(|| missing("interval"));
+        match traffic.kind {
+            Kind::Bulk => Ok(Self::Bulk(Bulk::new(config()?))),
+            Kind::Transfer => {
+                let transfer = Transfer::new(size("size", traffic.size)?, traffic.repeat, interval()?);
+                app(Program::Transfer(transfer))
             }
+            Kind::Rr => {
+                let think = match traffic.think_mean {
+                    Some(mean) => Think::Exponential(mean.0, thinking),
+                    None => Think::Fixed(traffic.think.unwrap_or_default().0),
+                };
+                let (request, response) =
+                    (size("request", traffic.request)?, size("response", traffic.response)?);
+                app(Program::Rr(Rr::new(request, response, think, traffic.repeat)))
+            }
+            Kind::Stream => app(Program::Stream(Stream::new(rate()?, interval()?))),
             Kind::Cbr => {
                 // `rate` packets take 8 * len seconds, whatever the rate.
-                let RateText(rate) = traffic.rate.ok_or_else(|| missing("rate"))?;
                 let interval = Duration::from_secs(8 * u64::from(len));
-                Self::Isochronous(Isochronous::new(start, interval, rate.as_bps(), len, datagram_ecn, false))
+                let source = Isochronous::new(start, interval, rate()?.as_bps(), len, datagram_ecn, false);
+                Ok(Self::Isochronous(source))
             }
             Kind::Ping => {
-                let interval = traffic.interval.ok_or_else(|| missing("interval"))?.0;
-                Self::Isochronous(Isochronous::new(start, interval, 1, len, datagram_ecn, true))
+                Ok(Self::Isochronous(Isochronous::new(start, interval()?, 1, len, datagram_ecn, true)))
             }
-        })
+        }
     }
 }

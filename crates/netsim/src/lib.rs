@@ -33,6 +33,7 @@ mod flow;
 pub mod foreign;
 mod link;
 mod metronome;
+mod observer;
 mod outline;
 mod packet;
 mod pipe;
@@ -40,8 +41,10 @@ mod probe;
 pub mod record;
 pub mod scenario;
 mod sim;
+mod sockets;
 pub mod traffic;
 
+pub use observer::{Event, Observer, SharedObserver};
 pub use outline::FlowOutline;
 pub use packet::Packet;
 pub use record::Record;

@@ -1,9 +1,9 @@
 //! The bottleneck of one direction: a queue discipline and the transmitter below it.
 
 use crate::foreign::Discipline;
+use crate::observer::Watch;
 use crate::packet::Packet;
 use crate::probe::delay::QueueDelays;
-use crate::probe::series::PacketLog;
 use goodqueue_qdisc::{Drop, Error, Mark, Owner, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Rate, Stream};
 
@@ -16,6 +16,8 @@ pub(crate) struct Fates {
     pub(crate) marks: [u64; Mark::ALL.len()],
     /// By flow.
     pub(crate) flows: Vec<FlowFates>,
+    /// Who looks on, if anybody.
+    pub(crate) watch: Option<Box<Watch>>,
 }
 
 /// A flow's packets at a link.
@@ -29,6 +31,9 @@ impl Owner<Packet> for Fates {
     fn dropped(&mut self, packet: Packet, why: Drop) {
         self.drops[why as usize] += 1;
         self.flows[packet.flow as usize].dropped += 1;
+        if let Some(watch) = &self.watch {
+            watch.dropped(packet, why);
+        }
     }
     fn marked(&mut self, _packet: &Packet, why: Mark) {
         self.marks[why as usize] += 1;
@@ -68,8 +73,6 @@ pub(crate) struct Link {
     pub(crate) qdisc: Discipline,
     pub(crate) fates: Fates,
     pub(crate) delays: QueueDelays,
-    /// Each packet's delay within a window, if asked for.
-    pub(crate) log: Option<Box<PacketLog>>,
     rate: Rate,
     /// The times before, at other rates.
     past: Vec<Stretch>,
@@ -92,12 +95,12 @@ pub(crate) struct Link {
 
 impl Link {
     pub(crate) fn new(qdisc: Discipline, rate: Rate, flows: usize, random: Stream) -> Self {
-        let fates = Fates { random, drops: [0; _], marks: [0; _], flows: vec![FlowFates::default(); flows] };
+        let flows = vec![FlowFates::default(); flows];
+        let fates = Fates { random, drops: [0; _], marks: [0; _], flows, watch: None };
         Self {
             qdisc,
             fates,
             delays: QueueDelays::for_queue(),
-            log: None,
             rate,
             past: Vec::new(),
             on_the_wire: None,
@@ -116,6 +119,9 @@ impl Link {
     pub(crate) fn offer(&mut self, now: Instant, packet: Packet) -> Option<Instant> {
         self.offered += 1;
         self.fates.flows[packet.flow as usize].offered += 1;
+        if let Some(watch) = &mut self.fates.watch {
+            watch.offered(now, packet);
+        }
         self.qdisc.enqueue(now, packet, &mut self.fates);
         if self.on_the_wire.is_some() { None } else { self.transmit(now) }
     }
@@ -146,6 +152,7 @@ impl Link {
 
     /// The discipline's timer. Returns when the transmission that this started ends, if it started one.
     pub(crate) fn on_timer(&mut self, now: Instant) -> Option<Instant> {
+        self.watch_at(now);
         self.qdisc.on_timer(now, &mut self.fates);
         if self.holds_back() { self.transmit(now) } else { None }
     }
@@ -161,6 +168,7 @@ impl Link {
         rate: Option<Rate>,
         line: Option<&str>,
     ) -> Result<Option<Instant>, Error> {
+        self.watch_at(now);
         self.qdisc.change(now, rate, line, &mut self.fates)?;
         if let Some(rate) = rate {
             self.past.push(Stretch { until: now, rate: self.rate, busy: self.busy_until(now) });
@@ -171,8 +179,17 @@ impl Link {
 
     /// The transmission is over: the packet that was sent, and when the next transmission ends, if there is one.
     pub(crate) fn transmitted(&mut self, now: Instant) -> (Option<Packet>, Option<Instant>) {
+        self.watch_at(now);
         let sent = self.on_the_wire.take();
         (sent, self.transmit(now))
+    }
+
+    /// Whoever looks on has to know the time of what the discipline drops.
+    #[inline]
+    fn watch_at(&mut self, now: Instant) {
+        if let Some(watch) = &mut self.fates.watch {
+            watch.at(now);
+        }
     }
 
     /// Takes the next packet from the queue to the wire.
@@ -181,8 +198,8 @@ impl Link {
         let delay = now.since(packet.arrival);
         self.delays.record(delay);
         self.delay_sum += u128::from(delay.as_nanos());
-        if let Some(log) = &mut self.log {
-            log.record(now, delay);
+        if let Some(watch) = &mut self.fates.watch {
+            watch.started(now, packet, delay);
         }
         let duration = self.occupy(packet.len());
         self.forwarded += 1;

@@ -25,6 +25,11 @@ impl Pipe {
         self.on_the_way.front().map_or(Instant::MAX, |(time, _)| *time)
     }
 
+    /// The next packet to come out.
+    pub(crate) fn head(&self) -> Option<&Packet> {
+        self.on_the_way.front().map(|(_, packet)| packet)
+    }
+
     /// Takes the next packet out.
     pub(crate) fn pop(&mut self) -> Option<Packet> {
         self.on_the_way.pop_front().map(|(_, packet)| packet)

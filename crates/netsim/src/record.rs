@@ -4,11 +4,15 @@ use crate::flow::{Flow, Source, Totals};
 use crate::link::FlowFates;
 use crate::probe::delay::Summary;
 use crate::probe::goodput::Quantiles;
-use crate::probe::rounded;
 use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};
+use crate::probe::{percent, ratio, rounded};
 use crate::scenario::{Direction, Scenario};
 use crate::sim::Simulation;
 use crate::traffic::Kind;
+pub use crate::traffic::isochronous::PingResult;
+pub use crate::traffic::rr::RrResult;
+pub use crate::traffic::stream::StreamResult;
+pub use crate::traffic::transfer::TransferResult;
 use goodqueue_qdisc::{Drop, Mark};
 use goodqueue_units::Instant;
 use serde::Serialize;
@@ -108,12 +112,19 @@ pub struct FlowRecord {
     pub goodput_mbps: f64,
     /// Round-trip times as the sender measured them.
     pub rtt_ms: Option<Summary>,
+    /// Payload bytes that its sender sent, each as often as it was sent; null where it is not TCP.
+    pub bytes_sent: Option<u64>,
+    /// Those among them that were sent again.
+    pub bytes_retrans: Option<u64>,
     /// Segments sent again.
     pub retransmitted: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// Of the packets that its sender offered to the bottleneck, those dropped there.
     pub loss_percent: f64,
+    /// From the SYN to the last byte in order, where it made one transfer within the measured time (of several, see
+    /// [`TransferResult`]).
+    pub completion_ms: Option<f64>,
     /// Goodput over whole bins of five seconds.
     pub goodput_5s_mbps: Option<Quantiles>,
 }
@@ -134,14 +145,23 @@ pub struct AppRecord {
     pub name: String,
     /// Its kind.
     pub kind: Kind,
-    /// Round-trip times.
-    pub rtt_ms: Option<Summary>,
-    /// Packets sent.
-    pub sent: u64,
-    /// Packets that came back.
-    pub received: u64,
-    /// Those that did not come back, of the packets up to the last that did; all, if none did.
-    pub loss_percent: f64,
+    /// What its kind measures.
+    #[serde(flatten)]
+    pub result: AppResult,
+}
+
+/// What a kind of application measures.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(untagged)]
+pub enum AppResult {
+    /// Of a `ping`.
+    Ping(PingResult),
+    /// Of a `transfer`.
+    Transfer(TransferResult),
+    /// Of an `rr`.
+    Rr(RrResult),
+    /// Of a `stream`.
+    Stream(StreamResult),
 }
 
 /// Time series.
@@ -176,7 +196,7 @@ impl Simulation {
             queues: PerDirection { down: self.queue(Direction::Down), up: self.queue(Direction::Up) },
             flows: self.indices(|kind| kind != Kind::Ping).map(|index| self.flow(index)).collect(),
             fairness: self.fairness(),
-            apps: self.indices(|kind| kind == Kind::Ping).map(|index| self.app(index)).collect(),
+            apps: (0..self.flows.len()).filter_map(|index| self.app_record(index)).collect(),
             series: self.series(),
         }
     }
@@ -230,6 +250,8 @@ impl Simulation {
         let delivered = flow.delivered_at_stop.unwrap_or(after.delivered_bytes);
         Totals {
             delivered_bytes: delivered.saturating_sub(before.delivered_bytes),
+            sent_bytes: after.sent_bytes - before.sent_bytes,
+            retransmitted_bytes: after.retransmitted_bytes - before.retransmitted_bytes,
             retransmitted: after.retransmitted - before.retransmitted,
             timeouts: after.timeouts - before.timeouts,
             fates: FlowFates {
@@ -250,9 +272,11 @@ impl Simulation {
     fn flow(&self, index: usize) -> FlowRecord {
         let flow: &Flow = &self.flows[index];
         let measured = self.measured(index);
+        let tcp = flow.is_tcp();
         let (cc, rtt_ms) = match &flow.source {
-            Source::Tcp(transfer) => (Some(transfer.cc.name()), transfer.rtt.summary()),
+            Source::Bulk(bulk) => (Some(bulk.cc.name()), bulk.rtt.summary()),
             Source::Isochronous(_) => (None, None),
+            Source::App(app) => (Some(app.cc()), app.rtt.summary()),
         };
         FlowRecord {
             name: flow.name.clone(),
@@ -262,25 +286,35 @@ impl Simulation {
             start_s: rounded(flow.start.as_secs_f64()),
             goodput_mbps: self.goodput_mbps(index),
             rtt_ms,
+            bytes_sent: tcp.then_some(measured.sent_bytes),
+            bytes_retrans: tcp.then_some(measured.retransmitted_bytes),
             retransmitted: measured.retransmitted,
             timeouts: measured.timeouts,
             loss_percent: percent(measured.fates.dropped, measured.fates.offered),
+            completion_ms: self.completion_ms(flow),
             goodput_5s_mbps: flow.bins.quantiles(),
         }
     }
 
-    fn app(&self, index: usize) -> AppRecord {
-        let flow = &self.flows[index];
-        let Source::Isochronous(source) = &flow.source else { unreachable!("pings are isochronous") };
-        let echoes = source.echoes();
-        AppRecord {
-            name: flow.name.clone(),
-            kind: flow.kind,
-            rtt_ms: source.rtt.summary(),
-            sent: echoes.sent,
-            received: echoes.returned,
-            loss_percent: percent(echoes.lost, echoes.settled),
+    fn completion_ms(&self, flow: &Flow) -> Option<f64> {
+        let Source::App(app) = &flow.source else { return None };
+        match app.result(self.now) {
+            AppResult::Transfer(result) if result.count == 1 => {
+                result.completion_ms.map(|summary| summary.mean)
+            }
+            _ => None,
         }
+    }
+
+    /// What flow `index` measured as an application, if it is one.
+    fn app_record(&self, index: usize) -> Option<AppRecord> {
+        let flow = &self.flows[index];
+        let result = match &flow.source {
+            Source::App(app) => app.result(self.now),
+            Source::Isochronous(source) if flow.kind == Kind::Ping => AppResult::Ping(source.result()),
+            Source::Bulk(_) | Source::Isochronous(_) => return None,
+        };
+        Some(AppRecord { name: flow.name.clone(), kind: flow.kind, result })
     }
 
     fn fairness(&self) -> Fairness {
@@ -307,13 +341,16 @@ impl Simulation {
     fn series(&self) -> Option<SeriesRecord> {
         let asked = self.scenario.series.as_ref()?;
         let [down, up] = &self.queue_series;
-        let packets = self.links[0].log.as_ref().zip(self.links[1].log.as_ref());
+        let [down_log, up_log] =
+            self.links.each_ref().map(|link| link.fates.watch.as_ref().and_then(|watch| watch.log.as_ref()));
         Some(SeriesRecord {
             interval_s: asked.interval.map(|interval| interval.0.as_secs_f64()),
             time_s: self.interval_ends.iter().map(|end| end.as_secs_f64()).collect(),
             queues: PerDirection { down: down.clone(), up: up.clone() },
             flows: self.flow_series.clone(),
-            packets: packets.map(|(down, up)| PerDirection { down: down.series(), up: up.series() }),
+            packets: down_log
+                .zip(up_log)
+                .map(|(down, up)| PerDirection { down: down.series(), up: up.series() }),
         })
     }
 }
@@ -323,15 +360,6 @@ fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
     (squares > 0.0).then(|| rounded(sum * sum / (shares.len() as f64 * squares)))
-}
-
-/// `a / b`, and 0 of nothing.
-fn ratio(a: f64, b: f64) -> f64 {
-    if b > 0.0 { a / b } else { 0.0 }
-}
-
-fn percent(part: u64, whole: u64) -> f64 {
-    rounded(ratio(100.0 * part as f64, whole as f64))
 }
 
 fn by_reason<const N: usize>(

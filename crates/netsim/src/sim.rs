@@ -5,13 +5,16 @@ use crate::flow::{Flow, Source};
 use crate::foreign::{Discipline, Maker, Request};
 use crate::link::{Counts, Link};
 use crate::metronome::{Beat, Metronome};
+use crate::observer::{Event, SharedObserver, Watch, tell};
 use crate::packet::{Body, Datagram, Packet};
 use crate::pipe::Pipe;
 use crate::probe::goodput::BIN;
 use crate::probe::series::{FlowSeries, PacketLog, Pick, QueueSeries};
 use crate::scenario::{Direction, Line, Scenario, ScenarioError};
-use crate::traffic::tcp::{RECEIVER, SENDER};
+use crate::sockets::{SocketId, Sockets};
+use crate::traffic::bulk::{RECEIVER, SENDER};
 use goodqueue_qdisc::{AnyQdisc, Qdisc};
+use goodqueue_tcp::{Connection, Segment};
 use goodqueue_units::{Duration, Instant, Streams};
 
 // Components in the order in which they act at equal times: as in the golden traces, timers come before ends of
@@ -27,6 +30,7 @@ pub struct Simulation {
     pub(crate) now: Instant,
     pub(crate) links: [Link; 2],
     pub(crate) flows: Vec<Flow>,
+    pub(crate) sockets: Sockets,
     pub(crate) baseline: [Baseline; 2],
     pub(crate) queue_series: [QueueSeries; 2],
     pub(crate) flow_series: Vec<FlowSeries>,
@@ -38,6 +42,7 @@ pub struct Simulation {
     pipes: Vec<Pipe>,
     /// What every packet of a flow asks for; beside the flows, whose state is too large to stay in a cache.
     ways: Vec<Way>,
+    observer: Option<SharedObserver>,
 }
 
 /// A flow's way through the dumbbell.
@@ -100,12 +105,15 @@ impl Simulation {
             agenda.set(PIPE + (pipes.len() + 2 * index) as u32, flow.start);
         }
         let named = if interval.is_some() { flows.as_slice() } else { &[] };
-        let flow_series = named.iter().map(|flow| FlowSeries::new(flow.name.clone())).collect();
+        let tcp = scenario.series.as_ref().is_some_and(|series| series.tcp);
+        let flow_series =
+            named.iter().map(|flow| FlowSeries::new(flow.name.clone(), tcp && flow.is_tcp())).collect();
         Ok(Self {
             now: Instant::ZERO,
             links,
             flow_series,
             flows,
+            sockets: Sockets::default(),
             baseline: Default::default(),
             queue_series: Default::default(),
             interval_ends: Vec::new(),
@@ -114,6 +122,7 @@ impl Simulation {
             changed: 0,
             pipes,
             ways,
+            observer: None,
             scenario,
         })
     }
@@ -139,10 +148,26 @@ impl Simulation {
         };
         let mut link = Link::new(qdisc, parameters.rate, flows, random);
         let window = scenario.series.as_ref().and_then(|series| series.packets);
-        link.log = window.map(|window| {
-            Box::new(PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0))
+        link.fates.watch = window.map(|window| {
+            let log = PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0);
+            Box::new(Watch::new(direction, Some(log)))
         });
         Ok(link)
+    }
+
+    /// From now on `observer` is told of every packet.
+    pub fn observe(&mut self, observer: SharedObserver) {
+        for (link, direction) in self.links.iter_mut().zip(Direction::BOTH) {
+            let watch = link.fates.watch.get_or_insert_with(|| Box::new(Watch::new(direction, None)));
+            watch.observer = Some(SharedObserver::clone(&observer));
+        }
+        self.observer = Some(observer);
+    }
+
+    /// What is run.
+    #[must_use]
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
     }
 
     /// How long the run is.
@@ -178,7 +203,10 @@ impl Simulation {
             _ if component < flow_timers => self.arrived((component - PIPE) as usize),
             _ => {
                 let timer = (component - flow_timers) as usize;
-                self.flow_timer(timer / 2, timer % 2);
+                match timer.checked_sub(2 * self.flows.len()) {
+                    None => self.flow_timer(timer / 2, timer % 2),
+                    Some(timer) => self.socket_timer((timer / 2) as SocketId, timer % 2),
+                }
             }
         }
     }
@@ -212,6 +240,11 @@ impl Simulation {
 
     /// A packet comes out of `pipe`; even pipes lead down.
     fn arrived(&mut self, pipe: usize) {
+        if let Some(observer) = &self.observer
+            && let Some(packet) = self.pipes[pipe].head()
+        {
+            tell(observer, self.now, Direction::BOTH[pipe % 2], Event::Arrived, packet);
+        }
         let packet = self.pipes[pipe].pop();
         self.agenda.set(PIPE + pipe as u32, self.pipes[pipe].head_time());
         let Some(packet) = packet else { return };
@@ -219,13 +252,14 @@ impl Simulation {
         let index = packet.flow as usize;
         let arrived_at = if direction == self.ways[index].direction { RECEIVER } else { SENDER };
         match (&mut self.flows[index].source, packet.body) {
-            (Source::Tcp(transfer), Body::Tcp(segment)) => {
-                let handled = transfer.ends[arrived_at].handle_segment(self.now, &segment);
+            (Source::Bulk(bulk), Body::Tcp(segment)) => {
+                let handled = bulk.ends[arrived_at].handle_segment(self.now, &segment);
                 if let (Some(rtt), SENDER) = (handled.rtt, arrived_at) {
-                    transfer.rtt.record(rtt);
+                    bulk.rtt.record(rtt);
                 }
                 self.pump(index, arrived_at);
             }
+            (Source::App(_), Body::Tcp(segment)) => self.arrived_at_socket(direction, &packet, &segment),
             (Source::Isochronous(source), Body::Datagram(datagram)) => {
                 if arrived_at == SENDER {
                     source.returned(self.now, datagram.number);
@@ -233,9 +267,20 @@ impl Simulation {
                     self.send_datagram(index, direction.reverse(), datagram.number, datagram.dscp);
                 }
             }
-            (Source::Tcp(_), Body::Datagram(_)) | (Source::Isochronous(_), Body::Tcp(_)) => {
-                unreachable!("a flow's packets are its own")
-            }
+            (Source::Bulk(_) | Source::App(_), Body::Datagram(_))
+            | (Source::Isochronous(_), Body::Tcp(_)) => unreachable!("a flow's packets are its own"),
+        }
+    }
+
+    /// A packet of an application's connection comes out of a pipe of `direction`. Where the connection is over, nobody
+    /// listens.
+    fn arrived_at_socket(&mut self, direction: Direction, packet: &Packet, segment: &Segment) {
+        let index = packet.flow as usize;
+        let Source::App(app) = &mut self.flows[index].source else { return };
+        if let Some(socket) = app.socket(direction, packet.hash, &self.sockets) {
+            let at = (socket, direction.index());
+            app.handle_segment(self.now, at, segment, &mut self.sockets);
+            self.serve(index);
         }
     }
 
@@ -249,14 +294,14 @@ impl Simulation {
         let flow = &mut self.flows[index];
         let (direction, stop, dscp) = (flow.direction, flow.stop, flow.dscp);
         match &mut flow.source {
-            Source::Tcp(transfer) => {
-                if stopping && !transfer.closed {
-                    transfer.closed = true;
-                    transfer.ends[SENDER].close();
+            Source::Bulk(bulk) => {
+                if stopping && !bulk.closed {
+                    bulk.closed = true;
+                    bulk.ends[SENDER].close();
                 }
                 // Timers are lazy: the deadline may have moved on since this one was set.
-                if transfer.ends[end].poll_timeout().is_some_and(|deadline| deadline <= now) {
-                    transfer.ends[end].handle_timeout(now);
+                if bulk.ends[end].poll_timeout().is_some_and(|deadline| deadline <= now) {
+                    bulk.ends[end].handle_timeout(now);
                 }
                 self.agenda.set(self.timer(index, end), Instant::MAX);
                 self.pump(index, end);
@@ -269,37 +314,76 @@ impl Simulation {
                     self.send_datagram(index, direction, number, dscp);
                 }
             }
+            Source::App(app) => {
+                app.handle_timeout(now, stop, &mut self.sockets);
+                self.serve(index);
+            }
         }
+    }
+
+    /// The timer of end `end` of an application's connection.
+    fn socket_timer(&mut self, socket: SocketId, end: usize) {
+        let index = self.sockets[socket].flow as usize;
+        self.agenda.set(self.socket_component(socket, end), Instant::MAX);
+        let Source::App(app) = &mut self.flows[index].source else { return };
+        app.handle_socket_timeout(self.now, (socket, end), &mut self.sockets);
+        self.serve(index);
     }
 
     fn timer(&self, index: usize, end: usize) -> Component {
         PIPE + (self.pipes.len() + 2 * index + end) as u32
     }
 
-    /// Lets end `end` of TCP flow `index` send what it may, and sets its timer.
+    /// The timers of applications' connections come after those of the flows; there are ever as many as ever were needed.
+    fn socket_component(&self, socket: SocketId, end: usize) -> Component {
+        self.timer(self.flows.len(), 0) + 2 * socket + end as u32
+    }
+
+    /// Lets end `end` of bulk flow `index` send what it may, and sets its timer.
     fn pump(&mut self, index: usize, end: usize) {
         let timer = self.timer(index, end);
         let way = &self.ways[index];
-        let Source::Tcp(transfer) = &mut self.flows[index].source else { return };
+        let Source::Bulk(bulk) = &mut self.flows[index].source else { return };
         let direction = if end == SENDER { way.direction } else { way.direction.reverse() };
         let link = &mut self.links[direction.index()];
-        let connection = &mut transfer.ends[end];
-        while let Some(mut segment) = connection.poll_transmit(self.now) {
-            segment.dscp = way.dscp;
-            let packet = Packet {
-                arrival: self.now,
-                flow: index as u32,
-                hash: way.hash[direction.index()],
-                body: Body::Tcp(segment),
-            };
-            offer(link, &mut self.agenda, self.now, direction, packet);
-        }
-        let stop = if end == SENDER && !transfer.closed { way.stop } else { Instant::MAX };
+        let connection = &mut bulk.ends[end];
+        let hash = way.hash[direction.index()];
+        send(connection, link, &mut self.agenda, self.now, direction, (index as u32, hash, way.dscp));
+        let stop = if end == SENDER && !bulk.closed { way.stop } else { Instant::MAX };
         let deadline = connection.poll_timeout().unwrap_or(Instant::MAX).min(stop);
         // Only ever earlier here: a deadline that has moved on is found out when the timer fires.
         if deadline < self.agenda.time(timer) {
             self.agenda.set(timer, deadline);
         }
+    }
+
+    /// Lets the connections of the application of flow `index` send what they may, lets go of those that are over, and
+    /// sets the timers.
+    fn serve(&mut self, index: usize) {
+        let (app_timer, first) = (self.timer(index, 0), self.socket_component(0, 0));
+        let Source::App(app) = &mut self.flows[index].source else { return };
+        self.agenda.grow(first as usize + 2 * self.sockets.len());
+        let Way { dscp, stop, .. } = self.ways[index];
+        let touched = app.take_touched();
+        for &(id, end) in &touched {
+            let socket = &mut self.sockets[id];
+            let direction = Direction::BOTH[end].reverse();
+            let (connection, hash) = (&mut socket.ends[end], socket.hash[direction.index()]);
+            let link = &mut self.links[direction.index()];
+            send(connection, link, &mut self.agenda, self.now, direction, (index as u32, hash, dscp));
+            let (timer, deadline) = (first + 2 * id + end as u32, connection.poll_timeout());
+            if let Some(deadline) = deadline.filter(|deadline| *deadline < self.agenda.time(timer)) {
+                self.agenda.set(timer, deadline);
+            }
+        }
+        for &(id, _) in &touched {
+            if app.let_go(id, &mut self.sockets) {
+                self.agenda.set(first + 2 * id, Instant::MAX);
+                self.agenda.set(first + 2 * id + 1, Instant::MAX);
+            }
+        }
+        app.served(touched);
+        self.agenda.set(app_timer, app.next_time(stop));
     }
 
     fn send_datagram(&mut self, index: usize, direction: Direction, number: u32, dscp: u8) {
@@ -349,7 +433,7 @@ impl Simulation {
     /// What flow `index` has done so far.
     pub(crate) fn totals(&self, index: usize) -> crate::flow::Totals {
         let flow = &self.flows[index];
-        flow.totals(self.links[flow.direction.index()].fates.flows[index])
+        flow.totals(self.links[flow.direction.index()].fates.flows[index], &self.sockets)
     }
 
     /// Measuring begins.
@@ -369,8 +453,9 @@ impl Simulation {
             flow.baseline = totals;
             flow.bins.start(totals.delivered_bytes);
             match &mut flow.source {
-                Source::Tcp(transfer) => transfer.rtt.reset(),
+                Source::Bulk(bulk) => bulk.rtt.reset(),
                 Source::Isochronous(source) => source.measure_from_now(),
+                Source::App(app) => app.measure_from(self.now),
             }
         }
     }
@@ -385,14 +470,26 @@ impl Simulation {
         }
         for index in 0..self.flows.len() {
             let delivered = self.totals(index).delivered_bytes;
-            let sender = match &self.flows[index].source {
-                Source::Tcp(transfer) => {
-                    Some((transfer.ends[SENDER].cwnd(), transfer.ends[SENDER].delivery_rate()))
-                }
-                Source::Isochronous(_) => None,
-            };
+            let sender = self.flows[index].sender(&self.sockets);
             self.flow_series[index].end_interval(delivered, sender, interval.0);
         }
+    }
+}
+
+/// Lets `connection` send what it may to the link of `direction`, in packets that have its `flow`, `hash` and `dscp`.
+#[inline]
+fn send(
+    connection: &mut Connection,
+    link: &mut Link,
+    agenda: &mut Agenda,
+    now: Instant,
+    direction: Direction,
+    (flow, hash, dscp): (u32, u32, u8),
+) {
+    while let Some(mut segment) = connection.poll_transmit(now) {
+        segment.dscp = dscp;
+        let packet = Packet { arrival: now, flow, hash, body: Body::Tcp(segment) };
+        offer(link, agenda, now, direction, packet);
     }
 }
 

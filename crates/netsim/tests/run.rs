@@ -1,6 +1,7 @@
 //! Whole runs: determinism, conservation, and orders of magnitude that no tuning could hide.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
+use goodqueue_netsim::record::{AppResult, PingResult};
 use goodqueue_netsim::{Record, Scenario, Simulation};
 use goodqueue_units::Duration;
 use proptest::prelude::*;
@@ -25,6 +26,14 @@ fn run(scenario: &Value) -> Record {
     let mut simulation = simulation(scenario);
     simulation.run();
     simulation.record()
+}
+
+/// What the first application measured, a ping.
+fn ping(record: &Record) -> PingResult {
+    match record.apps[0].result {
+        AppResult::Ping(result) => result,
+        ref other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -82,16 +91,16 @@ fn a_cbr_stream_gets_what_it_sends_and_a_ping_feels_the_queue() {
     ]);
     let record = run(&scenario("pfifo", traffic));
     assert!((record.flows[0].goodput_mbps - 2.0).abs() < 0.01, "{:?}", record.flows[0]);
-    let rtt = record.apps[0].rtt_ms.unwrap();
+    let rtt = ping(&record).rtt_ms.unwrap();
     // 98 bytes each way at 10 Mbit/s take 0.157 ms, and a CBR packet in the way 0.4 ms.
     assert!(rtt.min >= 40.156 && rtt.max < 40.6, "{rtt:?}");
-    assert_eq!(record.apps[0].sent, 300, "15 s at 20 a second");
+    assert_eq!(ping(&record).sent, 300, "15 s at 20 a second");
 }
 
 /// The median round trip of a ping of codepoint `dscp` beside four bulk flows.
 fn ping_among_bulk(qdisc: &str, dscp: Value) -> f64 {
     let traffic = json!([{"kind": "bulk", "count": 4}, {"kind": "ping", "interval": "50ms", "dscp": dscp}]);
-    run(&scenario(qdisc, traffic)).apps[0].rtt_ms.unwrap().p50
+    ping(&run(&scenario(qdisc, traffic))).rtt_ms.unwrap().p50
 }
 
 /// Without flow isolation a codepoint is all that could part the ping from the bulk flows: EF has a tin of its own, CS1 has
@@ -127,7 +136,7 @@ fn an_echo_has_the_codepoint_that_arrived() {
         ]);
         let mut scenario = scenario(down, traffic);
         scenario["bottleneck"]["up"] = json!({"qdisc": "cake flowblind bandwidth 9mbit diffserv3"});
-        run(&scenario).apps[0].rtt_ms.unwrap().p50
+        ping(&run(&scenario)).rtt_ms.unwrap().p50
     };
     let (kept, washed) = (ping("cake"), ping("cake wash"));
     assert!(kept < 42.0 && washed > kept + 3.0, "{kept} {washed}");
@@ -254,13 +263,13 @@ fn pings_under_way_are_not_lost_and_echoes_from_before_do_not_count() {
     let mut calm = scenario("pfifo", json!([{"kind": "ping", "interval": "100ms"}]));
     calm["path"]["rtt"] = json!("400ms");
     let record = run(&calm);
-    assert_eq!((record.apps[0].sent, record.apps[0].received), (150, 146), "four are under way at the end");
-    assert_eq!(record.apps[0].loss_percent, 0.0);
+    assert_eq!((ping(&record).sent, ping(&record).received), (150, 146), "four are under way at the end");
+    assert_eq!(ping(&record).loss_percent, 0.0);
     // Ends before the warm-up does: nothing was measured, whatever comes back later.
     let mut early = calm.clone();
     early["traffic"][0]["stop"] = json!("4.9s");
     let record = run(&early);
-    assert_eq!((record.apps[0].sent, record.apps[0].received), (0, 0));
+    assert_eq!((ping(&record).sent, ping(&record).received), (0, 0));
 }
 
 #[test]
@@ -312,6 +321,9 @@ proptest! {
             {"kind": "bulk", "name": "back", "direction": if up { "up" } else { "down" }, "cc": "reno", "rtt": "7ms"},
             {"kind": "cbr", "rate": "3mbit", "start": "1s"},
             {"kind": "ping"},
+            {"kind": "transfer", "size": "40kB", "interval": "20ms", "count": bulk},
+            {"kind": "rr", "request": "3kB", "response": "30kB", "think_mean": "10ms"},
+            {"kind": "stream", "rate": "900kbit", "stop": "3s", "direction": if up { "up" } else { "down" }},
         ]));
         mixed["seed"] = json!(seed);
         mixed["duration"] = json!("4s");

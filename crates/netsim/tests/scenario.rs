@@ -83,7 +83,7 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
         (
             "/traffic/0/kind",
             json!("bluk"),
-            "traffic[0].kind: found \"bluk\"; did you mean \"bulk\"? accepted: bulk, cbr, ping",
+            "traffic[0].kind: found \"bluk\"; did you mean \"bulk\"? accepted: bulk, transfer, rr, stream, cbr, ping",
         ),
         (
             "/traffic/0/cc",
@@ -116,6 +116,61 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
             "/traffic/-",
             json!({"kind": "cbr"}),
             "traffic[1].rate: missing; accepted: a rate such as \"10mbit\"",
+        ),
+        (
+            "/traffic/-",
+            json!({"kind": "transfer"}),
+            "traffic[1].size: missing; accepted: a size such as \"100kB\" or \"1MB\"",
+        ),
+        (
+            "/traffic/-",
+            json!({"kind": "transfer", "size": "0B"}),
+            "traffic[1].size: found 0 bytes; accepted: 1B to 1000000GB",
+        ),
+        (
+            "/traffic/-",
+            json!({"kind": "transfer", "size": "1mbit"}),
+            "traffic[1].size: found \"1mbit\"; accepted: a size with its unit, such as 1500B, 100kB, 1MB or 1MiB",
+        ),
+        (
+            "/traffic/-",
+            json!({"kind": "transfer", "size": 1000}),
+            "traffic[1].size: found the bare number 1000; accepted: a size with its unit, such as \"1500B\",",
+        ),
+        (
+            "/traffic/-",
+            json!({"kind": "transfer", "size": "1MB", "repeat": 0}),
+            "traffic[1].repeat: found 0; accepted: 1 to 1000000000",
+        ),
+        (
+            "/traffic/-",
+            json!({"kind": "rr", "response": "1kB"}),
+            "traffic[1].request: missing; accepted: a size such as \"100kB\" or \"1MB\"",
+        ),
+        (
+            "/traffic/-",
+            json!({"kind": "rr", "request": "1kB", "response": "1kB", "think": "1s", "think_mean": "1s"}),
+            "traffic[1].think_mean: found a think time besides; accepted: think (fixed) or think_mean (exponential)",
+        ),
+        (
+            "/traffic/-",
+            json!({"kind": "rr", "request": "1kB", "response": "1kB", "size": "1kB"}),
+            "traffic[1].size: kind \"rr\" has no such key; accepted beside the common ones: request, response, think,",
+        ),
+        (
+            "/traffic/-",
+            json!({"kind": "stream"}),
+            "traffic[1].rate: missing; accepted: a rate such as \"10mbit\"",
+        ),
+        (
+            "/traffic/-",
+            json!({"kind": "stream", "rate": "1kbit", "interval": "7ms"}),
+            "traffic[1].interval: found 7ms, in which 1kbit makes no byte; accepted: a time for a chunk of one byte",
+        ),
+        (
+            "/series",
+            json!({"tcp": true}),
+            "series.interval: missing, and series.tcp samples at its ends; accepted: a time such as \"100ms\"",
         ),
         (
             "/series",
@@ -177,6 +232,10 @@ fn a_resolved_scenario_resolves_to_itself() {
         smallest().to_string(),
         with("/traffic/-", json!({"kind": "cbr", "rate": "1234567bit", "stagger": "1.0000001s"})),
         with("/traffic/0/dscp", json!(34)),
+        with("/traffic/-", json!({"kind": "transfer", "size": "1.5MB"})),
+        with("/traffic/-", json!({"kind": "transfer", "size": "1KiB", "interval": "2s"})),
+        with("/traffic/-", json!({"kind": "rr", "request": "1kB", "response": "3B", "think_mean": "1ms"})),
+        with("/traffic/-", json!({"kind": "stream", "rate": "1mbit"})),
         with("/bottleneck/qdisc", json!("dualpi2 max_rtt 60ms")),
         with("/bottleneck/qdisc", json!("sfq limit 60 divisor 32")),
         with("/change", json!([{"at": "5s", "rate": "1mbit"}, {"at": "5s", "qdisc": "codel ecn"}])),

@@ -5,6 +5,7 @@ mod capture;
 mod law;
 mod packet;
 mod qdisc;
+mod trace;
 
 use crate::law::{Failure, InRun, Law};
 use goodqueue_netsim::traffic::Kind;
@@ -38,6 +39,8 @@ struct Simulation {
     python: bool,
     /// What such a discipline raised.
     failure: Failure,
+    /// The capture, if one is taken.
+    trace: Option<trace::Shared>,
 }
 
 #[pymethods]
@@ -49,7 +52,7 @@ impl Simulation {
         let scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?;
         let Some(make) = make else {
             let run = Run::new(scenario).map_err(|error| refuse(py, &error))?;
-            return Ok(Self { run, python: false, failure: Failure::default() });
+            return Ok(Self { run, python: false, failure: Failure::default(), trace: None });
         };
         let (failure, mut python, mut raised) = (Failure::default(), false, None);
         let made = Run::with_foreign(scenario, &mut |request| {
@@ -64,7 +67,7 @@ impl Simulation {
             }
         });
         let run = made.map_err(|error| raised.unwrap_or_else(|| refuse(py, &error)))?;
-        Ok(Self { run, python, failure })
+        Ok(Self { run, python, failure, trace: None })
     }
 
     /// How long the run is, in seconds of its own clock.
@@ -80,11 +83,29 @@ impl Simulation {
         let until = Duration::from_secs_f64(until_s);
         if !self.python {
             py.detach(|| self.run.advance(until));
-            return Ok(());
+        } else {
+            self.run.advance(until);
+            let raised = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+            raised.map_or(Ok(()), Err)?;
         }
-        self.run.advance(until);
-        let raised = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        raised.map_or(Ok(()), Err)
+        self.trace.as_ref().map_or(Ok(()), trace::check)
+    }
+
+    /// Captures the run from now on. The file has its name only after `finish_trace`.
+    fn trace(&mut self, path: PathBuf, points: Vec<String>, snap_bytes: u32) -> PyResult<()> {
+        self.trace = Some(trace::begin(&mut self.run, &path, &points, snap_bytes)?);
+        Ok(())
+    }
+
+    /// Ends the capture, if there is one.
+    fn finish_trace(&mut self, py: Python<'_>) -> PyResult<()> {
+        let trace = self.trace.take();
+        py.detach(|| trace.as_ref().map_or(Ok(()), trace::finish))
+    }
+
+    /// Leaves nothing of a capture that is not finished.
+    fn discard_trace(&mut self) {
+        self.trace.take().as_ref().map(trace::discard);
     }
 
     /// The record as JSON.
@@ -200,6 +221,7 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("DisciplineError", module.py().get_type::<law::DisciplineError>())?;
+    module.add("TraceError", module.py().get_type::<trace::TraceError>())?;
     module.add_class::<Simulation>()?;
     module.add_class::<packet::Packet>()?;
     module.add_class::<packet::Queue>()?;
@@ -211,6 +233,8 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(flows, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_captures, module)?)?;
+    module.add_function(wrap_pyfunction!(trace::trace_points, module)?)?;
+    module.add_function(wrap_pyfunction!(trace::merge_captures, module)?)?;
     module.add_function(wrap_pyfunction!(qdiscs, module)?)?;
     module.add_function(wrap_pyfunction!(congestion_controls, module)?)?;
     module.add_function(wrap_pyfunction!(traffic_kinds, module)?)?;

@@ -7,10 +7,8 @@ pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// Which Linux the endpoint behaves as.
 ///
-/// Not modelled in either: timestamp values (so no RTT sample from a segment sent twice, and no undo of a spurious
-/// timeout by F-RTO, DSACK or Eifel), tail loss probes and RACK's reordering window, FACK's early marking, slow start
-/// after idle, and a receive window that limits the sender (it is large and fixed; only the quick ACKs that come with its
-/// autotuning are modelled).
+/// Not modelled in either: undo of a spurious timeout by F-RTO, DSACK or Eifel, tail loss probes and RACK's reordering
+/// window, FACK's early marking, and slow start after idle.
 ///
 /// This is the one list of the differences that are modelled; "growth" is that of the congestion window.
 ///
@@ -23,6 +21,8 @@ pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// | HyStart's delay step | delay_min / 16 | delay_min / 8 |
 /// | HyStart's train of ACKs | delay_min / 2 | (delay_min + 1 ms) / 2 |
 /// | quick ACKs while the receive window grows | from the first segment; to twice a round trip's data | from the first round trip on; to several times that |
+/// | ACKs of data out of order | each at once | three at once, then one a twentieth of an RTT, a millisecond at most |
+/// | no quick ACKs once we have answered | one question | three |
 /// | PRR below ssthresh | one segment extra on every ACK (RFC 6937 SSRB) | only if the ACK advances and shows no new loss (RFC 9937), else CRB |
 /// | PSH | never | on the last segment of those that leave as one packet for segmentation offload; acknowledged at once |
 /// | a SYN sent again | still asks for ECN | no longer asks (RFC 3168, 6.1.1.1) |
@@ -76,7 +76,8 @@ pub struct Config {
     pub initial_window: u32,
     /// First slow-start threshold in segments.
     pub initial_ssthresh: u32,
-    /// Receive window in bytes; fixed. Raised to two full segments where it is smaller.
+    /// The most that the receive window may grow to, in bytes: half of the last number in Linux's `tcp_rmem`. Raised to two
+    /// full segments where it is smaller.
     pub receive_window: u32,
     /// Sequence number of the SYN; fixed, because nobody attacks a simulation.
     pub initial_sequence: SeqNumber,

@@ -100,6 +100,16 @@ impl Connection {
         self.sender.close();
     }
 
+    /// The application takes nothing until [`resume`](Self::resume): what arrives waits, and the window closes.
+    pub fn pause(&mut self) {
+        self.receiver.pause();
+    }
+
+    /// The application takes all that waits, and from now on what comes.
+    pub fn resume(&mut self, now: Instant) {
+        self.receiver.resume(now);
+    }
+
     /// Takes a segment from the wire.
     #[inline]
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) -> Handled {
@@ -111,8 +121,12 @@ impl Connection {
         }
         self.receiver.on_timestamp(segment);
         let rtt = self.sender.on_ack(now, segment);
-        let newly_delivered_bytes =
-            if segment.seq_len() > 0 { self.receiver.on_data(now, segment, self.sender.rtt()) } else { 0 };
+        let newly_delivered_bytes = if segment.seq_len() > 0 {
+            self.receiver.on_data(now, segment, self.sender.rtt())
+        } else {
+            self.receiver.on_bare(now, segment);
+            0
+        };
         Handled { rtt, newly_delivered_bytes }
     }
 
@@ -126,7 +140,7 @@ impl Connection {
                 self.sender.take_syn(segment);
                 // RFC 3168, 6.1.1: a SYN with ECE and CWR asks for ECN.
                 self.ecn &= flags.contains(Flags::ECE | Flags::CWR);
-                self.receiver.open(segment.seq + 1, segment.tsval, self.ecn);
+                self.receiver.open(now, segment.seq + 1, segment.tsval, self.ecn);
                 self.phase = Phase::SynReceived;
                 self.syn_due = true;
             }
@@ -138,7 +152,7 @@ impl Connection {
                 self.sender.take_syn(segment);
                 // RFC 3168, 6.1.1: a SYN-ACK with ECE and without CWR agrees.
                 self.ecn &= flags.contains(Flags::ECE) && !flags.contains(Flags::CWR);
-                self.receiver.open(segment.seq + 1, segment.tsval, self.ecn);
+                self.receiver.open(now, segment.seq + 1, segment.tsval, self.ecn);
                 self.establish(now, segment, Phase::AckDue);
             }
             Phase::SynReceived if flags.contains(Flags::ACK) && segment.ack > self.initial => {
@@ -216,7 +230,7 @@ impl Connection {
             self.sender.stats.timeouts += 1;
         }
         self.sender.on_timeout(now);
-        self.receiver.on_timeout(now);
+        self.receiver.on_timeout(now, self.sender.rtt().rto());
     }
 
     /// Whether the handshake is over.
@@ -249,6 +263,12 @@ impl Connection {
         self.sender.acked_bytes()
     }
 
+    /// Payload bytes put on the wire, each as often as it was sent.
+    #[must_use]
+    pub fn sent_bytes(&self) -> u64 {
+        self.sender.sent_bytes()
+    }
+
     /// Counters since the start.
     #[must_use]
     pub fn stats(&self) -> Stats {
@@ -259,6 +279,12 @@ impl Connection {
     #[must_use]
     pub fn srtt(&self) -> Option<Duration> {
         self.sender.rtt().srtt()
+    }
+
+    /// RTTVAR (RFC 6298); none before the first sample.
+    #[must_use]
+    pub fn rttvar(&self) -> Option<Duration> {
+        self.srtt().map(|_| self.sender.rtt().rttvar())
     }
 
     /// The smallest RTT sample of the path.
@@ -297,11 +323,23 @@ impl Connection {
         self.sender.board().in_flight()
     }
 
+    /// Segments sent that no cumulative ACK has covered.
+    #[must_use]
+    pub fn unacked(&self) -> u32 {
+        self.sender.board().packets_out()
+    }
+
     /// The delivery rate in payload, as `ss` shows it: the last that the path limited, or a higher one since. None before the
     /// first sample, and where [`Config::delivery_rate`] did not ask for it.
     #[must_use]
     pub fn delivery_rate(&self) -> Option<Rate> {
         self.sender.delivery_rate()
+    }
+
+    /// The pacing rate in payload, as `ss` shows it; segments leave together by it even where they are not paced.
+    #[must_use]
+    pub fn pacing_rate(&self) -> Option<Rate> {
+        self.sender.pacing_rate()
     }
 
     /// The congestion state.

@@ -55,14 +55,15 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod autotuning;
 mod cc;
 mod config;
 mod connection;
+mod delack;
 mod offload;
 mod pacing;
 mod prr;
 mod rate;
+mod receive_window;
 mod receiver;
 mod rtt;
 mod scoreboard;

@@ -3,43 +3,43 @@
 //! The steady state, data in order, is a few branches at the top of [`Receiver::on_data`]; all that is rarer is in
 //! functions marked cold.
 
-use crate::autotuning::Autotuning;
+use crate::delack::{Arrived, DelayedAck, QUICK_ACKS};
+use crate::receive_window::{OPTIONS, ReceiveWindow};
 use crate::rtt::RttEstimator;
 use crate::segment::{SynOptions, timestamp};
 use crate::{Flags, SackBlock, Segment, SeqNumber, Stack};
 use alloc::collections::VecDeque;
 use goodqueue_units::{Duration, Ecn, Instant};
 
-/// How long an ACK waits for a second segment (Linux's 40 ms; RFC 9293, 3.8.6.3, allows half a second).
-const DELAYED_ACK: Duration = Duration::from_millis(40);
-/// Linux acknowledges this many segments at once when a connection starts, or starts again, so as not to hold up the
-/// sender's slow start.
-const QUICK_ACKS: u8 = 16;
+/// Segments that carry nothing and lie outside the window are answered no more often than this (Linux's
+/// `tcp_invalid_ratelimit`).
+const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     /// The next byte in order.
     nxt: SeqNumber,
-    window: u32,
-    /// By how many bits the windows that we send are shifted.
-    window_shift: u8,
-    mss: u32,
+    window: ReceiveWindow,
+    mss: u16,
     /// The peer's clock as last heard in order (RFC 7323, section 4.3: TS.Recent), and the last ACK number sent.
     ts_recent: u32,
     last_ack: SeqNumber,
     /// Bytes in order that no ACK has covered.
     unacked: u32,
     delivered: u64,
-    /// When the delayed ACK is due, or [`Instant::MAX`].
-    deadline: Instant,
-    ack_now: bool,
-    /// ACKs still to be sent without delay.
-    quick: u8,
-    last_data: Instant,
-    autotuning: Autotuning,
+    delack: DelayedAck,
+    /// The application takes nothing for the time being, and so many bytes wait for it.
+    paused: bool,
+    unread: u32,
+    /// Bytes in `ranges`.
+    held: u32,
+    /// When a segment was last answered that had nothing for us.
+    last_answer: Option<Instant>,
     ecn: bool,
     /// CE was seen, and no CWR since: every ACK says ECE (RFC 3168, 6.1.3).
     echo: bool,
+    /// What arrived twice and no ACK has told of (RFC 2883).
+    duplicate: Option<SackBlock>,
     sack_len: u8,
     /// Out-of-order ranges as last changed, the most recent first (RFC 2018, section 4).
     sack: [SackBlock; 3],
@@ -53,20 +53,20 @@ impl Receiver {
     pub(crate) fn new(window: u32, mss: u16, stack: Stack) -> Self {
         Self {
             nxt: SeqNumber(0),
-            window,
-            window_shift: shift_for(window),
-            mss: u32::from(mss),
+            window: ReceiveWindow::new(stack, mss, window),
+            mss,
             ts_recent: 0,
             last_ack: SeqNumber(0),
             unacked: 0,
             delivered: 0,
-            deadline: Instant::MAX,
-            ack_now: false,
-            quick: 0,
-            last_data: Instant::ZERO,
-            autotuning: Autotuning::new(stack, u32::from(mss), window),
+            delack: DelayedAck::new(stack),
+            paused: false,
+            unread: 0,
+            held: 0,
+            last_answer: None,
             ecn: false,
             echo: false,
+            duplicate: None,
             sack_len: 0,
             sack: [SackBlock::default(); 3],
             fin: None,
@@ -75,7 +75,8 @@ impl Receiver {
     }
 
     /// The peer's SYN was taken: data begins at `first`.
-    pub(crate) fn open(&mut self, first: SeqNumber, tsval: u32, ecn: bool) {
+    pub(crate) fn open(&mut self, now: Instant, first: SeqNumber, tsval: u32, ecn: bool) {
+        self.window.open(now, first);
         self.nxt = first;
         self.last_ack = first;
         self.ts_recent = tsval;
@@ -97,8 +98,8 @@ impl Receiver {
 
     /// Our SYN, or with an `ack` SYN-ACK; its window is not shifted.
     pub(crate) fn syn(&mut self, now: Instant, seq: SeqNumber, flags: Flags) -> Segment {
-        let options = SynOptions { mss: self.mss as u16, window_shift: self.window_shift };
-        let window = self.window.min(u32::from(u16::MAX)) as u16;
+        let options = SynOptions { mss: self.mss + OPTIONS as u16, window_shift: self.window.shift() };
+        let window = self.window.of_syn();
         let syn = Segment { seq, tsval: timestamp(now), window, flags, ..Segment::default() };
         let answers = flags.contains(Flags::ACK);
         let (ack, tsecr) = if answers { (self.nxt, self.ts_recent) } else { (SeqNumber(0), 0) };
@@ -113,32 +114,82 @@ impl Receiver {
     /// Takes a segment with payload or FIN; the bytes that came into order. `rtt` is this endpoint's own.
     #[inline]
     pub(crate) fn on_data(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator) -> u32 {
-        if self.delivered == 0 || now.since(self.last_data) > rtt.rto() {
-            self.quick = QUICK_ACKS; // the sender begins, or was silent for long, and so is in slow start
-        }
-        if self.autotuning.grow() {
-            self.quick |= 1; // as Linux does: an even number of them lasts until the window has grown
-        }
-        self.last_data = now;
         if self.ecn && (segment.ecn == Ecn::Ce || segment.flags.contains(Flags::CWR)) {
             self.on_ecn(segment);
         }
-        if segment.seq != self.nxt || !self.ranges.is_empty() || segment.flags.contains(Flags::FIN) {
-            let len = self.on_unusual_data(segment);
-            self.autotuning.on_read(now, self.delivered, rtt.min());
-            return len;
+        let len = segment.payload_len;
+        if u32::from(len) >= u32::from(self.mss) {
+            self.window.on_echo(timestamp(now), segment.tsecr);
         }
-        let len = u32::from(segment.payload_len);
-        self.nxt += len;
-        self.unacked += len;
-        self.delivered += u64::from(len);
-        if self.unacked > self.mss || self.quick > 0 || segment.flags.contains(Flags::PSH) {
-            self.ack_now = true;
-        } else if self.deadline == Instant::MAX {
-            self.deadline = now + DELAYED_ACK;
+        if segment.seq != self.nxt || self.is_unusual() || segment.flags.contains(Flags::FIN) {
+            return self.on_unusual_data(now, segment, rtt);
         }
-        self.autotuning.on_read(now, self.delivered, rtt.min());
-        len
+        self.take(now, segment, len.into(), rtt);
+        self.nxt += u32::from(len);
+        self.answer(now, rtt);
+        u32::from(len)
+    }
+
+    /// Whether more is to be looked at than the next segment.
+    #[inline]
+    fn is_unusual(&self) -> bool {
+        !self.ranges.is_empty() || self.paused || self.fin.is_some()
+    }
+
+    /// The next `bytes` in order have come.
+    #[inline]
+    fn take(&mut self, now: Instant, segment: &Segment, bytes: u32, rtt: &RttEstimator) {
+        self.unacked += bytes;
+        self.delivered += u64::from(bytes);
+        let push = segment.flags.contains(Flags::PSH);
+        self.delack.on_data(now, segment.payload_len, push, rtt.rto(), self.window.left(self.nxt));
+        if self.window.grow(self.unread + self.held) {
+            self.delack.on_growth();
+        }
+        if self.paused {
+            self.unread += bytes;
+        } else {
+            self.window.on_read(now, self.delivered);
+        }
+    }
+
+    #[inline]
+    fn answer(&mut self, now: Instant, rtt: &RttEstimator) {
+        let arrived = Arrived {
+            unacked: self.unacked,
+            nxt: self.nxt,
+            gap: !self.ranges.is_empty(),
+            is_read: !self.paused,
+            rtt: self.window.rtt(),
+        };
+        self.delack.on_taken(now, arrived, rtt.srtt());
+    }
+
+    /// A segment without data: answered where it is one that we should not have been sent, as probes of a closed window
+    /// are (RFC 9293, 3.10.7.4).
+    #[inline]
+    pub(crate) fn on_bare(&mut self, now: Instant, segment: &Segment) {
+        if segment.seq < self.last_ack
+            && self.last_answer.is_none_or(|last| now.since(last) >= ANSWER_INTERVAL)
+        {
+            self.last_answer = Some(now);
+            self.delack.demand();
+        }
+    }
+
+    /// The application takes nothing until [`resume`](Self::resume).
+    pub(crate) fn pause(&mut self) {
+        self.paused = true;
+    }
+
+    /// The application takes all that waits, and goes on doing so.
+    pub(crate) fn resume(&mut self, now: Instant) {
+        self.paused = false;
+        self.unread = 0;
+        self.window.on_read(now, self.delivered);
+        if self.window.is_news(self.nxt, self.held) {
+            self.delack.demand();
+        }
     }
 
     /// RFC 3168, 6.1.3: CE starts the echo, CWR stops it; where both come together, the mark is the newer news.
@@ -146,58 +197,94 @@ impl Receiver {
     fn on_ecn(&mut self, segment: &Segment) {
         if segment.flags.contains(Flags::CWR) {
             self.echo = false;
-            self.ack_now = true;
+            self.delack.demand();
         }
         if segment.ecn == Ecn::Ce && !self.echo {
             self.echo = true;
-            self.quick = self.quick.max(2); // the sender's window may be too small for a second segment to come
+            let left = self.window.left(self.nxt);
+            self.delack.on_trouble(2, left); // the sender's window may be too small for a second segment to come
         }
     }
 
-    /// Out of order, again, over a hole, or the last.
+    /// Out of order, again, over a hole, the last, or while the application takes nothing.
     #[cold]
-    fn on_unusual_data(&mut self, segment: &Segment) -> u32 {
-        self.ack_now = true; // RFC 5681, 4.2: gaps and their filling are told at once
+    fn on_unusual_data(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator) -> u32 {
         let (start, end) = (segment.seq, segment.seq + segment.seq_len());
+        if self.fin.is_some_and(|fin| end > fin + 1) {
+            return 0; // nothing follows a FIN (RFC 9293, 3.10.7.4); like Linux, do not answer
+        }
+        let left = self.window.left(self.nxt);
         if end <= self.nxt {
-            self.quick = QUICK_ACKS; // a retransmission of what is here: our ACKs were lost
+            // A retransmission of what is here: our ACKs were lost, or late.
+            self.duplicate = Some(SackBlock { start, end });
+            self.refuse(left);
             return 0;
         }
-        if start > self.nxt + self.window {
-            return 0; // beyond the window (RFC 9293, 3.10.7.4)
+        if start > self.nxt + left || left == 0 {
+            self.refuse(left); // beyond the window (RFC 9293, 3.10.7.4)
+            return 0;
         }
         if segment.flags.contains(Flags::FIN) {
             self.fin = Some(end - 1);
         }
         if start > self.nxt {
             self.hold(SackBlock { start, end });
+            self.answer(now, rtt);
             return 0;
         }
-        let before = self.nxt;
+        if start < self.nxt {
+            self.duplicate = Some(SackBlock { start, end: self.nxt });
+        }
+        let (before, had_gap) = (self.nxt, !self.ranges.is_empty());
         self.nxt = end;
-        while let Some(range) = self.ranges.front().filter(|range| range.start <= self.nxt) {
+        while let Some(range) = self.ranges.front().copied().filter(|range| range.start <= self.nxt) {
+            if range.start < self.nxt {
+                let end = self.nxt.earlier(range.end);
+                self.duplicate = Some(SackBlock { start: range.start, end });
+            }
             self.nxt = self.nxt.later(range.end);
+            self.held -= range.end.since(range.start);
             self.ranges.pop_front();
         }
         self.forget_blocks(|block, nxt| block.end <= nxt);
         let fin_taken = self.fin.is_some_and(|fin| fin >= before && fin < self.nxt);
         let bytes = self.nxt.since(before) - u32::from(fin_taken);
-        self.unacked += bytes;
-        self.delivered += u64::from(bytes);
+        self.take(now, segment, bytes, rtt);
+        if fin_taken || (had_gap && self.ranges.is_empty()) {
+            self.delack.demand(); // RFC 5681, 4.2: the filling of a gap is told at once
+        }
+        self.answer(now, rtt);
         bytes
+    }
+
+    /// A segment brought nothing: it is answered at once, and some of those after it.
+    fn refuse(&mut self, left: u32) {
+        self.delack.on_trouble(QUICK_ACKS, left);
+        self.delack.demand();
     }
 
     /// Puts `new` among the out-of-order ranges, joined to those it touches, and in front of the SACK blocks.
     fn hold(&mut self, mut new: SackBlock) {
         let first = self.ranges.partition_point(|range| range.end < new.start);
         let mut joined = 0;
-        while let Some(range) = self.ranges.get(first + joined).filter(|range| range.start <= new.end) {
+        self.held += new.end.since(new.start);
+        while let Some(range) =
+            self.ranges.get(first + joined).copied().filter(|range| range.start <= new.end)
+        {
+            let twice = SackBlock { start: new.start.later(range.start), end: new.end.earlier(range.end) };
+            if twice.start < twice.end {
+                self.duplicate = Some(twice);
+                self.held -= twice.end.since(twice.start);
+            }
             new.start = new.start.earlier(range.start);
             new.end = new.end.later(range.end);
             joined += 1;
         }
         if joined == 0 {
             self.ranges.insert(first, new);
+            if usize::from(self.sack_len) == self.sack.len() {
+                self.delack.on_crowded();
+            }
         } else {
             self.ranges[first] = new;
             self.ranges.drain(first + 1..first + joined);
@@ -223,25 +310,23 @@ impl Receiver {
     /// An ACK is due now.
     #[inline]
     pub(crate) fn is_ack_due(&self) -> bool {
-        self.ack_now
+        self.delack.is_due()
     }
 
     /// Asks for an ACK.
     pub(crate) fn demand_ack(&mut self) {
-        self.ack_now = true;
+        self.delack.demand();
     }
 
     /// When the delayed ACK is due, or [`Instant::MAX`].
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
-        self.deadline
+        self.delack.deadline()
     }
 
-    pub(crate) fn on_timeout(&mut self, now: Instant) {
-        if now >= self.deadline {
-            self.deadline = Instant::MAX;
-            self.ack_now = true;
-        }
+    /// `rto` is this endpoint's own.
+    pub(crate) fn on_timeout(&mut self, now: Instant, rto: Duration) {
+        self.delack.on_timeout(now, rto);
     }
 
     /// A segment of `len` bytes that carries the acknowledgement; without bytes or FIN, the SACK blocks too.
@@ -258,30 +343,33 @@ impl Receiver {
         ecn: Ecn,
     ) -> Segment {
         let bare = payload_len == 0 && !flags.contains(Flags::FIN);
-        if bare || self.sack_len == 0 {
+        let blocks = self.sack_len > 0 || self.duplicate.is_some();
+        if bare || !blocks {
             self.unacked = 0;
-            self.deadline = Instant::MAX;
-            self.ack_now = false;
-            self.quick = self.quick.saturating_sub(1);
+            self.delack.on_sent_ack();
+        }
+        if payload_len > 0 {
+            self.delack.on_sent_data(now);
         }
         let flags = flags | Flags::ACK | Flags::ECE.when(self.echo);
         self.last_ack = self.nxt;
         let (ack, tsval, tsecr) = (self.nxt, timestamp(now), self.ts_recent);
-        let window = (self.window >> self.window_shift).min(u32::from(u16::MAX)) as u16;
+        let window = self.window.offer(self.nxt, self.unread + self.held);
         // One expression: a segment that is built in pieces is copied, and the copy waits for the pieces.
-        let (sack_len, sack) = if bare && self.sack_len > 0 {
-            (self.sack_len, self.sack)
-        } else {
-            (0, [SackBlock::default(); 3])
-        };
+        let (sack_len, sack) = if bare && blocks { self.blocks() } else { (0, [SackBlock::default(); 3]) };
         let dscp = 0;
         Segment { seq, ack, tsval, tsecr, window, payload_len, flags, sack_len, ecn, dscp, sack }
     }
-}
 
-/// The shift with which a header's 16 bits can say `window` bytes (RFC 7323, section 2.3), at most 14.
-fn shift_for(window: u32) -> u8 {
-    (u32::BITS - window.leading_zeros()).saturating_sub(u16::BITS).min(14) as u8
+    /// The blocks of the next ACK. What arrived twice is told once, and first (RFC 2883, section 4).
+    #[cold]
+    fn blocks(&mut self) -> (u8, [SackBlock; 3]) {
+        let Some(duplicate) = self.duplicate.take() else { return (self.sack_len, self.sack) };
+        let mut blocks = self.sack;
+        blocks.copy_within(..2, 1);
+        blocks[0] = duplicate;
+        ((self.sack_len + 1).min(3), blocks)
+    }
 }
 
 #[cfg(test)]

@@ -126,6 +126,11 @@ impl RttEstimator {
         (self.srtt_x8 != 0).then(|| Duration::from_nanos(self.srtt_x8 / 8))
     }
 
+    /// The smoothed deviation: what Linux shows as `rttvar` (the RTO's variance term has a floor besides).
+    pub(crate) fn rttvar(&self) -> Duration {
+        Duration::from_nanos(self.deviation_x4 / 4)
+    }
+
     /// The smallest path RTT so far, or [`Duration::MAX`].
     #[inline]
     pub(crate) fn min(&self) -> Duration {

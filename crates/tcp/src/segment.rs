@@ -178,7 +178,7 @@ impl Segment {
 
     /// A SYN with its options; a SYN has no SACK blocks, so these stand in their place.
     #[must_use]
-    pub(crate) fn with_syn_options(mut self, options: SynOptions) -> Self {
+    pub fn with_syn_options(mut self, options: SynOptions) -> Self {
         self.sack[0] =
             SackBlock { start: SeqNumber(options.mss.into()), end: SeqNumber(options.window_shift.into()) };
         self

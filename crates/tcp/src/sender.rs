@@ -257,6 +257,7 @@ impl Sender {
         }
         self.after_send(now, chunk.len);
         self.stats.retransmitted += 1;
+        self.stats.bytes_retransmitted += u64::from(chunk.len);
         Some(chunk)
     }
 
@@ -487,6 +488,10 @@ impl Sender {
         self.board.rate().and_then(|rate| rate.delivery_rate(self.mss))
     }
 
+    pub(crate) fn pacing_rate(&self) -> Option<Rate> {
+        pacing::rate(&self.window, self.board.packets_out(), self.rtt.srtt(), self.mss)
+    }
+
     pub(crate) fn state(&self) -> CongestionState {
         self.state
     }
@@ -506,6 +511,13 @@ impl Sender {
     /// Payload bytes acknowledged; FIN is none.
     pub(crate) fn acked_bytes(&self) -> u64 {
         self.acked_bytes - u64::from(self.is_finished())
+    }
+
+    /// Payload bytes put on the wire, each as often as it was sent.
+    pub(crate) fn sent_bytes(&self) -> u64 {
+        let out = self.board.nxt().since(self.board.una());
+        let fin = u32::from(self.end == End::FinSent && out > 0);
+        self.acked_bytes() + u64::from(out - fin) + self.stats.bytes_retransmitted
     }
 
     pub(crate) fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {

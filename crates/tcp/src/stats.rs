@@ -7,6 +7,8 @@ pub struct Stats {
     pub segments_sent: u64,
     /// Of these, retransmissions.
     pub retransmitted: u64,
+    /// Payload bytes in these.
+    pub bytes_retransmitted: u64,
     /// Retransmission timeouts, those of SYN and SYN-ACK included.
     pub timeouts: u64,
     /// Times that fast recovery was entered.

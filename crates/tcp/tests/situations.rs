@@ -43,15 +43,16 @@ fn slow_start_doubles_each_round_trip() {
     }
 }
 
-/// With an ACK per two segments Linux 3.10 grew by half a round trip; that is hidden while ACKs are quick: for 16 segments
-/// and for those that let the receive window grow.
+/// With an ACK per two segments Linux 3.10 grew by half a round trip; that is hidden while ACKs are quick: for as many
+/// segments as half the first window has, and for those that let the receive window grow.
 #[test]
 fn slow_start_of_linux_3_10_counts_acks() {
     let mut pair = Pair::alike(Config { stack: Stack::Linux3_10, ..reno() });
     pair.client.write_unlimited();
-    // 11 segments let the window grow, then 16 more are quick: 10 and 17 single ACKs, one of two, a delayed one. The 20
-    // segments of that round trip are room for 14 230 bytes more, which 5 fill: 4 single ACKs behind one of two, then 33/2 and a delayed one.
-    for (ms, cwnd) in [(150, 10), (250, 20), (350, 39), (450, 60)] {
+    // 10 segments let the window grow from 14 600 to 43 690 bytes: 10 single ACKs. Of 5 quick ones 4 are left: 4 and 16/2.
+    // The 20 segments of that round trip are room for 57 920 bytes: 5 growths, of which the first acknowledges two
+    // segments, then 26/2.
+    for (ms, cwnd) in [(150, 10), (250, 20), (350, 32), (450, 50)] {
         pair.run_until(ms);
         assert_eq!(pair.client.cwnd(), cwnd, "at {ms} ms");
     }

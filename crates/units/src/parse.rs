@@ -84,6 +84,26 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     })
 }
 
+/// A size in a scenario, where no `tc` habit is at work: `1500B`, `100kB`, `1MB`, `1MiB`. As people write them, `k`, `M`
+/// and `G` are powers of 1000, `Ki`, `Mi` and `Gi` of 1024; the unit must be there, capitals do not matter.
+///
+/// # Errors
+/// As [`duration`].
+pub fn bytes_with_unit(text: &str) -> Result<u64, String> {
+    quantity(text, "a size with its unit, such as 1500B, 100kB, 1MB or 1MiB", |unit| {
+        Some(match unit {
+            "b" => 1.0,
+            "kb" => 1e3,
+            "mb" => 1e6,
+            "gb" => 1e9,
+            "kib" => 1024.0,
+            "mib" => 1_048_576.0,
+            "gib" => 1_073_741_824.0,
+            _ => return None,
+        })
+    })
+}
+
 /// A non-negative number with a unit, scaled by `scale(unit)` and rounded to the nearest integer.
 fn quantity(text: &str, accepted: &str, scale: impl Fn(&str) -> Option<f64>) -> Result<u64, String> {
     let refuse = || format!("found {text:?}; accepted: {accepted}");
@@ -130,6 +150,18 @@ mod tests {
         assert_eq!(rate("10Mbit").map(Rate::as_bps), Ok(10_000_000));
         assert_eq!(rate("100kbps").map(Rate::as_bps), Ok(800_000));
         assert_eq!(bytes("32Mb"), Ok(33_554_432));
+    }
+
+    /// A megabyte of a download is that of its server's listing, not `tc`'s.
+    #[test]
+    fn sizes_of_a_scenario_are_decimal_unless_they_say_otherwise() {
+        assert_eq!(bytes_with_unit("1MB"), Ok(1_000_000));
+        assert_eq!(bytes_with_unit("1.5kB"), Ok(1500));
+        assert_eq!(bytes_with_unit("2KiB"), Ok(2048));
+        assert_eq!(bytes_with_unit("7b"), Ok(7));
+        for text in ["1000", "1mbit", "1k", "-1MB", ""] {
+            assert!(bytes_with_unit(text).unwrap_err().contains("accepted: a size with its unit"), "{text}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from goodqueue.cli import bench, compare, kernel, listing, record, replay, run, study, validate
+from goodqueue.cli import bench, compare, kernel, listing, record, replay, report, run, study, sweep, validate
 from goodqueue.errors import UserError, one_line, quoted
 
 HELP = """goodqueue: a laboratory for active queue management.
@@ -40,6 +40,8 @@ app = typer.Typer(
 # The verbs, in the order in which --help shows them.
 app.command("run")(run.run)
 app.command("compare")(compare.compare)
+app.command("sweep")(sweep.sweep)
+app.command("report")(report.report)
 app.command("study")(study.study)
 app.command("validate")(validate.validate)
 app.add_typer(kernel.app, name="kernel")
@@ -67,8 +69,8 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line ``arguments`` (the process's own by default) and exit.
 
-    Exit status: 0 fine, 1 a replayed trace mismatches, 2 bad input, 130 interrupted, 141 the reader went away,
-    143 terminated.
+    Exit status: 0 fine, 1 a replayed trace mismatches or a cell of a sweep failed, 2 bad input, 130 interrupted,
+    141 the reader went away, 143 terminated.
     """
     _prepare_streams()
     _clean_up_when_terminated()

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli.options import Json, Sets, whole
+from goodqueue.trace import LEAST_BYTES, WHOLE_BYTES
 
 
 def run(
@@ -16,7 +17,24 @@ def run(
         int | None, typer.Option(parser=whole("--seed", 0), metavar="N", help="Seed of the draws. [the file's]")
     ] = None,
     sets: Sets = None,
-    trace: Annotated[str | None, typer.Option(metavar="FILE", hidden=True)] = None,
+    trace: Annotated[
+        str | None, typer.Option(metavar="FILE.pcapng", help="Capture the run, for Wireshark, tshark and tcptrace.")
+    ] = None,
+    trace_at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POINTS",
+            help="Where: sender, receiver, down-in, down-out, down-drop, up-in, up-out, up-drop. [sender]",
+        ),
+    ] = None,
+    trace_snap: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole("--trace-snap", LEAST_BYTES, WHOLE_BYTES),
+            metavar="BYTES",
+            help="Keep so much of each packet. [all, so that checksums can be checked]",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run one scenario and show what it measured.
@@ -27,6 +45,8 @@ def run(
       goodqueue run one-flow.toml --set bottleneck.qdisc="pie target 20ms" --seed 7
       goodqueue run one-flow.toml --set traffic.0.count=4 --set traffic.0.cc=reno
       goodqueue run one-flow.toml --json > record.json
+      goodqueue run one-flow.toml --trace run.pcapng   # then: wireshark run.pcapng
+      goodqueue run one-flow.toml --trace q.pcapng --trace-at down-in,down-drop --trace-snap 100
       goodqueue run one-flow.toml --engine kernel      # once before: goodqueue kernel doctor
 
     \b
@@ -41,6 +61,13 @@ def run(
       [[traffic]]
       kind = "bulk"             # `goodqueue list traffic`
 
+    \b
+    A capture is taken at the hosts that send each flow's data (sender), at those that get it (receiver), at
+    the queue of either direction: what is offered (-in), what leaves at the start of its transmission (-out)
+    and what is dropped, with the reason (-drop). Each point is an interface of its own. For analysis choose
+    points that see each packet once: down-in,up-out is the router's side to the servers. Time zero of the
+    run is 2000-01-01 00:00:00 UTC.
+
     With --json the output is the run's record; the same scenario and seed give the same bytes. Two runs
     on the kernel differ a little: see docs/decisions/009-kernel-in-virtual-time.md.
     """
@@ -49,13 +76,15 @@ def run(
     from goodqueue import engines, terminal
     from goodqueue.errors import UserError
     from goodqueue.scenario import from_file
+    from goodqueue.trace import parse
 
-    if trace is not None:
-        raise UserError("--trace", "not built yet in this version; accepted: --json, which has no single packets")
     (name,) = engines.parse(engine, several=False)
+    if trace is None and (at := "--trace-at" if trace_at else "--trace-snap" if trace_snap else None):
+        raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
+    runs = engines.find(name) if trace is None else engines.traced(name, parse(trace, trace_at, trace_snap, name))
     resolved = from_file(scenario, sets or (), seed)
     with terminal.progress("simulating" if name == "sim" else f"engine {name}") as progress:
-        text = engines.find(name)(resolved, progress, Event())
+        text = runs(resolved, progress, Event())
     if json:
         terminal.emit(text + "\n")
     else:

@@ -17,7 +17,7 @@ def validate(
         int | None, typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds a cell. [3]")
     ] = None,
     out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Keep each run's record there, then tables and figures.")
+        str | None, typer.Option(metavar="DIR", help="Keep each run there, then tables and figures.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write into --out even if it holds other files.")] = False,
     workers: Workers = None,
@@ -37,10 +37,9 @@ def validate(
     """
     from pathlib import Path
 
-    from goodqueue import output, terminal
+    from goodqueue import output, store, terminal
     from goodqueue.errors import UserError
     from goodqueue.validation import cells, judging, pages, runs, show
-    from goodqueue.validation.records import FOLDER, Records
 
     wanted = cells.load(quick, only or [], seeds)
     if out is not None:
@@ -49,7 +48,7 @@ def validate(
     try:
         if out is not None:
             pages.claim(Path(out))
-        kept = Records(None if out is None else Path(out) / FOLDER)
+        kept = store.create(Path(out) / pages.FOLDER, f"--out {out}") if out is not None else None
         with terminal.progress(f"{len(wanted.cells)} cells x {len(wanted.seeds)} seeds x 2 engines") as progress:
             validation = runs.carry_out(wanted, kept, workers, progress)
         judgement = judging.judge(validation.results)
@@ -69,4 +68,4 @@ def validate(
     for sentence in show.headline(judgement):
         terminal.say(sentence)
     if out is not None:
-        terminal.say(f"\nWritten: {out}/table.md, with figures, results.json and the records beside it.")
+        terminal.say(f"\nWritten: {out}/table.md, with figures, results.json and the store of its runs beside it.")

@@ -10,6 +10,7 @@ from goodqueue import run
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import resolve
+from goodqueue.trace import Trace
 
 NAMES = ("sim", "kernel")
 """The simulator is the first: it runs everything."""
@@ -60,3 +61,12 @@ def find(name: str) -> run.Engine:
 
         return lambda scenario, progress, stop: kernel.run(resolve(scenario), progress, stop)
     return run.simulate
+
+
+def traced(name: str, trace: Trace) -> run.Engine:
+    """Return the engine called ``name``, which captures its run as ``trace`` says."""
+    if name == "kernel":
+        from goodqueue.engines import kernel
+
+        return lambda scenario, progress, stop: kernel.run(resolve(scenario), progress, stop, trace)
+    return lambda scenario, progress, stop: run.simulate(scenario, progress, stop, trace)

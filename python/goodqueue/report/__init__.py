@@ -1,7 +1,6 @@
 """The report of a comparison: one HTML file that needs nothing else, its figures, and the data behind them."""
 
 import json
-from importlib.resources import files
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -11,6 +10,7 @@ from goodqueue.compare import Comparison, as_json
 from goodqueue.output import RESULTS
 from goodqueue.plot import comparison as plots
 from goodqueue.plot import delay, style
+from goodqueue.report import rendering
 from goodqueue.run import Progress
 from goodqueue.scenario import to_toml
 
@@ -82,17 +82,12 @@ def page(
     comparison: Comparison, drawn: list[tuple[str, str, str, str]], command: str, scenario: str, version: str
 ) -> str:
     """Return the report as HTML. ``drawn`` holds name, title, caption and SVG of each figure."""
-    from jinja2 import Environment, StrictUndefined
-
-    folder = files("goodqueue.report")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(folder.joinpath("page.html.j2").read_text(encoding="utf-8"))
     names = list(dict.fromkeys(entry.qdisc for entry in comparison.entries))
     title = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
     differences = [tables.engine_table(comparison), tables.difference_table(comparison)]
-    return template.render(
+    return rendering.render(
+        "report/page.html.j2",
         title=title,
-        style=folder.joinpath("page.css").read_text(encoding="utf-8"),
         description=tables.describe(comparison.scenario),
         findings=tables.findings(comparison),
         results=tables.full_table(comparison),

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError, quoted
+from goodqueue.record import check_path
 from goodqueue.studies import published
-from goodqueue.studies.metrics import COMPUTATIONS, check_path
+from goodqueue.studies.metrics import COMPUTATIONS
 from goodqueue.studies.model import Decision, Exclusion, Experiment, Metric, Parameter, Quick, Study, Tolerance
 from goodqueue.studies.published import Published
 from goodqueue.studies.reading import Table, load_toml, unknown

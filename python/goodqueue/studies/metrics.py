@@ -3,10 +3,10 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Literal
 
 from goodqueue import stats
-from goodqueue.record import Record
+from goodqueue.record import Record, walk
 from goodqueue.studies.model import Metric
 from goodqueue.studies.step import Excursion, excursion
 
@@ -63,56 +63,6 @@ def of_record(metric: Metric, record: Record) -> float | None:
     """Return the value of ``metric`` in one run, in the metric's unit; None where the run does not show it."""
     value = COMPUTATIONS[metric.compute].of(record, metric.options) if metric.compute else walk(record, metric.record)
     return None if value is None else value * metric.scale
-
-
-def walk(record: Record, path: str) -> float | None:
-    """Return the number at the dotted ``path``; None where a null stands there or above.
-
-    A reason for which nothing was dropped or marked has no entry in the record: its number is 0.
-    """
-    here: Any = record
-    above = ""
-    for part in path.split("."):
-        if here is None:
-            return None
-        if above in ("drops_by_reason", "marks_by_reason"):
-            return float(here.get(part, 0))
-        above = part
-        here = dict(enumerate(here)).get(int(part)) if isinstance(here, list) else here.get(part)
-    return None if here is None else float(here)
-
-
-def check_path(path: str) -> str | None:
-    """Return why no record has a number at ``path``, or None where it may have one."""
-    here: Any = Record
-    walked: list[str] = []
-    for part in path.split("."):
-        here = _without_none(here)
-        place = ".".join(walked) or "a record"
-        if is_typeddict(here):
-            fields = get_type_hints(here)
-            if part not in fields:
-                return f"{place} has no field {part!r}; accepted: {', '.join(fields)}"
-            here = fields[part]
-        elif get_origin(here) is list:
-            if not part.isdecimal():
-                return f"{place} is a list; accepted: a number after it"
-            here = get_args(here)[0]
-        elif get_origin(here) is dict:
-            if walked == ["queues"] and part not in ("down", "up"):
-                return f"queues has no field {part!r}; accepted: down, up"
-            here = get_args(here)[1]
-        else:
-            return f"{place} is a number; accepted: nothing after it"
-        walked.append(part)
-    ends = _without_none(here)
-    return None if ends in (int, float) else f"{path} is not a number; accepted: a path that ends at one"
-
-
-def _without_none(hint: Any) -> Any:
-    """Return the one option beside None of ``X | None``, and any other type as it is."""
-    options = [option for option in get_args(hint) if option is not type(None)]
-    return options[0] if type(None) in get_args(hint) and len(options) == 1 else hint
 
 
 @dataclass(frozen=True, slots=True)

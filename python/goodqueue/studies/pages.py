@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from importlib.resources import files
 from pathlib import Path
 
 from goodqueue.errors import UserError
@@ -72,12 +71,11 @@ def as_csv(outcome: Outcome) -> str:
 
 def page(outcome: Outcome, drawn: list[tuple[str, str, str, str]], notes: str, command: str, version: str) -> str:
     """Return the report as HTML. ``drawn`` holds name, title, caption and SVG of each figure; ``notes`` is Markdown."""
-    from jinja2 import Environment, StrictUndefined
+    from goodqueue.report import rendering
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(files("goodqueue.studies").joinpath("page.html.j2").read_text(encoding="utf-8"))
     lead, *more = show.describe(outcome)
-    return template.render(
+    return rendering.render(
+        "studies/page.html.j2",
         title=lead,
         description=" ".join(more),
         study=outcome.study,
@@ -87,7 +85,6 @@ def page(outcome: Outcome, drawn: list[tuple[str, str, str, str]], notes: str, c
         claims=show.claims_table(outcome),
         figures=drawn,
         notes=[part for part in notes.split("\n\n") if part.strip()],
-        style=files("goodqueue.report").joinpath("page.css").read_text(encoding="utf-8"),
         command=command,
         version=version,
         engine=outcome.engine,

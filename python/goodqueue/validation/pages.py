@@ -1,4 +1,4 @@
-"""The folder of a validation: results.json, table.md and the figures, beside the records."""
+"""The folder of a validation: results.json, table.md and the figures, beside the store of its runs."""
 
 import json
 from pathlib import Path
@@ -7,8 +7,10 @@ from typing import Any
 from goodqueue.output import RESULTS
 from goodqueue.validation import result, show
 from goodqueue.validation.judging import Judgement, judge
-from goodqueue.validation.records import FOLDER
 from goodqueue.validation.result import Validation
+
+FOLDER = "store"
+"""Where the runs are kept."""
 
 
 def claim(folder: Path) -> None:
@@ -20,7 +22,7 @@ def claim(folder: Path) -> None:
 
 
 def write(folder: Path, validation: Validation, judgement: Judgement) -> None:
-    """Write everything but the records into ``folder``. Raises OSError."""
+    """Write everything but the runs into ``folder``. Raises OSError."""
     from goodqueue.plot import style
     from goodqueue.plot import validation as plots
 

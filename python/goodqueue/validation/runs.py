@@ -1,12 +1,16 @@
 """Doing the runs of a set on both engines. Each record is kept as soon as there is one."""
 
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from goodqueue import engines, run
-from goodqueue.record import Record, Scenario
+from goodqueue import engines, executors, run
+from goodqueue.record import Record
+from goodqueue.store import Store, completing, identity
+from goodqueue.store.identity import Run, build
 from goodqueue.validation import result
 from goodqueue.validation.cells import Set
-from goodqueue.validation.records import Records, build
 from goodqueue.validation.result import Validation
 
 COSTS = {"sim": 0.03, "kernel": 0.97}
@@ -21,9 +25,9 @@ def check(wanted: Set) -> None:
 
 
 def carry_out(
-    wanted: Set, records: Records, workers: int | None = None, progress: run.Progress | None = None
+    wanted: Set, store: Store | None, workers: int | None = None, progress: run.Progress | None = None
 ) -> Validation:
-    """Do those of the runs of ``wanted`` that are not among ``records``, and return what all of them measured.
+    """Do those of the runs of ``wanted`` that ``store`` lacks, and return what all of them measured.
 
     Raises UserError where an engine fails, OSError where a record cannot be written.
     """
@@ -33,9 +37,9 @@ def carry_out(
     found: dict[str, list[Record]] = {}
     begun = 0.0
     for engine in result.ENGINES:
-        _complete(engine, everything, records, workers, progress, begun)
+        runs = [identity.of(engine, scenario) for scenario in everything]
+        found[engine] = _records(runs, store, workers, progress or (lambda _: None), begun)
         begun += COSTS[engine]
-        found[engine] = [record for scenario in everything if (record := records.get(engine, scenario))]
     count = len(wanted.seeds)
     results = []
     for position, cell in enumerate(wanted.cells):
@@ -61,21 +65,19 @@ def _qemu() -> str:
     return said.splitlines()[0].removeprefix("QEMU emulator version ")
 
 
-def _complete(
-    engine: str,
-    everything: list[Scenario],
-    records: Records,
-    workers: int | None,
-    progress: run.Progress | None,
-    begun: float,
-) -> None:
-    """Run on ``engine`` what has no record yet."""
-    missing = [scenario for scenario in everything if records.get(engine, scenario) is None]
+def _records(
+    runs: Sequence[Run], store: Store | None, workers: int | None, progress: run.Progress, begun: float
+) -> list[Record]:
+    """Return the records of ``runs``, which are all of one engine; those that are not stored are done."""
+    found: dict[str, Record] = {}
 
-    def note(share: float) -> None:
-        if progress:
-            done = 1 - (1 - share) * len(missing) / len(everything)
-            progress(begun + COSTS[engine] * done)
+    def seen(one: Run, text: str) -> None:
+        found[one.key] = json.loads(text)
 
-    if missing:
-        engines.run_many(engine, missing, workers, note, lambda index, text: records.put(engine, missing[index], text))
+    @contextmanager
+    def missing(count: int) -> Iterator[run.Progress]:
+        whole = COSTS[runs[0].engine]
+        yield lambda share: progress(begun + whole * (1 - (1 - share) * count / len(runs)))
+
+    completing.complete(store, runs, executors.local(workers), seen, missing)
+    return [found[one.key] for one in runs]

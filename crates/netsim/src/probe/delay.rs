@@ -56,6 +56,11 @@ impl<C: Counter> Delays<C> {
         debug_assert!(recorded.is_ok());
     }
 
+    /// How many were counted.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
     /// Forgets everything: the warm-up is over.
     pub(crate) fn reset(&mut self) {
         self.histogram.reset();

@@ -2,6 +2,7 @@
 
 use super::rounded;
 use goodqueue_qdisc::Probe;
+use goodqueue_tcp::{Connection, INFINITE_SSTHRESH};
 use goodqueue_units::{Duration, Instant, Rate};
 use serde::Serialize;
 
@@ -74,36 +75,63 @@ pub struct FlowSeries {
     pub name: String,
     /// Congestion window at the interval's end; null where the flow has none.
     pub cwnd_packets: Vec<Option<u32>>,
-    /// The sender's estimate of the rate at which the path delivers its payload, at the interval's end (as `ss` shows it); null
-    /// before the first, and where the flow has none.
-    pub delivery_rate_mbps: Vec<Option<f64>>,
     /// Bytes delivered in order within the interval, as a rate.
     pub goodput_mbps: Vec<f64>,
+    /// Its sender's variables, if asked for; none where the flow is not TCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpSeries>,
     #[serde(skip)]
     before: u64,
 }
 
+/// A TCP sender's variables at each interval's end, by the names of `ss -tin`: of the connection that was opened last,
+/// null where there is none, and where the variable has no value yet. `cwnd` is [`FlowSeries::cwnd_packets`].
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct TcpSeries {
+    /// Slow-start threshold; null before it was set.
+    pub ssthresh_packets: Vec<Option<u32>>,
+    /// Smoothed RTT.
+    pub rtt_ms: Vec<Option<f64>>,
+    /// Its smoothed deviation.
+    pub rttvar_ms: Vec<Option<f64>>,
+    /// Retransmission timeout, backoff included.
+    pub rto_ms: Vec<Option<f64>>,
+    /// Segments that no cumulative ACK has covered.
+    pub unacked_packets: Vec<Option<u32>>,
+    /// Rate at which the path delivers payload, as the sender estimates it.
+    pub delivery_rate_mbps: Vec<Option<f64>>,
+    /// Pacing rate, in payload; what leaves together follows it even where nothing is paced.
+    pub pacing_rate_mbps: Vec<Option<f64>>,
+}
+
+impl TcpSeries {
+    fn end_interval(&mut self, sender: Option<&Connection>) {
+        let ms = |duration: Duration| rounded(duration.as_millis_f64());
+        self.ssthresh_packets
+            .push(sender.map(Connection::ssthresh).filter(|ssthresh| *ssthresh != INFINITE_SSTHRESH));
+        self.rtt_ms.push(sender.and_then(Connection::srtt).map(ms));
+        self.rttvar_ms.push(sender.and_then(Connection::rttvar).map(ms));
+        self.rto_ms.push(sender.map(|sender| ms(sender.rto())));
+        self.unacked_packets.push(sender.map(Connection::unacked));
+        let mbps = |rate: Rate| rounded(rate.as_bps() as f64 / 1e6);
+        self.delivery_rate_mbps.push(sender.and_then(Connection::delivery_rate).map(mbps));
+        self.pacing_rate_mbps.push(sender.and_then(Connection::pacing_rate).map(mbps));
+    }
+}
+
 impl FlowSeries {
-    pub(crate) fn new(name: String) -> Self {
-        Self {
-            name,
-            cwnd_packets: Vec::new(),
-            delivery_rate_mbps: Vec::new(),
-            goodput_mbps: Vec::new(),
-            before: 0,
-        }
+    /// An empty series, of TCP's variables too if `tcp`.
+    pub(crate) fn new(name: String, tcp: bool) -> Self {
+        let tcp = tcp.then(TcpSeries::default);
+        Self { name, cwnd_packets: Vec::new(), goodput_mbps: Vec::new(), tcp, before: 0 }
     }
 
-    /// Ends an interval, given the bytes delivered so far and what a TCP sender says: its window, its delivery rate.
-    pub(crate) fn end_interval(
-        &mut self,
-        delivered: u64,
-        sender: Option<(u32, Option<Rate>)>,
-        interval: Duration,
-    ) {
-        self.cwnd_packets.push(sender.map(|(cwnd, _)| cwnd));
-        let rate = sender.and_then(|(_, rate)| rate);
-        self.delivery_rate_mbps.push(rate.map(|rate| rounded(rate.as_bps() as f64 / 1e6)));
+    /// Ends an interval, given the bytes delivered so far and the sender, where there is one.
+    pub(crate) fn end_interval(&mut self, delivered: u64, sender: Option<&Connection>, interval: Duration) {
+        self.cwnd_packets.push(sender.map(Connection::cwnd));
+        if let Some(tcp) = &mut self.tcp {
+            tcp.end_interval(sender);
+        }
         self.goodput_mbps.push(rounded((delivered - self.before) as f64 * 8e-6 / interval.as_secs_f64()));
         self.before = delivered;
     }

@@ -11,7 +11,7 @@ mod text;
 pub use change::Change;
 pub use dscp::Dscp;
 pub(crate) use resolve::Line;
-pub use text::{RateText, Span};
+pub use text::{RateText, Size, Span};
 
 use crate::traffic::Kind;
 use serde::{Deserialize, Serialize};
@@ -158,15 +158,34 @@ pub struct Traffic {
     /// Base round-trip time, in place of `path.rtt`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt: Option<Span>,
-    /// Rate of each, headers included.
+    /// Rate of each: of datagrams headers included, of a `stream` what its application writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateText>,
     /// Bytes of each packet as `tc` counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet_size: Option<u64>,
-    /// Time between packets.
+    /// Time between packets, between a stream's chunks, or from the end of a transfer to the next one's start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Span>,
+    /// Bytes of a transfer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Size>,
+    /// How many transfers, or exchanges, one after the other; until `stop`, if left out (but one transfer, where there
+    /// is no `interval` either).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<u64>,
+    /// Bytes of a request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Size>,
+    /// Bytes of the response to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Size>,
+    /// Time from a response to the next request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Span>,
+    /// The same, drawn from an exponential distribution with this mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think_mean: Option<Span>,
 }
 
 /// Which way the data go.
@@ -202,6 +221,9 @@ pub struct Series {
     /// Length of the intervals that queues and flows are sampled over; no such series, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Span>,
+    /// Whether TCP's variables are sampled at the intervals' ends, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tcp: bool,
     /// The window in which each packet's delay is kept; no such series, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<Window>,

@@ -1,6 +1,8 @@
 //! Reading a scenario: defaults filled in, contradictions refused, each with its key.
 
-use super::{Bottleneck, Buffer, Direction, Dscp, RateText, Scenario, ScenarioError, Series, Span, Traffic};
+use super::{
+    Bottleneck, Buffer, Direction, Dscp, RateText, Scenario, ScenarioError, Series, Size, Span, Traffic,
+};
 use crate::foreign::is_foreign;
 use crate::traffic::Kind;
 use goodqueue_qdisc::param::{Unit, Value};
@@ -16,6 +18,8 @@ const MOST_FLOWS: u64 = 100_000;
 const MOST_INTERVALS: u64 = 1_000_000;
 /// Of each kind, in a time series.
 const MOST_VALUES: u64 = 20_000_000;
+const MOST_REPEATS: u64 = 1_000_000_000;
+const MOST_BYTES: u64 = 1_000_000_000_000_000;
 const MOST_BPS: u64 = 1_000_000_000_000;
 
 type Result<T> = std::result::Result<T, ScenarioError>;
@@ -212,6 +216,10 @@ impl Traffic {
         match self.kind {
             Kind::Bulk => self.resolve_tcp(&key),
             Kind::Cbr | Kind::Ping => self.resolve_datagrams(&key),
+            Kind::Transfer | Kind::Rr | Kind::Stream => {
+                self.resolve_tcp(&key)?;
+                self.resolve_application(&key)
+            }
         }
     }
 
@@ -224,6 +232,12 @@ impl Traffic {
             ("rate", self.rate.is_some()),
             ("packet_size", self.packet_size.is_some()),
             ("interval", self.interval.is_some()),
+            ("size", self.size.is_some()),
+            ("repeat", self.repeat.is_some()),
+            ("request", self.request.is_some()),
+            ("response", self.response.is_some()),
+            ("think", self.think.is_some()),
+            ("think_mean", self.think_mean.is_some()),
         ];
         let (kind, keys) = (self.kind.name(), self.kind.keys());
         match set.into_iter().find(|(name, set)| *set && !keys.contains(name)) {
@@ -294,6 +308,55 @@ impl Traffic {
             None => Err(ScenarioError::new(key("rate"), "missing; accepted: a rate such as \"10mbit\"")),
         }
     }
+
+    fn resolve_application(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
+        if self.repeat.is_some_and(|repeat| !(1..=MOST_REPEATS).contains(&repeat)) {
+            return refuse(&key("repeat"), self.repeat.unwrap_or(0), &format!("1 to {MOST_REPEATS}"));
+        }
+        match self.kind {
+            Kind::Transfer => {
+                check_size(&key("size"), self.size)?;
+                if self.repeat.is_none() && self.interval.is_none() {
+                    self.repeat = Some(1);
+                }
+                let gap = *self.interval.get_or_insert_default();
+                check_span(&key("interval"), gap, Duration::ZERO, Duration::from_secs(1_000_000))
+            }
+            Kind::Rr => {
+                check_size(&key("request"), self.request)?;
+                check_size(&key("response"), self.response)?;
+                if self.think.is_some() && self.think_mean.is_some() {
+                    return Err(ScenarioError::new(
+                        key("think_mean"),
+                        "found a think time besides; accepted: think (fixed) or think_mean (exponential)",
+                    ));
+                }
+                if self.think_mean.is_none() {
+                    self.think.get_or_insert_default();
+                }
+                for (name, span) in [("think", self.think), ("think_mean", self.think_mean)] {
+                    let span = span.unwrap_or_default();
+                    check_span(&key(name), span, Duration::ZERO, Duration::from_secs(1_000_000))?;
+                }
+                Ok(())
+            }
+            _ => self.resolve_stream(key),
+        }
+    }
+
+    fn resolve_stream(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
+        let Some(RateText(rate)) = self.rate else {
+            return Err(ScenarioError::new(key("rate"), "missing; accepted: a rate such as \"10mbit\""));
+        };
+        check_rate(&key("rate"), rate)?;
+        let interval = *self.interval.get_or_insert(Span(Duration::from_millis(20)));
+        check_span(&key("interval"), interval, Duration::from_micros(1), Duration::from_secs(1000))?;
+        if rate.bytes_in(interval.0) == 0 {
+            let found = format!("{}, in which {rate} makes no byte", interval.0);
+            return refuse(&key("interval"), found, "a time for a chunk of one byte or more");
+        }
+        Ok(())
+    }
 }
 
 impl Series {
@@ -307,6 +370,10 @@ impl Series {
                 return refuse("series.interval", found, &format!("at most {MOST_VALUES}"));
             }
         }
+        if self.tcp && self.interval.is_none() {
+            let message = "missing, and series.tcp samples at its ends; accepted: a time such as \"100ms\"";
+            return Err(ScenarioError::new("series.interval", message));
+        }
         if let Some(window) = self.packets
             && (window.from >= window.to || window.to.0 > whole)
         {
@@ -314,6 +381,15 @@ impl Series {
             return refuse("series.packets", found, &format!("a window within the run, 0s to {whole}"));
         }
         Ok(())
+    }
+}
+
+/// A size that must be there.
+fn check_size(key: &str, size: Option<Size>) -> Result<()> {
+    match size {
+        Some(Size(bytes)) if (1..=MOST_BYTES).contains(&bytes) => Ok(()),
+        Some(Size(bytes)) => refuse(key, format!("{bytes} bytes"), "1B to 1000000GB"),
+        None => Err(ScenarioError::new(key, "missing; accepted: a size such as \"100kB\" or \"1MB\"")),
     }
 }
 

@@ -13,6 +13,10 @@ pub struct Span(pub Duration);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateText(pub Rate);
 
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size(pub u64);
+
 /// Reads text through a function of [`parse`].
 struct Text<T> {
     read: fn(&str) -> Result<T, String>,
@@ -69,5 +73,21 @@ impl<'de> Deserialize<'de> for RateText {
 impl Serialize for RateText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let accepted = r#"a size with its unit, such as "1500B", "100kB" or "1MB""#;
+        deserializer.deserialize_any(Text { read: parse::bytes_with_unit, accepted }).map(Self)
+    }
+}
+
+impl Serialize for Size {
+    /// In the largest decimal unit of which it is a whole number.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB"), (1, "B")];
+        let (unit, name) = units.into_iter().find(|(unit, _)| self.0 % unit == 0).unwrap_or((1, "B"));
+        serializer.collect_str(&format_args!("{}{name}", self.0 / unit))
     }
 }

@@ -1,7 +1,9 @@
 //! Datagrams at fixed times: `cbr` one way, `ping` there and back.
 
-use crate::probe::delay::FlowDelays;
+use crate::probe::delay::{FlowDelays, Summary};
+use crate::probe::percent;
 use goodqueue_units::{Duration, Ecn, Instant};
+use serde::Serialize;
 
 /// A source that sends packet `n` at `start + n * interval`, so that a packet's number tells when it was sent.
 pub(crate) struct Isochronous {
@@ -25,14 +27,17 @@ pub(crate) struct Isochronous {
     pub(crate) rtt: FlowDelays,
 }
 
-/// What became of the packets that are to come back.
-pub(crate) struct Echoes {
-    pub(crate) sent: u64,
-    pub(crate) returned: u64,
-    /// Those that did not come back although a later one did; all, if none did.
-    pub(crate) lost: u64,
-    /// Those of which it is known.
-    pub(crate) settled: u64,
+/// The packets of a ping that were sent within the measured time.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct PingResult {
+    /// Round-trip times.
+    pub rtt_ms: Option<Summary>,
+    /// Packets sent.
+    pub sent: u64,
+    /// Packets that came back.
+    pub received: u64,
+    /// Those that did not come back, of the packets up to the last that did; all, if none did.
+    pub loss_percent: f64,
 }
 
 impl Isochronous {
@@ -102,10 +107,15 @@ impl Isochronous {
     }
 
     /// What became of the packets sent since measuring began.
-    pub(crate) fn echoes(&self) -> Echoes {
+    pub(crate) fn result(&self) -> PingResult {
         let sent = self.next - self.first_measured;
         let settled = self.last_returned.map_or(sent, |last| last + 1 - self.first_measured);
-        Echoes { sent, returned: self.returned, lost: settled - self.returned, settled }
+        PingResult {
+            rtt_ms: self.rtt.summary(),
+            sent,
+            received: self.returned,
+            loss_percent: percent(settled - self.returned, settled),
+        }
     }
 }
 
@@ -135,7 +145,7 @@ mod tests {
         let home = source.sent_at(1 << 32) + Duration::from_millis(5);
         source.returned(home, 0);
         assert_eq!(source.rtt.percentile_ms(50.0), Some(5.0));
-        let echoes = source.echoes();
-        assert_eq!((echoes.sent, echoes.returned, echoes.lost, echoes.settled), (3, 1, 1, 2));
+        let result = source.result(); // the third is not settled
+        assert_eq!((result.sent, result.received, result.loss_percent), (3, 1, 50.0));
     }
 }

@@ -11,13 +11,15 @@ fn rtt() -> RttEstimator {
     rtt
 }
 
+const RTO: Duration = Duration::from_millis(300);
+
 fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
 }
 
 fn receiver() -> Receiver {
     let mut r = Receiver::new(64_000, MSS, Stack::Linux6);
-    r.open(SeqNumber(5000), 0, true);
+    r.open(at(0), SeqNumber(5000), 0, true);
     r
 }
 
@@ -78,6 +80,7 @@ fn a_run_of_lost_leading_segments_is_one_growing_block() {
     let mut r = receiver();
     for n in 1..8 {
         data(&mut r, 0, 5000 + n * 500);
+        r.demand_ack();
         assert_eq!(
             ack(&mut r).map(|a| (a.ack.0, blocks(a))),
             Some((5000, vec![(5500, 6000 + (n - 1) * 500)]))
@@ -105,9 +108,9 @@ fn a_lone_segment_waits_40_ms_and_the_wait_is_not_prolonged() {
     let seq = r.nxt.0;
     data(&mut r, 10, seq);
     assert_eq!((ack(&mut r), r.deadline()), (None, at(50)));
-    r.on_timeout(at(49));
+    r.on_timeout(at(49), RTO);
     assert_eq!(ack(&mut r), None);
-    r.on_timeout(at(50));
+    r.on_timeout(at(50), RTO);
     assert_eq!(ack(&mut r).map(|a| a.ack.0), Some(seq + 500));
     assert_eq!(r.deadline(), Instant::MAX);
 }
@@ -120,25 +123,25 @@ fn after_a_silence_of_an_rto_acks_are_quick_again() {
     assert!(ack(&mut r).is_some());
 }
 
-/// 11 segments of 500 bytes in a round trip: 22 + 16 segments, and a fifth of that for the growth from 10: 22 800 bytes,
-/// less than the first 65 536. 60 in the next are 49/11 more: 136 segments and 98/11 of that, 673 818 bytes, so 609
-/// segments of growth.
+/// RTT 100 ms by timestamps; a segment counts as 512 bytes. 11 segments of 500 bytes in a round trip are 380 more than
+/// 10·512: 2·5500 + 16·512 = 19 192 bytes and 760/5120 of that, less than the first 65 536. 60 in the next are 24 500
+/// more: 68 192 bytes and 49 000/5500 of that, 675 720; (675 720 − 65 536) / 1024 = 595.9 segments of growth.
 #[test]
 fn while_the_window_grows_every_segment_is_acknowledged_at_once() {
     let mut r = Receiver::new(1 << 20, MSS, Stack::Linux6);
-    r.open(SeqNumber(5000), 0, false);
+    r.open(at(0), SeqNumber(5000), 0, false);
     let mut acks = |ms, segments| {
         let one = |r: &mut Receiver| {
-            let seq = r.nxt.0;
-            data(r, ms, seq);
+            let segment = Segment { tsecr: 1, ..segment(r.nxt.0) };
+            r.on_data(at(ms), &segment, &rtt());
             ack(r).is_some()
         };
         (0..segments).filter(|_| one(&mut r)).count()
     };
     assert_eq!(acks(100, 11), 11, "quick at the start");
-    assert_eq!(acks(200, 60), 5 + 55 / 2, "then delayed");
-    assert_eq!(acks(300, 1), 1, "the second after an odd one; from here on the window grows");
-    assert_eq!(acks(300, 609), 609);
+    assert_eq!(acks(200, 60), 6 + 54 / 2, "then delayed; the first window had room to grow by one");
+    assert_eq!(acks(300, 1), 0, "from here on the window grows");
+    assert_eq!(acks(300, 596), 596);
     assert_eq!(acks(300, 60), 30);
 }
 
@@ -149,6 +152,53 @@ fn the_last_segment_of_a_burst_is_acknowledged_at_once() {
     let last = Segment { flags: Flags::ACK | Flags::PSH, ..segment(seq) };
     r.on_data(at(10), &last, &rtt());
     assert_eq!(ack(&mut r).map(|a| a.ack.0), Some(seq + 500));
+}
+
+/// RFC 2883, section 4: the example of a segment that comes twice, and of one that partly did.
+#[test]
+fn what_comes_twice_is_told_once_and_first() {
+    let mut r = settled();
+    let nxt = r.nxt.0;
+    data(&mut r, 1, nxt - 500);
+    assert_eq!(ack(&mut r).map(blocks), Some(vec![(nxt - 500, nxt)]));
+    data(&mut r, 1, nxt + 1000);
+    assert_eq!(ack(&mut r).map(blocks), Some(vec![(nxt + 1000, nxt + 1500)]));
+    data(&mut r, 1, nxt + 1000);
+    r.demand_ack();
+    assert_eq!(ack(&mut r).map(blocks), Some(vec![(nxt + 1000, nxt + 1500), (nxt + 1000, nxt + 1500)]));
+    assert_eq!(r.held, 500);
+    data(&mut r, 1, nxt - 250);
+    assert_eq!(ack(&mut r).map(blocks), Some(vec![(nxt - 250, nxt), (nxt + 1000, nxt + 1500)]));
+    data(&mut r, 1, nxt + 750);
+    r.demand_ack();
+    assert_eq!(ack(&mut r).map(blocks), Some(vec![(nxt + 1000, nxt + 1250), (nxt + 750, nxt + 1500)]));
+    assert_eq!(r.held, 750);
+    data(&mut r, 1, nxt + 250);
+    assert_eq!(ack(&mut r).map(|a| (a.ack.0, blocks(a))), Some((nxt + 1500, vec![])));
+    assert_eq!(r.held, 0);
+}
+
+/// Wrong would be a window that stays open, or one that opens and nobody is told.
+#[test]
+fn an_application_that_pauses_closes_the_window_and_opens_it_when_it_goes_on() {
+    let mut r = Receiver::new(20_000, MSS, Stack::Linux6);
+    r.open(at(0), SeqNumber(5000), 0, false);
+    r.pause();
+    let mut windows = vec![];
+    for n in 0..40_u32 {
+        data(&mut r, n.into(), 5000 + 500 * n);
+        r.demand_ack();
+        windows.extend(ack(&mut r).map(|ack| ack.window));
+    }
+    assert_eq!((windows[0], windows[38], windows[39]), (19_500, 500, 0));
+    assert_eq!(data(&mut r, 50, 25_000), 0, "no room");
+    assert!(ack(&mut r).is_some_and(|ack| ack.window == 0 && ack.sack_len == 0));
+    r.on_bare(at(51), &Segment { payload_len: 0, ..segment(r.nxt.0 - 1) });
+    assert!(ack(&mut r).is_some(), "a probe is answered");
+    r.on_bare(at(52), &Segment { payload_len: 0, ..segment(r.nxt.0 - 1) });
+    assert!(ack(&mut r).is_none(), "but no flood of them");
+    r.resume(at(60));
+    assert_eq!(ack(&mut r).map(|ack| ack.window), Some(20_000));
 }
 
 #[test]

@@ -5,6 +5,7 @@ planning → Plan → lab (in a virtual machine, or on this host) → raw result
 
 import json
 import threading
+from pathlib import Path
 from typing import Literal
 
 from goodqueue.engines.kernel import folders, host, image, planning, vm
@@ -12,15 +13,17 @@ from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
 from goodqueue.run import Progress
+from goodqueue.trace import Trace
 
 Where = Literal["host", "vm"]
 
 _building = threading.Lock()
 
 
-def run(scenario: Scenario, progress: Progress, stop: threading.Event) -> str:
+def run(scenario: Scenario, progress: Progress, stop: threading.Event, trace: Trace | None = None) -> str:
     """Run the resolved ``scenario`` and return its record as JSON.
 
+    With ``trace`` the laboratory's own captures are kept; what Linux leaves to the card is not in them: some checksums.
     Raises UserError where Linux has not what the scenario asks for or the run fails, StoppedError once ``stop`` is set.
     """
     from goodqueue.engines.kernel import measure
@@ -32,7 +35,22 @@ def run(scenario: Scenario, progress: Progress, stop: threading.Event) -> str:
             vm.run(_image(), plan, folder, progress, stop)
         else:
             host.run(plan, folder, progress, stop)
-        return json.dumps(measure.record(scenario, plan, folder / "results", where), ensure_ascii=False)
+        record = measure.record(scenario, plan, folder / "results", where)
+        if trace is not None:
+            _keep(trace, folder / "results")
+        return json.dumps(record, ensure_ascii=False)
+
+
+def _keep(trace: Trace, folder: Path) -> None:
+    """Write the captures in ``folder`` as one file; the run begins when a simulated one does."""
+    from goodqueue import _goodqueue
+
+    start_ns: int = json.loads((folder / "lab.json").read_bytes())["start_ns"]
+    captures = str(folder / "r-wan.pcap"), str(folder / "r-cli.pcap")
+    try:
+        _goodqueue.merge_captures(trace.path, list(trace.points), *captures, start_ns)
+    except _goodqueue.TraceError as error:
+        raise UserError(f"--trace {error}") from None
 
 
 def place(plan: Plan, stop: threading.Event) -> Where:

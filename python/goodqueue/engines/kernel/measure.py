@@ -242,19 +242,25 @@ class _Measuring:
             found: float | None = samples[nearest][name]
             return found if 2 * abs(int(times[nearest]) - end) < every else None
 
-        def delivery_rate(end: int) -> float | None:
-            bytes_per_s = sampled("delivery_rate", end)
-            return rounded(bytes_per_s * 8e-6) if bytes_per_s else None
+        def scaled(name: str, factor: float) -> list[float | None]:
+            found = [sampled(name, end) for end in ends]
+            return [rounded(value * factor) if value is not None else None for value in found]
 
         rates: list[float | None] = [
             rounded((after - before) * 8e-6 / (every / 1e9)) for before, after in pairwise(delivered)
         ]
-        return FlowSeries(
-            name=flow.name,
-            cwnd_packets=[sampled("cwnd", end) for end in ends],
-            delivery_rate_mbps=[delivery_rate(end) for end in ends],
-            goodput_mbps=rates,
-        )
+        series = FlowSeries(name=flow.name, cwnd_packets=scaled("cwnd", 1), goodput_mbps=rates)
+        if (self.scenario.get("series") or {}).get("tcp") and flow.kind == "bulk":
+            series["tcp"] = TcpSeries(
+                ssthresh_packets=scaled("ssthresh", 1),
+                rtt_ms=scaled("rtt_us", 1e-3),
+                rttvar_ms=scaled("rttvar_us", 1e-3),
+                rto_ms=scaled("rto_us", 1e-3),
+                unacked_packets=scaled("unacked", 1),
+                delivery_rate_mbps=scaled("delivery_rate", 8e-6),
+                pacing_rate_mbps=scaled("pacing_rate", 8e-6),
+            )
+        return series
 
     def _kernel(self, where: str) -> Kernel:
         return Kernel(

@@ -1,16 +1,16 @@
-//! TCP transfers: two connections, one at each side of the bottleneck.
+//! Bulk transfers: two connections, one at each side of the bottleneck, for as long as the flow lasts.
 
 use crate::flow::Totals;
 use crate::probe::delay::FlowDelays;
 use goodqueue_tcp::{Cc, Config, Connection};
 
-/// The sender's index in [`Transfer::ends`].
+/// The sender's index in [`Bulk::ends`].
 pub(crate) const SENDER: usize = 0;
-/// The receiver's index in [`Transfer::ends`].
+/// The receiver's index in [`Bulk::ends`].
 pub(crate) const RECEIVER: usize = 1;
 
-/// A TCP transfer.
-pub(crate) struct Transfer {
+/// A TCP connection that always has data to send.
+pub(crate) struct Bulk {
     /// Congestion control.
     pub(crate) cc: Cc,
     /// The sender and the receiver.
@@ -21,7 +21,7 @@ pub(crate) struct Transfer {
     pub(crate) closed: bool,
 }
 
-impl Transfer {
+impl Bulk {
     /// A transfer that always has data to send, once it is started.
     pub(crate) fn new(config: Config) -> Self {
         let mut sender = Connection::client(config.clone());
@@ -32,12 +32,9 @@ impl Transfer {
 
     /// What it has done so far.
     pub(crate) fn totals(&self) -> Totals {
-        let stats = self.ends[SENDER].stats();
         Totals {
             delivered_bytes: self.ends[RECEIVER].delivered_bytes(),
-            retransmitted: stats.retransmitted,
-            timeouts: stats.timeouts,
-            ..Totals::default()
+            ..Totals::of_sender(&self.ends[SENDER])
         }
     }
 }

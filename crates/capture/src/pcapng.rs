@@ -1,0 +1,140 @@
+//! Writing captures: a pcapng file that is there whole, or not at all.
+
+use crate::Error;
+use pcap_parser::{
+    EnhancedPacketBlock, InterfaceDescriptionBlock, Linktype, OptionCode, PcapNGOption, SectionHeaderBlock,
+    ToVec,
+};
+use std::borrow::Cow;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Room for many frames, so that writing is done in large pieces.
+const BUFFER_BYTES: usize = 1 << 18;
+/// `if_tsresol`: times are in units of 10⁻⁹ s.
+const NANOSECONDS: u8 = 9;
+
+/// A pcapng file of Ethernet frames in the making (draft-ietf-opsawg-pcapng).
+///
+/// What is written stands in a hidden file beside the one asked for, which takes its name when it is whole:
+/// [`Writer::finish`]. A writer that is dropped before removes it.
+pub struct Writer {
+    path: PathBuf,
+    partial: PathBuf,
+    file: Option<BufWriter<File>>,
+}
+
+impl Writer {
+    /// Begins the file at `path` with an interface of each of `names`, at which frames are cut at `snap_bytes`.
+    ///
+    /// # Errors
+    /// Where the system refuses, and where there is something at `path` that is no regular file.
+    pub fn create(path: &Path, names: &[&str], snap_bytes: u32) -> Result<Self, Error> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let partial = path.with_file_name(format!(".{name}.partial-{}", std::process::id()));
+        if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            let message =
+                "found what is no regular file; accepted: a file, new or to be replaced".to_string();
+            return Err(Error { file: path.to_path_buf(), message });
+        }
+        let file = File::create(&partial).map_err(|error| refused(path, &error))?;
+        let file = Some(BufWriter::with_capacity(BUFFER_BYTES, file));
+        let mut writer = Self { path: path.to_path_buf(), partial, file };
+        let program = text(OptionCode::ShbUserAppl, concat!("goodqueue ", env!("CARGO_PKG_VERSION")));
+        writer.write(&mut SectionHeaderBlock {
+            block_type: 0,
+            block_len1: 0,
+            bom: 0,
+            major_version: 1,
+            minor_version: 0,
+            section_len: -1, // not said
+            options: vec![program],
+            block_len2: 0,
+        })?;
+        for name in names {
+            writer.write(&mut InterfaceDescriptionBlock {
+                block_type: 0,
+                block_len1: 0,
+                linktype: Linktype::ETHERNET,
+                reserved: 0,
+                snaplen: snap_bytes,
+                options: vec![text(OptionCode::IfName, name)],
+                block_len2: 0,
+                if_tsresol: NANOSECONDS,
+                if_tsoffset: 0,
+            })?;
+        }
+        Ok(writer)
+    }
+
+    /// Adds a frame that was seen at the interface with the number `interface`, `time_ns` after the beginning of 1970:
+    /// `data` of its `len` bytes, and what is to be said of it.
+    ///
+    /// # Errors
+    /// Where the system refuses, as on a full disk.
+    pub fn frame(
+        &mut self,
+        interface: u32,
+        time_ns: u64,
+        len: u32,
+        data: &[u8],
+        comment: Option<&str>,
+    ) -> Result<(), Error> {
+        self.write(&mut EnhancedPacketBlock {
+            block_type: 0,
+            block_len1: 0,
+            if_id: interface,
+            ts_high: (time_ns >> 32) as u32,
+            ts_low: time_ns as u32,
+            caplen: data.len() as u32,
+            origlen: len,
+            data,
+            options: comment.map(|comment| text(OptionCode::Comment, comment)).into_iter().collect(),
+            block_len2: 0,
+        })
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// Where the system refuses; there is no file then, or the one that was there before.
+    pub fn finish(mut self) -> Result<(), Error> {
+        let Some(file) = self.file.take() else { return Ok(()) };
+        let finished = file
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)
+            .and_then(|file| file.sync_all()) // a disk may be found full as late as here
+            .and_then(|()| fs::rename(&self.partial, &self.path));
+        finished.map_err(|error| {
+            let _ = fs::remove_file(&self.partial);
+            refused(&self.path, &error)
+        })
+    }
+
+    fn write(&mut self, block: &mut impl ToVec) -> Result<(), Error> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let bytes = block.to_vec().map_err(io::Error::other);
+        bytes.and_then(|bytes| file.write_all(&bytes)).map_err(|error| refused(&self.path, &error))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take() {
+            drop(file.into_parts()); // what has not been written need not be
+            let _ = fs::remove_file(&self.partial);
+        }
+    }
+}
+
+fn refused(path: &Path, error: &io::Error) -> Error {
+    Error { file: path.to_path_buf(), message: format!("cannot be written: {error}") }
+}
+
+/// An option; its value is filled up to a multiple of four bytes.
+fn text(code: OptionCode, value: &str) -> PcapNGOption<'static> {
+    let mut padded = value.as_bytes().to_vec();
+    padded.resize(value.len().next_multiple_of(4), 0);
+    PcapNGOption { code, len: value.len() as u16, value: Cow::Owned(padded) }
+}

@@ -1,0 +1,88 @@
+//! The TCP connections that applications open and close in the course of a run: a slab, whose slots are used again.
+
+use goodqueue_tcp::{Config, Connection};
+
+/// The index of the user's end in [`Socket::ends`]: an end stands where the direction does that it hears.
+pub(crate) const USER: usize = 0;
+/// The index of the far end.
+pub(crate) const REMOTE: usize = 1;
+
+/// The number of a connection's slot; another connection may get it once this one is over.
+pub(crate) type SocketId = u32;
+
+/// A connection of an application, both ends.
+pub(crate) struct Socket {
+    pub(crate) ends: [Connection; 2],
+    /// The flow whose application it is of.
+    pub(crate) flow: u32,
+    /// What a classifier computes for its packets, a direction each; what tells it from the flow's other connections.
+    pub(crate) hash: [u32; 2],
+}
+
+/// Every connection of every application.
+#[derive(Default)]
+pub(crate) struct Sockets {
+    slots: Vec<Socket>,
+    free: Vec<SocketId>,
+}
+
+impl Sockets {
+    /// A new connection between two ends of `config`, which the end `opener` opens.
+    pub(crate) fn open(&mut self, config: &Config, opener: usize, flow: u32, hash: [u32; 2]) -> SocketId {
+        let end = |end| {
+            let make = if end == opener { Connection::client } else { Connection::server };
+            make(config.clone())
+        };
+        let socket = Socket { ends: [end(USER), end(REMOTE)], flow, hash };
+        if let Some(id) = self.free.pop() {
+            self[id] = socket;
+            return id;
+        }
+        self.slots.push(socket);
+        self.slots.len() as SocketId - 1
+    }
+
+    /// The slot may be used again.
+    pub(crate) fn release(&mut self, id: SocketId) {
+        self.free.push(id);
+    }
+
+    /// How many slots there are.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+}
+
+impl std::ops::Index<SocketId> for Sockets {
+    type Output = Socket;
+    #[inline]
+    fn index(&self, id: SocketId) -> &Socket {
+        &self.slots[id as usize]
+    }
+}
+
+impl std::ops::IndexMut<SocketId> for Sockets {
+    #[inline]
+    fn index_mut(&mut self, id: SocketId) -> &mut Socket {
+        &mut self.slots[id as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Scenario, Simulation};
+
+    /// Else a day of short transfers would not fit in memory.
+    #[test]
+    fn thousands_of_transfers_take_turns_in_few_slots() {
+        let scenario = Scenario::from_json(
+            r#"{"duration": "300s", "bottleneck": {"rate": "10mbit", "qdisc": "fq_codel"}, "path": {"rtt": "10ms"},
+                "traffic": [{"kind": "transfer", "size": "1kB", "interval": "1ms", "count": 2}]}"#,
+        );
+        let mut simulation = Simulation::new(scenario.unwrap()).unwrap();
+        simulation.run();
+        let begun: u64 = simulation.record().flows.iter().map(|flow| flow.bytes_sent.unwrap() / 1000).sum();
+        assert!(begun > 20_000, "{begun}");
+        assert!(simulation.sockets.len() <= 6, "{} slots", simulation.sockets.len());
+    }
+}

@@ -1,0 +1,288 @@
+//! Applications: state machines above TCP connections, which they open, write to and close in the course of a run.
+//!
+//! An [`Application`] does no I/O and has no clock. It is told of the time and of what its connections brought; it acts
+//! through a [`Host`], and names the time at which it wants to be woken. An application is one file beside this one, its
+//! variant in [`Program`], and its kind in `traffic/mod.rs`. It may have as many connections at a time as it likes.
+
+use super::rr::Rr;
+use super::stream::Stream;
+use super::transfer::Transfer;
+use crate::flow::Totals;
+use crate::probe::delay::FlowDelays;
+use crate::record::AppResult;
+use crate::scenario::Direction;
+use crate::sockets::{Socket, SocketId, Sockets};
+use goodqueue_tcp::{Config, Connection, Segment};
+use goodqueue_units::{Instant, Stream as Random};
+
+/// What an application does. Ends are [`USER`](crate::sockets::USER) and [`REMOTE`](crate::sockets::REMOTE): it plays both.
+pub(crate) trait Application {
+    /// The flow starts.
+    fn start(&mut self, host: &mut Host<'_>);
+    /// The time has come at which it wanted to be woken.
+    fn wake(&mut self, host: &mut Host<'_>);
+    /// At `end` of `socket` the handshake is over, more bytes came into order, or the other end has closed.
+    fn notice(&mut self, socket: SocketId, end: usize, host: &mut Host<'_>);
+    /// The flow's time is over: nothing new begins, and what is under way may end.
+    fn stop(&mut self, host: &mut Host<'_>);
+    /// Measuring begins.
+    fn measure_from(&mut self, now: Instant);
+    /// What it measured up to `now`.
+    fn result(&self, now: Instant) -> AppResult;
+}
+
+/// Every application.
+#[allow(clippy::large_enum_variant)] // one a flow, and behind a box already
+pub(crate) enum Program {
+    Transfer(Transfer),
+    Rr(Rr),
+    Stream(Stream),
+}
+
+/// Calls a method of the application, whichever it is.
+macro_rules! application {
+    ($program:expr, $it:ident => $call:expr) => {
+        match $program {
+            Program::Transfer($it) => $call,
+            Program::Rr($it) => $call,
+            Program::Stream($it) => $call,
+        }
+    };
+}
+
+/// A flow's application, its connections, and what they did.
+pub(crate) struct App {
+    program: Program,
+    desk: Desk,
+    started: bool,
+    stopped: bool,
+    /// Round-trip times as the sender of the flow's data measures them.
+    pub(crate) rtt: FlowDelays,
+}
+
+/// What an application's host keeps for it.
+struct Desk {
+    config: Config,
+    /// Number of the flow.
+    flow: u32,
+    /// The end that sends the flow's data, and the one that receives them.
+    sender: usize,
+    receiver: usize,
+    hashes: Random,
+    /// Its connections, in the order in which they were opened.
+    open: Vec<SocketId>,
+    /// Ends that may have something to send.
+    touched: Vec<(SocketId, usize)>,
+    /// When the application wants to be woken; [`Instant::MAX`]: never.
+    wake_at: Instant,
+    /// What connections did that are gone; of all, what was delivered.
+    past: Totals,
+}
+
+/// An application's host: its clock, its timer and its sockets.
+pub(crate) struct Host<'a> {
+    pub(crate) now: Instant,
+    desk: &'a mut Desk,
+    sockets: &'a mut Sockets,
+}
+
+impl Host<'_> {
+    /// The end that sends the flow's data.
+    pub(crate) fn sender(&self) -> usize {
+        self.desk.sender
+    }
+
+    /// The end that receives them.
+    pub(crate) fn receiver(&self) -> usize {
+        self.desk.receiver
+    }
+
+    /// Opens a connection from the end `opener`. Data may be written at once, and are sent when the handshake allows.
+    pub(crate) fn open(&mut self, opener: usize) -> SocketId {
+        let Desk { open, hashes, flow, config, touched, .. } = &mut *self.desk;
+        let mut hash = [hashes.next_u32(), hashes.next_u32()];
+        // Packets find their connection by its hash, so two that are open at a time never share one.
+        while open.iter().any(|&id| (0..2).any(|way| self.sockets[id].hash[way] == hash[way])) {
+            hash = [hashes.next_u32(), hashes.next_u32()];
+        }
+        let id = self.sockets.open(config, opener, *flow, hash);
+        open.push(id);
+        touched.push((id, opener));
+        id
+    }
+
+    /// Writes `bytes` at `end`.
+    pub(crate) fn write(&mut self, socket: SocketId, end: usize, bytes: u64) {
+        self.sockets[socket].ends[end].write(bytes);
+        self.desk.touched.push((socket, end));
+    }
+
+    /// `end` writes no more. Where the other end has closed, and nothing was left to do, this happens by itself.
+    pub(crate) fn close(&mut self, socket: SocketId, end: usize) {
+        self.sockets[socket].ends[end].close();
+        self.desk.touched.push((socket, end));
+    }
+
+    /// Bytes that `end` got in order.
+    pub(crate) fn delivered(&self, socket: SocketId, end: usize) -> u64 {
+        self.sockets[socket].ends[end].delivered_bytes()
+    }
+
+    /// Whether the handshake is over, as `end` sees it.
+    pub(crate) fn is_established(&self, socket: SocketId, end: usize) -> bool {
+        self.sockets[socket].ends[end].is_established()
+    }
+
+    /// Whether `end` got all data, and that there will be no more.
+    pub(crate) fn is_peer_finished(&self, socket: SocketId, end: usize) -> bool {
+        self.sockets[socket].ends[end].is_peer_finished()
+    }
+
+    /// Wakes the application at `time`, in place of any earlier wish.
+    pub(crate) fn wake_at(&mut self, time: Instant) {
+        self.desk.wake_at = time;
+    }
+}
+
+impl App {
+    /// The application of flow `flow`, whose data go in `direction`; `hashes` is the stream of its connections' hashes.
+    pub(crate) fn new(
+        program: Program,
+        config: Config,
+        flow: u32,
+        direction: Direction,
+        hashes: Random,
+    ) -> Self {
+        let desk = Desk {
+            config,
+            flow,
+            sender: direction.reverse().index(),
+            receiver: direction.index(),
+            hashes,
+            open: Vec::new(),
+            touched: Vec::new(),
+            wake_at: Instant::MAX,
+            past: Totals::default(),
+        };
+        Self { program, desk, started: false, stopped: false, rtt: FlowDelays::for_flow() }
+    }
+
+    /// Congestion control of its connections.
+    pub(crate) fn cc(&self) -> &'static str {
+        self.desk.config.cc.name()
+    }
+
+    /// When its timer is to fire, given when the flow stops.
+    pub(crate) fn next_time(&self, stop: Instant) -> Instant {
+        if self.stopped { Instant::MAX } else { self.desk.wake_at.min(stop) }
+    }
+
+    /// Its timer has fired: the flow starts, or stops, or the application is woken.
+    pub(crate) fn handle_timeout(&mut self, now: Instant, stop: Instant, sockets: &mut Sockets) {
+        let host = &mut Host { now, desk: &mut self.desk, sockets };
+        if now >= stop {
+            self.stopped = true;
+            application!(&mut self.program, it => it.stop(host));
+        } else if !self.started {
+            self.started = true;
+            application!(&mut self.program, it => it.start(host));
+        } else if now >= host.desk.wake_at {
+            host.desk.wake_at = Instant::MAX;
+            application!(&mut self.program, it => it.wake(host));
+        }
+    }
+
+    /// The connection of which packets in `direction` have the hash `hash`; none where it is over already.
+    pub(crate) fn socket(&self, direction: Direction, hash: u32, sockets: &Sockets) -> Option<SocketId> {
+        let way = direction.index();
+        self.desk.open.iter().copied().find(|&id| sockets[id].hash[way] == hash)
+    }
+
+    /// A segment arrives at `end` of `socket`.
+    pub(crate) fn handle_segment(
+        &mut self,
+        now: Instant,
+        (socket, end): (SocketId, usize),
+        segment: &Segment,
+        sockets: &mut Sockets,
+    ) {
+        let connection = &mut sockets[socket].ends[end];
+        let before = (connection.is_established(), connection.is_peer_finished());
+        let handled = connection.handle_segment(now, segment);
+        let after = (connection.is_established(), connection.is_peer_finished());
+        self.desk.touched.push((socket, end));
+        if let (Some(rtt), true) = (handled.rtt, end == self.desk.sender) {
+            self.rtt.record(rtt);
+        }
+        if end == self.desk.receiver {
+            self.desk.past.delivered_bytes += u64::from(handled.newly_delivered_bytes);
+        }
+        if handled.newly_delivered_bytes > 0 || after != before {
+            let host = &mut Host { now, desk: &mut self.desk, sockets };
+            application!(&mut self.program, it => it.notice(socket, end, host));
+            if after.1 && !before.1 {
+                host.close(socket, end); // as programs do that read an end
+            }
+        }
+    }
+
+    /// The timer of `end` of `socket` has fired; it is lazy, the deadline may have moved on since.
+    pub(crate) fn handle_socket_timeout(
+        &mut self,
+        now: Instant,
+        at: (SocketId, usize),
+        sockets: &mut Sockets,
+    ) {
+        let connection = &mut sockets[at.0].ends[at.1];
+        if connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            connection.handle_timeout(now);
+        }
+        self.desk.touched.push(at);
+    }
+
+    /// The ends that may have something to send, each as often as something happened to it.
+    pub(crate) fn take_touched(&mut self) -> Vec<(SocketId, usize)> {
+        std::mem::take(&mut self.desk.touched)
+    }
+
+    /// Takes the list back, for its room to be used again.
+    pub(crate) fn served(&mut self, mut touched: Vec<(SocketId, usize)>) {
+        touched.clear();
+        self.desk.touched = touched;
+    }
+
+    /// Lets `socket` go if both of its ends are over; whether it did.
+    pub(crate) fn let_go(&mut self, socket: SocketId, sockets: &mut Sockets) -> bool {
+        let Some(place) = self.desk.open.iter().position(|&id| id == socket) else { return false };
+        let Socket { ends, .. } = &sockets[socket];
+        if !ends.iter().all(Connection::is_closed) {
+            return false;
+        }
+        self.desk.past += Totals::of_sender(&ends[self.desk.sender]);
+        self.desk.open.remove(place);
+        sockets.release(socket);
+        true
+    }
+
+    /// Measuring begins.
+    pub(crate) fn measure_from(&mut self, now: Instant) {
+        self.rtt.reset();
+        application!(&mut self.program, it => it.measure_from(now));
+    }
+
+    /// What the application measured up to `now`.
+    pub(crate) fn result(&self, now: Instant) -> AppResult {
+        application!(&self.program, it => it.result(now))
+    }
+
+    /// What its connections have done so far.
+    pub(crate) fn totals(&self, sockets: &Sockets) -> Totals {
+        let open = self.desk.open.iter().map(|&id| Totals::of_sender(&sockets[id].ends[self.desk.sender]));
+        open.fold(self.desk.past, |sum, totals| sum + totals)
+    }
+
+    /// The sender of the connection that was opened last, while there is one.
+    pub(crate) fn sender<'a>(&self, sockets: &'a Sockets) -> Option<&'a Connection> {
+        self.desk.open.last().map(|&id| &sockets[id].ends[self.desk.sender])
+    }
+}

@@ -1,0 +1,148 @@
+//! Requests and responses on one connection, as netperf's TCP_RR: the receiver of the flow's data asks, the sender answers.
+
+use super::app::{Application, Host};
+use crate::probe::delay::{FlowDelays, Summary};
+use crate::record::AppResult;
+use crate::sockets::SocketId;
+use goodqueue_units::{Duration, Instant, Stream as Random};
+use serde::Serialize;
+
+/// The exchanges of one flow, one after the other.
+pub(crate) struct Rr {
+    request: u64,
+    response: u64,
+    think: Think,
+    /// How many requests are yet to be sent; none: without end.
+    left: Option<u64>,
+    /// Since the start: requests sent, those that the far end answered, and answers that came.
+    asked: u64,
+    answered: u64,
+    heard: u64,
+    socket: Option<SocketId>,
+    asked_at: Instant,
+    /// The first request that is measured.
+    first_measured: u64,
+    times: FlowDelays,
+}
+
+/// How long it takes from a response to the next request.
+pub(crate) enum Think {
+    Fixed(Duration),
+    /// A mean, and where its draws come from.
+    Exponential(Duration, Random),
+}
+
+/// Exchanges whose requests were sent within the measured time.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct RrResult {
+    /// From writing the request to the response's last byte in order.
+    pub response_ms: Option<Summary>,
+    /// How many requests were sent.
+    pub count: u64,
+    /// How many of them were answered.
+    pub completed: u64,
+}
+
+impl Think {
+    fn time(&mut self) -> Duration {
+        match self {
+            Self::Fixed(time) => *time,
+            // The inverse of the distribution function, of 1 - u, which is never 0.
+            Self::Exponential(mean, random) => {
+                Duration::from_secs_f64(-mean.as_secs_f64() * libm::log(1.0 - random.next_f64()))
+            }
+        }
+    }
+}
+
+impl Rr {
+    pub(crate) fn new(request: u64, response: u64, think: Think, repeat: Option<u64>) -> Self {
+        Self {
+            request,
+            response,
+            think,
+            left: repeat,
+            asked: 0,
+            answered: 0,
+            heard: 0,
+            socket: None,
+            asked_at: Instant::ZERO,
+            first_measured: 0,
+            times: FlowDelays::for_flow(),
+        }
+    }
+
+    fn ask(&mut self, host: &mut Host<'_>) {
+        let Some(socket) = self.socket.filter(|_| self.left != Some(0)) else { return };
+        self.left = self.left.map(|left| left - 1);
+        self.asked += 1;
+        self.asked_at = host.now;
+        host.write(socket, host.receiver(), self.request);
+    }
+
+    fn answer(&mut self, socket: SocketId, host: &mut Host<'_>) {
+        let received = host.delivered(socket, host.sender());
+        while received >= (self.answered + 1) * self.request {
+            self.answered += 1;
+            host.write(socket, host.sender(), self.response);
+        }
+    }
+
+    fn hear(&mut self, socket: SocketId, host: &mut Host<'_>) {
+        if host.delivered(socket, host.receiver()) < (self.heard + 1) * self.response {
+            return;
+        }
+        self.heard += 1;
+        if self.asked > self.first_measured {
+            self.times.record(host.now.since(self.asked_at));
+        }
+        if self.left == Some(0) {
+            host.close(socket, host.receiver());
+            return;
+        }
+        match self.think.time() {
+            Duration::ZERO => self.ask(host),
+            time => host.wake_at(host.now + time),
+        }
+    }
+}
+
+impl Application for Rr {
+    fn start(&mut self, host: &mut Host<'_>) {
+        self.socket = Some(host.open(host.receiver()));
+    }
+
+    fn wake(&mut self, host: &mut Host<'_>) {
+        self.ask(host);
+    }
+
+    fn notice(&mut self, socket: SocketId, end: usize, host: &mut Host<'_>) {
+        if end == host.sender() {
+            self.answer(socket, host);
+        } else if self.asked == 0 && host.is_established(socket, end) {
+            self.ask(host);
+        } else {
+            self.hear(socket, host);
+        }
+    }
+
+    fn stop(&mut self, host: &mut Host<'_>) {
+        self.left = Some(0);
+        if let Some(socket) = self.socket {
+            host.close(socket, host.receiver());
+        }
+    }
+
+    fn measure_from(&mut self, _now: Instant) {
+        self.first_measured = self.asked;
+        self.times.reset();
+    }
+
+    fn result(&self, _now: Instant) -> AppResult {
+        AppResult::Rr(RrResult {
+            response_ms: self.times.summary(),
+            count: self.asked - self.first_measured,
+            completed: self.times.count(),
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! A stream: its application writes a chunk each interval, whether or not TCP can follow (as live video does).
+//!
+//! A player at the receiver says when that hurts. It begins one interval after the first chunk came, and plays a chunk
+//! an interval; where the next one is not there it stalls until it is, and all that follows plays so much later.
+
+use super::app::{Application, Host};
+use crate::probe::delay::{FlowDelays, Summary};
+use crate::probe::rounded;
+use crate::record::AppResult;
+use crate::sockets::{SocketId, USER};
+use goodqueue_units::{Duration, Instant, Rate};
+use serde::Serialize;
+
+/// One stream.
+pub(crate) struct Stream {
+    rate: Rate,
+    interval: Duration,
+    socket: Option<SocketId>,
+    /// When the first chunk was written.
+    began: Option<Instant>,
+    written: u64,
+    arrived: u64,
+    stopped: bool,
+    /// When the player wants the next chunk; none before the first came.
+    due: Option<Instant>,
+    measured_from: Instant,
+    first_measured: u64,
+    delays: FlowDelays,
+    stalls: u64,
+    stalled: Duration,
+}
+
+/// A stream within the measured time.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct StreamResult {
+    /// From writing a chunk to its last byte in order at the receiver.
+    pub delay_ms: Option<Summary>,
+    /// Chunks written.
+    pub count: u64,
+    /// Chunks that arrived, of those.
+    pub completed: u64,
+    /// How often the player had to wait.
+    pub stalls: u64,
+    /// How long, in all.
+    pub stalled_ms: f64,
+}
+
+impl Stream {
+    pub(crate) fn new(rate: Rate, interval: Duration) -> Self {
+        Self {
+            rate,
+            interval,
+            socket: None,
+            began: None,
+            written: 0,
+            arrived: 0,
+            stopped: false,
+            due: None,
+            measured_from: Instant::ZERO,
+            first_measured: 0,
+            delays: FlowDelays::for_flow(),
+            stalls: 0,
+            stalled: Duration::ZERO,
+        }
+    }
+
+    /// Bytes of the first `chunks` chunks: no rate is lost to rounding.
+    fn bytes(&self, chunks: u64) -> u64 {
+        self.rate.bytes_in(self.interval * chunks)
+    }
+
+    fn write(&mut self, host: &mut Host<'_>) {
+        let (Some(socket), Some(began)) = (self.socket, self.began) else { return };
+        let bytes = self.bytes(self.written + 1) - self.bytes(self.written);
+        self.written += 1;
+        host.write(socket, host.sender(), bytes);
+        host.wake_at(began + self.interval * self.written);
+    }
+
+    /// The next chunk is whole.
+    fn take(&mut self, began: Instant, now: Instant) {
+        if self.arrived >= self.first_measured {
+            self.delays.record(now.since(began + self.interval * self.arrived));
+        }
+        let due = self.due.unwrap_or(now);
+        if now > due {
+            self.stalls += u64::from(now > self.measured_from);
+            self.stalled = self.stalled + now.since(due.max(self.measured_from));
+        }
+        self.arrived += 1;
+        self.due = Some(due.max(now) + self.interval);
+    }
+}
+
+impl Application for Stream {
+    fn start(&mut self, host: &mut Host<'_>) {
+        self.socket = Some(host.open(USER));
+    }
+
+    fn wake(&mut self, host: &mut Host<'_>) {
+        self.write(host);
+    }
+
+    fn notice(&mut self, socket: SocketId, end: usize, host: &mut Host<'_>) {
+        if end == host.sender() && self.began.is_none() && !self.stopped && host.is_established(socket, end) {
+            self.began = Some(host.now);
+            self.write(host);
+        }
+        let Some(began) = self.began.filter(|_| end == host.receiver()) else { return };
+        while self.arrived < self.written && host.delivered(socket, end) >= self.bytes(self.arrived + 1) {
+            self.take(began, host.now);
+        }
+    }
+
+    fn stop(&mut self, host: &mut Host<'_>) {
+        self.stopped = true;
+        if let Some(socket) = self.socket {
+            host.close(socket, host.sender());
+        }
+    }
+
+    fn measure_from(&mut self, now: Instant) {
+        (self.measured_from, self.first_measured) = (now, self.written);
+        (self.stalls, self.stalled) = (0, Duration::ZERO);
+        self.delays.reset();
+    }
+
+    /// A stall that lasts still counts.
+    fn result(&self, now: Instant) -> AppResult {
+        let stalled_since = self.due.filter(|due| *due < now && self.arrived < self.written);
+        let lasting = stalled_since.map_or(Duration::ZERO, |due| now.since(due.max(self.measured_from)));
+        AppResult::Stream(StreamResult {
+            delay_ms: self.delays.summary(),
+            count: self.written - self.first_measured,
+            completed: self.delays.count(),
+            stalls: self.stalls + u64::from(stalled_since.is_some()),
+            stalled_ms: rounded((self.stalled + lasting).as_millis_f64()),
+        })
+    }
+}

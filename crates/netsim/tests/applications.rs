@@ -1,0 +1,230 @@
+//! Applications above TCP, against times worked out by hand.
+//!
+//! Every wire here has 10 Mbit/s, 0.8 µs a byte: a full segment (1514 bytes) takes 1211.2 µs, a bare ACK (66) 52.8 µs, a
+//! SYN or SYN-ACK (74) 59.2 µs. Where nothing else is said, 25 ms of propagation follow, each way.
+#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
+
+use goodqueue_netsim::record::{AppResult, RrResult, StreamResult, TransferResult};
+use goodqueue_netsim::{Record, Scenario, Simulation};
+use goodqueue_units::Duration;
+use serde_json::{Value, json};
+
+fn scenario(traffic: Value) -> Value {
+    json!({
+        "duration": "20s",
+        "bottleneck": {"rate": "10mbit", "qdisc": "pfifo limit 1000"},
+        "path": {"rtt": "50ms"},
+        "traffic": traffic,
+    })
+}
+
+fn simulation(scenario: &Value) -> Simulation {
+    Simulation::new(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap()
+}
+
+fn run(scenario: &Value) -> Record {
+    let mut simulation = simulation(scenario);
+    simulation.run();
+    simulation.record()
+}
+
+fn transfer(record: &Record, index: usize) -> TransferResult {
+    match record.apps[index].result {
+        AppResult::Transfer(result) => result,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+fn rr(record: &Record) -> RrResult {
+    match record.apps[0].result {
+        AppResult::Rr(result) => result,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+fn stream(record: &Record) -> StreamResult {
+    match record.apps[0].result {
+        AppResult::Stream(result) => result,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+/// 1 000 000 bytes are 690 full segments and one of 880 bytes, 946 on the wire. Slow start sends 10, 20 and 40 segments in
+/// rounds of 51.264 ms (a segment's time there, an ACK's back, 50 ms of propagation); the fourth, of 80, is longer than a
+/// round, so from its start on the link never idles. Linux acknowledges 16 segments at once and then each second one, so
+/// that the third round's first ACK waits for a second segment.
+#[test]
+fn a_download_takes_its_handshake_its_rounds_of_slow_start_and_its_serialisation() {
+    let record = run(&scenario(json!([{"kind": "transfer", "size": "1MB"}])));
+    let result = transfer(&record, 0);
+    let handshake_us = 25_059.2 + 25_059.2 + 25_052.8;
+    let rounds_us = 3.0 * (1211.2 + 52.8 + 50_000.0) + 1211.2;
+    let rest_us = (690.0 - 70.0) * 1211.2 + 756.8 + 25_000.0;
+    let wanted_ms = (handshake_us + rounds_us + rest_us) / 1000.0;
+    let got = result.completion_ms.unwrap().mean;
+    assert!((got - wanted_ms).abs() < 1e-6, "{got} {wanted_ms}");
+    assert_eq!((result.count, result.completed), (1, 1));
+    let flow = &record.flows[0];
+    assert_eq!(
+        (flow.completion_ms, flow.bytes_sent, flow.bytes_retrans),
+        (Some(got), Some(1_000_000), Some(0))
+    );
+}
+
+/// The user's SYN, the SYN-ACK, and then 5 segments and the 760 bytes that are left; ACK and data leave together.
+#[test]
+fn an_upload_ends_when_the_far_side_has_all() {
+    let record = run(&scenario(json!([{"kind": "transfer", "size": "8kB", "direction": "up"}])));
+    let wanted_ms = (2.0 * 25_059.2 + 52.8 + 5.0 * 1211.2 + (760.0 + 66.0) * 0.8 + 25_000.0) / 1000.0;
+    let got = transfer(&record, 0).completion_ms.unwrap().mean;
+    assert!((got - wanted_ms).abs() < 1e-6, "{got} {wanted_ms}");
+}
+
+/// 1000 bytes are 1066 on the wire, 852.8 µs each way; before the first request goes the ACK of the handshake.
+#[test]
+fn an_exchange_takes_a_round_trip_and_its_serialisation() {
+    let record = run(&scenario(json!([{"kind": "rr", "request": "1kB", "response": "1kB", "repeat": 10}])));
+    let times = rr(&record).response_ms.unwrap();
+    let one = 2.0 * (25.0 + 0.8528);
+    assert!((times.min - one).abs() < 1e-6, "{times:?} {one}");
+    assert!((times.max - (one + 0.0528)).abs() < 1e-6, "{times:?}");
+    assert!((times.mean - (one + 0.00528)).abs() < 1e-6, "{times:?}");
+    assert_eq!((rr(&record).count, rr(&record).completed), (10, 10));
+}
+
+/// Among flows that keep a short queue full, a transfer's SYN, data, FIN or last ACK is lost somewhere: all must end nevertheless, one after the other.
+#[test]
+fn transfers_end_whatever_is_lost() {
+    for direction in ["down", "up"] {
+        let mut lossy = scenario(json!([
+            {"kind": "transfer", "size": "20kB", "interval": "10ms", "direction": direction},
+            {"kind": "bulk", "count": 6},
+            {"kind": "bulk", "count": 6, "name": "back", "direction": "up"},
+        ]));
+        lossy["bottleneck"]["qdisc"] = json!("pfifo limit 10");
+        lossy["duration"] = json!("300s");
+        let record = run(&lossy);
+        let result = transfer(&record, 0);
+        assert!(record.flows[0].loss_percent > 3.0 && record.flows[0].timeouts > 10, "{:?}", record.flows[0]);
+        assert!(result.count > 100 && result.count - result.completed <= 1, "{result:?}");
+        let flow = &record.flows[0];
+        let new_bytes = flow.bytes_sent.unwrap() - flow.bytes_retrans.unwrap();
+        let most = result.count * 20_000;
+        assert!(new_bytes <= most && new_bytes >= most - 20_000, "{new_bytes} of {most}: {flow:?}");
+    }
+}
+
+#[test]
+fn repeated_transfers_begin_so_long_after_the_one_before() {
+    let asked = json!([{"kind": "transfer", "size": "1kB", "repeat": 5, "interval": "1s"}]);
+    let record = run(&scenario(asked.clone()));
+    let result = transfer(&record, 0);
+    // Three packets for the handshake, the data, two ways of propagation each: 100.7 ms. FIN comes with the data.
+    let one = (2.0 * 25_059.2 + 25_052.8 + 1066.0 * 0.8 + 25_000.0) / 1000.0;
+    assert!((result.completion_ms.unwrap().mean - one).abs() < 1e-6, "{result:?}");
+    assert_eq!((result.count, result.completed, record.flows[0].completion_ms), (5, 5, None));
+    // They begin at 0, 1.101, 2.202, 3.303 and 4.404 s: after a warm-up of 3.35 s, one; after 3.25 s, two.
+    for (warmup, count) in [("3350ms", 1), ("3250ms", 2)] {
+        let mut late = scenario(asked.clone());
+        late["warmup"] = json!(warmup);
+        assert_eq!(transfer(&run(&late), 0).count, count);
+    }
+    let mut endless =
+        scenario(json!([{"kind": "transfer", "size": "1kB", "interval": "900ms", "stop": "5s"}]));
+    assert_eq!(transfer(&run(&endless), 0).count, 5, "at 0, 1, 2, 3 and 4 s and a little");
+    endless["traffic"][0]["stop"] = json!("3s");
+    assert_eq!(transfer(&run(&endless), 0).count, 3);
+}
+
+#[test]
+fn a_far_side_that_asks_is_answered_by_the_user() {
+    let record = run(&scenario(
+        json!([{"kind": "rr", "request": "100B", "response": "1kB", "direction": "up", "repeat": 3}]),
+    ));
+    // 166 bytes down and 1066 up.
+    let one = 50.0 + (166.0 + 1066.0) * 0.8e-3;
+    assert!((rr(&record).response_ms.unwrap().min - one).abs() < 1e-6, "{record:?}");
+    assert_eq!(record.flows[0].bytes_sent, Some(3000), "the responses, which go up");
+}
+
+/// An exchange and its think time take 151.7 ms: 131 or 132 in 20 s after a handshake of 50 ms; thinking times that are drawn
+/// have a standard deviation of a sixteenth of that in the sum.
+#[test]
+fn thinking_takes_its_time() {
+    let asked = |key: &str, seed: u64| {
+        let mut asked = scenario(json!([{"kind": "rr", "request": "1kB", "response": "1kB", key: "100ms"}]));
+        asked["seed"] = json!(seed);
+        rr(&run(&asked)).count
+    };
+    assert_eq!(asked("think", 1), 132);
+    let drawn: Vec<u64> = (1..=20).map(|seed| asked("think_mean", seed)).collect();
+    assert!(drawn.iter().all(|count| (100..165).contains(count)), "{drawn:?}");
+    assert!(drawn.iter().any(|count| *count != drawn[0]), "every seed draws the same: {drawn:?}");
+    let mean = drawn.iter().sum::<u64>() as f64 / 20.0;
+    assert!((mean - 131.5).abs() < 6.0, "three standard deviations of the mean: {mean}");
+}
+
+/// A chunk of 2500 bytes is 1514 and 1118 bytes on the wire: 2.1056 ms and the propagation. The first is written as the
+/// handshake ends, 75.1712 ms after the start, and 996 more in the 19.9248 s that are left.
+#[test]
+fn a_stream_that_fits_takes_its_chunks_time_and_never_stalls() {
+    let record = run(&scenario(json!([{"kind": "stream", "rate": "1mbit", "interval": "20ms"}])));
+    let result = stream(&record);
+    let delay = result.delay_ms.unwrap();
+    assert!((delay.min - 27.1056).abs() < 1e-6 && (delay.max - 27.1056).abs() < 1e-6, "{delay:?}");
+    assert_eq!((result.count, result.completed), (997, 995), "two are on their way");
+    assert_eq!((result.stalls, result.stalled_ms), (0, 0.0));
+    assert_eq!(record.flows[0].goodput_mbps, 0.995);
+}
+
+/// Twice what the link carries: the player gets 0.956 Mbit/s of the 2 that it wants, and what it does not play it waits.
+#[test]
+fn a_stream_that_does_not_fit_stalls_for_what_is_missing() {
+    let mut asked = scenario(json!([{"kind": "stream", "rate": "2mbit", "interval": "20ms"}]));
+    asked["bottleneck"]["rate"] = json!("1mbit");
+    let result = stream(&run(&asked));
+    // It plays 20 ms for each chunk that it got, and began when the first was there.
+    let first_ms = 75.0 + (74.0 + 74.0 + 66.0) * 8e-3 + 25.0 + (5000.0 + 4.0 * 66.0) * 8e-3;
+    let unplayed_ms = 20_000.0 - first_ms - 20.0 * result.completed as f64;
+    assert!((result.stalled_ms - unplayed_ms).abs() < 1e-3, "{result:?} {unplayed_ms}");
+    assert!(result.stalled_ms > 9_000.0 && result.stalls > 100, "{result:?}");
+    let goodput = result.completed as f64 * 5000.0 * 8.0 / 20e6;
+    assert!((goodput - 0.956).abs() < 0.02, "{goodput}");
+}
+
+/// Series are as `ss -tin` would show a sender that sends for two seconds, and nulls once its connection is gone.
+#[test]
+fn tcps_variables_are_sampled_on_request() {
+    let mut asked = scenario(json!([{"kind": "transfer", "size": "2MB"}, {"kind": "ping"}]));
+    asked["series"] = json!({"interval": "100ms", "tcp": true});
+    let record = run(&asked);
+    let series = &record.series.unwrap().flows;
+    assert!(series[1].tcp.is_none(), "a ping has none");
+    let tcp = series[0].tcp.as_ref().unwrap();
+    assert_eq!(tcp.rtt_ms.len(), 200);
+    let rtt = tcp.rtt_ms[5].unwrap();
+    assert!(rtt > 50.0 && rtt < 200.0, "{rtt}");
+    assert!(tcp.rto_ms[5].unwrap() >= rtt + 200.0, "Linux's floor: {:?}", tcp.rto_ms[5]);
+    assert!(tcp.rttvar_ms[5].unwrap() > 0.0 && tcp.unacked_packets[5].unwrap() > 30, "{tcp:?}");
+    assert_eq!((tcp.rtt_ms[100], tcp.rto_ms[100], series[0].cwnd_packets[100]), (None, None, None));
+}
+
+#[test]
+fn applications_repeat_and_seeds_differ_and_a_cut_run_is_the_same() {
+    let mut asked = scenario(json!([
+        {"kind": "transfer", "size": "50kB", "interval": "50ms", "count": 5, "start_spread": "1s"},
+        {"kind": "rr", "request": "2kB", "response": "30kB", "think_mean": "80ms", "count": 3, "direction": "up"},
+        {"kind": "stream", "rate": "1500kbit", "start_spread": "1s"},
+        {"kind": "bulk", "ecn": true},
+    ]));
+    asked["bottleneck"]["qdisc"] = json!("fq_codel limit 60 flows 8");
+    asked["warmup"] = json!("2s");
+    let text = |record: &Record| serde_json::to_string(record).unwrap();
+    let whole = text(&run(&asked));
+    let mut pieces = simulation(&asked);
+    (1..40).for_each(|piece| pieces.advance(Duration::from_millis(piece * 499)));
+    pieces.run();
+    assert_eq!(text(&pieces.record()), whole);
+    asked["seed"] = json!(2);
+    assert_ne!(text(&run(&asked)), whole);
+}

@@ -1,0 +1,260 @@
+//! When to acknowledge: at once, with the next segment, or later (RFC 9293, 3.8.6.3; RFC 5681, 4.2), as Linux does.
+//!
+//! Every second full segment is acknowledged, and one alone after a while that follows the peer's rhythm (`ato`). There
+//! are phases of *quick ACKs* without delay: when a connection starts, so as not to hold up its slow start, and when
+//! something is wrong. In the *ping-pong* of requests and responses there are none, because the response carries the
+//! ACK. While segments arrive out of order, the first few ACKs go out at once, for the sender to see its loss, and the
+//! further ones are compressed to one a twentieth of a round trip (Linux since 4.19).
+
+use crate::{SeqNumber, Stack};
+use goodqueue_units::{Duration, Instant};
+
+/// The least delay (Linux's `TCP_ATO_MIN`), and half of it, below which segments count as one stream.
+const MIN: Duration = Duration::from_millis(40);
+const HALF_MIN: Duration = Duration::from_millis(20);
+/// The most, and the most where the peer pushes or we answer.
+const MAX: Duration = Duration::from_millis(500);
+const MAX_PUSHED: Duration = Duration::from_millis(200);
+/// Quick ACKs at the start, and after a sign of trouble.
+pub(crate) const QUICK_ACKS: u8 = 16;
+/// A full segment is taken to be this long until one is seen (RFC 9293, 3.7.1).
+const FIRST_MSS: u16 = 536;
+/// How many ACKs of out-of-order segments go out at once (RFC 5681: DupThresh), and how many others are held at most.
+const AT_ONCE: u8 = 3;
+const HELD: u8 = 44;
+/// The longest that those are held, and how late the timer may be.
+const HELD_FOR: Duration = Duration::from_millis(1);
+const SLACK: Duration = Duration::from_micros(100);
+
+#[derive(Clone, Debug)]
+pub(crate) struct DelayedAck {
+    stack: Stack,
+    now: bool,
+    /// ACKs still to be sent without delay.
+    quick: u8,
+    /// Data was sent so often within an `ato` of receiving some.
+    answers: u8,
+    /// Pushes since the last ACK, 2 at most.
+    pushed: u8,
+    /// ACKs of out-of-order segments sent since `order` was reached, and those held back.
+    duplicates: u8,
+    held: u8,
+    /// What a full segment brings, and what the last one brought.
+    mss: u16,
+    last_len: u16,
+    order: SeqNumber,
+    /// How long an ACK waits for a second segment; zero before the first.
+    ato: Duration,
+    last_data: Instant,
+    /// When the delayed ACK, and the one held back, is due, or [`Instant::MAX`].
+    deadline: Instant,
+    held_until: Instant,
+}
+
+/// What a segment of data was to the order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrived {
+    /// Bytes in order that no ACK has covered.
+    pub(crate) unacked: u32,
+    /// The next byte in order, and whether something is held beyond it.
+    pub(crate) nxt: SeqNumber,
+    pub(crate) gap: bool,
+    /// Whether the application takes what is in order.
+    pub(crate) is_read: bool,
+    /// The path's round-trip time as smoothed by the receiver's measuring, and zero before that.
+    pub(crate) rtt: Duration,
+}
+
+impl DelayedAck {
+    pub(crate) fn new(stack: Stack) -> Self {
+        Self {
+            stack,
+            now: false,
+            quick: 0,
+            answers: 0,
+            pushed: 0,
+            duplicates: 0,
+            held: 0,
+            mss: FIRST_MSS,
+            last_len: 0,
+            order: SeqNumber(0),
+            ato: Duration::ZERO,
+            last_data: Instant::ZERO,
+            deadline: Instant::MAX,
+            held_until: Instant::MAX,
+        }
+    }
+
+    /// The peer sends data, in order, with a segment of `len` bytes: learns its rhythm. `window` is what it was offered.
+    #[inline]
+    pub(crate) fn on_data(&mut self, now: Instant, len: u16, push: bool, rto: Duration, window: u32) {
+        if len >= self.mss {
+            self.mss = len;
+            self.pushed = self.pushed.max(u8::from(push));
+        } else if len > 0 {
+            self.on_short(len, push);
+        }
+        let gap = now.since(self.last_data);
+        self.last_data = now;
+        if self.ato == Duration::ZERO {
+            self.ato = MIN;
+            self.hurry(QUICK_ACKS, window);
+        } else if gap <= HALF_MIN {
+            self.ato = self.ato / 2 + HALF_MIN;
+        } else if gap < self.ato {
+            self.ato = (self.ato / 2 + gap).min(rto);
+        } else if gap > rto {
+            self.hurry(QUICK_ACKS, window); // the sender was silent for long, and so is in slow start
+        }
+    }
+
+    /// The window grows: an even number of quick ACKs lasts until it has grown.
+    #[inline]
+    pub(crate) fn on_growth(&mut self) {
+        self.quick |= 1;
+    }
+
+    fn hurry(&mut self, most: u8, window: u32) {
+        let half_window = window / (2 * u32::from(self.mss));
+        self.quick = self.quick.max(half_window.clamp(2, most.into()) as u8);
+    }
+
+    /// Something is amiss that the sender must hear of soon: up to `most` quick ACKs.
+    #[cold]
+    pub(crate) fn on_trouble(&mut self, most: u8, window: u32) {
+        self.hurry(most, window);
+        self.answers = 0;
+        self.ato = MIN;
+    }
+
+    /// A segment with data was sent.
+    #[inline]
+    pub(crate) fn on_sent_data(&mut self, now: Instant) {
+        if now.since(self.last_data) < self.ato {
+            self.answers = self.answers.saturating_add(1);
+        }
+    }
+
+    fn in_ping_pong(&self) -> bool {
+        let threshold = if self.stack == Stack::Linux6 { 3 } else { 1 };
+        self.answers >= threshold
+    }
+
+    /// Asks for an ACK.
+    #[inline]
+    pub(crate) fn demand(&mut self) {
+        self.now = true;
+    }
+
+    /// Decides what a segment that was taken is answered with. `srtt` and `rto` are those of our own sending.
+    #[inline]
+    pub(crate) fn on_taken(&mut self, now: Instant, segment: Arrived, srtt: Option<Duration>) {
+        let ping_pong = self.in_ping_pong();
+        let pushed = segment.is_read && !segment.gap && (self.pushed > 1 || (self.pushed == 1 && !ping_pong));
+        if segment.unacked > self.mss.into() || pushed || (self.quick > 0 && !ping_pong) {
+            self.now = true;
+        } else if !segment.gap {
+            self.delay(now, srtt);
+        } else {
+            self.hold(now, &segment, srtt);
+        }
+    }
+
+    /// A short segment ends what the application wrote; two alike are full ones of a peer that has no longer.
+    #[cold]
+    fn on_short(&mut self, len: u16, push: bool) {
+        if len == self.last_len && !push {
+            self.mss = len;
+        } else {
+            self.last_len = len;
+            self.pushed = (self.pushed + 1).min(2);
+        }
+    }
+
+    fn delay(&mut self, now: Instant, srtt: Option<Duration>) {
+        let mut ato = self.ato;
+        if ato > MIN {
+            let most = if self.in_ping_pong() || self.pushed > 0 { MAX_PUSHED } else { MAX };
+            ato = ato.min(srtt.map_or(most, |srtt| most.min(srtt.max(MIN))));
+        }
+        if self.deadline != Instant::MAX && self.deadline <= now + ato / 4 {
+            self.now = true; // it is nearly due
+            return;
+        }
+        self.deadline = self.deadline.min(now + ato);
+    }
+
+    #[cold]
+    fn hold(&mut self, now: Instant, segment: &Arrived, srtt: Option<Duration>) {
+        if self.order != segment.nxt {
+            self.order = segment.nxt;
+            self.duplicates = 0;
+        }
+        if self.duplicates < AT_ONCE || self.stack != Stack::Linux6 || self.held >= HELD {
+            self.duplicates = self.duplicates.saturating_add(1);
+            self.now = true;
+            return;
+        }
+        self.held += 1;
+        if self.held_until == Instant::MAX {
+            let rtt = srtt.map_or(segment.rtt, |srtt| srtt.min(segment.rtt));
+            self.held_until = now + HELD_FOR.min(rtt / 20) + SLACK;
+        }
+    }
+
+    /// An ACK has no room for all ranges out of order: none is held back, or the sender would not hear of some.
+    pub(crate) fn on_crowded(&mut self) {
+        self.now |= self.held > 0;
+    }
+
+    /// An ACK is due now.
+    #[inline]
+    pub(crate) fn is_due(&self) -> bool {
+        self.now
+    }
+
+    /// When one will be, or [`Instant::MAX`].
+    #[inline]
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline.min(self.held_until)
+    }
+
+    /// `rto` is that of our own sending.
+    pub(crate) fn on_timeout(&mut self, now: Instant, rto: Duration) {
+        if now >= self.held_until {
+            self.now = true;
+        }
+        if now < self.deadline {
+            return;
+        }
+        self.deadline = Instant::MAX;
+        self.now = true;
+        if self.in_ping_pong() {
+            self.answers = 0; // there was no answer that could have carried it
+            self.ato = MIN;
+        } else {
+            self.ato = (self.ato * 2).min(rto);
+        }
+    }
+
+    /// A segment with the acknowledgement was sent.
+    #[inline]
+    pub(crate) fn on_sent_ack(&mut self) {
+        self.now = false;
+        self.pushed = 0;
+        self.deadline = Instant::MAX;
+        if self.held > 0 {
+            self.held = 0;
+            self.held_until = Instant::MAX;
+        }
+        if self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.ato = MIN;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

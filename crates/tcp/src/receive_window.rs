@@ -1,0 +1,281 @@
+//! The receive window: how much is offered, as Linux tunes it.
+//!
+//! A Linux receiver offers little at first and two segments more for each that arrives, up to what its buffer may
+//! hold; the buffer is made to hold what came in the last round trip, and more, because the sender may be in slow start
+//! (dynamic right-sizing, Fisk & Feng 2001). What waits out of order or for the application takes room in the buffer.
+//! An edge once offered is never taken back (RFC 9293, 3.8.6.2.1).
+
+use crate::{SeqNumber, Stack};
+use goodqueue_units::{Duration, Instant};
+
+/// Segments that Linux expects of a sender's first window (RFC 6928).
+const FIRST_SEGMENTS: u32 = 10;
+/// The timestamps' bytes in every segment, which the peer's MSS counts as payload (RFC 6691).
+pub(crate) const OPTIONS: u32 = 12;
+/// What may be offered of Linux 6's first buffer, and of Linux 3.10's: half of the middle number in `tcp_rmem`. The
+/// other half is for the memory that a segment takes beside its payload.
+const LINUX6_BUFFER: u32 = 131_072 / 2;
+const LINUX3_10_BUFFER: u32 = 87_380 / 2;
+
+#[derive(Clone, Debug)]
+pub(crate) struct ReceiveWindow {
+    stack: Stack,
+    /// By how many bits the windows that we send are shifted (RFC 7323, section 2).
+    shift: u8,
+    /// What a segment brings at most, timestamps included (`advmss`).
+    mss: u32,
+    /// Bytes offered, and the most that the buffer allows.
+    offered: u32,
+    allowed: u32,
+    /// `allowed` does not grow beyond.
+    most: u32,
+    /// The first byte beyond what was offered.
+    edge: SeqNumber,
+    /// The most bytes that the application took in a round trip.
+    per_round: u32,
+    /// When the present round trip began, and what it had taken by then.
+    round_start: Instant,
+    round_taken: u64,
+    /// 8 × the smoothed round-trip time by timestamps, and the one sampled last (RFC 7323, section 4).
+    rtt_x8: u64,
+    last_tsecr: u32,
+}
+
+impl ReceiveWindow {
+    /// One that grows to `most` bytes; `mss` is without the timestamps.
+    pub(crate) fn new(stack: Stack, mss: u16, most: u32) -> Self {
+        let mss = u32::from(mss) + OPTIONS;
+        let first = FIRST_SEGMENTS * mss;
+        let (offered, allowed) = match stack {
+            Stack::Linux3_10 => (first, LINUX3_10_BUFFER),
+            Stack::Linux6 => (whole(u32::from(u16::MAX), mss), LINUX6_BUFFER),
+        };
+        let allowed = allowed.min(most);
+        Self {
+            stack,
+            shift: shift_for(most),
+            mss,
+            offered: offered.min(allowed),
+            allowed,
+            most,
+            edge: SeqNumber(0),
+            per_round: first,
+            round_start: Instant::ZERO,
+            round_taken: 0,
+            rtt_x8: 0,
+            last_tsecr: 0,
+        }
+    }
+
+    /// The shift that our SYN tells.
+    pub(crate) fn shift(&self) -> u8 {
+        self.shift
+    }
+
+    /// The connection is open; the peer's first byte is `first`.
+    pub(crate) fn open(&mut self, now: Instant, first: SeqNumber) {
+        self.edge = first + self.offered;
+        self.round_start = now;
+    }
+
+    /// The window of our SYN, which is not shifted.
+    pub(crate) fn of_syn(&self) -> u16 {
+        self.offered.min(u32::from(u16::MAX)) as u16
+    }
+
+    /// Bytes that the peer may send yet.
+    #[inline]
+    pub(crate) fn left(&self, nxt: SeqNumber) -> u32 {
+        if nxt < self.edge { self.edge.since(nxt) } else { 0 }
+    }
+
+    /// The window as the next segment's header has it, `held` bytes being in the buffer beyond what the application took.
+    #[inline]
+    pub(crate) fn offer(&mut self, nxt: SeqNumber, held: u32) -> u16 {
+        let window = self.wanted(held).max(self.left(nxt));
+        let field = ((window + (1 << self.shift) - 1) >> self.shift).min(u32::from(u16::MAX));
+        self.edge = nxt + (field << self.shift);
+        field as u16
+    }
+
+    /// What would be offered if the edge could move freely. Silly small windows are none (RFC 9293, 3.8.6.2.2).
+    #[inline]
+    fn wanted(&self, held: u32) -> u32 {
+        let free = self.allowed.saturating_sub(held);
+        if free < self.allowed / 16 || free < self.mss.min(self.allowed) { 0 } else { free.min(self.offered) }
+    }
+
+    /// Whether the peer should be told at once that the window is open again: it is twice what it believes.
+    pub(crate) fn is_news(&self, nxt: SeqNumber, held: u32) -> bool {
+        let (left, wanted) = (self.left(nxt), self.wanted(held));
+        wanted > 0 && wanted >= 2 * left && 2 * left <= self.allowed
+    }
+
+    /// A segment arrived: whether the window grows, with `held` bytes in the buffer.
+    #[inline]
+    pub(crate) fn grow(&mut self, held: u32) -> bool {
+        let room = self.allowed.saturating_sub(held);
+        let grows = self.offered < room;
+        if grows {
+            self.offered = (self.offered + 2 * self.mss).min(room);
+        }
+        grows
+    }
+
+    /// A full segment echoes `tsecr`: a round trip, if it is the first to do so. `now` is our clock.
+    #[inline]
+    pub(crate) fn on_echo(&mut self, now: u32, tsecr: u32) {
+        if tsecr == self.last_tsecr || tsecr == 0 {
+            return;
+        }
+        self.last_tsecr = tsecr;
+        let sample = u64::from(now.wrapping_sub(tsecr).clamp(1, 1 << 20)) * 1_000_000;
+        self.rtt_x8 = if self.rtt_x8 == 0 { 8 * sample } else { self.rtt_x8 - self.rtt_x8 / 8 + sample };
+    }
+
+    /// The smoothed round-trip time by timestamps; zero before the first.
+    pub(crate) fn rtt(&self) -> Duration {
+        Duration::from_nanos(self.rtt_x8 / 8)
+    }
+
+    /// The application has `taken` so many bytes so far.
+    #[inline]
+    pub(crate) fn on_read(&mut self, now: Instant, taken: u64) {
+        if self.rtt_x8 > 0 && now.since(self.round_start).as_nanos() >= self.rtt_x8 / 8 {
+            self.end_round(now, taken);
+        }
+    }
+
+    fn end_round(&mut self, now: Instant, taken: u64) {
+        let bytes = taken - self.round_taken;
+        self.round_start = now;
+        self.round_taken = taken;
+        if bytes <= u64::from(self.per_round) {
+            return;
+        }
+        let mut wanted = 2 * bytes;
+        if self.stack == Stack::Linux6 {
+            wanted += 16 * u64::from(self.mss);
+            // Twice what it grew by: a sender that doubled will double again before the ACK of this can reach it.
+            wanted += 2 * wanted * (bytes - u64::from(self.per_round)) / u64::from(self.per_round);
+        }
+        self.allowed = self.allowed.max(wanted.min(u64::from(self.most)) as u32);
+        self.per_round = bytes.min(u64::from(u32::MAX)) as u32;
+    }
+}
+
+/// The shift with which a header's 16 bits can say twice `window` bytes, Linux's whole buffer, or nearly so (RFC 7323,
+/// section 2.3), at most 14.
+fn shift_for(window: u32) -> u8 {
+    (u32::BITS - window.leading_zeros()).saturating_sub(15).min(14) as u8
+}
+
+/// The most whole segments in `bytes`, in bytes.
+fn whole(bytes: u32, mss: u32) -> u32 {
+    if bytes > mss { bytes / mss * mss } else { bytes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    /// How many segments in a row make the window grow.
+    fn growths(w: &mut ReceiveWindow) -> u32 {
+        (0..).take_while(|_| w.grow(0)).count() as u32
+    }
+
+    /// One that knows its RTT to be 50 ms.
+    fn measured(stack: Stack, most: u32) -> ReceiveWindow {
+        let mut w = ReceiveWindow::new(stack, 1448, most);
+        w.on_echo(51, 1);
+        w
+    }
+
+    /// MSS 1460 in the SYN: 44 of them are 64 240 bytes, the window of every Linux SYN; 65 536 are allowed: one growth.
+    /// Linux 3.10: 10 segments offered, 43 690 bytes allowed: (43 690 − 14 600) / 2920 = 9.96.
+    #[test]
+    fn the_first_window_is_the_one_in_linuxs_syns() {
+        let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 3 << 20);
+        assert_eq!((w.of_syn(), w.shift(), growths(&mut w)), (64_240, 7, 1));
+        let mut w = ReceiveWindow::new(Stack::Linux3_10, 1448, 3 << 20);
+        assert_eq!((w.of_syn(), growths(&mut w)), (14_600, 10));
+    }
+
+    /// Slow start by hand: 12 segments of 1460 in the first round trip are a fifth more than 10, so 2·12 + 16 = 40
+    /// segments and two fifths of it again: 81 760 bytes with fractions kept. 65 536 were: (81 760 − 65 536) / 2920 = 5.6.
+    /// 24 in the next one: 64 segments and twice that, 280 320 bytes: (280 320 − 81 760) / 2920 = 68.
+    #[test]
+    fn linux_6_makes_room_for_a_sender_that_goes_on_doubling() {
+        let mut w = measured(Stack::Linux6, 1 << 30);
+        growths(&mut w);
+        w.open(at(0), SeqNumber(1));
+        w.on_read(at(49), 12 * 1460);
+        assert_eq!(growths(&mut w), 0, "before the round trip is over");
+        w.on_read(at(50), 12 * 1460);
+        assert_eq!(growths(&mut w), 6);
+        w.on_read(at(100), 36 * 1460);
+        assert_eq!(growths(&mut w), 68);
+        w.on_read(at(150), 60 * 1460);
+        assert_eq!(growths(&mut w), 0, "the same again is no growth");
+    }
+
+    /// 24 segments: 70 080 bytes allowed; 43 690 were: 9.04 growths of 2920.
+    #[test]
+    fn linux_3_10_allows_twice_a_round_trip() {
+        let mut w = measured(Stack::Linux3_10, 1 << 30);
+        growths(&mut w);
+        w.on_read(at(50), 24 * 1460);
+        assert_eq!(growths(&mut w), 10);
+    }
+
+    #[test]
+    fn the_window_does_not_grow_beyond_the_configured_one() {
+        let mut w = measured(Stack::Linux6, 70_000);
+        w.on_read(at(50), 100 * 1460);
+        growths(&mut w);
+        assert_eq!(w.offered, 70_000);
+        assert_eq!(growths(&mut ReceiveWindow::new(Stack::Linux3_10, 1448, 3000)), 0);
+    }
+
+    /// RFC 9293, 3.8.6.2: wrong would be an edge that moves back, and an offer of less than a segment.
+    #[test]
+    fn what_waits_takes_room_and_the_edge_never_moves_back() {
+        let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 20_000);
+        w.open(at(0), SeqNumber(1));
+        assert_eq!(w.offer(SeqNumber(1), 0), 20_000);
+        // 5000 arrived, and wait: the edge stays.
+        assert_eq!(w.offer(SeqNumber(5001), 5000), 15_000);
+        // 3000 of these were read: 2000 wait.
+        assert_eq!(w.offer(SeqNumber(5001), 2000), 18_000);
+        // Filled, all waiting: nothing is left; nor is there with room for less than a segment.
+        assert_eq!(w.offer(SeqNumber(23_001), 20_000), 0);
+        assert_eq!(w.offer(SeqNumber(23_001), 18_600), 0);
+        assert!(!w.is_news(SeqNumber(23_001), 18_600) && w.is_news(SeqNumber(23_001), 10_000));
+        assert_eq!(w.offer(SeqNumber(23_001), 10_000), 10_000);
+        assert!(!w.is_news(SeqNumber(23_001), 5000), "15 000 are no news to who knows of 10 000");
+    }
+
+    /// 100 ms, then 180: 800 − 100 + 180 = 880 eighths.
+    #[test]
+    fn round_trips_are_measured_once_a_timestamp_and_smoothed() {
+        let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 1 << 20);
+        w.on_echo(101, 1);
+        w.on_echo(150, 1);
+        assert_eq!(w.rtt(), Duration::from_millis(100));
+        w.on_echo(200, 20);
+        assert_eq!(w.rtt(), Duration::from_millis(110));
+    }
+
+    /// A window is rounded up to what can be said (Linux), so that rounding never takes an edge back.
+    #[test]
+    fn scaled_windows_are_rounded_up() {
+        let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 1 << 30);
+        w.open(at(0), SeqNumber(1));
+        assert_eq!((w.shift(), w.offer(SeqNumber(1), 0)), (14, 4), "64 240 / 16 384 = 3.9");
+        assert_eq!(w.left(SeqNumber(1)), 65_536);
+    }
+}

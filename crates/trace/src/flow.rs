@@ -1,0 +1,114 @@
+//! What a capture knows of a flow: its hosts, and its packets under way.
+
+use crate::frame::Endpoint;
+use goodqueue_netsim::scenario::Direction;
+use goodqueue_netsim::traffic::Kind;
+use goodqueue_netsim::{Event, FlowOutline, Packet};
+use goodqueue_tcp::Segment;
+use goodqueue_units::Ecn;
+use std::collections::VecDeque;
+
+/// Addresses and ports are those of the kernel engine's laboratory (`lab/addresses.py`), so that captures of both look
+/// alike: of an address's last 16 bits the RTT's number takes four, ECN one, and the flow's the other eleven.
+const NETWORKS: [[u8; 2]; 2] = [[10, 9], [10, 8]];
+const MOST_FLOWS: usize = 2000;
+const MOST_RTTS: usize = 16;
+/// Where there are more, the 16 bits are the flow's number.
+const MOST_HOSTS: usize = 0xfffe;
+const FIRST_PORT: u16 = 10_000;
+const SOURCE_PORT_OFFSET: u16 = 10_000;
+const PORTS: usize = 10_000;
+
+/// A flow.
+pub(crate) struct Flow {
+    pub(crate) kind: Kind,
+    /// Which way its data go.
+    pub(crate) data: Direction,
+    /// The end that sends the data, and the other one.
+    ends: [Endpoint; 2],
+    /// The number of the next IP packet of each end.
+    next_id: [u16; 2],
+    /// Its packets, by the end that sent them.
+    under_way: [UnderWay; 2],
+}
+
+/// Packets with their numbers: those that wait in the queue, and the numbers of those that are through it. The simulator's
+/// packets have no room for a number, and a packet of the same flow that says the same is as good.
+#[derive(Default)]
+struct UnderWay {
+    waiting: VecDeque<(Packet, u16)>,
+    through: VecDeque<u16>,
+}
+
+impl Flow {
+    /// The flows of a scenario. `None`: there are more than there are addresses.
+    pub(crate) fn all(outlines: &[FlowOutline]) -> Option<Vec<Self>> {
+        if outlines.len() > MOST_HOSTS {
+            return None;
+        }
+        let mut rtts: Vec<f64> = outlines.iter().map(|flow| flow.rtt_s).collect();
+        rtts.sort_by(f64::total_cmp);
+        rtts.dedup();
+        let by_rtt = rtts.len() <= MOST_RTTS && outlines.len() <= MOST_FLOWS;
+        let flow = |(place, outline): (usize, &FlowOutline)| {
+            let rtt = rtts.partition_point(|rtt| *rtt < outline.rtt_s);
+            let kind = if by_rtt { rtt << 12 | usize::from(outline.ecn) << 11 } else { 0 };
+            let [high, low] = ((kind | (place + 1)) as u16).to_be_bytes();
+            let port = FIRST_PORT + (place % PORTS) as u16;
+            let at = |side: usize, port: u16| {
+                let [a, b] = NETWORKS[side];
+                Endpoint { address: [a, b, high, low], port }
+            };
+            let [source, sink] = if outline.direction == Direction::Down { [0, 1] } else { [1, 0] };
+            Self {
+                kind: outline.kind,
+                data: outline.direction,
+                ends: [at(source, port + SOURCE_PORT_OFFSET), at(sink, port)],
+                next_id: [0; 2],
+                under_way: Default::default(),
+            }
+        };
+        Some(outlines.iter().enumerate().map(flow).collect())
+    }
+
+    /// From where to where a packet goes.
+    pub(crate) fn ends(&self, way: Direction) -> (Endpoint, Endpoint) {
+        let [source, sink] = self.ends;
+        if way == self.data { (source, sink) } else { (sink, source) }
+    }
+
+    /// The number that the sending host gave, or now gives, to `packet`; RFC 791 has a host count its packets.
+    pub(crate) fn ip_id(&mut self, event: Event, way: Direction, packet: &Packet) -> u16 {
+        let end = usize::from(way != self.data);
+        let UnderWay { waiting, through } = &mut self.under_way[end];
+        match event {
+            Event::Offered => {
+                let id = self.next_id[end];
+                self.next_id[end] = id.wrapping_add(1);
+                waiting.push_back((*packet, id));
+                id
+            }
+            Event::Started => {
+                let id =
+                    waiting.iter().position(|(sent, _)| same(sent, packet)).and_then(|at| waiting.remove(at));
+                let id = id.map_or(0, |(_, id)| id);
+                through.push_back(id);
+                id
+            }
+            // Most disciplines drop what arrives.
+            Event::Dropped(_) => {
+                let at = waiting.iter().rposition(|(sent, _)| same(sent, packet));
+                at.and_then(|at| waiting.remove(at)).map_or(0, |(_, id)| id)
+            }
+            // Nothing overtakes on the way, and nothing is lost there.
+            Event::Arrived => through.pop_front().unwrap_or_default(),
+        }
+    }
+}
+
+/// Whether the two say the same; the DS field is left out, which a queue may write.
+fn same(sent: &Packet, seen: &Packet) -> bool {
+    let words =
+        |packet: &Packet| packet.segment().map(|segment| Segment { ecn: Ecn::NotEct, dscp: 0, ..*segment });
+    words(sent) == words(seen) && sent.datagram() == seen.datagram()
+}

@@ -1,0 +1,146 @@
+//! Captures of simulated runs: what tcpdump would have written at chosen points, as pcapng.
+//!
+//! A [`Trace`] looks on at a run and writes each packet that passes one of its [`Point`]s with Ethernet, IPv4 and TCP,
+//! UDP or ICMP headers, options and checksums. Time zero of the run is [`EPOCH_S`], so that a capture depends on scenario
+//! and seed alone.
+//!
+//! IP's identification counts each host's packets: a packet has the same number wherever it is seen.
+
+mod flow;
+mod frame;
+mod point;
+
+pub use goodqueue_capture::Error;
+pub use point::Point;
+
+use crate::flow::Flow;
+use crate::frame::{Inner, Route};
+use goodqueue_capture::Writer;
+use goodqueue_netsim::scenario::Direction;
+use goodqueue_netsim::traffic::Kind;
+use goodqueue_netsim::{Event, FlowOutline, Observer, Packet};
+use goodqueue_qdisc::Packet as _;
+use goodqueue_units::Instant;
+use std::path::Path;
+
+/// More than any frame has.
+pub const WHOLE_BYTES: u32 = 1 << 16;
+
+/// When a run begins, in seconds since the beginning of 1970: with the year 2000, so that the clock's time is the run's.
+pub const EPOCH_S: u64 = 946_684_800;
+
+/// Writes what the kernel engine's laboratory captured on both sides of the bottleneck as a [`Trace`] would, at those of
+/// `points` that are at the queues; `start_ns` is the run's beginning in nanoseconds since that of 1970.
+///
+/// # Errors
+/// A capture that cannot be read or written.
+pub fn merge(path: &Path, points: &[Point], wan: &Path, cli: &Path, start_ns: i64) -> Result<(), Error> {
+    let names: Vec<&str> = points.iter().map(|point| point.name()).collect();
+    let number = |wanted: Point| points.iter().position(|point| *point == wanted).map(|place| place as u32);
+    let interfaces = [[Point::DownIn, Point::DownOut], [Point::UpIn, Point::UpOut]];
+    let mut writer = Writer::create(path, &names, WHOLE_BYTES)?;
+    let shift_ns = (EPOCH_S * 1_000_000_000) as i64 - start_ns;
+    goodqueue_capture::merge(wan, cli, &mut writer, interfaces.map(|way| way.map(number)), shift_ns)?;
+    writer.finish()
+}
+
+/// As Linux sends packets (RFC 1700 recommends it).
+const TTL: u8 = 64;
+
+/// A capture in the making.
+pub struct Trace {
+    /// None after a failure.
+    writer: Option<Writer>,
+    failure: Option<Error>,
+    /// The interface's number, by the point.
+    interfaces: [Option<u32>; Point::ALL.len()],
+    flows: Vec<Flow>,
+    snap_bytes: usize,
+    frame: Vec<u8>,
+}
+
+impl Trace {
+    /// Begins a capture at `path` of the run of `flows`, seen at `points`, an interface each; of each frame at most
+    /// `snap_bytes` are kept.
+    ///
+    /// # Errors
+    /// Where the file cannot be written, and where there are more flows than addresses.
+    pub fn create(
+        path: &Path,
+        flows: &[FlowOutline],
+        points: &[Point],
+        snap_bytes: u32,
+    ) -> Result<Self, Error> {
+        let known = Flow::all(flows).ok_or_else(|| Error {
+            file: path.to_path_buf(),
+            message: format!(
+                "found {} flows; accepted of a run that is captured: at most 65534",
+                flows.len()
+            ),
+        })?;
+        let names: Vec<&str> = points.iter().map(|point| point.name()).collect();
+        let mut interfaces = [None; Point::ALL.len()];
+        for (number, point) in points.iter().enumerate() {
+            interfaces[*point as usize] = Some(number as u32);
+        }
+        let writer = Some(Writer::create(path, &names, snap_bytes)?);
+        Ok(Self {
+            writer,
+            failure: None,
+            interfaces,
+            flows: known,
+            snap_bytes: snap_bytes as usize,
+            frame: Vec::new(),
+        })
+    }
+
+    /// What went wrong, if anything did since the last call; nothing has been written since, and nothing will be.
+    pub fn take_failure(&mut self) -> Option<Error> {
+        self.failure.take()
+    }
+
+    /// Leaves nothing of the capture, unless it is finished.
+    pub fn discard(&mut self) {
+        self.writer = None;
+    }
+
+    /// Ends the capture: only now there is a file with its name.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        self.failure.take().map_or(Ok(()), Err)?;
+        self.writer.take().map_or(Ok(()), Writer::finish)
+    }
+}
+
+impl Observer for Trace {
+    fn saw(&mut self, now: Instant, way: Direction, event: Event, packet: &Packet) {
+        let Self { writer: Some(writer), flows, interfaces, frame, .. } = self else { return };
+        let flow = &mut flows[packet.flow() as usize];
+        let id = flow.ip_id(event, way, packet);
+        let interfaces = Point::of(event, way, flow.data).map(|point| interfaces[point? as usize]);
+        if interfaces == [None; 2] {
+            return;
+        }
+        let inner = match flow.kind {
+            Kind::Ping if way == flow.data => Inner::EchoRequest,
+            Kind::Ping => Inner::EchoReply,
+            Kind::Bulk | Kind::Cbr => Inner::Udp,
+        };
+        let through = matches!(event, Event::Started | Event::Arrived);
+        let ttl = TTL - u8::from(through); // the bottleneck's router takes one
+        let (from, to) = flow.ends(way);
+        frame::build(frame, packet, &Route { from, to, id, ttl, inner });
+        let time_ns = EPOCH_S * 1_000_000_000 + now.as_nanos();
+        let kept = &frame[..frame.len().min(self.snap_bytes)];
+        let comment = if let Event::Dropped(why) = event { Some(format!("dropped: {why}")) } else { None };
+        for interface in interfaces.into_iter().flatten() {
+            if let Err(error) = writer.frame(interface, time_ns, packet.len(), kept, comment.as_deref()) {
+                self.failure = Some(error);
+                self.writer = None;
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+"""``goodqueue report``: one page of whatever results there are."""
+
+from typing import Annotated
+
+import typer
+
+
+def report(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="A store, a record in JSON, or a folder of study, compare, validate."),
+    ],
+    out: Annotated[str, typer.Option(metavar="FILE", help="The page.")] = "report.html",
+    force: Annotated[bool, typer.Option("--force", help="Write --out even if it is a file of others.")] = False,
+) -> None:
+    """Write stored results as one HTML page, with tables and figures, that needs no network.
+
+    \b
+    Examples:
+      goodqueue report store --out report.html
+      goodqueue run one-flow.toml --json > record.json; goodqueue report record.json
+      goodqueue report store study-folder validation --out everything.html
+
+    Nothing is run. Each sweep of a store is a section; runs that belong to no sweep are compared with those that differ
+    from them in the qdisc and the engine alone.
+    """
+    import shlex
+
+    from goodqueue import output, terminal
+    from goodqueue.report import stored
+
+    output.check_page(out, force)
+    command = shlex.join(["goodqueue", "report", *paths, "--out", out])
+    with terminal.progress("figures and report") as progress:
+        text = stored.page(paths, command, progress)
+    output.write_page(out, force, text)
+    terminal.say(f"Written: {out}")

@@ -1,0 +1,145 @@
+"""``goodqueue sweep``: one scenario over a grid of values."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goodqueue.cli.options import Json, whole
+from goodqueue.errors import UserError, quoted
+
+if TYPE_CHECKING:
+    from goodqueue.sweep.result import Goal
+
+SEEDS = 5
+"""Of a cell, where nothing is said."""
+
+MOST = 100
+"""Of a cell, where ``--until-ci`` asks for more."""
+
+
+def sweep(
+    scenario: Annotated[str, typer.Argument(metavar="SCENARIO.toml", help="The scenario file.")],
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=V1,V2,...", help="Values of a key; repeatable: all combinations are run."),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Runs of each cell.")
+    ] = SEEDS,
+    seed: Annotated[int, typer.Option(parser=whole("--seed", 0), metavar="N", help="The first seed.")] = 1,
+    until_ci: Annotated[
+        str | None,
+        typer.Option(metavar="P%", help="More seeds, until the 95 % CI of --metric is within P % of its mean."),
+    ] = None,
+    max_seeds: Annotated[
+        int | None,
+        typer.Option(parser=whole("--max-seeds", 2, 10_000), metavar="N", help=f"The cap of --until-ci. [{MOST}]"),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="What is shown: as delay_p95_ms, or a path in the record, as apps.0.rtt_ms.p99."
+        ),
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="sim, or kernel: Linux's own (see `kernel doctor`).")
+    ] = "sim",
+    executor: Annotated[
+        str, typer.Option(metavar="WHERE", help="local, or dask://HOST:PORT, a Dask scheduler.")
+    ] = "local",
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            "--workers",
+            parser=whole("--jobs", 1, 4096),
+            metavar="N",
+            help="Threads; the result is the same with any. [all cores]",
+        ),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="The store: keeps each run; what is in it is not run again.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run a scenario over a grid of values, several seeds each, and tell each cell's means.
+
+    \b
+    Examples:
+      goodqueue sweep link.toml --set bottleneck.qdisc="codel,pie target 20ms" --set path.rtt=10ms,100ms
+      goodqueue sweep link.toml --set traffic.0.count=1,4,16 --until-ci 2% --metric delay_p95_ms
+      goodqueue sweep link.toml --set bottleneck.rate=5mbit,50mbit --seeds 20 --out store
+      goodqueue sweep link.toml --set path.rtt=10ms,100ms --out store --executor dask://head:8786
+
+    All cells have the same seeds, so qdiscs are compared seed by seed. With --out a sweep that was killed goes on
+    where it was, and gives the same tables. A comma within quotes, brackets or braces belongs to a value. A cell that
+    is refused or fails is named, the others go on, and the exit status is 1.
+    """
+    from pathlib import Path
+
+    from goodqueue import engines, executors, store, terminal
+    from goodqueue import scenario as scenarios
+    from goodqueue.sweep import carrying, grid, pages, result, show
+
+    (on,) = engines.parse(engine, several=False)
+    metrics = result.metrics(metric or [])
+    goal = _goal(until_ci, max_seeds, seeds, metrics[0].key)
+    axes = grid.axes(sets or [])
+    base = scenarios.load(scenario)
+    cells = grid.cells(base, axes, scenario, on)
+    origin = f"--out {out}"
+    if out is not None:
+        store.check(Path(out), origin)
+    execute = executors.parse(executor, jobs)
+    kept = store.create(Path(out), origin) if out is not None else None
+    plan = carrying.Plan(scenario, base, axes, cells, on, metrics, seed, seeds, goal)
+    try:
+        found, computed = carrying.carry_out(plan, kept, execute, terminal.progress, terminal.warn)
+    except OSError as error:
+        stays = "what is stored stays, and the same command goes on from there"
+        raise UserError(origin, f"cannot be written: {error.strerror or error}; {stays}") from error
+    written = pages.write(kept, found) if kept else None
+    if kept:
+        keys = {key for cell in found.cells for key in cell.keys}
+        terminal.warn(f"{len(keys)} runs in {out}, {computed} of them new")
+    if json:
+        from json import dumps
+
+        terminal.emit(dumps(result.as_json(found), ensure_ascii=False) + "\n")
+    else:
+        terminal.say(show.describe(found))
+        terminal.say()
+        for table in (show.cells_table(found), show.difference_table(found)):
+            if table:
+                terminal.print_table(table)
+        for sentence in show.certainty(found):
+            terminal.say(sentence)
+        if written is not None:
+            terminal.say(f"Written: {written}: results.json, cells.csv, and runs.parquet with a row a run.")
+    failures = show.failures(found)
+    for line in failures:
+        terminal.warn(line)
+    if failures:
+        raise typer.Exit(1)
+
+
+def _goal(until_ci: str | None, most: int | None, seeds: int, metric: str) -> "Goal | None":
+    """Return what ``--until-ci`` asks for. Raises UserError."""
+    from goodqueue.sweep.result import Goal
+
+    if until_ci is None:
+        if most is not None:
+            raise UserError("--max-seeds", "there is no --until-ci; accepted: --seeds alone, or both")
+        return None
+    try:
+        percent = float(until_ci.strip().removesuffix("%")) if until_ci.strip().endswith("%") else 0.0
+    except ValueError:
+        percent = 0.0
+    if not 0 < percent < 1000:
+        raise UserError("--until-ci", f"found {quoted(until_ci)}; accepted: a percentage, as 2%")
+    if seeds < 2:
+        raise UserError("--seeds", "found 1, and --until-ci needs a spread; accepted: a whole number from 2")
+    cap = most if most is not None else max(MOST, seeds)
+    if seeds > cap:
+        raise UserError("--max-seeds", f"found {cap}, less than --seeds {seeds}; accepted: at least as many")
+    return Goal(percent, metric, cap)

@@ -1,0 +1,260 @@
+"""The parts of a report on stored results: each is made from data alone, and runs nothing."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from goodqueue import compare, report, tables
+from goodqueue.compare import Comparison
+from goodqueue.plot import delay, style
+from goodqueue.plot import sweep as plots
+from goodqueue.record import Record, Scenario
+from goodqueue.scenario import to_toml
+from goodqueue.sweep import show
+from goodqueue.sweep.result import Sweep
+from goodqueue.tables import Column, Table, number
+
+FIGURES = ("delay-cdf", "estimates", "delay-goodput")
+"""Of a comparison; its own report has more."""
+
+METRICS = ("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps")
+"""That a sweep's figures show where nothing was asked for."""
+
+CURVES = 8
+"""Distributions in one figure, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawn figure."""
+
+    title: str
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page."""
+
+    title: str
+    description: str = ""
+    findings: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+    sentences: Sequence[str] = ()
+    figures: Sequence[Figure] = ()
+    named: Mapping[str, str] = field(default_factory=dict)
+    """Names that the tables use, and what they stand for."""
+    scenario: str = ""
+    """As TOML."""
+
+
+def of_sweep(sweep: Sweep, percentiles_of: str, prefix: str) -> Section:
+    """Return the section of a sweep; ``percentiles_of`` names its store, ``prefix`` begins its figures' identifiers."""
+    found = []
+    if sweep.swept():
+        asked = [metric for metric in sweep.seen() if len(sweep.metrics) <= 4 or metric.key in METRICS]
+        left_out = len(plots.panels(sweep)[2]) - plots.PANELS
+        for index, metric in enumerate(asked):
+            caption = f"Mean and 95 % confidence interval over the seeds of a cell, {_counts(sweep)}."
+            if left_out > 0:
+                caption += f" {left_out} more panels are left out; the table has all cells."
+            figure = plots.along_axis(sweep, metric)
+            found.append(Figure(metric.label, caption, style.svg(figure, f"{prefix}-metric{index}")))
+    spread = [(_name(cell.cell.at), cell.delay_percentiles_ms) for cell in sweep.cells if cell.delay_percentiles_ms]
+    if 0 < len(spread) <= CURVES:
+        caption = f"Share of packets that queued for at most a given time; all seeds pooled, {_counts(sweep)}."
+        drawn = style.svg(delay.cdf([(label, runs) for label, runs in spread if runs]), f"{prefix}-cdf")
+        found.append(Figure("How long packets queue", caption, drawn))
+    lines = dict.fromkeys((cell.qdisc or "", cell.cell.at.get("bottleneck.qdisc", "qdisc")) for cell in sweep.cells)
+    build = f" (build {sweep.build})" if sweep.build else ""
+    return Section(
+        title=f"Sweep of {sweep.name}",
+        description=f"{show.describe(sweep)}; goodqueue {sweep.version}{build}; runs in {percentiles_of}.",
+        tables=[table for table in (show.cells_table(sweep), show.difference_table(sweep)) if table],
+        sentences=[*show.certainty(sweep), *(f"Failed: {line}" for line in show.failures(sweep))],
+        figures=found,
+        named={name: line for line, name in lines if line},
+        scenario=to_toml(sweep.scenario),
+    )
+
+
+def _counts(sweep: Sweep) -> str:
+    counts = sorted({len(cell.keys) for cell in sweep.cells if cell.error is None}) or [0]
+    return f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"
+
+
+def _name(at: Mapping[str, str]) -> str:
+    return ", ".join(at.values()) or "all"
+
+
+def of_records(
+    lines: Sequence[str], seeds: Sequence[int], texts: Mapping[str, Sequence[str]], build: str | None, prefix: str
+) -> Section:
+    """Return the section of records that share all but qdisc, seed and engine.
+
+    ``texts`` are each engine's records, in the order of `compare.scenarios`. A single record is shown by itself.
+    """
+    records = [text for own in texts.values() for text in own]
+    if len(records) == 1:
+        return of_record(json.loads(records[0]), build, prefix)
+    names = short(lines)
+    shared = compare.summarise({"bottleneck": {}}, [names[line] for line in lines], seeds, texts)
+    engine, difference = tables.engine_table(shared), tables.difference_table(shared)
+    return Section(
+        title=_title(shared, [names[line] for line in lines]),
+        description=f"{tables.describe(shared.scenario)}; {_by(shared.entries[0].records[0], build)}.",
+        findings=tables.findings(shared),
+        tables=[table for table in (tables.full_table(shared), engine, difference) if table],
+        sentences=tables.certainty(shared),
+        figures=[
+            Figure(title, caption, style.svg(figure, f"{prefix}-{name}"))
+            for name, title, caption, figure in report.figures(shared)
+            if name in FIGURES
+        ],
+        named={names[line]: line for line in lines},
+        scenario=to_toml(shared.scenario),
+    )
+
+
+def _title(shared: Comparison, names: Sequence[str]) -> str:
+    some = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    return f"{some} at {_where(shared.scenario)}"
+
+
+def _where(scenario: Scenario) -> str:
+    traffic = tables.describe_traffic(scenario)
+    return f"{scenario['bottleneck']['rate']}, {scenario['path']['rtt']}, {traffic}"
+
+
+def _by(record: Record, build: str | None) -> str:
+    return f"goodqueue {record['version']}" + (f" (build {build})" if build else "")
+
+
+def short(lines: Sequence[str]) -> dict[str, str]:
+    """Return a short name for each of several qdisc lines: the first word, with the words that tell it from others."""
+    names = {}
+    for line in lines:
+        name, *words = line.split()
+        rivals = [other.split()[1:] for other in lines if other != line and other.split()[0] == name]
+        own = []
+        for place, word in enumerate(words):
+            if any(place >= len(other) or other[place] != word for other in rivals):
+                own += [words[place - 1], word] if place % 2 and words[place - 1] not in own else [word]
+        names[line] = " ".join([name, *own])
+    return names if len(set(names.values())) == len(names) else {line: line for line in lines}
+
+
+def of_record(record: Record, build: str | None, prefix: str) -> Section:
+    """Return the section of a single run."""
+    scenario: Scenario = {key: value for key, value in record["scenario"].items() if key != "seed"}
+    found = []
+    full = {
+        way: [value for value in queue["delay_percentiles_ms"] or () if value is not None]
+        for way, queue in record["queues"].items()
+    }
+    spread = [(way, delays) for way, delays in full.items() if len(delays) == 101 and delays[-1] > 0]
+    if spread:
+        caption = "Share of packets that queued for at most a given time, by direction. Marks: median, p95."
+        found.append(Figure("How long packets queue", caption, style.svg(delay.cdf(spread), f"{prefix}-cdf")))
+    series = record.get("series")
+    if series and any(series["queues"]["down"]["delay_ms"]):
+        caption = f"Mean queueing delay of each {series['interval_s']} s, down; the warm-up included."
+        drawn = style.svg(delay.over_time([("down", record)]), f"{prefix}-time")
+        found.append(Figure("The queue over time", caption, drawn))
+    return Section(
+        title=f"{scenario['bottleneck']['qdisc'].split()[0]} at {_where(scenario)}, one run",
+        description=f"{tables.describe(scenario)}; seed {record['seed']}, engine {record['engine']}, "
+        f"{_by(record, build)}.",
+        tables=tables.run_tables(record),
+        figures=found,
+        scenario=to_toml(scenario),
+    )
+
+
+def of_study(data: Mapping[str, Any], folder: Path, prefix: str) -> Section:
+    """Return the section of a study's folder, from its results.json and the figures beside it."""
+    verdicts = data["summary"]
+    counts = [
+        f"{what.capitalize()}: "
+        + ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in verdicts[what].items() if count)
+        + "."
+        for what in ("values", "claims")
+        if any(verdicts[what].values())
+    ]
+    claims = [
+        [claim["statement"], claim["verdict"], claim["why"] or ""]
+        for claim in data["claims"]
+        if claim["verdict"] != "not_run"
+    ]
+    columns = [Column("claim", False), Column("verdict", False), Column("why", False)]
+    return Section(
+        title=f"Study {data['study']}",
+        description=f"{data['runs']} runs on engine {data['engine']}{', quick' if data['quick'] else ''}; "
+        f"goodqueue {data['version']}.",
+        findings=counts,
+        tables=[*_published(data["values"]), *([Table("Claims", columns, claims)] if claims else [])],
+        figures=beside(folder, prefix),
+    )
+
+
+def _published(values: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """Return a table for each published scenario of which something was measured."""
+    rows: dict[str, list[list[str]]] = {}
+    for value in values:
+        if value["measured"] is not None:
+            rows.setdefault(value["scenario"], []).append(
+                [
+                    value["algorithm"],
+                    " ".join(f"{name}={place}" for name, place in value["at"].items()),
+                    value["metric"],
+                    _printed(value["published"]),
+                    number(value["measured"], 2),
+                    "–" if value["ci"] is None else f"{value['ci'][0]:.2f} to {value['ci'][1]:.2f}",
+                    str(value["n"]),
+                    value["verdict"],
+                ]
+            )
+    headings = ("qdisc", "at", "metric", "paper", "here", "95 % CI", "n", "verdict")
+    columns = [Column(name, name in ("paper", "here", "95 % CI", "n")) for name in headings]
+    return [
+        Table(f"Published beside measured: {name.rpartition('/')[2]}", columns, found, names=3)
+        for name, found in rows.items()
+    ]
+
+
+def _printed(value: Any) -> str:
+    if isinstance(value, list):
+        low, high = ("" if end is None else f"{end:g}" for end in value)
+        return f"{low}–{high}"
+    return "–" if value is None else f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def of_validation(folder: Path, prefix: str) -> Section:
+    """Return the section of a validation's folder."""
+    from goodqueue.validation import pages
+    from goodqueue.validation import show as showing
+
+    validation, judgement = pages.load(folder / "results.json")
+    return Section(
+        title="The simulator beside Linux",
+        description=showing.describe(validation),
+        findings=showing.headline(judgement),
+        tables=[showing.cells_table(validation, judgement), showing.groups_table(judgement)],
+        figures=beside(folder, prefix),
+    )
+
+
+def beside(folder: Path, prefix: str) -> list[Figure]:
+    """Return the SVG figures in ``folder`` as they can stand in a page: their identifiers begin with ``prefix``."""
+    found = []
+    for file in sorted(folder.glob("*.svg")):
+        text = file.read_text(encoding="utf-8")
+        text = text[text.index("<svg") :]
+        for mark in ('id="', "url(#", 'xlink:href="#'):
+            text = re.sub(rf"(?<![\w-]){re.escape(mark)}", f"{mark}{prefix}-", text)
+        found.append(Figure(file.stem.replace("-", " "), f"{file.name}, as it was drawn then.", text))
+    return found

@@ -1,0 +1,157 @@
+"""Runs that last: a folder of Parquet files, one a run, named after what was run.
+
+```
+STORE/store.json                what this folder is, and the format of its files
+STORE/runs/<ab>/<key>.parquet   one run: a row (see `columns`)
+STORE/damaged/                  files that were found to be broken, set aside
+```
+
+A run's key is a hash of its scenario, seed, engine and of what computed it (`identity`). Nothing is overwritten, and
+several processes may write at once. docs/decisions/011-a-file-a-run.md says why.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goodqueue.errors import UserError, quoted
+from goodqueue.store import files
+from goodqueue.store.identity import Run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMAT = 1
+"""The format of the files; a reader refuses a higher one than it knows."""
+
+MANIFEST = "store.json"
+RUNS = "runs"
+DAMAGED = "damaged"
+
+
+class DamagedError(Exception):
+    """A file of the store is not whole. Its text names the file and what is wrong, in a line."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        """Say which file it is."""
+        super().__init__(f"{path}: damaged ({why})")
+        self.path = path
+
+
+class Store:
+    """Runs in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take ``folder`` as it is. `create` and `find` are the ways in."""
+        self.folder = folder
+
+    def get(self, run: Run) -> str | None:
+        """Return the record of ``run``, or None. Raises DamagedError."""
+        path = self.path(run.key)
+        return str(self._read(path, ["record"])["record"][0]) if path.exists() else None
+
+    def put(self, run: Run, text: str) -> None:
+        """Keep a record, whole or not at all; one that is there already stays. Raises OSError."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        from goodqueue.store import columns
+
+        buffer = pa.BufferOutputStream()
+        # For a table of one row, dictionaries and statistics would be the larger part of the file.
+        plain = {"use_dictionary": False, "write_statistics": False}
+        parquet.write_table(columns.table(run, text), buffer, compression="zstd", write_page_checksum=True, **plain)
+        files.add(self.path(run.key), buffer.getvalue().to_pybytes())
+
+    def set_aside(self, damaged: DamagedError) -> None:
+        """Move the broken file into the folder ``damaged``, beside what is there. Raises OSError."""
+        place = self.folder / DAMAGED
+        place.mkdir(exist_ok=True)
+        number = sum(1 for _ in place.glob(f"{damaged.path.stem}*"))
+        damaged.path.rename(place / f"{damaged.path.stem}.{number + 1}")
+
+    def path(self, key: str) -> Path:
+        """Return where the run ``key`` is or would be."""
+        return self.folder / RUNS / key[:2] / f"{key}.parquet"
+
+    def all_keys(self) -> list[str]:
+        """Return the keys of all runs, in order."""
+        return sorted(path.stem for path in (self.folder / RUNS).glob("*/*.parquet"))
+
+    def rows(self, keys: Sequence[str], names: Sequence[str]) -> Iterator[dict[str, object]]:
+        """Yield the columns ``names`` of the runs ``keys``. Raises DamagedError."""
+        for key in keys:
+            yield from self._read(self.path(key), names).to_pylist()
+
+    def _read(self, path: Path, names: Sequence[str]) -> "pa.Table":
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        wanted = dict.fromkeys(("key", *names))
+        try:
+            with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+                missing = [name for name in wanted if name not in file.schema_arrow.names]
+                found = file.read([name for name in wanted if name not in missing])
+        except PermissionError as error:
+            raise UserError(str(path), f"cannot be read: {error.strerror}") from None
+        except (pa.ArrowException, OSError) as error:
+            raise DamagedError(path, str(error).splitlines()[0].rstrip(".")) from None
+        if found.num_rows != 1 or str(found["key"][0]) != path.stem:
+            raise DamagedError(path, "it holds another run than its name says")
+        for name in missing:  # a metric that was not known when this was written
+            found = found.append_column(name, pa.nulls(1))
+        return found
+
+
+def create(folder: Path, origin: str) -> Store:
+    """Return the store in ``folder``, which is made where there is none.
+
+    ``origin`` names the option in refusals. Raises UserError where the folder holds anything else, or cannot be
+    written.
+    """
+    check(folder, origin)
+    try:
+        if not (folder / MANIFEST).exists():
+            from goodqueue._goodqueue import VERSION
+
+            about = {"made_by": "goodqueue", "what": "a store of runs", "format": FORMAT, "version": VERSION}
+            files.add(folder / MANIFEST, (json.dumps(about, indent=1) + "\n").encode())
+        (folder / RUNS).mkdir(exist_ok=True)
+        files.remove_partial(folder / RUNS)
+    except OSError as error:
+        raise UserError(origin, f"cannot be written: {error.strerror or error}") from None
+    return Store(folder)
+
+
+def check(folder: Path, origin: str) -> None:
+    """Refuse a folder that cannot be a store of ours, before anything is written. Raises UserError."""
+    if (folder / MANIFEST).exists():
+        find(folder, origin)
+        return
+    if folder.is_dir() and all(files.is_partial(entry, MANIFEST) for entry in folder.iterdir()):
+        return  # empty, or another process is just making it
+    from goodqueue import output
+
+    output.check(folder)
+
+
+def find(folder: Path, origin: str = "") -> Store:
+    """Return the store that is in ``folder``. Raises UserError where there is none, or a newer one than we know."""
+    name = origin or str(folder)
+    try:
+        about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        number = about["format"]
+    except (FileNotFoundError, NotADirectoryError):
+        raise UserError(name, f"holds no {MANIFEST}; accepted: a folder that `goodqueue sweep --out` made") from None
+    except OSError as error:
+        raise UserError(str(folder / MANIFEST), f"cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        raise UserError(str(folder / MANIFEST), "does not say which format the store has; accepted: ours") from None
+    if not isinstance(number, int) or not 1 <= number <= FORMAT:
+        from goodqueue._goodqueue import VERSION
+
+        found = f"found a store of format {quoted(number)}, written by goodqueue {about.get('version', 'unknown')}"
+        accepted = f"format {FORMAT} at most (this is goodqueue {VERSION}; a newer one reads it)"
+        raise UserError(name, f"{found}; accepted: {accepted}")
+    return Store(folder)

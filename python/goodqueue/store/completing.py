@@ -1,0 +1,82 @@
+"""Doing the runs that are not stored yet. Each is stored as soon as it ends, so nothing runs twice."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+from goodqueue import executors, run
+from goodqueue.store import DamagedError, Store
+from goodqueue.store.identity import Run
+
+Seen = Callable[[Run, str], None]
+"""Called with each run and its record, whether it was stored or is new."""
+
+Missing = Callable[[int], AbstractContextManager[run.Progress]]
+"""Called with the number of runs that are missing; gives what shows how many of these are done."""
+
+
+def complete(
+    store: Store | None,
+    wanted: Sequence[Run],
+    execute: executors.Executor,
+    seen: Seen,
+    missing: Missing,
+    failed: Callable[[Run, BaseException], None] | None = None,
+    warn: Callable[[str], None] = lambda _: None,
+) -> int:
+    """Show each of the runs ``wanted`` to ``seen``, once; do those that ``store`` lacks, and return their number.
+
+    A stored file that turns out to be broken is set aside, ``warn`` is told, and its run is done again. With ``failed``
+    a run that fails is told there and the others go on. Raises OSError where a record cannot be written, UserError
+    where an engine fails.
+    """
+    todo: dict[str, list[Run]] = {}
+    for one in {one.key: one for one in wanted}.values():
+        text = _stored(store, one, warn) if store else None
+        if text is not None:
+            seen(one, text)
+        else:
+            todo.setdefault(one.engine, []).append(one)
+    count = sum(map(len, todo.values()))
+    if count:
+        with missing(count) as progress:
+            done = 0
+            for engine, runs in todo.items():
+                _execute(engine, runs, store, execute, seen, _part(progress, done / count, len(runs) / count), failed)
+                done += len(runs)
+    return count
+
+
+def _execute(
+    engine: str,
+    runs: Sequence[Run],
+    store: Store | None,
+    execute: executors.Executor,
+    seen: Seen,
+    progress: run.Progress,
+    failed: Callable[[Run, BaseException], None] | None,
+) -> None:
+    def finished(index: int, text: str) -> None:
+        if store:
+            store.put(runs[index], text)
+        seen(runs[index], text)
+
+    def note(index: int, error: BaseException) -> None:
+        assert failed is not None
+        failed(runs[index], error)
+
+    execute(engine, [one.scenario for one in runs], progress, finished, note if failed else None)
+
+
+def _part(progress: run.Progress, begin: float, share: float) -> run.Progress:
+    """Return the progress of a part of the work."""
+    return lambda done: progress(begin + share * done)
+
+
+def _stored(store: Store, one: Run, warn: Callable[[str], None]) -> str | None:
+    """Return the stored record of ``one``, or None where there is none that is whole."""
+    try:
+        return store.get(one)
+    except DamagedError as damaged:
+        store.set_aside(damaged)
+        warn(f"{damaged}; it is set aside and its run is done again")
+        return None

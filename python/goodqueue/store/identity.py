@@ -1,0 +1,101 @@
+"""What a run is: its scenario, seed and engine, and what computes it. A hash of these is its key.
+
+The same key means the same record, so a run that is stored need never be done again.
+"""
+
+import functools
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from goodqueue import discipline
+from goodqueue.errors import UserError
+from goodqueue.record import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """What computes a record."""
+
+    version: str
+    """goodqueue's."""
+    build: str | None
+    """A hash of the simulator's compiled code; None for the kernel engine."""
+    code: str | None
+    """A hash of the files of disciplines written in Python; None without any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run, done or not."""
+
+    engine: str
+    scenario: Scenario
+    """Resolved, with its seed."""
+    made_by: Maker
+    key: str
+    """32 hexadecimal digits."""
+    scenario_hash: str
+    """Of the scenario without its seed, 16 digits: runs that have it in common are repeats."""
+
+    @property
+    def seed(self) -> int:
+        """The scenario's seed."""
+        seed: int = self.scenario["seed"]
+        return seed
+
+
+def of(engine: str, scenario: Scenario) -> Run:
+    """Return the run of a resolved ``scenario`` with its seed on ``engine``.
+
+    For the simulator the key holds this very build, so that a change of its code runs it again, which is cheap. For
+    the kernel it is our version: its runs are dear, and what they measure is Linux's. Raises UserError where the file
+    of a discipline cannot be read.
+    """
+    made_by = maker(engine, scenario)
+    unseeded = {key: value for key, value in scenario.items() if key != "seed"}
+    content = {
+        "scenario": unseeded,
+        "seed": scenario["seed"],
+        "engine": engine,
+        "made_by": [made_by.version, made_by.build, made_by.code],
+    }
+    return Run(engine, scenario, made_by, digest(content)[:32], digest(unseeded)[:16])
+
+
+def maker(engine: str, scenario: Scenario) -> Maker:
+    """Return what would compute ``scenario`` on ``engine`` here. Raises UserError as `of` does."""
+    from goodqueue._goodqueue import VERSION
+
+    return Maker(VERSION, build() if engine == "sim" else None, _code(scenario))
+
+
+def digest(content: Any) -> str:
+    """Return the SHA-256 of ``content`` as JSON, in hexadecimal digits."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+@functools.cache
+def build() -> str:
+    """Return a hash of the simulator's compiled code: 12 hexadecimal digits."""
+    from goodqueue import _goodqueue
+
+    return hashlib.sha256(Path(str(_goodqueue.__file__)).read_bytes()).hexdigest()[:12]
+
+
+def _code(scenario: Scenario) -> str | None:
+    """Return a hash of the Python files that the lines of a resolved ``scenario`` name, or None without any."""
+    tables = (scenario["bottleneck"], scenario["bottleneck"]["up"], *scenario.get("change", ()))
+    lines = [table.get("qdisc") for table in tables]
+    files = sorted({discipline.split(line.split()[0])[0] for line in lines if discipline.is_python(line)})
+    if not files:
+        return None
+    found = hashlib.sha256()
+    for file in files:
+        try:
+            found.update(hashlib.sha256(Path(file).read_bytes()).digest())
+        except OSError as error:
+            raise UserError(file, f"cannot be read: {error.strerror}; accepted: {discipline.ACCEPTED}") from None
+    return found.hexdigest()[:12]

@@ -1,0 +1,173 @@
+"""Carrying out a sweep: the runs that are missing, more seeds until the goal is reached, and what each cell measured.
+
+Which runs a cell gets follows from its own values alone, so a sweep that was killed and started again ends the same.
+"""
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+from goodqueue import executors, run, stats
+from goodqueue.compare import Metric
+from goodqueue.errors import one_line
+from goodqueue.record import Record, Scenario
+from goodqueue.store import Store, completing, identity
+from goodqueue.store.identity import Run
+from goodqueue.sweep.grid import Axis, Cell
+from goodqueue.sweep.result import Goal, Sweep, Values
+
+Show = Callable[[str], AbstractContextManager[run.Progress]]
+"""Gives what shows the progress of the work that its argument describes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be run."""
+
+    name: str
+    """The scenario's file."""
+    base: Scenario
+    """As the file has it."""
+    axes: Sequence[Axis]
+    cells: Sequence[Cell]
+    engine: str
+    metrics: Sequence[Metric]
+    first_seed: int
+    seeds: int
+    """Of each cell; with a goal, to begin with."""
+    goal: Goal | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What is kept of a record."""
+
+    qdisc: str
+    values: Mapping[str, float | None]
+    delay_percentiles_ms: Sequence[float | None] | None
+
+
+@dataclass(slots=True)
+class _State:
+    """What is known so far."""
+
+    counts: list[int]
+    """Seeds of each cell."""
+    measured: dict[str, _Measured] = field(default_factory=dict)
+    """By key of the run."""
+    errors: dict[str, str] = field(default_factory=dict)
+    """By key of the run that failed."""
+    computed: int = 0
+
+
+def carry_out(
+    plan: Plan, store: Store | None, execute: executors.Executor, show: Show, warn: Callable[[str], None]
+) -> tuple[Sweep, int]:
+    """Do what ``store`` lacks of ``plan``; return what all of it measured, and how many runs are new.
+
+    A run that fails leaves its cell with an error, and the others go on. Raises OSError where a record cannot be
+    written, UserError where the executor is lost.
+    """
+    from goodqueue._goodqueue import VERSION
+
+    state = _State([plan.seeds if cell.scenario else 0 for cell in plan.cells])
+    runs: list[list[Run]] = [[] for _ in plan.cells]
+    growing = list(range(len(plan.cells)))
+    while growing:
+        for position in growing:
+            runs[position] = _runs(plan, position, state.counts[position])
+        wanted = [one for position in growing for one in runs[position] if one.key not in state.measured]
+        _do(plan, wanted, state, store, execute, show, warn)
+        growing = [position for position in growing if _grow(plan, runs[position], position, state)]
+    build = identity.build() if plan.engine == "sim" else None
+    sweep = Sweep(
+        name=plan.name,
+        scenario=plan.base,
+        engine=plan.engine,
+        version=VERSION,
+        build=build,
+        axes=plan.axes,
+        metrics=plan.metrics,
+        first_seed=plan.first_seed,
+        seeds=plan.seeds,
+        goal=plan.goal,
+        cells=[_values(plan, cell, own, state) for cell, own in zip(plan.cells, runs, strict=True)],
+    )
+    return sweep, state.computed - len(state.errors)
+
+
+def _runs(plan: Plan, position: int, count: int) -> list[Run]:
+    """Return the first ``count`` runs of a cell; every cell has the same seeds, so that they share the draws."""
+    scenario = plan.cells[position].scenario
+    seeds = range(plan.first_seed, plan.first_seed + count)
+    return [identity.of(plan.engine, {**scenario, "seed": seed}) for seed in seeds] if scenario else []
+
+
+def _do(
+    plan: Plan,
+    wanted: Sequence[Run],
+    state: _State,
+    store: Store | None,
+    execute: executors.Executor,
+    show: Show,
+    warn: Callable[[str], None],
+) -> None:
+    def seen(one: Run, text: str) -> None:
+        record: Record = json.loads(text)
+        queue = record["queues"]["down"]
+        values = {metric.key: metric.pick(record) for metric in plan.metrics}
+        state.measured[one.key] = _Measured(queue["qdisc"], values, queue["delay_percentiles_ms"])
+
+    def failed(one: Run, error: BaseException) -> None:
+        text = str(error) if isinstance(error, ValueError) or type(error).__name__ == "UserError" else repr(error)
+        state.errors[one.key] = one_line(f"seed {one.seed}: {text}")
+
+    def missing(count: int) -> AbstractContextManager[run.Progress]:
+        return show(f"{count} of {len(wanted)} runs")
+
+    state.computed += completing.complete(store, wanted, execute, seen, missing, failed, warn)
+
+
+def _grow(plan: Plan, runs: Sequence[Run], position: int, state: _State) -> bool:
+    """Give a cell more seeds where it has not reached the goal and may have more; return whether it did."""
+    goal, count = plan.goal, len(runs)
+    if goal is None or not runs or any(one.key in state.errors for one in runs) or count >= goal.most:
+        return False
+    found = _estimate(goal, runs, state)
+    if found is None or found.half_width is None or reached(goal, found):
+        return False
+    aim = abs(found.mean) * goal.percent / 100
+    # The half-width shrinks about as 1 / sqrt(n). An early guess may be far off: at most twice as many at a time.
+    needed = math.ceil(min(2.0 * count, count * (found.half_width / aim) ** 2)) if aim else 2 * count
+    state.counts[position] = min(goal.most, max(count + 1, needed))
+    return True
+
+
+def _estimate(goal: Goal, runs: Sequence[Run], state: _State) -> stats.Estimate | None:
+    values = [state.measured[one.key].values[goal.metric] for one in runs]
+    return stats.estimate([value for value in values if value is not None])
+
+
+def reached(goal: Goal, found: stats.Estimate | None) -> bool:
+    """Whether an estimate is known as well as ``goal`` wants it."""
+    if found is None or found.half_width is None:
+        return False
+    return found.half_width <= abs(found.mean) * goal.percent / 100
+
+
+def _values(plan: Plan, cell: Cell, runs: Sequence[Run], state: _State) -> Values:
+    error = cell.error or next((state.errors[one.key] for one in runs if one.key in state.errors), None)
+    if error is not None:
+        return Values(cell, None, (), {}, None, error, False if plan.goal else None)
+    own = [state.measured[one.key] for one in runs]
+    return Values(
+        cell=cell,
+        qdisc=own[0].qdisc,
+        keys=tuple(one.key for one in runs),
+        values={metric.key: [found.values[metric.key] for found in own] for metric in plan.metrics},
+        delay_percentiles_ms=stats.pool_percentiles([found.delay_percentiles_ms for found in own]),
+        error=None,
+        reached=reached(plan.goal, _estimate(plan.goal, runs, state)) if plan.goal else None,
+    )

@@ -1,0 +1,99 @@
+"""The files of a sweep, beside the runs in their store: ``STORE/sweeps/<name>-<hash>/``.
+
+The hash is of what was asked for, so the same sweep is written to the same place, and another one beside it.
+"""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from goodqueue import output
+from goodqueue.errors import UserError
+from goodqueue.output import RESULTS
+from goodqueue.store import Store, identity
+from goodqueue.sweep.grid import value_of
+from goodqueue.sweep.result import Sweep, as_json
+
+FOLDER = "sweeps"
+
+
+def write(store: Store, sweep: Sweep) -> Path:
+    """Write results.json, cells.csv and runs.parquet, whole or not at all, and return their folder.
+
+    The same sweep gives the same bytes. Raises UserError where the system refuses.
+    """
+    data = as_json(sweep)
+    asked = {key: value for key, value in data.items() if key != "cells"}
+    name = f"{Path(sweep.name).stem}-{identity.digest(asked)[:8]}"
+    folder = store.folder / FOLDER / name
+
+    listed = {"files": ["cells.csv", RESULTS, "runs.parquet"]}
+    text = json.dumps(data | listed, ensure_ascii=False, indent=1) + "\n"
+
+    def fill(draft: Path) -> None:
+        _runs(sweep, draft / "runs.parquet")
+        (draft / "cells.csv").write_text(as_csv(data), encoding="utf-8", newline="")
+        (draft / RESULTS).write_text(text, encoding="utf-8")
+
+    if not _is(folder, text):
+        try:
+            output.write(folder, False, fill)
+        except UserError:
+            if not _is(folder, text):  # then no other process that did the same sweep was first
+                raise
+    return folder
+
+
+def _is(folder: Path, text: str) -> bool:
+    """Whether ``folder`` holds these results already."""
+    try:
+        return (folder / RESULTS).read_text(encoding="utf-8") == text
+    except OSError:
+        return False
+
+
+def as_csv(data: dict[str, Any]) -> str:
+    """Return the cells of `as_json`'s object, a line each: mean, ends of the interval and n of each metric."""
+    axes = [axis["key"] for axis in data["axes"] if len(axis["values"]) > 1]
+    parts = ("mean", "ci_low", "ci_high", "n")
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([*axes, "qdisc_line", "error", *(f"{key}_{part}" for key in data["metrics"] for part in parts)])
+    for cell in data["cells"]:
+        row = [*(cell["at"][axis] for axis in axes), cell["qdisc"] or "", cell["error"] or ""]
+        for key in data["metrics"]:
+            found = cell["metrics"].get(key) or {"mean": None, "ci": None, "n": 0}
+            row += ["" if value is None else value for value in (found["mean"], *(found["ci"] or (None, None)))]
+            row.append(found["n"])
+        writer.writerow(row)
+    return buffer.getvalue()
+
+
+def _runs(sweep: Sweep, path: Path) -> None:
+    """Write a table with a row a run: where it is in the grid, its seed, key, and metrics."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rows: list[dict[str, Any]] = [
+        {
+            **cell.cell.at,
+            "engine": sweep.engine,
+            "seed": sweep.first_seed + number,
+            "key": key,
+            "qdisc_line": cell.qdisc,
+            **{metric: values[number] for metric, values in cell.values.items()},
+        }
+        for cell in sweep.cells
+        for number, key in enumerate(cell.keys)
+    ]
+    kinds: dict[str, pa.DataType] = {}
+    for axis in sweep.swept():
+        numbers = all(not isinstance(value_of(value), str) for value in axis.values)
+        kinds[axis.key] = pa.float64() if numbers else pa.string()
+        for row in rows if numbers else ():
+            row[axis.key] = float(row[axis.key])
+    kinds |= {"engine": pa.string(), "seed": pa.int64(), "key": pa.string(), "qdisc_line": pa.string()}
+    kinds |= {metric.key: pa.float64() for metric in sweep.metrics}
+    parquet.write_table(pa.Table.from_pylist(rows, pa.schema(list(kinds.items()))), path, compression="zstd")

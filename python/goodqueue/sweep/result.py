@@ -1,0 +1,195 @@
+"""What a sweep gave: plain values, which ``results.json`` stores and which every table and figure is made from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from goodqueue import compare, stats
+from goodqueue.compare import METRICS, Metric
+from goodqueue.errors import UserError, quoted
+from goodqueue.record import Record, Scenario, check_path, walk
+from goodqueue.stats import Estimate
+from goodqueue.sweep.grid import QDISC, Axis, Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """How well a metric is to be known: ``--until-ci``."""
+
+    percent: float
+    """Half of the 95 % confidence interval, in percent of the mean."""
+    metric: str
+    most: int
+    """Seeds a cell, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What the runs of one cell measured."""
+
+    cell: Cell
+    qdisc: str | None
+    """The line with every parameter."""
+    keys: tuple[str, ...]
+    """Of the runs in the store, one a seed."""
+    values: Mapping[str, Sequence[float | None]]
+    """Metric to its value for each seed."""
+    delay_percentiles_ms: Sequence[float] | None
+    """Queueing delay of all seeds pooled: 101 numbers."""
+    error: str | None
+    """What a run of it failed with; then there are no values."""
+    reached: bool | None
+    """Whether the goal was reached, where there is one."""
+
+    def estimate(self, metric: str) -> Estimate | None:
+        """Return the mean over the seeds with its interval, or None where no seed shows it."""
+        return stats.estimate([value for value in self.values.get(metric, ()) if value is not None])
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A sweep that was carried out."""
+
+    name: str
+    """The scenario's file."""
+    scenario: Scenario
+    """As the file has it."""
+    engine: str
+    version: str
+    build: str | None
+    axes: Sequence[Axis]
+    metrics: Sequence[Metric]
+    first_seed: int
+    seeds: int
+    """Of each cell, as asked for; with a goal a cell may have more."""
+    goal: Goal | None
+    cells: Sequence[Values]
+
+    def seen(self) -> list[Metric]:
+        """Return the metrics that at least one cell has, and marks only where there are any."""
+        shown = []
+        for metric in self.metrics:
+            found = [value for cell in self.cells for value in cell.values.get(metric.key, ()) if value is not None]
+            if found and (metric.key != "mark_percent" or any(found)):
+                shown.append(metric)
+        return shown
+
+    def swept(self) -> list[Axis]:
+        """Return the axes that have several values."""
+        return [axis for axis in self.axes if len(axis.values) > 1]
+
+    def reference(self, cell: Values) -> Values | None:
+        """Return the cell that differs from ``cell`` in having the first qdisc, or None where ``cell`` has it."""
+        first = next((axis.values[0] for axis in self.swept() if axis.key == QDISC), None)
+        if first is None or cell.cell.at[QDISC] == first:
+            return None
+        wanted = {**cell.cell.at, QDISC: first}
+        return next(other for other in self.cells if other.cell.at == wanted)
+
+    def difference(self, cell: Values, metric: str) -> Estimate | None:
+        """Return the difference of ``cell`` from its reference, paired by the seeds that both have."""
+        other = self.reference(cell)
+        if other is None:
+            return None
+        ours, theirs = cell.values.get(metric, ()), other.values.get(metric, ())
+        both = min(len(ours), len(theirs))
+        return stats.paired(ours[:both], theirs[:both])
+
+
+def metrics(asked: Sequence[str]) -> list[Metric]:
+    """Return the metrics ``asked`` for, all that comparisons have where none is. Raises UserError.
+
+    A metric is one of a comparison's (``delay_p95_ms``) or a dotted path into the record (``apps.0.rtt_ms.p99``).
+    """
+    known = {metric.key: metric for metric in METRICS}
+    found = []
+    for key in asked:
+        if key not in known and "." not in key:
+            accepted = f"{', '.join(known)}, or a path in the record as flows.0.goodput_mbps"
+            raise UserError("--metric", f"found {quoted(key)}; accepted: {accepted}")
+        if key not in known and (why := check_path(key)):
+            raise UserError(f"--metric {key}", why)
+        found.append(known.get(key) or _of_path(key))
+    if twice := [key for key in asked if asked.count(key) > 1]:
+        raise UserError("--metric", f"found {quoted(twice[0])} twice; accepted: each once")
+    return found or list(METRICS)
+
+
+def _of_path(path: str) -> Metric:
+    def pick(record: Record) -> float | None:
+        return walk(record, path)
+
+    units = {"ms": "ms", "mbps": "Mbit/s", "percent": "%", "s": "s"}
+    ends = [word for part in reversed(path.split(".")) if (word := part.rpartition("_")[2]) in units]
+    return Metric(path, path, units[ends[0]] if ends else "", "", pick)
+
+
+def as_json(sweep: Sweep) -> dict[str, Any]:
+    """Return ``sweep`` as the object that ``sweep --json`` prints and ``results.json`` holds."""
+    goal = sweep.goal
+    return {
+        "schema": 1,
+        "made_by": "goodqueue sweep",
+        "version": sweep.version,
+        "build": sweep.build,
+        "engine": sweep.engine,
+        "name": sweep.name,
+        "scenario": sweep.scenario,
+        "axes": [{"key": axis.key, "values": list(axis.values)} for axis in sweep.axes],
+        "metrics": [metric.key for metric in sweep.metrics],
+        "first_seed": sweep.first_seed,
+        "seeds": sweep.seeds,
+        "until_ci": goal and {"percent": goal.percent, "metric": goal.metric, "max_seeds": goal.most},
+        "confidence": stats.CONFIDENCE,
+        "cells": [_cell_json(sweep, cell) for cell in sweep.cells],
+    }
+
+
+def _cell_json(sweep: Sweep, cell: Values) -> dict[str, Any]:
+    paired = sweep.reference(cell) is not None and cell.error is None
+    differences = {
+        metric.key: compare.estimate_json(sweep.difference(cell, metric.key)) for metric in sweep.metrics if paired
+    }
+    return {
+        "at": dict(cell.cell.at),
+        "qdisc": cell.qdisc,
+        "n": len(cell.keys),
+        "error": cell.error,
+        "reached": cell.reached,
+        "metrics": {
+            key: compare.estimate_json(cell.estimate(key)) | {"values": list(values)}
+            for key, values in cell.values.items()
+        },
+        "difference_from_first_qdisc": differences or None,
+        "delay_percentiles_ms": cell.delay_percentiles_ms,
+        "runs": list(cell.keys),
+    }
+
+
+def from_json(data: Mapping[str, Any]) -> Sweep:
+    """Return the sweep that `as_json` wrote. Raises KeyError, TypeError or UserError where it did not."""
+    goal = data["until_ci"]
+    return Sweep(
+        name=data["name"],
+        scenario=data["scenario"],
+        engine=data["engine"],
+        version=data["version"],
+        build=data["build"],
+        axes=[Axis(axis["key"], tuple(axis["values"])) for axis in data["axes"]],
+        metrics=metrics(data["metrics"]),
+        first_seed=data["first_seed"],
+        seeds=data["seeds"],
+        goal=goal and Goal(goal["percent"], goal["metric"], goal["max_seeds"]),
+        cells=[
+            Values(
+                cell=Cell(cell["at"], None, cell["error"]),
+                qdisc=cell["qdisc"],
+                keys=tuple(cell["runs"]),
+                values={key: found["values"] for key, found in cell["metrics"].items()},
+                delay_percentiles_ms=cell["delay_percentiles_ms"],
+                error=cell["error"],
+                reached=cell["reached"],
+            )
+            for cell in data["cells"]
+        ],
+    )

@@ -1,0 +1,189 @@
+"""The report on stored results: one page that loads nothing, fits a phone, and says what the files say."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from conftest import SCENARIO, Result
+from goodqueue import run
+from goodqueue.record import Scenario
+from goodqueue.report import sections
+
+Command = Callable[..., Result]
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+class Page(HTMLParser):
+    """What a page would fetch, its tags, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.opened: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.opened.append((tag, dict(attrs)))
+        for name, value in attrs:
+            if (
+                name in ("src", "href", "xlink:href", "data", "action", "srcset")
+                and value
+                and not value.startswith("#")
+            ):
+                self.fetched.append(f"{tag} {name}={value}")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture
+def everything(here: Path, goodqueue: Command, kernel: list[Scenario]) -> Path:
+    """A folder with one of each: a store with a sweep, a record, a comparison, a study, a validation."""
+    many = "bottleneck.qdisc=codel,pie target 20ms,fq_codel"
+    sweep = ["sweep", "ok.toml", "--set", many, "--set", "path.rtt=10ms,40ms", "--set", "traffic.0.count=1,2"]
+    assert goodqueue(*sweep, "--seeds", "2", "--out", "store").status == 0
+    (here / "record.json").write_text(goodqueue("run", "ok.toml", "--json", "--seed", "5").out, encoding="utf-8")
+    quick = ["--duration", "4s", "--warmup", "1s", "--seeds", "2"]
+    assert goodqueue("compare", "pfifo", "codel", *quick, "--out", "compared").status == 0
+    assert goodqueue("study", "schwardmann2014", "--quick", "--only", "table1b", "--out", "study").status == 0
+    assert goodqueue("validate", "--quick", "--only", "codel", "--seeds", "2", "--out", "validation").status == 0
+    return here
+
+
+def test_a_report_of_everything_is_one_page_that_fits(everything: Path, goodqueue: Command) -> None:
+    inputs = ["store", "record.json", "compared", "study", "validation", "validation/store"]
+    said = goodqueue("report", *inputs, "--out", "all.html")
+    assert (said.status, said.out, said.err) == (0, "Written: all.html\n", "")
+    text = (everything / "all.html").read_text(encoding="utf-8")
+    page = Page(text)
+
+    assert page.fetched == [], "the page must load nothing, neither from the network nor from beside it"
+    tags = [tag for tag, _ in page.opened]
+    assert not {"script", "link", "iframe", "img", "object", "embed"} & set(tags)
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#)", text)
+    names = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert set(re.findall(r"https?://[^\"'\s<)]+", text)) <= names, (
+        "only names of XML's vocabularies may look like URLs"
+    )
+    assert ("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}) in page.opened
+    assert "prefers-color-scheme: dark" in text
+    identifiers = re.findall(r'\bid="([^"]+)"', text)
+    assert len(identifiers) == len(set(identifiers)), "two figures would share clip paths and markers"
+    assert set(re.findall(r'(?:url\(#|href="#)([^")]+)', text)) <= set(identifiers)
+    assert tags.count("svg") >= 12
+    assert tags.count("table") == text.count('<div class="scroll"><table>'), "a wide table scrolls within itself"
+
+    for needed in (
+        "Sweep of ok.toml",
+        "Difference from codel, paired by seed",
+        "one run",
+        "pfifo, codel at 10mbit",
+        "Study schwardmann2014",
+        "Published beside measured",
+        "The simulator beside Linux",
+        "Difference from engine sim",
+    ):
+        assert needed in page.text, "each thing that was given must be in the page"
+    means = json.loads(next((everything / "store" / "sweeps").glob("*/results.json")).read_text(encoding="utf-8"))
+    mean = means["cells"][0]["metrics"]["goodput_mbps"]["mean"]
+    assert f"{mean:.2f} ± " in page.text, "the table must say what results.json says"
+
+    assert goodqueue("report", *inputs, "--out", "all.html").status == 0, "a page of ours may be replaced"
+    assert (everything / "all.html").read_text(encoding="utf-8") == text, "the same results give the same bytes"
+    if CHROMIUM is None:
+        pytest.skip("no chromium: how wide the page is was not looked at")
+    for width in (390, 1280):
+        inner, needed_width = laid_out(everything / "all.html", width)
+        assert inner == width
+        assert needed_width <= width, f"at {width} pixels the page itself must not scroll sideways"
+
+
+def laid_out(page: Path, width: int) -> tuple[int, int]:
+    """Return how wide the window and the page are in a browser.
+
+    The page stands in a frame, since a window has a least width.
+    """
+    assert CHROMIUM is not None
+    probe = (
+        "<script>onload = () => parent.postMessage([innerWidth, document.documentElement.scrollWidth], '*')</script>"
+    )
+    inner, outer = page.with_name("inner.html"), page.with_name("outer.html")
+    inner.write_text(page.read_text(encoding="utf-8").replace("</body>", f"{probe}</body>"), encoding="utf-8")
+    frame = f'<iframe src="inner.html" style="border: 0; width: {width}px; height: 844px"></iframe>'
+    listen = "<script>onmessage = said => { document.title = said.data.join(' ') }</script>"
+    outer.write_text(f"<!doctype html><title></title>{listen}<body>{frame}</body>", encoding="utf-8")
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,900", "--dump-dom"]
+    command += ["--virtual-time-budget=10000", f"--user-data-dir={page.parent / 'profile'}", outer.as_uri()]
+    dom = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    found = re.search(r"<title>(\d+) (\d+)</title>", dom)
+    assert found, dom[:500]
+    return int(found[1]), int(found[2])
+
+
+def test_a_page_that_is_too_wide_is_noticed(tmp_path: Path) -> None:
+    if CHROMIUM is None:
+        pytest.skip("no chromium")
+    page = tmp_path / "wide.html"
+    page.write_text('<body><div style="width: 900px">wide</div></body>', encoding="utf-8")
+    assert laid_out(page, 390)[1] >= 900
+
+
+def records(*changes: tuple[str, int]) -> str:
+    """Records of the small scenario, each with a qdisc and a seed of its own, a line each."""
+    bottleneck = SCENARIO["bottleneck"]
+    lines = [
+        run.one_text({**SCENARIO, "seed": seed, "bottleneck": {**bottleneck, "qdisc": qdisc}})
+        for qdisc, seed in changes
+    ]
+    return "\n".join(lines)
+
+
+def test_records_are_compared_where_they_can_be(here: Path, goodqueue: Command) -> None:
+    text = records(("codel", 1), ("codel", 2), ("pie", 1), ("pie", 2), ("pfifo", 1), ("codel", 1))
+    (here / "some.jsonl").write_text(text, encoding="utf-8")
+    assert goodqueue("report", "some.jsonl").status == 0
+    page = Page((here / "report.html").read_text(encoding="utf-8"))
+    assert "codel, pie at 10mbit, 20ms" in page.text, "the two qdiscs with the same seeds are compared, given once"
+    assert "n = 2 seeds (1 to 2), common to all" in page.text
+    assert "pfifo at 10mbit, 20ms, 2 × bulk cubic down, 1 × ping, one run" in page.text, (
+        "one with other seeds stands by itself"
+    )
+
+
+def test_short_names_tell_lines_apart() -> None:
+    lines = ["codel limit 1000 target 5ms", "codel limit 1000 target 20ms", "pie limit 1000"]
+    assert list(sections.short(lines).values()) == ["codel target 5ms", "codel target 20ms", "pie"]
+    assert sections.short(["codel", "codel ecn"]) == {"codel": "codel", "codel ecn": "codel ecn"}
+
+
+def test_a_damaged_store_is_refused_by_name(here: Path, goodqueue: Command) -> None:
+    sweep = ["sweep", "ok.toml", "--seeds", "2", "--out", "st"]
+    assert goodqueue(*sweep).status == 0
+    shutil.rmtree(here / "st" / "sweeps")  # what is left are runs
+    victim = next((here / "st").glob("runs/*/*.parquet"))
+    victim.write_bytes(victim.read_bytes()[:1000])
+    found = goodqueue("report", "st")
+    assert (found.status, found.out) == (2, "")
+    assert found.err.startswith(f"goodqueue: {victim.relative_to(here)}: damaged (")
+    assert found.err.count("\n") == 1
+    assert not (here / "report.html").exists()
+
+
+def test_a_page_of_others_stays(here: Path, goodqueue: Command) -> None:
+    (here / "record.json").write_text(records(("codel", 1)), encoding="utf-8")
+    (here / "report.html").write_text("<p>mine</p>", encoding="utf-8")
+    refused = goodqueue("report", "record.json")
+    assert refused.status == 2
+    assert "--out report.html: found a file of others" in refused.err
+    assert (here / "report.html").read_text(encoding="utf-8") == "<p>mine</p>"
+    assert goodqueue("report", "record.json", "--force").status == 0
+    assert sorted(file.name for file in here.iterdir()) == ["ok.toml", "record.json", "report.html"]

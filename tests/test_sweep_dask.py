@@ -1,0 +1,165 @@
+"""A sweep on a real Dask cluster on this machine: the same bytes as on its own cores, also where a worker is lost."""
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from conftest import Result, spawn
+from goodqueue.errors import UserError
+from goodqueue.executors import cluster
+from goodqueue.scenario import resolve
+from goodqueue.store import identity
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None, reason="needs dask.distributed: pip install goodqueue[dask]"
+)
+
+GRID = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=codel,pie", "--set", "path.rtt=10ms,40ms", "--seeds", "3"]
+
+LONG = [*GRID, "--set", "duration=60s", "--set", "bottleneck.rate=50mbit"]
+
+
+class Cluster:
+    """A scheduler and its workers, each a process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.processes: list[subprocess.Popen[bytes]] = []
+        about = folder / "scheduler.json"
+        self.scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(about))
+        while not about.exists() or not about.read_text(encoding="utf-8").endswith("}"):
+            assert self.scheduler.poll() is None, (folder / "0.log").read_text(encoding="utf-8")
+            time.sleep(0.05)
+        self.address = json.loads(about.read_text(encoding="utf-8"))["address"]
+
+    def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", "dask", *arguments, "--no-dashboard"]
+        with (self.folder / f"{len(self.processes)}.log").open("wb") as log:
+            self.processes.append(subprocess.Popen(command, stdout=log, stderr=log))
+        return self.processes[-1]
+
+    def worker(self) -> "subprocess.Popen[bytes]":
+        return self.start("worker", self.address, "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1")
+
+    @property
+    def name(self) -> str:
+        return self.address.replace("tcp://", "dask://")
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Cluster]:
+    folder.mkdir()
+    found = Cluster(folder)
+    try:
+        yield found
+    finally:
+        for process in reversed(found.processes):
+            process.kill()
+            process.wait()
+
+
+def same(left: Path, right: Path) -> bool:
+    ours, theirs = (
+        {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+        for folder in (left, right)
+    )
+    return ours == theirs
+
+
+def when_runs_are_stored(folder: Path, count: int, act: Callable[[], Any]) -> Thread:
+    """Do ``act`` as soon as ``count`` runs are in the store."""
+
+    def wait() -> None:
+        while len(list(folder.glob("runs/*/*.parquet"))) < count:
+            time.sleep(0.01)
+        act()
+
+    thread = Thread(target=wait, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_two_workers_give_the_bytes_of_one_machine(here: Path) -> None:
+    local = spawn(*GRID, "--json", "--out", "local")
+    with running(here / "cluster") as dask:
+        for _ in range(2):
+            dask.worker()
+        found = spawn(*GRID, "--json", "--out", "remote", "--executor", dask.name)
+        again = spawn(*GRID, "--json", "--out", "remote", "--executor", dask.name)
+        logs = [(here / "cluster" / f"{number}.log").read_text(encoding="utf-8") for number in (1, 2)]
+    assert (found.returncode, found.stderr) == (0, "goodqueue: 12 runs in remote, 12 of them new\n"), logs
+    assert found.stdout == local.stdout
+    assert same(here / "local", here / "remote")
+    assert again.stderr == "goodqueue: 12 runs in remote, 0 of them new\n"
+
+
+def test_a_lost_worker_s_runs_are_done_by_the_other(here: Path) -> None:
+    with running(here / "cluster") as dask:
+        first = dask.worker()
+        dask.worker()
+        killer = when_runs_are_stored(here / "remote", 2, lambda: os.kill(first.pid, signal.SIGKILL))
+        found = spawn(*LONG, "--json", "--out", "remote", "--executor", dask.name)
+        killer.join()
+        assert first.wait() == -signal.SIGKILL
+    assert (found.returncode, found.stderr) == (0, "goodqueue: 12 runs in remote, 12 of them new\n")
+    assert found.stdout == spawn(*LONG, "--json", "--out", "local").stdout
+    assert same(here / "local", here / "remote")
+
+
+def test_a_lost_scheduler_is_said_in_a_line_and_nothing_is_lost(here: Path) -> None:
+    with running(here / "cluster") as dask:
+        dask.worker()
+        killer = when_runs_are_stored(here / "st", 2, dask.scheduler.kill)
+        found = spawn(*LONG, "--json", "--out", "st", "--executor", dask.name)
+        killer.join()
+    assert (found.returncode, found.stdout) == (2, "")
+    gone = "the scheduler went away; with --out the same command goes on where it was"
+    assert found.stderr == f"goodqueue: --executor {dask.name}: {gone}\n"
+    kept = len(list((here / "st").glob("runs/*/*.parquet")))
+    assert 2 <= kept < 12
+    on = spawn(*LONG, "--json", "--out", "st")
+    assert on.stderr == f"goodqueue: 12 runs in st, {12 - kept} of them new\n"
+
+
+def test_nobody_there_is_said_in_a_line(here: Path, goodqueue: Callable[..., Result]) -> None:
+    found = goodqueue(*GRID, "--executor", "dask://127.0.0.1:1", "--out", "st")
+    assert (found.status, found.out) == (2, "")
+    expected = "--executor dask://127.0.0.1:1: no scheduler answers; accepted: HOST:PORT of a running `dask scheduler`"
+    assert found.err == f"goodqueue: {expected}\n"
+    assert not (here / "st").exists()
+
+
+def test_a_scheduler_without_workers_is_said_too(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE_S", 1.0)
+    with running(here / "cluster") as dask:
+        host, _, port = dask.address.removeprefix("tcp://").partition(":")
+        with pytest.raises(UserError, match="the scheduler has no workers"):
+            cluster.connect(host, int(port), dask.name)
+
+
+def test_a_worker_of_another_build_refuses(monkeypatch: pytest.MonkeyPatch, scenario: dict[str, Any]) -> None:
+    ours = identity.of("sim", resolve(scenario))
+    assert json.loads(cluster.work("sim", ours.scenario, ours.made_by))["seed"] == 1
+    monkeypatch.setattr(identity, "build", lambda: "another")
+    with pytest.raises(UserError, match=r"the worker has goodqueue .*, build another"):
+        cluster.work("sim", ours.scenario, ours.made_by)
+
+
+def test_without_the_package_a_line_says_what_installs_it(
+    here: Path, goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    found = goodqueue(*GRID, "--executor", "dask://127.0.0.1:1")
+    assert found.status == 2
+    assert found.err.endswith("needs dask.distributed; accepted: local, or install goodqueue[dask]\n")

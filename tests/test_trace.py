@@ -1,0 +1,160 @@
+"""Captures of runs, as tshark and tcptrace read them, and as the disk takes them."""
+
+import json
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Result, spawn
+
+TSHARK, TCPTRACE = shutil.which("tshark"), shutil.which("tcptrace")
+needs_tshark = pytest.mark.skipif(TSHARK is None, reason="no tshark; accepted: Debian's package tshark")
+
+MIXED = """
+duration = "6s"
+[bottleneck]
+rate = "10mbit"
+qdisc = "pfifo limit 50"
+[path]
+rtt = "40ms"
+[[traffic]]
+kind = "bulk"
+count = 2
+[[traffic]]
+kind = "bulk"
+name = "up"
+direction = "up"
+ecn = true
+stop = "5s"
+[[traffic]]
+kind = "cbr"
+rate = "1mbit"
+dscp = "EF"
+[[traffic]]
+kind = "ping"
+"""
+
+BAD_CHECKSUM = " || ".join(f"{protocol}.checksum.status == 0" for protocol in ("ip", "tcp", "udp", "icmp"))
+SENT_AGAIN = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order"
+"""At the sender nothing overtakes: what tshark takes for a segment out of order was sent again within an RTT."""
+
+
+def tshark(file: Path, shown: str, *fields: str) -> list[list[str]]:
+    """The fields of the packets that a display filter shows, with all checksums checked."""
+    assert TSHARK is not None
+    options = [word for name in ("ip", "tcp", "udp") for word in ("-o", f"{name}.check_checksum:TRUE")]
+    options += [word for name in fields or ("frame.number",) for word in ("-e", name)]
+    command = [TSHARK, "-n", "-r", str(file), "-Y", shown, "-T", "fields", *options]
+    result = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "cut short" not in result.stderr
+    return [line.split("\t") for line in result.stdout.splitlines()]
+
+
+@pytest.fixture
+def mixed(here: Path) -> Path:
+    (here / "mixed.toml").write_text(MIXED, encoding="utf-8")
+    return here
+
+
+def captured(goodqueue: Callable[..., Result], *arguments: str) -> Any:
+    """The record of a run that was captured."""
+    result = goodqueue("run", "mixed.toml", "--json", *arguments)
+    assert (result.status, result.err) == (0, "")
+    return json.loads(result.out)
+
+
+@needs_tshark
+def test_tshark_finds_no_wrong_checksum_and_each_retransmission(mixed: Path, goodqueue: Callable[..., Result]) -> None:
+    record = captured(goodqueue, "--trace", "run.pcapng")
+    file = mixed / "run.pcapng"
+    assert tshark(file, BAD_CHECKSUM) == []
+    tcp = tshark(file, "tcp", "tcp.checksum.status")
+    assert {status for (status,) in tcp} == {"1"}, "all of them must have been checked"
+    assert tshark(file, "_ws.malformed || icmp.resp_not_found") == []
+    for place, flow in enumerate(record["flows"][:3]):
+        again = tshark(file, f"tcp.srcport == {20000 + place} && ({SENT_AGAIN})")
+        assert len(again) == flow["retransmitted"] > 0, flow["name"]
+
+
+@needs_tshark
+@pytest.mark.parametrize("points", ["sender", "receiver", "down-in,up-out", "down-out,up-in"])
+def test_tshark_has_nothing_to_say_of_a_run_without_losses(
+    mixed: Path, goodqueue: Callable[..., Result], points: str
+) -> None:
+    deep = ("--set", "bottleneck.qdisc=pfifo limit 10000")
+    record = captured(goodqueue, "--trace", "run.pcapng", "--trace-at", points, *deep)
+    assert record["queues"]["down"]["packets"]["dropped"] == 0
+    assert tshark(mixed / "run.pcapng", "tcp.analysis.flags && !tcp.analysis.window_update") == []
+
+
+@pytest.mark.skipif(TCPTRACE is None or shutil.which("editcap") is None, reason="no tcptrace, or no editcap")
+def test_tcptrace_counts_the_same(mixed: Path, goodqueue: Callable[..., Result]) -> None:
+    record = captured(goodqueue, "--trace", "run.pcapng")
+    subprocess.run(["editcap", "-F", "pcap", "run.pcapng", "run.pcap"], check=True)
+    assert TCPTRACE is not None
+    told = subprocess.run([TCPTRACE, "-l", "-n", "run.pcap"], check=True, capture_output=True, text=True).stdout
+    again = [int(line.split()[3]) for line in told.splitlines() if "rexmt data pkts" in line]
+    assert again == [flow["retransmitted"] for flow in record["flows"] if flow["kind"] == "bulk"]
+
+
+def test_a_capture_depends_on_scenario_and_seed_alone_and_changes_nothing(
+    mixed: Path, goodqueue: Callable[..., Result]
+) -> None:
+    first = captured(goodqueue, "--trace", "a.pcapng", "--trace-at", "sender,down-drop", "--trace-snap", "100")
+    captured(goodqueue, "--trace", "b.pcapng", "--trace-at", "sender,down-drop", "--trace-snap", "100")
+    assert (mixed / "a.pcapng").read_bytes() == (mixed / "b.pcapng").read_bytes()
+    assert first == json.loads(goodqueue("run", "mixed.toml", "--json").out)
+    assert sorted(path.name for path in mixed.iterdir()) == ["a.pcapng", "b.pcapng", "mixed.toml", "ok.toml"]
+
+
+def test_a_disk_that_gets_full_is_one_line_and_leaves_what_was_there(mixed: Path) -> None:
+    (mixed / "run.pcapng").write_text("what was there", encoding="utf-8")
+    process = subprocess.run(
+        [sys.executable, "-m", "goodqueue", "run", "mixed.toml", "--trace", "run.pcapng"],
+        check=False,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000)),
+    )
+    said = "goodqueue: --trace run.pcapng: cannot be written: File too large (os error 27)\n"
+    assert (process.returncode, process.stdout, process.stderr) == (2, "", said)
+    assert (mixed / "run.pcapng").read_text(encoding="utf-8") == "what was there"
+    assert sorted(path.name for path in mixed.iterdir()) == ["mixed.toml", "ok.toml", "run.pcapng"]
+
+
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_run_that_is_stopped_leaves_no_capture(mixed: Path, sent: int, status: int) -> None:
+    options = ["--set", "duration=900000s", "--trace", "run.pcapng", "--trace-snap", "54"]
+    process = subprocess.Popen([sys.executable, "-m", "goodqueue", "run", "mixed.toml", *options])
+    while not list(mixed.glob(".run.pcapng.partial-*")):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(sent)
+    assert process.wait(timeout=60) == status
+    assert sorted(path.name for path in mixed.iterdir()) == ["mixed.toml", "ok.toml"]
+
+
+def test_a_discipline_in_python_is_captured_too(mixed: Path) -> None:
+    text = (
+        "class Tail:\n"
+        "    def __init__(self, link, limit=20):\n"
+        "        self.limit = limit\n"
+        "    def enqueue(self, now, packet, queue):\n"
+        "        packet.drop('overlimit') if len(queue) >= self.limit else queue.push(packet)\n"
+        "    def dequeue(self, now, queue):\n"
+        "        return queue.pop()\n"
+    )
+    (mixed / "mine.py").write_text(text, encoding="utf-8")
+    own = ("--set", "bottleneck.qdisc=./mine.py:Tail", "--set", "bottleneck.up.qdisc=pfifo limit 20")
+    ours = ("--set", "bottleneck.qdisc=pfifo limit 20")
+    for name, line in (("own", own), ("ours", ours)):
+        assert spawn("run", "mixed.toml", "--trace", f"{name}.pcapng", "--trace-at", "down-drop", *line).returncode == 0
+    assert (mixed / "own.pcapng").read_bytes() == (mixed / "ours.pcapng").read_bytes()
