@@ -31,6 +31,7 @@ from goodqueue.record import (
     Record,
     Scenario,
     Series,
+    TcpSeries,
 )
 from goodqueue.scenario import seconds
 
