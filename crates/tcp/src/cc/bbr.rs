@@ -183,6 +183,11 @@ impl CongestionControl for Bbr {
         window.cwnd
     }
 
+    fn on_undo(&mut self) {
+        (self.full_bw, self.full_bw_rounds) = (Bandwidth::ZERO, 0);
+        self.policer.forget();
+    }
+
     /// As `ss` shows it: `bbr:(bw,mrtt,pacing_gain,cwnd_gain)`.
     fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("bw_mbps", self.bandwidth().bps(self.mss) as f64 / 1e6);

@@ -6,6 +6,9 @@
 
 mod bandwidth;
 mod bbr;
+mod bbr3;
+#[cfg(test)]
+mod bench;
 mod cubic;
 mod hystart;
 mod reno;
@@ -88,6 +91,9 @@ pub trait CongestionControl: Sized {
     fn undo_cwnd(&self, window: &Window, prior_cwnd: u32) -> u32 {
         window.cwnd.max(prior_cwnd)
     }
+
+    /// Called before `undo_cwnd`.
+    fn on_undo(&mut self) {}
 
     /// Called when the sender has entered `state`.
     fn on_state(&mut self, _state: CongestionState, _window: &mut Window) {}
@@ -172,6 +178,11 @@ macro_rules! congestion_controls {
             pub(crate) fn on_delivered(&mut self, ack: &Ack, window: &mut Window) {
                 match self { $(Self::$name(cc) => cc.on_delivered(ack, window)),+ }
             }
+            #[allow(dead_code)] // spurious recoveries come with the sender's undo
+            pub(crate) fn on_undo(&mut self) {
+                match self { $(Self::$name(cc) => cc.on_undo()),+ }
+            }
+            #[allow(dead_code)]
             pub(crate) fn undo_cwnd(&self, window: &Window, prior_cwnd: u32) -> u32 {
                 match self { $(Self::$name(cc) => cc.undo_cwnd(window, prior_cwnd)),+ }
             }
@@ -200,6 +211,7 @@ macro_rules! congestion_controls {
 
 congestion_controls! {
     bbr::Bbr,
+    bbr3::Bbr3,
     cubic::Cubic,
     reno::Reno,
 }

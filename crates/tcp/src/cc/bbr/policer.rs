@@ -37,9 +37,9 @@ impl Policer {
         self.is_used.then_some(self.bw)
     }
 
-    pub(super) fn reset(&mut self, rate: &RateEstimator) {
+    /// An interval begins with the next loss.
+    pub(super) fn forget(&mut self) {
         (self.bw, self.is_used, self.is_sampling) = (Bandwidth::ZERO, false, false);
-        self.begin(rate);
     }
 
     fn begin(&mut self, rate: &RateEstimator) {
@@ -62,7 +62,7 @@ impl Policer {
             if is_probing_bw && round_start {
                 self.rounds += 1;
                 if self.rounds >= USED_ROUNDS {
-                    self.reset(rate);
+                    self.forget();
                     return true;
                 }
             }
@@ -76,7 +76,7 @@ impl Policer {
             self.is_sampling = true;
         }
         if sample.is_app_limited {
-            self.reset(rate);
+            self.forget();
             return false;
         }
         self.rounds += u32::from(round_start);
@@ -84,7 +84,7 @@ impl Policer {
             return false;
         }
         if self.rounds > MOST_ROUNDS {
-            self.reset(rate);
+            self.forget();
             return false;
         }
         let (lost, delivered) = (rate.lost() - self.lost, rate.delivered() - self.delivered);
