@@ -1,5 +1,6 @@
 //! The packet that the simulator moves: 64 bytes, `Copy`, one cache line.
 
+use crate::scenario::Direction;
 use goodqueue_qdisc::{Packet as QdiscPacket, TcpHeader};
 use goodqueue_tcp::{Flags, Segment};
 use goodqueue_units::{Ecn, Instant};
@@ -38,6 +39,15 @@ pub(crate) struct Datagram {
     pub(crate) dscp: u8,
 }
 
+/// A classifier's hash differs between the directions of a connection; of an application's connections by this, so that
+/// one can be told from the other.
+const OTHER_WAY: u32 = 0x9e37_79b9;
+
+/// The hashes of an application's connection, a direction each, of which the first is `down`.
+pub(crate) fn both_ways(down: u32) -> [u32; 2] {
+    [down, down ^ OTHER_WAY]
+}
+
 const _: () = assert!(size_of::<Packet>() <= 64, "a packet must fit a cache line");
 
 impl Packet {
@@ -45,6 +55,16 @@ impl Packet {
     #[must_use]
     pub fn flow(&self) -> u32 {
         self.flow
+    }
+
+    /// What tells an application's connections from each other: the same of all packets of one, both ways. `way` is the
+    /// packet's.
+    #[must_use]
+    pub fn connection(&self, way: Direction) -> u32 {
+        match way {
+            Direction::Down => self.hash,
+            Direction::Up => self.hash ^ OTHER_WAY,
+        }
     }
 
     /// The TCP segment that it carries, if it is one.

@@ -158,7 +158,18 @@ fn qdiscs() -> PyResult<String> {
 fn congestion_controls() -> PyResult<String> {
     let all: Vec<Value> = Cc::ALL
         .iter()
-        .map(|cc| json!({"name": cc.name(), "summary": cc.summary(), "source": cc.source()}))
+        .map(|cc| {
+            let words: Vec<Value> = cc
+                .words()
+                .iter()
+                .map(|word| {
+                    let number = word.number.map(|(least, most)| format!("{least} to {most}"));
+                    json!({"name": word.name, "number": number, "source": word.source, "help": word.help})
+                })
+                .collect();
+            let (name, summary, source) = (cc.name(), cc.summary(), cc.source());
+            json!({"name": name, "summary": summary, "source": source, "words": words})
+        })
         .collect();
     to_json(&all)
 }

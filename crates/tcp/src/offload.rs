@@ -39,7 +39,7 @@ impl Offload {
             return false;
         }
         self.left = 0;
-        !is_first && stack == Stack::Linux6
+        !is_first && stack.era().pushes
     }
 
     /// Whether the next segment leaves in one packet with the last.
@@ -53,7 +53,7 @@ impl Offload {
 /// two packets are under way.
 pub(crate) fn packet(rate: Option<Rate>, window: &Window, mss: u16, min_rtt: Duration) -> u32 {
     let halvings = min_rtt.as_nanos() / SHORT_RTT.as_nanos();
-    let near = if halvings < 32 && window.stack == Stack::Linux6 { 65_536 >> halvings } else { 0 };
+    let near = if halvings < 32 && window.stack.era().pushes { 65_536 >> halvings } else { 0 };
     let segments = rate.map_or(0, |rate| whole_segments(rate, near, mss)).max(window.min_packet);
     segments.min((window.cwnd / 2).max(1))
 }

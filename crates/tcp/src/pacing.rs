@@ -12,7 +12,6 @@ const UNPACED: u64 = 10;
 /// Release times of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
-    is_on: bool,
     /// When the next packet may leave; Linux's earliest departure time.
     release: Instant,
     /// How much later than it might have the present packet left; up to half its time is made good.
@@ -21,16 +20,13 @@ pub(crate) struct Pacer {
     deadline: Instant,
 }
 
+impl Default for Pacer {
+    fn default() -> Self {
+        Self { release: Instant::ZERO, late: Duration::ZERO, deadline: Instant::MAX }
+    }
+}
+
 impl Pacer {
-    pub(crate) const fn new(is_on: bool) -> Self {
-        Self { is_on, release: Instant::ZERO, late: Duration::ZERO, deadline: Instant::MAX }
-    }
-
-    #[inline]
-    pub(crate) fn is_on(&self) -> bool {
-        self.is_on
-    }
-
     /// When the next packet may leave.
     pub(crate) fn release(&self) -> Instant {
         self.release
@@ -102,7 +98,7 @@ mod tests {
     #[test]
     fn a_packet_leaves_at_once_and_the_next_when_the_rate_has_made_up_for_it() {
         let rate = Rate::from_bps(10_000_000);
-        let mut pacer = Pacer::new(true);
+        let mut pacer = Pacer::default();
         assert!(pacer.begin_packet(at(0)));
         pacer.on_sent(1250, 10, rate);
         pacer.on_sent(1250, 11, rate);
@@ -116,7 +112,7 @@ mod tests {
     fn lateness_is_made_good_up_to_half_a_packet() {
         let rate = Rate::from_bps(10_000_000);
         for (late_us, next_us) in [(300, 1000), (500, 1000), (9000, 9500)] {
-            let mut pacer = Pacer::new(true);
+            let mut pacer = Pacer::default();
             assert!(pacer.begin_packet(at(late_us)));
             pacer.on_sent(1250, 10, rate);
             assert_eq!(pacer.release(), at(next_us));
@@ -126,7 +122,7 @@ mod tests {
     #[test]
     fn the_first_nine_segments_cost_no_time() {
         let rate = Rate::from_bps(10_000_000);
-        let mut pacer = Pacer::new(true);
+        let mut pacer = Pacer::default();
         for count in 1..=9 {
             assert!(pacer.begin_packet(at(0)));
             pacer.on_sent(1250, count, rate);

@@ -195,8 +195,8 @@ impl RateEstimator {
         self.lost_now.push(LostSegment { tx_in_flight, lost: self.lost - lost, is_app_limited });
     }
 
-    /// A timeout's losses are no ACK's.
-    pub(crate) fn on_timeout(&mut self) {
+    /// What a timer found lost is no ACK's.
+    pub(crate) fn on_timer(&mut self) {
         self.lost_before = self.lost;
     }
 
@@ -368,7 +368,7 @@ mod tests {
         let sample = rate.sample(at(100), 1, 0, ms(100));
         assert_eq!((sample.losses, sample.lost, sample.tx_in_flight), (2, 2, 3));
         rate.on_lost(3);
-        rate.on_timeout();
+        rate.on_timer();
         assert_eq!((rate.sample(at(150), 0, 0, ms(100)).losses, rate.lost()), (0, 3));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::SeqNumber;
 use core::fmt;
-use core::ops::{BitOr, BitOrAssign};
+use core::ops::{BitAnd, BitOr, BitOrAssign};
 use goodqueue_units::{Ecn, Instant};
 
 /// Ethernet 14, IPv4 20, TCP 20: the bytes of headers without options, as `tc` counts them.
@@ -34,6 +34,9 @@ impl Flags {
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced: the sender heard the echo.
     pub const CWR: Self = Self(0x80);
+
+    /// The three bits of AccECN's counter, the highest first: AE, CWR, ECE (RFC 9768, 3.1).
+    pub const ACE: Self = Self(Self::AE.0 | Self::CWR.0 | Self::ECE.0);
 
     /// Whether all of `flags` are set.
     #[inline]
@@ -68,6 +71,14 @@ impl BitOr for Flags {
     #[inline]
     fn bitor(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+}
+
+impl BitAnd for Flags {
+    type Output = Self;
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
     }
 }
 
@@ -139,7 +150,8 @@ pub struct Segment {
 /// What a SYN says of its sender, beside that it takes SACK and timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SynOptions {
-    /// Payload bytes of the largest segment that it takes, timestamps left out.
+    /// Bytes of payload and options of the largest segment that it takes: with timestamps, 12 more than of payload
+    /// (RFC 6691).
     pub mss: u16,
     /// By how many bits its windows are shifted (RFC 7323, section 2), at most 14.
     pub window_shift: u8,

@@ -9,6 +9,14 @@ pub struct Stats {
     pub retransmitted: u64,
     /// Payload bytes in these.
     pub bytes_retransmitted: u64,
+    /// Of these, those that the receiver reported to have come twice (DSACK, RFC 2883).
+    pub spurious_retransmissions: u64,
+    /// Segments taken for lost, retransmissions that were taken for lost again included.
+    pub lost: u64,
+    /// Window reductions that were taken back because nothing had been lost.
+    pub undos: u64,
+    /// Tail loss probes (RFC 8985, section 7).
+    pub tlp_probes: u64,
     /// Retransmission timeouts, those of SYN and SYN-ACK included.
     pub timeouts: u64,
     /// Times that fast recovery was entered.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Pair, Path};
-use goodqueue_tcp::{Cc, Config, SeqNumber, Stack};
+use goodqueue_tcp::{Cc, CcOptions, Config, EcnMode, SeqNumber, Stack};
 use goodqueue_units::Duration;
 use proptest::collection::{btree_map, hash_set};
 use proptest::prelude::*;
@@ -11,14 +11,16 @@ use proptest::prelude::*;
 fn config() -> impl Strategy<Value = Config> {
     (
         proptest::sample::select(Cc::ALL),
-        proptest::sample::select(vec![Stack::Linux3_10, Stack::Linux6]),
-        any::<bool>(),
+        proptest::sample::select(Stack::ALL),
+        proptest::sample::select(vec![EcnMode::Off, EcnMode::Classic, EcnMode::Accurate]),
         prop_oneof![Just(0_u32), Just(u32::MAX - 40_000), any::<u32>()],
         proptest::sample::select(vec![(1448_u16, 64 << 20), (100, 64 << 20), (1448, 20_000), (1448, 0)]),
         1..20_u32,
+        (any::<bool>(), any::<bool>(), proptest::option::of(1..50_u32)),
     )
-        .prop_map(|(cc, stack, ecn, initial, (mss, receive_window), initial_window)| Config {
+        .prop_map(|(cc, stack, ecn, initial, (mss, receive_window), initial_window, words)| Config {
             cc,
+            cc_options: CcOptions { hystart_plus_plus: words.0, abe: words.1, cwnd: words.2 },
             stack,
             ecn,
             mss,

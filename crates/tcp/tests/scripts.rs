@@ -17,7 +17,7 @@ fn the_scripts_pass() {
         let text = std::fs::read_to_string(file).expect("a text");
         match run(&text) {
             Ok(Outcome::Passed) => {}
-            Ok(Outcome::Awaits(what)) => waiting.push(format!("{name} awaits {what}")),
+            Ok(Outcome::Awaits(what, fault)) => waiting.push(format!("{name} awaits {what}; {fault}")),
             Err(fault) => failed.push(format!("{name}:{fault}")),
         }
     }
@@ -139,7 +139,8 @@ fn a_tolerance_counts_both_ways_and_no_further() {
 #[test]
 fn a_script_that_awaits_is_counted_and_fails_once_it_passes() {
     let awaits = |text: &str| run(&format!("awaits a miracle\n{text}"));
-    assert_eq!(awaits(&with("cwnd 20", "cwnd 19")), Ok(Outcome::Awaits("a miracle".to_string())));
+    let outcome = awaits(&with("cwnd 20", "cwnd 19"));
+    assert!(matches!(outcome, Ok(Outcome::Awaits(what, fault)) if what == "a miracle" && fault.line == 7));
     let fault = awaits(GOOD).expect_err("the mark must go");
     assert!(fault.line == 1 && fault.text.contains("\"a miracle\" but passes"), "{fault}");
     assert!(awaits("0ms wriet 5").is_err(), "nonsense does not wait");

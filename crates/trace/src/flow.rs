@@ -6,7 +6,7 @@ use goodqueue_netsim::traffic::Kind;
 use goodqueue_netsim::{Event, FlowOutline, Packet};
 use goodqueue_tcp::Segment;
 use goodqueue_units::Ecn;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// Addresses and ports are those of the kernel engine's laboratory (`lab/addresses.py`), so that captures of both look
 /// alike: of an address's last 16 bits the RTT's number takes four, ECN one, and the flow's the other eleven.
@@ -18,6 +18,8 @@ const MOST_HOSTS: usize = 0xfffe;
 const FIRST_PORT: u16 = 10_000;
 const SOURCE_PORT_OFFSET: u16 = 10_000;
 const PORTS: usize = 10_000;
+/// Linux's first port for connections that name none (`ip_local_port_range`).
+const FIRST_EPHEMERAL_PORT: u16 = 32_768;
 
 /// A flow.
 pub(crate) struct Flow {
@@ -28,6 +30,8 @@ pub(crate) struct Flow {
     ends: [Endpoint; 2],
     /// The number of the next IP packet of each end.
     next_id: [u16; 2],
+    /// The numbers of its connections, if it is an application's.
+    connections: HashMap<u32, u16>,
     /// Its packets, by the end that sent them.
     under_way: [UnderWay; 2],
 }
@@ -65,15 +69,24 @@ impl Flow {
                 data: outline.direction,
                 ends: [at(source, port + SOURCE_PORT_OFFSET), at(sink, port)],
                 next_id: [0; 2],
+                connections: HashMap::new(),
                 under_way: Default::default(),
             }
         };
         Some(outlines.iter().enumerate().map(flow).collect())
     }
 
-    /// From where to where a packet goes.
-    pub(crate) fn ends(&self, way: Direction) -> (Endpoint, Endpoint) {
-        let [source, sink] = self.ends;
+    /// From where to where `packet` goes. Of an application's connections the first is as any flow's, and those after it
+    /// have source ports of their own.
+    pub(crate) fn ends(&mut self, way: Direction, packet: &Packet) -> (Endpoint, Endpoint) {
+        let [mut source, sink] = self.ends;
+        if matches!(self.kind, Kind::Transfer | Kind::Rr | Kind::Stream) {
+            let next = self.connections.len() as u16;
+            let number = *self.connections.entry(packet.connection(way)).or_insert(next);
+            if number > 0 {
+                source.port = FIRST_EPHEMERAL_PORT + number % (u16::MAX - FIRST_EPHEMERAL_PORT);
+            }
+        }
         if way == self.data { (source, sink) } else { (sink, source) }
     }
 
@@ -110,5 +123,6 @@ impl Flow {
 fn same(sent: &Packet, seen: &Packet) -> bool {
     let words =
         |packet: &Packet| packet.segment().map(|segment| Segment { ecn: Ecn::NotEct, dscp: 0, ..*segment });
-    words(sent) == words(seen) && sent.datagram() == seen.datagram()
+    let connection = |packet: &Packet| packet.connection(Direction::Down);
+    connection(sent) == connection(seen) && words(sent) == words(seen) && sent.datagram() == seen.datagram()
 }

@@ -11,9 +11,6 @@ use goodqueue_tcp::{Flags, Segment};
 /// Ethernet's and IPv4's header.
 const OUTER_BYTES: usize = Ethernet2Header::LEN + Ipv4Header::MIN_LEN;
 
-/// Timestamps and two NOPs; the MSS option does not count options (RFC 6691, section 2).
-const TIMESTAMPS_BYTES: u16 = 12;
-
 /// Where a packet comes from or goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {
@@ -127,7 +124,7 @@ fn tcp(segment: &Segment, route: &Route) -> TcpHeader {
     let nop = TcpOptionElement::Noop;
     let written = if let Some(syn) = segment.syn_options() {
         header.set_options(&[
-            TcpOptionElement::MaximumSegmentSize(syn.mss + TIMESTAMPS_BYTES),
+            TcpOptionElement::MaximumSegmentSize(syn.mss),
             TcpOptionElement::SelectiveAcknowledgementPermitted,
             timestamps,
             nop,

@@ -126,11 +126,11 @@ impl Observer for Trace {
         let inner = match flow.kind {
             Kind::Ping if way == flow.data => Inner::EchoRequest,
             Kind::Ping => Inner::EchoReply,
-            Kind::Bulk | Kind::Cbr => Inner::Udp,
+            _ => Inner::Udp,
         };
         let through = matches!(event, Event::Started | Event::Arrived);
         let ttl = TTL - u8::from(through); // the bottleneck's router takes one
-        let (from, to) = flow.ends(way);
+        let (from, to) = flow.ends(way, packet);
         frame::build(frame, packet, &Route { from, to, id, ttl, inner });
         let time_ns = EPOCH_S * 1_000_000_000 + now.as_nanos();
         let kept = &frame[..frame.len().min(self.snap_bytes)];

@@ -3,13 +3,16 @@
 //! A scenario is read with [`Scenario::from_json`], which also fills in every default: what it returns prints to
 //! JSON that reads back as itself and gives the same run.
 
+mod applications;
 mod change;
 mod dscp;
+mod ecn;
 mod resolve;
 mod text;
 
 pub use change::Change;
 pub use dscp::Dscp;
+pub use ecn::EcnAsked;
 pub(crate) use resolve::Line;
 pub use text::{RateText, Size, Span};
 
@@ -127,15 +130,15 @@ pub struct Traffic {
     /// Which way the data go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// Congestion control.
+    /// Congestion control: its name and its words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cc: Option<String>,
     /// Which TCP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// Whether packets are ECN-capable.
+    /// Whether packets are ECN-capable, and TCP's feedback; what the congestion control needs, if left out, else none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ecn: Option<bool>,
+    pub ecn: Option<EcnAsked>,
     /// Whether TCP paces what it sends, as where a socket asks for it; some congestion controls always do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,

@@ -87,7 +87,8 @@ impl Serialize for Size {
     /// In the largest decimal unit of which it is a whole number.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB"), (1, "B")];
-        let (unit, name) = units.into_iter().find(|(unit, _)| self.0 % unit == 0).unwrap_or((1, "B"));
+        let (unit, name) =
+            units.into_iter().find(|(unit, _)| self.0.is_multiple_of(*unit)).unwrap_or((1, "B"));
         serializer.collect_str(&format_args!("{}{name}", self.0 / unit))
     }
 }

@@ -15,6 +15,7 @@ use crate::offload::packet_of_rate;
 use crate::rate::{RateEstimator, RateSample};
 use crate::{Config, CongestionState, INFINITE_SSTHRESH, Window};
 pub(super) use aggregation::Aggregation;
+use alloc::boxed::Box;
 use goodqueue_units::{Duration, Instant};
 use policer::Policer;
 
@@ -82,8 +83,9 @@ pub(crate) struct Bbr {
     /// A timeout took place since the last ACK.
     timed_out: bool,
     ssthresh: u32,
-    policer: Policer,
-    aggregation: Aggregation,
+    // Boxed, so that connections of other congestion controls stay small.
+    policer: Box<Policer>,
+    aggregation: Box<Aggregation>,
     dice: Dice,
 }
 
@@ -119,8 +121,8 @@ impl CongestionControl for Bbr {
             packet_conservation: false,
             timed_out: false,
             ssthresh: INFINITE_SSTHRESH,
-            policer: Policer::default(),
-            aggregation: Aggregation::default(),
+            policer: Box::default(),
+            aggregation: Box::default(),
             dice: Dice::new(config.random),
         }
     }

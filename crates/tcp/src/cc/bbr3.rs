@@ -14,6 +14,7 @@ use super::{Ack, Congestion, CongestionControl};
 use crate::offload::packet_of_rate;
 use crate::rate::{RateEstimator, RateSample};
 use crate::{Config, CongestionState, INFINITE_SSTHRESH, Window};
+use alloc::boxed::Box;
 use bounds::Bounds;
 use ecn::Ecn;
 use goodqueue_units::{Duration, Instant};
@@ -84,10 +85,11 @@ impl State {
 pub(crate) struct Bbr3 {
     state: State,
     mss: u16,
-    bounds: Bounds,
-    probing: Probing,
-    ecn: Ecn,
-    aggregation: Aggregation,
+    // Boxed, so that connections of other congestion controls stay small.
+    bounds: Box<Bounds>,
+    probing: Box<Probing>,
+    ecn: Box<Ecn>,
+    aggregation: Box<Aggregation>,
     /// The smallest RTT of [`MIN_RTT_WINDOW`], [`Duration::MAX`] before the first; and that which ProbeRTT goes by.
     min_rtt: Duration,
     min_rtt_at: Instant,
@@ -128,10 +130,10 @@ impl CongestionControl for Bbr3 {
         Self {
             state: State::Startup,
             mss: config.mss.max(1),
-            bounds: Bounds::new(),
-            probing: Probing::new(),
-            ecn: Ecn::new(),
-            aggregation: Aggregation::default(),
+            bounds: Box::new(Bounds::new()),
+            probing: Box::new(Probing::new()),
+            ecn: Box::new(Ecn::new()),
+            aggregation: Box::default(),
             min_rtt: Duration::MAX,
             min_rtt_at: Instant::ZERO,
             probe_rtt_min: Duration::MAX,

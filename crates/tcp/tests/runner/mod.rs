@@ -37,8 +37,8 @@ const INITIAL: [(u32, u32); 2] = [(0, 0), (u32::MAX - 2500, u32::MAX - 3500)];
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
     Passed,
-    /// It awaits this, and does not pass without it.
-    Awaits(String),
+    /// It awaits this, and does not pass without it: here it stops.
+    Awaits(String, Fault),
 }
 
 /// Plays what `text` says, once for each pair of first sequence numbers.
@@ -52,7 +52,7 @@ pub fn run(text: &str) -> Result<Outcome, Fault> {
     });
     match (script.awaits, played) {
         (None, played) => played.map(|()| Outcome::Passed),
-        (Some((_, what)), Err(_)) => Ok(Outcome::Awaits(what)),
+        (Some((_, what)), Err(fault)) => Ok(Outcome::Awaits(what, fault)),
         (Some((line, what)), Ok(())) => {
             Err(Fault::new(line, format!("it awaits {what:?} but passes; take this line out")))
         }

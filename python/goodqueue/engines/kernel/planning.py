@@ -4,12 +4,12 @@ import json
 
 from goodqueue.engines.kernel import tc
 from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_RTTS
-from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper
+from goodqueue.engines.kernel.lab.plan import TCP, Flow, Plan, Shaper
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
 
-KINDS = ("bulk", "cbr", "ping")
+KINDS = (*TCP, "cbr", "ping")
 STACKS = ("linux-6.x",)
 CONGESTION_CONTROLS = (
     "reno", "cubic", "bbr", "bic", "cdg", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable",

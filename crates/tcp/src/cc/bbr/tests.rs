@@ -108,7 +108,11 @@ fn recovery_begins_with_packet_conservation_and_ends_with_the_old_window() {
     bench.round(41, 48);
     bench.round(41, 42);
     let before = bench.window.cwnd;
-    assert_eq!(bench.cc.ssthresh(&Congestion { now: bench.now, cwnd: before }), 48, "it stays");
+    assert_eq!(
+        bench.cc.ssthresh(&Congestion { now: bench.now, cwnd: before, cause: crate::Cause::Loss }),
+        48,
+        "it stays"
+    );
     let recovering = |ack: &mut Ack, _: &mut RateSample| ack.state = CongestionState::Recovery;
     // The first ACK begins a round, which ends the conservation of the last one: so the one after it is what holds on.
     bench.ack(Duration::from_millis(1), 1, 30, |ack, sample| {

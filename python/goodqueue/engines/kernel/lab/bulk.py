@@ -21,7 +21,7 @@ _UNSENT_BYTES = (1 << 14, 1 << 18)
 
 Enough that TCP is never short of data, and little, since it still goes out when the flow stops.
 """
-_ABORT = struct.pack("ii", 1, 0)
+ABORT = struct.pack("ii", 1, 0)
 """SO_LINGER: closing throws away what is unsent and resets the connection."""
 _SO_MAX_PACING_RATE = 47
 """Of ``asm-generic/socket.h``. Any rate below "unlimited" switches TCP's own pacing on."""
@@ -34,14 +34,14 @@ class Sender:
     def __init__(self, flow: Flow, ends: Ends, plan: Plan, clock: Clock, loop: Loop) -> None:
         """Plan the flow's start, stop and samples."""
         self._flow, self._ends, self._plan, self._clock, self._loop = flow, ends, plan, clock, loop
-        self._socket = _tcp(flow)
+        self._socket = tcp_socket(flow)
         self._chunk = bytes(_unsent(flow, plan))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, len(self._chunk))
         self._infos: list[tuple[float, bytes]] = []
         stop = min(flow.stop_s, plan.duration_s)
         if flow.start_s >= stop:
             return
-        for seconds in _sample_times(flow.start_s, stop, plan):
+        for seconds in sample_times(flow.start_s, stop, plan):
             loop.at(clock.at(seconds), self._sample)
         loop.at(clock.at(flow.start_s), self._start)
         loop.at(clock.at(stop), self._stop)
@@ -77,7 +77,7 @@ class Sender:
             self._socket.shutdown(socket.SHUT_WR)
 
     def _abort(self) -> None:
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
         self._socket.close()
 
 
@@ -87,7 +87,7 @@ class Receiver:
     def __init__(self, flow: Flow, ends: Ends, loop: Loop) -> None:
         """Listen."""
         self._loop = loop
-        self._listener = _tcp(flow)
+        self._listener = tcp_socket(flow)
         self._listener.bind(ends.sink)
         self._listener.listen(1)
         loop.watch(self._listener.fileno(), select.EPOLLIN, self._accept)
@@ -102,7 +102,7 @@ class Receiver:
     def _take(self) -> None:
         """MSG_TRUNC: the kernel throws the bytes away instead of copying them to us."""
         try:
-            if self._connection.recv_into(_SINK, len(_SINK), socket.MSG_TRUNC) > 0:
+            if self._connection.recv_into(SINK, len(SINK), socket.MSG_TRUNC) > 0:
                 return
         except BlockingIOError:
             return
@@ -112,7 +112,8 @@ class Receiver:
         self._connection.close()
 
 
-_SINK = bytearray(1 << 18)
+SINK = bytearray(1 << 18)
+"""Where what is received goes."""
 
 
 def _unsent(flow: Flow, plan: Plan) -> int:
@@ -122,7 +123,7 @@ def _unsent(flow: Flow, plan: Plan) -> int:
     return min(max(int(shaper.rate_bps / 8 * _UNSENT_S), least), most)
 
 
-def _tcp(flow: Flow) -> socket.socket:
+def tcp_socket(flow: Flow) -> socket.socket:
     """Both ends get the flow's congestion control: DCTCP's receivers, too, answer in its own way."""
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -136,7 +137,7 @@ def _tcp(flow: Flow) -> socket.socket:
     return made
 
 
-def _sample_times(start_s: float, stop_s: float, plan: Plan) -> list[float]:
+def sample_times(start_s: float, stop_s: float, plan: Plan) -> list[float]:
     """Return when TCP_INFO is read: as measuring begins, and each ``sample_s``; the stop reads it too."""
     times = {plan.warmup_s}
     if plan.sample_s is not None:
