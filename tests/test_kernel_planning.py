@@ -68,6 +68,10 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
             {"qdisc": "codel target 5500ns"},
             'bottleneck.qdisc: found "codel target 5.5us"; accepted by the kernel engine',
         ),
+        (
+            {"qdisc": "red adaptive"},  # would run, with a probability that never moves
+            'bottleneck.qdisc: found "red adaptive"; accepted by the kernel engine: noadaptive, since tc 5.7',
+        ),
         ({"qdisc": "choke harddrop"}, 'bottleneck.qdisc: found "choke harddrop"; accepted by the kernel engine'),
         ({"qdisc": "pfifo_fast txqueuelen 50"}, 'bottleneck.qdisc: found "pfifo_fast txqueuelen 50"; accepted'),
         (
@@ -193,8 +197,13 @@ CONTEXT: dict[Any, str] = {
             ],
         ),
         (
-            "red limit 400000 min 30000 adaptive",
-            ["parent 1:1 handle 10: red limit 400000 min 30000 avpkt 1000 bandwidth 10mbit probability 0.02 adaptive"],
+            "red limit 400000 min 30000 ecn nodrop",
+            [
+                (
+                    "parent 1:1 handle 10: red limit 400000 min 30000 avpkt 1000 bandwidth 10mbit probability 0.02"
+                    " ecn nodrop"
+                )
+            ],
         ),
         (
             "sfb rehash 10000 db 1000",

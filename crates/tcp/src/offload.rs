@@ -1,9 +1,13 @@
-//! Segmentation offload: how many segments leave together, and so which of them say PSH.
+//! Segmentation offload: how many segments leave together, and so which of them say PSH, and which wait for others.
 //!
 //! Linux hands segments down in packets of several, for the hardware or the driver to split. With pacing such a packet is
 //! the unit that leaves at once. Since Linux 6 it says PSH, so that receivers put no wait behind it, and the split leaves
 //! that to its last segment; a segment that goes alone says nothing. A receiver acknowledges a pushed segment at once as
 //! soon as the application has taken it.
+//!
+//! A packet that would be shorter than it might be waits for the next ACK, where that is expected within a millisecond
+//! (Linux from October 2025 on, and its older series since). So where ACKs come close together, on fast links or behind
+//! data in the same queue, segments that leave alone find each other again, and share an ACK.
 
 use crate::{Stack, Window};
 use goodqueue_units::{Duration, Rate};
@@ -15,8 +19,12 @@ const MOST_BYTES: u64 = 65_536 - 1 - 320;
 /// … which on a path this short counts in whole, and half as much each time the shortest RTT is 512 µs longer: where the
 /// next ACK is so near, a large packet does not wait.
 const SHORT_RTT: Duration = Duration::from_micros(512);
+/// A packet waits only so soon after the last one, and for an ACK that is expected so soon (or in half an SRTT).
+const PATIENCE: Duration = Duration::from_millis(1);
+/// It does not wait with so much of the window free (`tcp_tso_win_divisor`).
+const WINDOW_SHARE: u32 = 3;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offload {
     /// Segments that the present packet has room for.
     left: u32,
@@ -46,6 +54,27 @@ impl Offload {
     #[inline]
     pub(crate) fn is_amid_packet(&self) -> bool {
         self.left > 0
+    }
+
+    /// Whether a new packet, for which the window has `room`, waits for the next ACK. The last segment was sent
+    /// `since_last` ago, the oldest that is out `since_oldest`: its ACK is due when that is an SRTT. A packet might have
+    /// `packet()` segments.
+    #[inline]
+    pub(crate) fn defers(
+        &self,
+        room: u32,
+        since_last: Duration,
+        since_oldest: Duration,
+        window: &Window,
+        srtt: Option<Duration>,
+        packet: impl FnOnce() -> u32,
+    ) -> bool {
+        self.left == 0
+            && since_last <= PATIENCE
+            && window.stack.era().gathers
+            && room < window.cwnd.div_ceil(WINDOW_SHARE)
+            && srtt.is_some_and(|srtt| since_oldest + PATIENCE.min(srtt / 2) >= srtt)
+            && room < packet()
     }
 }
 
@@ -89,6 +118,26 @@ mod tests {
         assert_eq!(pushed(Stack::Linux6, 10, 5, 5), [2, 4]);
         assert_eq!(pushed(Stack::Linux6, 10, 5, 1), []);
         assert_eq!(pushed(Stack::Linux3_10, 10, 5, 5), []);
+    }
+
+    /// One segment alone waits behind a pair. Not after a pause; not where the next ACK is expected in more than a
+    /// millisecond, for it would only be late; not in a window of 3, of which it is a third.
+    #[test]
+    fn a_segment_too_few_for_a_packet_waits_for_the_next_ack() {
+        let ms = Duration::from_millis;
+        let defers = |room, last, oldest, cwnd, stack| {
+            let window = Window { cwnd, ssthresh: 2, ..Window::new(&Config { stack, ..Config::default() }) };
+            let packet = || packet(usual_rate(&window, cwnd, Some(ms(100)), 1448), &window, 1448, ms(100));
+            Offload::default().defers(room, ms(last), ms(oldest), &window, Some(ms(100)), packet)
+        };
+        assert!(defers(1, 0, 100, 10, Stack::Linux6));
+        assert!(defers(1, 1, 99, 10, Stack::Linux6));
+        assert!(!defers(2, 0, 100, 10, Stack::Linux6), "a pair is full");
+        assert!(!defers(1, 2, 100, 10, Stack::Linux6), "after a pause");
+        assert!(!defers(1, 0, 98, 10, Stack::Linux6), "the next ACK is 2 ms away");
+        assert!(!defers(1, 0, 100, 3, Stack::Linux6), "a third of the window");
+        assert!(!defers(1, 0, 100, 10, Stack::Linux3_10));
+        assert!(defers(8, 0, 100, 800, Stack::Linux6), "1.2 · 800 segments in 100 ms: a packet has 9");
     }
 
     /// 800 segments in 100 ms, doubled for slow start, are 15.6 in 1/1024 s; 1.2 of it, near its end, 9.4.

@@ -39,19 +39,18 @@ impl Pacer {
     }
 
     /// A packet is ready: whether it may leave now. If not, the deadline tells when.
-    pub(crate) fn begin_packet(&mut self, now: Instant) -> bool {
-        if now < self.release {
-            self.deadline = self.release;
-            return false;
-        }
-        self.deadline = Instant::MAX;
-        self.late = now.since(self.release);
-        self.release = now;
-        true
+    pub(crate) fn may_send(&mut self, now: Instant) -> bool {
+        self.deadline = if now < self.release { self.release } else { Instant::MAX };
+        now >= self.release
     }
 
-    /// A segment of `len` bytes of payload, the connection's `count`th, left in the packet that was begun.
-    pub(crate) fn on_sent(&mut self, len: u16, count: u64, rate: Option<Rate>) {
+    /// A segment of `len` bytes of payload leaves, the connection's `count`th.
+    pub(crate) fn on_sent(&mut self, now: Instant, len: u16, count: u64, rate: Option<Rate>) {
+        if now >= self.release {
+            // The first of its packet.
+            self.late = now.since(self.release);
+            self.release = now;
+        }
         let Some(rate) = rate.filter(|_| count >= UNPACED) else { return };
         let time = rate.transmission_time(len.into());
         let made_good = (time / 2).min(self.late);
@@ -94,17 +93,17 @@ mod tests {
         Instant::from_nanos(us * 1000)
     }
 
-    /// 1250 bytes at 10 Mbit/s are 1 ms. Wrong would be a wait within a packet, or none behind it.
+    /// 1250 bytes at 10 Mbit/s are 1 ms. Wrong would be no wait behind a packet of two, or one that is only for the second.
     #[test]
-    fn a_packet_leaves_at_once_and_the_next_when_the_rate_has_made_up_for_it() {
+    fn the_next_packet_leaves_when_the_rate_has_made_up_for_the_last() {
         let rate = Rate::from_bps(10_000_000);
         let mut pacer = Pacer::default();
-        assert!(pacer.begin_packet(at(0)));
-        pacer.on_sent(1250, 10, rate);
-        pacer.on_sent(1250, 11, rate);
-        assert!(!pacer.begin_packet(at(1999)));
+        assert!(pacer.may_send(at(0)));
+        pacer.on_sent(at(0), 1250, 10, rate);
+        pacer.on_sent(at(0), 1250, 11, rate);
+        assert!(!pacer.may_send(at(1999)));
         assert_eq!((pacer.release(), pacer.deadline()), (at(2000), at(2000)));
-        assert!(pacer.begin_packet(at(2000)) && pacer.deadline() == Instant::MAX);
+        assert!(pacer.may_send(at(2000)) && pacer.deadline() == Instant::MAX);
     }
 
     /// Linux: a packet that left late makes its lateness good, but waits half its time at least.
@@ -113,8 +112,7 @@ mod tests {
         let rate = Rate::from_bps(10_000_000);
         for (late_us, next_us) in [(300, 1000), (500, 1000), (9000, 9500)] {
             let mut pacer = Pacer::default();
-            assert!(pacer.begin_packet(at(late_us)));
-            pacer.on_sent(1250, 10, rate);
+            pacer.on_sent(at(late_us), 1250, 10, rate);
             assert_eq!(pacer.release(), at(next_us));
         }
     }
@@ -124,8 +122,8 @@ mod tests {
         let rate = Rate::from_bps(10_000_000);
         let mut pacer = Pacer::default();
         for count in 1..=9 {
-            assert!(pacer.begin_packet(at(0)));
-            pacer.on_sent(1250, count, rate);
+            assert!(pacer.may_send(at(0)));
+            pacer.on_sent(at(0), 1250, count, rate);
         }
         assert_eq!(pacer.release(), at(0));
     }

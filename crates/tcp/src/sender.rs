@@ -168,7 +168,7 @@ impl Sender {
         } else {
             self.rtt.syn_timed_out();
         }
-        if syns_lost > 1 {
+        if syns_lost > self.window.stack.era().forgiven_syns {
             self.window.cwnd = 1; // RFC 5681, 3.1; Linux forgives one loss (RFC 6298, appendix A)
         }
         self.peer_window = self.window_of(segment);
@@ -225,7 +225,7 @@ impl Sender {
             return self.send_probe(now);
         }
         if self.board.in_flight() >= self.window.cwnd {
-            return self.send_last(now);
+            return if self.end == End::Closing { self.send_last(now) } else { None };
         }
         if self.pacer.is_some() && !self.begin_packet(now) {
             return None;
@@ -234,15 +234,18 @@ impl Sender {
             let chunk = self.retransmit(now)?;
             return Some((chunk, Flags::NONE, false)); // not ECT: RFC 3168, 6.1.5
         }
+        if self.waits_for_company(now) {
+            // The window is what limits, although a part of it is free.
+            self.usage.on_sent(true, self.board.packets_out(), self.board.una(), self.board.nxt());
+            return None;
+        }
         let chunk = self.send_new(now)?;
         let cwr = self.cwr_due && chunk.len > 0;
         self.cwr_due &= !cwr;
         let more = self.board.in_flight() < self.window.cwnd && self.has_new();
-        let packet = || {
-            let rate = pacing::rate(&self.window, self.board.packets_out(), self.rtt.srtt(), self.mss);
-            offload::packet(rate, &self.window, self.mss, self.rtt.min())
-        };
-        let push = self.offload.on_sent(more, self.window.stack, packet);
+        let mut offload = self.offload;
+        let push = offload.on_sent(more, self.window.stack, || self.packet());
+        self.offload = offload;
         Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
     }
 
@@ -251,17 +254,26 @@ impl Sender {
     fn begin_packet(&mut self, now: Instant) -> bool {
         let is_ready = self.board.has_lost() || self.has_new();
         let Some(pacer) = self.pacer.as_mut().filter(|_| is_ready) else { return true };
-        self.offload.is_amid_packet() || pacer.begin_packet(now)
+        self.offload.is_amid_packet() || pacer.may_send(now)
     }
 
-    /// The window is full: that holds everything but FIN with what is left, as nothing can follow it.
+    /// How many segments a packet has.
     #[inline]
-    fn send_last(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        if self.end != End::Closing || self.unsent > u64::from(self.mss) {
-            return None;
-        }
-        let chunk = self.send_new(now)?;
-        Some((chunk, Flags::NONE, chunk.len > 0))
+    fn packet(&self) -> u32 {
+        offload::packet(self.pacing_rate(), &self.window, self.mss, self.rtt.min())
+    }
+
+    /// Whether new data waits for the next ACK, so as not to leave as a packet too short for segmentation offload.
+    #[inline]
+    fn waits_for_company(&self, now: Instant) -> bool {
+        let room = self.window.cwnd - self.board.in_flight();
+        self.state < CongestionState::Recovery
+            && self.unsent > u64::from(room) * u64::from(self.mss)
+            && self.board.head_sent_at().is_some_and(|oldest| {
+                let (since_last, since_oldest) = (now.since(self.last_sent), now.since(oldest));
+                self.offload
+                    .defers(room, since_last, since_oldest, &self.window, self.rtt.srtt(), || self.packet())
+            })
     }
 
     #[inline]
@@ -348,6 +360,16 @@ impl Sender {
         }
     }
 
+    /// The window is full: Linux lets that hold everything but FIN with what is left, as nothing can follow it.
+    #[cold]
+    fn send_last(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
+        if !self.window.stack.era().fin_beyond_window || self.unsent > self.mss.into() {
+            return None;
+        }
+        let chunk = self.send_new(now)?;
+        Some((chunk, Flags::NONE, chunk.len > 0))
+    }
+
     /// F-RTO's new data comes first, while there is some.
     #[inline]
     fn sends_new_first(&mut self) -> bool {
@@ -397,6 +419,7 @@ impl Sender {
         if resent {
             self.after_send(now, chunk.len);
             self.stats.retransmitted += 1;
+            self.stats.bytes_retransmitted += u64::from(chunk.len);
         }
         self.stats.tlp_probes += 1;
         self.tail.begin(self.board.nxt(), resent);
@@ -410,7 +433,7 @@ impl Sender {
         self.stats.segments_sent += 1;
         let rate = self.pacer.is_some().then(|| self.pacing_rate()).flatten();
         if let Some(pacer) = &mut self.pacer {
-            pacer.on_sent(len, self.stats.segments_sent, rate);
+            pacer.on_sent(now, len, self.stats.segments_sent, rate);
         }
         if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
             self.prr.on_sent();

@@ -9,7 +9,7 @@ pub struct Stats {
     pub retransmitted: u64,
     /// Payload bytes in these.
     pub bytes_retransmitted: u64,
-    /// Of these, those that the receiver reported to have come twice (DSACK, RFC 2883).
+    /// Retransmissions of which the receiver reported that the segment came twice (DSACK, RFC 2883).
     pub spurious_retransmissions: u64,
     /// Segments taken for lost, retransmissions that were taken for lost again included.
     pub lost: u64,

@@ -17,9 +17,11 @@ from .plan import Flow, Plan
 
 _UNSENT_S = 0.01
 _UNSENT_BYTES = (1 << 14, 1 << 18)
-"""How much waits unsent in a sender's socket: some time's worth of the bottleneck, within these bounds.
+"""How much waits unsent in the socket of a sender that stops before the run does: some time's worth of the bottleneck,
+within these bounds. Little, since it still goes out after the stop; the other senders have the most.
 
-Enough that TCP is never short of data, and little, since it still goes out when the flow stops.
+Behind a train of ACKs TCP may send a window at once: with little waiting it is short of data then, sends a short
+segment, and does not count its window as used.
 """
 ABORT = struct.pack("ii", 1, 0)
 """SO_LINGER: closing throws away what is unsent and resets the connection."""
@@ -35,7 +37,7 @@ class Sender:
         """Plan the flow's start, stop and samples."""
         self._flow, self._ends, self._plan, self._clock, self._loop = flow, ends, plan, clock, loop
         self._socket = tcp_socket(flow)
-        self._chunk = bytes(_unsent(flow, plan))
+        self._chunk = bytes(unsent(flow, plan))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, len(self._chunk))
         self._infos: list[tuple[float, bytes]] = []
         stop = min(flow.stop_s, plan.duration_s)
@@ -116,8 +118,10 @@ SINK = bytearray(1 << 18)
 """Where what is received goes."""
 
 
-def _unsent(flow: Flow, plan: Plan) -> int:
+def unsent(flow: Flow, plan: Plan) -> int:
     """Return how many bytes may wait unsent in the flow's socket."""
+    if flow.stop_s >= plan.duration_s:
+        return _UNSENT_BYTES[1]
     shaper = plan.down if flow.direction == "down" else plan.up
     least, most = _UNSENT_BYTES
     return min(max(int(shaper.rate_bps / 8 * _UNSENT_S), least), most)
