@@ -125,9 +125,10 @@ class TcpSeries(TypedDict):
     rttvar_ms: list[float | None]
     rto_ms: list[float | None]
     unacked_packets: list[float | None]
-    pacing_rate_mbps: NotRequired[list[float | None]]
-    """From the kernel alone, as is the next: the simulator's TCP has no such variables."""
-    delivery_rate_mbps: NotRequired[list[float | None]]
+    pacing_rate_mbps: list[float | None]
+    """In payload. Segments leave together by it even where nothing is paced."""
+    delivery_rate_mbps: list[float | None]
+    """In payload, as the sender estimates it."""
 
 
 class FlowSeries(TypedDict):

@@ -131,15 +131,18 @@ impl Flow {
             + span(traffic.stagger) * nth
             + Duration::from_secs_f64(spread);
         let stop = Instant::ZERO + traffic.stop.unwrap_or(scenario.duration).0;
+        let delivery_rate = scenario.series.as_ref().is_some_and(|series| series.tcp);
+        let random = streams.stream(&format!("cc of {name}"), 0).next_u32();
+        let config = || Ok(Config { delivery_rate, random, ..config(traffic)? });
         let mut hashes = streams.stream(&format!("hash of {name}"), 0);
         let direction = traffic.direction.unwrap_or_default();
         let own_hashes = hashes.clone();
         let app = |program| {
-            let app = App::new(program, config(traffic)?, place, direction, own_hashes);
+            let app = App::new(program, config()?, place, direction, own_hashes);
             Ok(Source::App(Box::new(app)))
         };
         let thinking = streams.stream(&format!("think of {name}"), 0);
-        let source = Source::new(traffic, start, thinking, app)?;
+        let source = Source::new(traffic, start, thinking, config, app)?;
         Ok(Self {
             name,
             kind: traffic.kind,
@@ -192,16 +195,18 @@ fn config(traffic: &Traffic) -> Result<Config, ScenarioError> {
     let cc = traffic.cc.as_deref().and_then(|line| CcLine::parse(line).ok());
     let CcLine { cc, options } = cc.ok_or_else(|| missing("cc"))?;
     let stack = traffic.stack.as_deref().and_then(Stack::from_name).ok_or_else(|| missing("stack"))?;
-    let ecn = traffic.ecn.unwrap_or_default().0;
-    Ok(Config { cc, cc_options: options, stack, ecn, ..Config::default() })
+    let (ecn, pacing) = (traffic.ecn.unwrap_or_default().0, traffic.pacing.unwrap_or(false));
+    Ok(Config { cc, cc_options: options, stack, ecn, pacing, ..Config::default() })
 }
 
 impl Source {
-    /// The source that `traffic` describes; `thinking` is what an application draws from, and `app` makes it a source.
+    /// The source that `traffic` describes; `thinking` is what an application draws from, `config` is of its connection, and `app`
+    /// makes a source of an application.
     fn new(
         traffic: &Traffic,
         start: Instant,
         thinking: Random,
+        config: impl FnOnce() -> Result<Config, ScenarioError>,
         app: impl FnOnce(Program) -> Result<Self, ScenarioError>,
     ) -> Result<Self, ScenarioError> {
         let len = traffic.packet_size.unwrap_or(0) as u16;
@@ -211,7 +216,7 @@ impl Source {
         let rate = || traffic.rate.map(|RateText(rate)| rate).ok_or_else(|| missing("rate"));
         let interval = || traffic.interval.map(|interval| interval.0).ok_or_else(|| missing("interval"));
         match traffic.kind {
-            Kind::Bulk => Ok(Self::Bulk(Bulk::new(config(traffic)?))),
+            Kind::Bulk => Ok(Self::Bulk(Bulk::new(config()?))),
             Kind::Transfer => {
                 let transfer = Transfer::new(size("size", traffic.size)?, traffic.repeat, interval()?);
                 app(Program::Transfer(transfer))

@@ -3,7 +3,7 @@
 use super::rounded;
 use goodqueue_qdisc::Probe;
 use goodqueue_tcp::{Connection, INFINITE_SSTHRESH};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Rate};
 use serde::Serialize;
 
 /// Each packet's delay within a window.
@@ -98,6 +98,10 @@ pub struct TcpSeries {
     pub rto_ms: Vec<Option<f64>>,
     /// Segments that no cumulative ACK has covered.
     pub unacked_packets: Vec<Option<u32>>,
+    /// Rate at which the path delivers payload, as the sender estimates it.
+    pub delivery_rate_mbps: Vec<Option<f64>>,
+    /// Pacing rate, in payload; what leaves together follows it even where nothing is paced.
+    pub pacing_rate_mbps: Vec<Option<f64>>,
 }
 
 impl TcpSeries {
@@ -109,6 +113,9 @@ impl TcpSeries {
         self.rttvar_ms.push(sender.and_then(Connection::rttvar).map(ms));
         self.rto_ms.push(sender.map(|sender| ms(sender.rto())));
         self.unacked_packets.push(sender.map(Connection::unacked));
+        let mbps = |rate: Rate| rounded(rate.as_bps() as f64 / 1e6);
+        self.delivery_rate_mbps.push(sender.and_then(Connection::delivery_rate).map(mbps));
+        self.pacing_rate_mbps.push(sender.and_then(Connection::pacing_rate).map(mbps));
     }
 }
 

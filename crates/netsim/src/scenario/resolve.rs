@@ -225,6 +225,7 @@ impl Traffic {
         let set = [
             ("cc", self.cc.is_some()),
             ("stack", self.stack.is_some()),
+            ("pacing", self.pacing.is_some()),
             ("rate", self.rate.is_some()),
             ("packet_size", self.packet_size.is_some()),
             ("interval", self.interval.is_some()),
@@ -271,6 +272,15 @@ impl Traffic {
         let asked = self.cc.get_or_insert_with(|| CcLine::from(Config::default().cc).to_string());
         let line = CcLine::parse(asked).map_err(|message| ScenarioError::new(key("cc"), message))?;
         *asked = line.to_string();
+        let paces = line.cc.is_model_based();
+        if paces && self.pacing == Some(false) {
+            return refuse(
+                &key("pacing"),
+                false,
+                &format!("true, or none, as {} always paces", line.cc.name()),
+            );
+        }
+        self.pacing = self.pacing.filter(|&pacing| pacing && !paces);
         let ecn = self.ecn.get_or_insert(EcnAsked::default_of(line.cc));
         ecn.check(line.cc).map_err(|message| ScenarioError::new(key("ecn"), message))?;
         let stack = self.stack.get_or_insert_with(|| Stack::default().name().to_string());
