@@ -101,14 +101,15 @@ impl Flow {
     /// The flows of `scenario`, in its order.
     pub(crate) fn all(scenario: &Scenario) -> Result<Vec<Self>, ScenarioError> {
         let streams = Streams::new(scenario.seed);
+        let receive_window = receive_window(scenario);
         let mut flows: Vec<Self> = Vec::new();
         let mut names: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
         for traffic in &scenario.traffic {
             let name = traffic.name.clone().unwrap_or_else(|| traffic.kind.name().to_string());
             for nth in 0..traffic.count.unwrap_or(1) {
                 let number = names.entry(name.clone()).or_default();
-                let place = flows.len() as u32;
-                let flow = Self::new(traffic, nth, (place, format!("{name}/{number}")), scenario, streams)?;
+                let place = (flows.len() as u32, format!("{name}/{number}"));
+                let flow = Self::new(traffic, nth, place, scenario, receive_window, streams)?;
                 *number += 1;
                 flows.push(flow);
             }
@@ -121,6 +122,7 @@ impl Flow {
         nth: u64,
         (place, name): (u32, String),
         scenario: &Scenario,
+        receive_window: u32,
         streams: Streams,
     ) -> Result<Self, ScenarioError> {
         let span = |span: Option<Span>| span.unwrap_or_default().0;
@@ -133,7 +135,7 @@ impl Flow {
         let stop = Instant::ZERO + traffic.stop.unwrap_or(scenario.duration).0;
         let delivery_rate = scenario.series.as_ref().is_some_and(|series| series.tcp);
         let random = streams.stream(&format!("cc of {name}"), 0).next_u32();
-        let config = || Ok(Config { delivery_rate, random, ..config(traffic)? });
+        let config = || Ok(Config { receive_window, delivery_rate, random, ..config(traffic)? });
         let mut hashes = streams.stream(&format!("hash of {name}"), 0);
         let direction = traffic.direction.unwrap_or_default();
         let own_hashes = hashes.clone();
@@ -188,6 +190,21 @@ impl Flow {
 
 fn missing(key: &str) -> ScenarioError {
     ScenarioError::new(format!("traffic.{key}"), "not resolved")
+}
+
+/// The most that a receive window grows to: half of a buffer of 16 MiB, or of eight times what the greatest link has under way
+/// over the longest path, so that it never limits. The kernel engine sets its buffers so, too.
+fn receive_window(scenario: &Scenario) -> u32 {
+    const LEAST: u64 = 16 << 20;
+    const MOST: u64 = 1 << 31;
+    let changed = scenario.change.iter().filter_map(|change| change.rate);
+    let rates =
+        [Some(scenario.bottleneck.rate), scenario.bottleneck.up.rate].into_iter().flatten().chain(changed);
+    let bps = rates.map(|rate| rate.0.as_bps()).max().unwrap_or(0);
+    let rtts = scenario.traffic.iter().filter_map(|traffic| traffic.rtt).chain([scenario.path.rtt]);
+    let rtt_s = rtts.map(|rtt| rtt.0.as_secs_f64()).fold(0.0, f64::max);
+    let buffer = (bps as f64 * rtt_s) as u64; // 8 times, in bytes
+    (buffer.clamp(LEAST, MOST) / 2) as u32
 }
 
 /// Both ends of a TCP connection.
