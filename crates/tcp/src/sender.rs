@@ -415,7 +415,8 @@ impl Sender {
             self.acked_bytes += u64::from(ack.since(una));
             self.timeouts = 0;
         }
-        let rtt = self.sample_rtt(&delivery, advances);
+        let path = self.sample_rtt(&delivery);
+        let rtt = if path.is_none() && advances { self.sample_echo(&delivery) } else { path };
         let marked = if self.feedback.is_news(segment.flags, delivery.segments) {
             let marked = self.feedback.read(segment.flags, delivery.segments);
             self.stats.delivered_ce += u64::from(marked.unwrap_or(0));
@@ -450,7 +451,7 @@ impl Sender {
         }
         (ack.state, ack.in_flight) = (self.state, self.board.in_flight());
         if self.board.rate().is_some() && self.on_rate(&ack, una) {
-            return rtt;
+            return path;
         }
         if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
             self.reduce(delivery.segments, advances && !lost);
@@ -458,7 +459,7 @@ impl Sender {
             self.usage.on_window(now);
             self.cc.on_ack(&ack, &mut self.window);
         }
-        rtt
+        path
     }
 
     /// Takes the sample of the delivery rate; whether the congestion control does everything else by it, recovery
@@ -484,22 +485,23 @@ impl Sender {
         self.board.sacked_out() > 0 || self.tail.is_pending()
     }
 
-    /// RFC 6298, 3 (Karn), from the first segment the ACK covers; the path's RTT is from the last. Where all were sent
-    /// again, the echo of the timestamp tells which of the copies arrived, to a millisecond (RFC 7323, section 4).
+    /// RFC 6298, 3 (Karn), from the first segment the ACK covers; the path's RTT is from the last.
     #[inline]
-    fn sample_rtt(&mut self, delivery: &Delivery, advances: bool) -> Option<Duration> {
+    fn sample_rtt(&mut self, delivery: &Delivery) -> Option<Duration> {
         let (mut first, mut last) = delivery.acked;
         if delivery.ambiguous || first == Instant::MAX {
             (first, last) = delivery.sacked;
         }
         if first == Instant::MAX {
-            return if advances { self.sample_echo(delivery) } else { None };
+            return None;
         }
         let (smoothed, path) = (delivery.now().since(first), delivery.now().since(last));
         self.rtt.sample(smoothed, path, self.board.una(), self.board.nxt());
         Some(path)
     }
 
+    /// Where all were sent again, the echo of the timestamp tells which of the copies arrived, to a millisecond (RFC 7323,
+    /// section 4).
     #[cold]
     fn sample_echo(&mut self, delivery: &Delivery) -> Option<Duration> {
         let rtt = echo_rtt(delivery.now(), delivery.tsecr)?;
