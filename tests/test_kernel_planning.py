@@ -83,6 +83,11 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
             {"traffic": [{"kind": "bulk"}, {"kind": "bulk", "stack": "linux-3.10", "name": "old"}]},
             'traffic[1].stack: found "linux-3.10"; accepted by the kernel engine: linux-6.x',
         ),
+        *(
+            ({"traffic": [{"kind": "bulk", "cc": cc}]}, f'traffic[0].cc: found "{cc}"; accepted by the kernel engine:')
+            for cc in ("prague", "ledbat", "ledbat++", "none cwnd 10", "cubic hystart++", "reno abe")
+        ),
+        ({"traffic": [{"kind": "bulk", "ecn": "accecn"}]}, 'traffic[0].ecn: found "accecn", which Linux 6.1 has not'),
         (
             {"traffic": [{"kind": "bulk", "rtt": f"{n}ms", "name": f"n{n}"} for n in range(17)]},
             "traffic.rtt: found 17 distinct RTTs; accepted by the kernel engine: at most 16",

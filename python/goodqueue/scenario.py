@@ -249,8 +249,9 @@ def from_options(
 ) -> Scenario:
     """Return the (unresolved) scenario that the options of ``goodqueue compare`` describe.
 
-    ``flows`` (4), ``cc`` (cubic) and ``ecn`` (no) are those of the bulk flows; None where they were not asked for. Bulk
-    flows start at random within the first second, so that each seed is another experiment. Raises UserError.
+    ``flows`` (4), ``cc`` (cubic) and ``ecn`` (what the cc needs) are those of the bulk flows; None where they were not
+    asked for. Bulk flows start at random within the first second, so that each seed is another experiment. Raises
+    UserError.
     """
     bottleneck: dict[str, Any] = {"rate": _number_or_text(rate)}
     if buffer is not None:
@@ -297,7 +298,9 @@ def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None) -> 
         raise UserError("--flows", f"--traffic {text} gives a number of flows too; accepted: one of them")
     for source in bulk:
         count = source.pop("count", 4 if flows is None else flows)
-        source |= {"count": count, "cc": cc or "cubic", "ecn": bool(ecn), "start_spread": "1s"}
+        source |= {"count": count, "cc": cc or "cubic", "start_spread": "1s"}
+        if ecn:  # else what the congestion control needs
+            source["ecn"] = True
     return sources
 
 

@@ -346,9 +346,23 @@ def qdisc_parameters(qdisc: dict[str, Any]) -> Table:
 
 
 def catalogue(title: str, items: Sequence[dict[str, Any]]) -> Table:
-    """Return a list of things with a name, a summary and perhaps a source."""
-    keys = [key for key in ("name", "summary", "source") if any(item.get(key) for item in items)]
-    return Table(title, [Column(key, False) for key in keys], [[item.get(key) or "" for key in keys] for item in items])
+    """Return a list of things with a name, a summary and perhaps words and a source."""
+    keys = [key for key in ("name", "words", "summary", "source") if any(item.get(key) for item in items)]
+    rows = [[_cell(item.get(key)) for key in keys] for item in items]
+    return Table(title, [Column(key, False) for key in keys], rows)
+
+
+def _cell(value: Any) -> str:
+    """Return a text, or the names of a list."""
+    return ", ".join(part["name"] for part in value) if isinstance(value, list) else value or ""
+
+
+def cc_words(cc: dict[str, Any]) -> Table:
+    """Return the words of one congestion control."""
+    columns = [Column(name, False) for name in ("word", "followed by", "what it does", "source")]
+    rows = [[word["name"], word["number"] or "", word["help"], word["source"]] for word in cc["words"]]
+    notes = [f"Source: {cc['source']}", f"Differs: {cc['differs']}"]
+    return Table(f"{cc['name']}: {cc['summary']}", columns, rows, notes)
 
 
 def describe(scenario: Scenario) -> str:

@@ -34,7 +34,7 @@ def compare(
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [50ms]")] = None,
     up_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the way back. [as --rate]")] = None,
     flows: Annotated[int | None, typer.Option(parser=whole("--flows", 1), metavar="N", help="Bulk flows. [4]")] = None,
-    cc: Annotated[str | None, typer.Option(metavar="NAME", help="Congestion control. [cubic]")] = None,
+    cc: Annotated[str | None, typer.Option(metavar="LINE", help="Congestion control, as 'cubic abe'. [cubic]")] = None,
     ecn: Annotated[bool, typer.Option("--ecn", help="Bulk flows use ECN; say `ecn` in the qdisc's line too.")] = False,
     traffic: Annotated[
         str | None,

@@ -96,6 +96,8 @@ pub trait CongestionControl: Sized {
     /// is paced.
     const MODEL_BASED: bool = false;
 
+    /// In which of that it differs, in one line.
+    const DIFFERS: &'static str;
     /// The words that may follow the name.
     const WORDS: &'static [CcWord] = &[];
     /// How it uses ECN.
@@ -174,6 +176,12 @@ macro_rules! congestion_controls {
             #[must_use]
             pub const fn is_model_based(self) -> bool {
                 match self { $(Self::$name => <$module::$name as CongestionControl>::MODEL_BASED),+ }
+            }
+
+            /// In which of that it differs, in one line.
+            #[must_use]
+            pub const fn differs(self) -> &'static str {
+                match self { $(Self::$name => <$module::$name as CongestionControl>::DIFFERS),+ }
             }
 
             /// The words that may follow the name.
@@ -313,7 +321,7 @@ mod tests {
     fn every_algorithm_is_found_by_its_name_and_says_what_it_is() {
         for &cc in Cc::ALL {
             assert_eq!(Cc::from_name(cc.name()), Some(cc));
-            assert!(!cc.summary().is_empty() && !cc.source().is_empty());
+            assert!(!cc.summary().is_empty() && !cc.source().is_empty() && !cc.differs().is_empty());
         }
         assert_eq!(Cc::from_name("vegan"), None);
     }
