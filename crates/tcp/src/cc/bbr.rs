@@ -93,7 +93,8 @@ impl CongestionControl for Bbr {
     const NAME: &'static str = "bbr";
     const SUMMARY: &'static str = "BBR version 1: sends what the path was measured to carry, paced";
     const SOURCE: &'static str = "Cardwell et al. 2017; draft-cardwell-iccrg-bbr-congestion-control-00";
-    const DIFFERS: &'static str = "the rate of a policer, room for ACKs in bunches, the cycle goes on at the next departure (all as Linux)";
+    const DIFFERS: &'static str =
+        "as Linux: a policer's rate is found, and bunches of ACKs get room; not in the draft";
     const MODEL_BASED: bool = true;
 
     fn new(config: &Config) -> Self {

@@ -125,7 +125,7 @@ impl CongestionControl for Bbr3 {
     const SUMMARY: &'static str = "BBR version 3: as bbr, with bounds by losses and marks, and longer cycles";
     const SOURCE: &'static str = "draft-ietf-ccwg-bbr-06; ECN as in Google's BBRv3";
     const DIFFERS: &'static str =
-        "takes ECN's marks, as Google's BBRv3; ACKs in bunches as Linux's version 1";
+        "extra_acked over two spans of five rounds, and ECN on paths up to 5 ms, as Google's";
     const MODEL_BASED: bool = true;
 
     fn new(config: &Config) -> Self {
