@@ -1,9 +1,10 @@
 //! The flows of a scenario, for engines that run them elsewhere.
 
 use crate::ScenarioError;
-use crate::flow::Flow;
+use crate::flow::{Flow, codec};
 use crate::scenario::{Direction, Scenario, Traffic};
 use crate::traffic::Kind;
+use crate::traffic::voip::Codec;
 use goodqueue_tcp::EcnMode;
 use serde::Serialize;
 
@@ -51,7 +52,9 @@ impl Scenario {
 }
 
 fn outline(flow: &Flow, traffic: &Traffic) -> FlowOutline {
-    let size = traffic.packet_size;
+    let codec = codec(traffic).ok();
+    let size = traffic.packet_size.or(codec.map(|codec| codec.packet_bytes().into()));
+    let interval = traffic.interval.map(|interval| interval.0).or(codec.map(Codec::interval));
     let paced = traffic.rate.zip(size).map(|(rate, size)| 8.0 * size as f64 / rate.0.as_bps() as f64);
     FlowOutline {
         name: flow.name.clone(),
@@ -65,6 +68,6 @@ fn outline(flow: &Flow, traffic: &Traffic) -> FlowOutline {
         cc: traffic.cc.clone(),
         stack: traffic.stack.clone(),
         packet_size: size,
-        interval_s: traffic.interval.map(|interval| interval.0.as_secs_f64()).or(paced),
+        interval_s: interval.map(|interval| interval.as_secs_f64()).or(paced),
     }
 }

@@ -12,6 +12,7 @@ use crate::probe::goodput::BIN;
 use crate::probe::series::{FlowSeries, PacketLog, Pick, QueueSeries};
 use crate::scenario::{Direction, Line, Scenario, ScenarioError};
 use crate::sockets::{SocketId, Sockets};
+use crate::traffic::app::Outgoing;
 use crate::traffic::bulk::{RECEIVER, SENDER};
 use goodqueue_qdisc::{AnyQdisc, Qdisc};
 use goodqueue_tcp::{Connection, Segment};
@@ -260,15 +261,20 @@ impl Simulation {
                 self.pump(index, arrived_at);
             }
             (Source::App(_), Body::Tcp(segment)) => self.arrived_at_socket(direction, &packet, &segment),
+            (Source::App(app), Body::Datagram(datagram)) => {
+                app.handle_datagram(self.now, direction.index(), datagram.number, &mut self.sockets);
+                self.serve(index);
+            }
             (Source::Isochronous(source), Body::Datagram(datagram)) => {
                 if arrived_at == SENDER {
                     source.returned(self.now, datagram.number);
-                } else if source.arrived() {
+                } else if source.arrived(self.now, datagram.number) {
                     self.send_datagram(index, direction.reverse(), datagram.number, datagram.dscp);
                 }
             }
-            (Source::Bulk(_) | Source::App(_), Body::Datagram(_))
-            | (Source::Isochronous(_), Body::Tcp(_)) => unreachable!("a flow's packets are its own"),
+            (Source::Bulk(_), Body::Datagram(_)) | (Source::Isochronous(_), Body::Tcp(_)) => {
+                unreachable!("a flow's packets are its own")
+            }
         }
     }
 
@@ -366,6 +372,13 @@ impl Simulation {
         let Source::App(app) = &mut self.flows[index].source else { return };
         self.agenda.grow(first as usize + 2 * self.sockets.len());
         let Way { dscp, stop, .. } = self.ways[index];
+        while let Some(Outgoing { end, hash, datagram }) = app.next_datagram() {
+            let direction = Direction::BOTH[end].reverse();
+            let body = Body::Datagram(Datagram { dscp, ..datagram });
+            let packet =
+                Packet { arrival: self.now, flow: index as u32, hash: hash[direction.index()], body };
+            offer(&mut self.links[direction.index()], &mut self.agenda, self.now, direction, packet);
+        }
         let touched = app.take_touched();
         for &(id, end) in &touched {
             let socket = &mut self.sockets[id];
