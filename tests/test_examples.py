@@ -18,7 +18,16 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
 
 def test_there_are_examples() -> None:
-    assert [file.stem for file in EXAMPLES] == ["ack-filter", "asymmetric", "cbr-step", "one-flow-codel", "rate-step"]
+    assert [file.stem for file in EXAMPLES] == [
+        "ack-filter",
+        "asymmetric",
+        "cbr-step",
+        "one-flow-codel",
+        "rate-step",
+        "rrul",
+        "rtt-fairness",
+        "voip-and-web",
+    ]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)

@@ -36,10 +36,16 @@ def _goodput(record: Record) -> float | None:
     return sum(flows) if flows else None
 
 
-def _ping(record: Record) -> float | None:
-    values = [(app.get("rtt_ms") or {}).get("p95") for app in record["apps"] if app["kind"] == "ping"]
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+def _app(kind: str, key: str, name: str | None = None) -> Callable[[Record], float | None]:
+    """Return what picks ``key``, or ``name`` of the distribution there: the mean of all applications of ``kind``."""
+
+    def pick(record: Record) -> float | None:
+        found: list[Any] = [app.get(key) for app in record["apps"] if app["kind"] == kind]
+        values = [(value or {}).get(name) for value in found] if name else found
+        known = [value for value in values if value is not None]
+        return sum(known) / len(known) if known else None
+
+    return pick
 
 
 def _jain(record: Record) -> float | None:
@@ -57,11 +63,17 @@ METRICS = (
     Metric("goodput_mbps", "goodput", "Mbit/s", "high", _goodput),
     Metric("drop_percent", "drops", "%", "", lambda r: r["queues"]["down"]["drop_percent"]),
     Metric("mark_percent", "marks", "%", "", lambda r: r["queues"]["down"]["mark_percent"]),
-    Metric("ping_rtt_p95_ms", "ping p95", "ms", "low", _ping),
+    Metric("ping_rtt_p95_ms", "ping p95", "ms", "low", _app("ping", "rtt_ms", "p95")),
+    Metric("voip_delay_p95_ms", "call p95", "ms", "low", _app("voip", "delay_ms", "p95")),
+    Metric("voip_loss_percent", "call loss", "%", "low", _app("voip", "loss_percent")),
+    Metric("voip_mos", "MOS", "", "high", _app("voip", "mos")),
+    Metric("page_load_mean_ms", "page mean", "ms", "low", _app("page", "load_ms", "mean")),
+    Metric("page_load_p95_ms", "page p95", "ms", "low", _app("page", "load_ms", "p95")),
     Metric("jain_goodput", "Jain", "", "high", _jain),
 )
 """What is compared. Delay, utilisation, drops and marks are those of the ``down`` queue; goodput is the sum of the
-flows in that direction, Jain's index that of its bulk flows."""
+flows in that direction, Jain's index that of its bulk flows. Of several pings, calls or pages it is the mean. A call's
+delay is one way, with the base delay."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,14 +72,36 @@ class Flow(TypedDict):
 
 
 class App(TypedDict):
-    """One application that is judged by its own metric, such as a ping."""
+    """One application that is judged by its own metric. Its kind says which of these it has."""
 
     name: str
     kind: str
     rtt_ms: NotRequired[dict[str, float | None] | None]
+    """Of a ping."""
+    completion_ms: NotRequired[dict[str, float | None] | None]
+    """Of transfers."""
+    response_ms: NotRequired[dict[str, float | None] | None]
+    """Of requests and responses."""
+    load_ms: NotRequired[dict[str, float | None] | None]
+    """Of pages."""
+    delay_ms: NotRequired[dict[str, float | None] | None]
+    """Of a stream's chunks, and of a call's packets, one way."""
+    delay_percentiles_ms: NotRequired[list[float | None] | None]
+    """Of a call: the 0th to the 100th percentile."""
+    jitter_ms: NotRequired[float | None]
+    """Of a call: the mean difference between the delays of successive packets."""
+    jitter_rfc3550_ms: NotRequired[float | None]
+    """Of a call: RFC 3550's moving average of these, at the end."""
+    mos: NotRequired[float | None]
+    """Of a call: mean opinion score by ITU-T G.107, 1 to 4.5."""
     sent: NotRequired[int]
     received: NotRequired[int]
     loss_percent: NotRequired[float | None]
+    count: NotRequired[int]
+    """Transfers, exchanges, chunks or pages that began, and how many of them were completed."""
+    completed: NotRequired[int]
+    stalls: NotRequired[int]
+    stalled_ms: NotRequired[float]
 
 
 class Fairness(TypedDict):

@@ -8,7 +8,7 @@ from goodqueue.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, Qdis
 from goodqueue.compare import Comparison, Metric
 from goodqueue.discipline import is_python
 from goodqueue.peers import PeerResult
-from goodqueue.record import Flow, Record, Scenario, delay_of
+from goodqueue.record import App, Flow, Record, Scenario, delay_of
 from goodqueue.stats import Estimate, jain
 
 NOTE = "delay: in the down queue; ping: round trip, base RTT included; Jain: bulk flows down, 1 is equal."
@@ -158,14 +158,47 @@ def _count(value: int | None) -> str:
     return "–" if value is None else str(value)
 
 
+APPLICATIONS = {
+    "ping": ("round trip", "rtt_ms", "sent"),
+    "transfer": ("completion", "completion_ms", "count"),
+    "rr": ("response", "response_ms", "count"),
+    "stream": ("chunk's delay", "delay_ms", "count"),
+    "voip": ("one-way delay", "delay_ms", "sent"),
+    "page": ("page load", "load_ms", "count"),
+}
+"""By kind of application: the time that it measures, under which key, and how many of what it did are under which."""
+
+
 def _apps(record: Record) -> Table:
-    names = ("p10", "p50", "p90", "p95", "p99")
+    names = ("mean", "p50", "p90", "p95", "p99")
     rows = []
     for app in record["apps"]:
-        rtt = app.get("rtt_ms") or {}
-        rows.append([app["name"], *(number(rtt.get(name)) for name in names), number(app.get("loss_percent"), 2)])
-    columns = [Column("application", False), Column("RTT\np10 ms"), *(Column(f"\n{name} ms") for name in names[1:])]
-    return Table("Applications", [*columns, Column("lost\n%")], rows)
+        what, key, count = APPLICATIONS[app["kind"]]
+        found: dict[str, Any] = dict(app)
+        times = found.get(key) or {}
+        rows.append(
+            [
+                app["name"],
+                what,
+                _count(found.get(count)),
+                *(number(times.get(name)) for name in names),
+                number(app.get("loss_percent"), 2),
+            ]
+        )
+    columns = [Column("application", False), Column("what", False), Column("how\nmany"), Column("time\nmean ms")]
+    columns += [*(Column(f"\n{name} ms") for name in names[1:]), Column("lost\n%")]
+    return Table("Applications", columns, rows, [_told(app) for app in record["apps"] if _told(app)])
+
+
+def _told(app: App) -> str:
+    """Return what an application says beside its times, or nothing."""
+    if app["kind"] == "voip" and app.get("mos") is not None:
+        jitter, smoothed = number(app.get("jitter_ms"), 2), number(app.get("jitter_rfc3550_ms"), 2)
+        score = number(app.get("mos"), 2)
+        return f"{app['name']}: MOS {score} (E-model, G.107); jitter {jitter} ms in the mean, {smoothed} by RFC 3550"
+    if app["kind"] == "stream":
+        return f"{app['name']}: stalled {app.get('stalls')} times, {span(app.get('stalled_ms') or 0.0)} in all"
+    return ""
 
 
 def compare_table(comparison: Comparison) -> Table:
@@ -180,11 +213,20 @@ def compare_table(comparison: Comparison) -> Table:
         [entry.label, plus_minus(entry.estimates["delay_mean_ms"], digits), *(column[row] for column in cells)]
         for row, entry in enumerate(comparison.entries)
     ]
-    return Table("Means over the seeds", columns, rows, [NOTE])
+    return Table("Means over the seeds", columns, rows, [_note(comparison)])
+
+
+def _note(comparison: Comparison) -> str:
+    """Return what the columns mean."""
+    calls = any(metric.key == "voip_mos" for metric in comparison.seen())
+    return NOTE + (" call: one way; MOS: 1 to 4.5, ITU-T G.107." if calls else "")
 
 
 def _short_heading(metric: Metric) -> str:
-    short = {"utilisation": "used", "ping p95": "ping\np95 ms", "Jain": "Jain"}.get(metric.label, metric.label)
+    application, _, what = metric.label.partition(" ")
+    if application in ("ping", "call", "page"):
+        return f"{application}\n{what} {metric.unit}"
+    short = {"utilisation": "used", "Jain": "Jain"}.get(metric.label, metric.label)
     if metric.label.startswith("delay "):
         return f"\n{metric.label.removeprefix('delay ')}"
     return short if "\n" in short or not metric.unit else f"{short}\n{metric.unit}"
@@ -192,7 +234,8 @@ def _short_heading(metric: Metric) -> str:
 
 def _mean_column(comparison: Comparison, metric: Metric) -> list[str]:
     means = [estimate.mean if (estimate := entry.estimates[metric.key]) else None for entry in comparison.entries]
-    digits = 2 if metric.unit in ("%", "Mbit/s") and metric.label != "utilisation" else decimals(means)
+    two = metric.unit in ("%", "Mbit/s") or metric.key == "voip_mos"
+    digits = 2 if two and metric.label != "utilisation" else decimals(means)
     return [number(mean, 3 if metric.key == "jain_goodput" else digits) for mean in means]
 
 
@@ -216,7 +259,7 @@ def _differences(
     if not found or len(comparison.seeds) < 2:
         return None
     keys = ("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps", "ping_rtt_p95_ms")
-    shown = [metric for metric in comparison.seen() if metric.key in keys]
+    shown = [metric for metric in comparison.seen() if metric.key in (*keys, "voip_mos", "page_load_mean_ms")]
     columns = [Column("qdisc", False)]
     rows = [[label] for label, _ in found]
     for metric in shown:
@@ -241,7 +284,7 @@ def full_table(comparison: Comparison) -> Table:
         digits = 3 if metric.key == "jain_goodput" else decimals(estimate.mean for estimate in estimates if estimate)
         for row, estimate in zip(rows, estimates, strict=True):
             row.append(plus_minus(estimate, max(digits, 2) if metric.unit == "Mbit/s" else digits))
-    return Table("Means over the seeds (± 95 % CI)", columns, rows, [NOTE])
+    return Table("Means over the seeds (± 95 % CI)", columns, rows, [_note(comparison)])
 
 
 def findings(comparison: Comparison) -> list[str]:
@@ -374,7 +417,11 @@ def describe(scenario: Scenario) -> str:
 
 def describe_traffic(scenario: Scenario) -> str:
     """Return a scenario's traffic in a line: what, how many, and which way."""
-    return ", ".join(_describe_source(source) for source in scenario.get("traffic", []))
+    counts: dict[str, int] = {}
+    for source in scenario.get("traffic", []):
+        what = _describe_source(source)
+        counts[what] = counts.get(what, 0) + source.get("count", 1)
+    return ", ".join(f"{count} × {what}" for what, count in counts.items())
 
 
 def _describe_change(change: dict[str, Any]) -> str:
@@ -385,8 +432,9 @@ def _describe_change(change: dict[str, Any]) -> str:
 
 
 def _describe_source(source: dict[str, Any]) -> str:
-    kind, count = source["kind"], source.get("count", 1)
+    kind = source["kind"]
     name = f"{kind} {source['cc']}" if kind == "bulk" and source.get("cc") else kind
     rate = f" of {source['rate']}" if source.get("rate") else ""
     way = f" {source['direction']}" if kind != "ping" and source.get("direction") else ""
-    return f"{count} × {name}{rate}{way}"
+    of = "".join(f" {source[key]}" for key in ("codec", "page") if source.get(key))
+    return f"{name}{of}{rate}{way}"
