@@ -236,4 +236,4 @@ def test_calls_and_pages_are_compared_by_what_their_users_feel(goodqueue: Callab
     assert fair["voip_loss_percent"]["values"] == [0.0, 0.0]
     shown = " ".join(goodqueue(*command).out.split())
     assert "4 × bulk cubic up, 4 × bulk cubic down, 4 × ping, 1 × voip g711 up, 1 × page google down" in shown
-    assert "MOS: 1 to 4.5" in shown
+    assert "MOS: 1 to 4.5 by ITU-T G.107" in shown

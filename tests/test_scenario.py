@@ -107,7 +107,7 @@ def test_calls_pages_and_flents_tests_are_options_too() -> None:
         rate="20mbit", rtt="30ms", cc="reno", traffic="rrul,tcp_nup:8,voip:up:ditg,page:huffpost:2,page"
     )
     rrul, uploads, call, big, default = made["traffic"]
-    load = {"cc": "reno", "ecn": False, "start_spread": "1s"}
+    load = {"cc": "reno", "start_spread": "1s"}
     assert rrul == {"kind": "rrul", **load}
     assert uploads == {"kind": "tcp_nup", "count": 8, **load}
     assert call == {"kind": "voip", "direction": "up", "codec": "ditg"}

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import engines, run, stats
-from goodqueue.record import Record, Scenario, delay_of
+from goodqueue.record import Record, Scenario, delay_of, times_of
+from goodqueue.scenario import seconds
 from goodqueue.stats import Estimate
 
 
@@ -36,16 +37,34 @@ def _goodput(record: Record) -> float | None:
     return sum(flows) if flows else None
 
 
-def _app(kind: str, key: str, name: str | None = None) -> Callable[[Record], float | None]:
-    """Return what picks ``key``, or ``name`` of the distribution there: the mean of all applications of ``kind``."""
+def _apps(kind: str, name: str) -> Callable[[Record], float | None]:
+    """Return what picks the number ``name`` of the times of applications of ``kind``: of several, their mean."""
 
     def pick(record: Record) -> float | None:
-        found: list[Any] = [app.get(key) for app in record["apps"] if app["kind"] == kind]
-        values = [(value or {}).get(name) for value in found] if name else found
+        values = [times_of(app).get(name) for app in record["apps"] if app["kind"] == kind]
         known = [value for value in values if value is not None]
         return sum(known) / len(known) if known else None
 
     return pick
+
+
+def _calls(key: str) -> Callable[[Record], float | None]:
+    """Return what picks the number ``key`` of calls: of several, their mean."""
+
+    def pick(record: Record) -> float | None:
+        found: list[Any] = [app.get(key) for app in record["apps"] if app["kind"] == "voip"]
+        known = [value for value in found if value is not None]
+        return sum(known) / len(known) if known else None
+
+    return pick
+
+
+def _stalled(record: Record) -> float | None:
+    """Return how long streams stalled, of the measured time."""
+    waits = [app["stalled_ms"] for app in record["apps"] if app["kind"] == "stream"]
+    scenario = record["scenario"]
+    measured_s = seconds(scenario["duration"]) - seconds(scenario["warmup"])
+    return sum(waits) / len(waits) / measured_s / 10 if waits else None
 
 
 def _jain(record: Record) -> float | None:
@@ -63,17 +82,21 @@ METRICS = (
     Metric("goodput_mbps", "goodput", "Mbit/s", "high", _goodput),
     Metric("drop_percent", "drops", "%", "", lambda r: r["queues"]["down"]["drop_percent"]),
     Metric("mark_percent", "marks", "%", "", lambda r: r["queues"]["down"]["mark_percent"]),
-    Metric("ping_rtt_p95_ms", "ping p95", "ms", "low", _app("ping", "rtt_ms", "p95")),
-    Metric("voip_delay_p95_ms", "call p95", "ms", "low", _app("voip", "delay_ms", "p95")),
-    Metric("voip_loss_percent", "call loss", "%", "low", _app("voip", "loss_percent")),
-    Metric("voip_mos", "MOS", "", "high", _app("voip", "mos")),
-    Metric("page_load_mean_ms", "page mean", "ms", "low", _app("page", "load_ms", "mean")),
-    Metric("page_load_p95_ms", "page p95", "ms", "low", _app("page", "load_ms", "p95")),
+    Metric("ping_rtt_p95_ms", "ping p95", "ms", "low", _apps("ping", "p95")),
+    Metric("completion_p50_ms", "transfer p50", "ms", "low", _apps("transfer", "p50")),
+    Metric("completion_p95_ms", "transfer p95", "ms", "low", _apps("transfer", "p95")),
+    Metric("response_p95_ms", "rr p95", "ms", "low", _apps("rr", "p95")),
+    Metric("chunk_delay_p95_ms", "stream p95", "ms", "low", _apps("stream", "p95")),
+    Metric("voip_delay_p95_ms", "voip p95", "ms", "low", _apps("voip", "p95")),
+    Metric("voip_loss_percent", "voip loss", "%", "low", _calls("loss_percent")),
+    Metric("voip_mos", "MOS", "", "high", _calls("mos")),
+    Metric("page_load_mean_ms", "page mean", "ms", "low", _apps("page", "mean")),
+    Metric("page_load_p95_ms", "page p95", "ms", "low", _apps("page", "p95")),
+    Metric("stalled_percent", "stalled", "%", "low", _stalled),
     Metric("jain_goodput", "Jain", "", "high", _jain),
 )
 """What is compared. Delay, utilisation, drops and marks are those of the ``down`` queue; goodput is the sum of the
-flows in that direction, Jain's index that of its bulk flows. Of several pings, calls or pages it is the mean. A call's
-delay is one way, with the base delay."""
+flows in that direction, Jain's index that of its bulk flows. Applications' times are means over those of a kind."""
 
 
 @dataclass(frozen=True, slots=True)

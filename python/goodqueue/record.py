@@ -55,7 +55,7 @@ class Queue(TypedDict):
 
 
 class Flow(TypedDict):
-    """One flow of bulk or CBR traffic."""
+    """One flow that carries data: all kinds but pings."""
 
     name: str
     kind: str
@@ -64,44 +64,51 @@ class Flow(TypedDict):
     start_s: float
     goodput_mbps: float
     rtt_ms: NotRequired[dict[str, float | None] | None]
+    bytes_sent: NotRequired[int | None]
+    """Payload bytes that the sender of a TCP flow sent, each as often as it was sent."""
+    bytes_retrans: NotRequired[int | None]
     retransmitted: NotRequired[int | None]
     timeouts: NotRequired[int | None]
     """None from the kernel where several senders share a host, which counts them."""
     loss_percent: float | None
+    completion_ms: NotRequired[float | None]
+    """From the SYN to the last byte in order, where the flow made one transfer; of several, see its application."""
     goodput_5s_mbps: NotRequired[dict[str, float | None] | None]
 
 
 class App(TypedDict):
-    """One application that is judged by its own metric. Its kind says which of these it has."""
+    """One application that is judged by its own metric: `TIMES` says by which."""
 
     name: str
     kind: str
-    rtt_ms: NotRequired[dict[str, float | None] | None]
-    """Of a ping."""
     completion_ms: NotRequired[dict[str, float | None] | None]
-    """Of transfers."""
+    """From the SYN of the user, who opens the connection, to the last byte in order at the receiver."""
     response_ms: NotRequired[dict[str, float | None] | None]
-    """Of requests and responses."""
-    load_ms: NotRequired[dict[str, float | None] | None]
-    """Of pages."""
+    """From writing a request to the last byte of its response."""
     delay_ms: NotRequired[dict[str, float | None] | None]
-    """Of a stream's chunks, and of a call's packets, one way."""
+    """From writing a chunk to its last byte in order; of a call, from sending a packet to its arrival."""
+    load_ms: NotRequired[dict[str, float | None] | None]
+    """From the lookup of a page's host to the last byte of its last object."""
     delay_percentiles_ms: NotRequired[list[float | None] | None]
     """Of a call: the 0th to the 100th percentile."""
     jitter_ms: NotRequired[float | None]
     """Of a call: the mean difference between the delays of successive packets."""
     jitter_rfc3550_ms: NotRequired[float | None]
-    """Of a call: RFC 3550's moving average of these, at the end."""
+    """RFC 3550's moving average of these, at the end."""
     mos: NotRequired[float | None]
-    """Of a call: mean opinion score by ITU-T G.107, 1 to 4.5."""
+    """Of a call: mean opinion score by ITU-T G.107's E-model, 1 to 4.5."""
+    count: NotRequired[int]
+    """Transfers, exchanges, chunks or pages that began within the measured time."""
+    completed: NotRequired[int]
+    """Those of them that ended."""
+    stalls: NotRequired[int]
+    """How often a player, who began one interval after the first chunk, had to wait for the next."""
+    stalled_ms: NotRequired[float]
+    """How long, in all."""
+    rtt_ms: NotRequired[dict[str, float | None] | None]
     sent: NotRequired[int]
     received: NotRequired[int]
     loss_percent: NotRequired[float | None]
-    count: NotRequired[int]
-    """Transfers, exchanges, chunks or pages that began, and how many of them were completed."""
-    completed: NotRequired[int]
-    stalls: NotRequired[int]
-    stalled_ms: NotRequired[float]
 
 
 class Fairness(TypedDict):
@@ -119,12 +126,28 @@ class QueueSeries(TypedDict):
     drop_probability: list[float | None]
 
 
+class TcpSeries(TypedDict):
+    """A TCP sender over time, by the names of `ss -tin`: of the connection opened last, None where there is none."""
+
+    ssthresh_packets: list[float | None]
+    rtt_ms: list[float | None]
+    """Smoothed."""
+    rttvar_ms: list[float | None]
+    rto_ms: list[float | None]
+    unacked_packets: list[float | None]
+    pacing_rate_mbps: NotRequired[list[float | None]]
+    """From the kernel alone, as is the next: the simulator's TCP has no such variables."""
+    delivery_rate_mbps: NotRequired[list[float | None]]
+
+
 class FlowSeries(TypedDict):
     """One flow over time."""
 
     name: str
     cwnd_packets: list[float | None]
     goodput_mbps: list[float | None]
+    tcp: NotRequired[TcpSeries]
+    """Of TCP flows, where ``series.tcp`` asks for it."""
 
 
 class PacketSeries(TypedDict):
@@ -186,6 +209,23 @@ def delay_of(queue: Queue, name: str) -> float | None:
     found: Mapping[str, object] = queue["delay_ms"] or {}
     value = found.get(name)
     return value if isinstance(value, int | float) else None
+
+
+TIMES = {
+    "ping": "rtt_ms",
+    "transfer": "completion_ms",
+    "rr": "response_ms",
+    "stream": "delay_ms",
+    "voip": "delay_ms",
+    "page": "load_ms",
+}
+"""By kind of application, the key of the times that it is judged by."""
+
+
+def times_of(app: App) -> Mapping[str, float | None]:
+    """Return the distribution of an application's times; empty where it measured none."""
+    found: Mapping[str, Mapping[str, float | None] | None] = app  # type: ignore[assignment]
+    return found.get(TIMES[app["kind"]]) or {}
 
 
 def walk(record: Record, path: str) -> float | None:

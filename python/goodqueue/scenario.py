@@ -254,9 +254,9 @@ def from_options(
 ) -> Scenario:
     """Return the (unresolved) scenario that the options of ``goodqueue compare`` describe.
 
-    ``flows`` (4), ``cc`` (cubic) and ``ecn`` (no) are those of the bulk flows, ``cc`` and ``ecn`` of Flent's tests too;
-    None where they were not asked for. All these start at random within the first second, so that each seed is another
-    experiment. Raises UserError.
+    ``flows`` (4), ``cc`` (cubic) and ``ecn`` (what the cc needs) are those of the bulk flows, ``cc`` and ``ecn`` of
+    Flent's tests too; None where they were not asked for. All these start at random within the first second, so that
+    each seed is another experiment. Raises UserError.
     """
     bottleneck: dict[str, Any] = {"rate": _number_or_text(rate)}
     if buffer is not None:
@@ -300,34 +300,44 @@ def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None) -> 
     sources = [_source(item.strip()) for item in text.split(",")]
     bulk = [source for source in sources if source["kind"] == "bulk"]
     load = [source for source in sources if source["kind"] in ("bulk", *FLENT)]
-    for option, value, takers, what in (
-        ("--flows", flows, bulk, "bulk flows"),
-        ("--cc", cc, load, "bulk flows or a test of Flent's"),
-        ("--ecn", ecn, load, "bulk flows or a test of Flent's"),
-    ):
+    tcp = "bulk flows or Flent's tests"
+    wanted = (("--flows", flows, bulk, "bulk flows"), ("--cc", cc, load, tcp), ("--ecn", ecn, load, tcp))
+    for option, value, takers, accepted in wanted:
         if value is not None and not takers:
-            message = f"there are no bulk flows in --traffic {text}; accepted: {option} with {what}"
+            message = f"there are no bulk flows in --traffic {text}; accepted: {option} with {accepted}"
             raise UserError(option, message)
     if flows is not None and any("count" in source for source in bulk):
         raise UserError("--flows", f"--traffic {text} gives a number of flows too; accepted: one of them")
     for source in bulk:
         source["count"] = source.pop("count", 4 if flows is None else flows)
     for source in load:
-        source |= {"cc": cc or "cubic", "ecn": bool(ecn), "start_spread": "1s"}
+        source |= {"cc": cc or "cubic", "start_spread": "1s"}
+        if ecn:  # else what the congestion control needs
+            source["ecn"] = True
     return sources
 
 
-def _source(item: str) -> dict[str, Any]:
-    """Return one traffic table for ``KIND[:DETAIL]…``.
+_DETAILS = {
+    "cbr": ("rate", "1mbit"),
+    "stream": ("rate", "1mbit"),
+    "transfer": ("size", "100kB"),
+    "rr": ("response", "10kB"),
+    "voip": ("codec", None),
+    "page": ("page", None),
+}
+"""What a detail of a kind's source is, and an example where it cannot do without."""
 
-    A detail is a count, a direction, or what the kind is of: cbr's rate, voip's codec, a page's name or HAR file.
+
+def _source(item: str) -> dict[str, Any]:
+    """Return one traffic table for ``KIND[:DETAIL]…``: a count, a direction, a rate, a size, a codec, a page.
+
+    Transfers follow one another, requests have 200 bytes, and applications start at random within the first second.
     """
     kind, *details = item.split(":")
     kinds = _kinds()
     if kind not in kinds:
         raise UserError("--traffic", f"found {quoted(kind)}; accepted: {', '.join(kinds)}")
     source: dict[str, Any] = {"kind": kind}
-    own = {"cbr": "rate", "voip": "codec", "page": "page"}.get(kind)
     for detail in details:
         key: str
         value: Any
@@ -335,18 +345,28 @@ def _source(item: str) -> dict[str, Any]:
             key, value = "direction", detail
         elif detail.isascii() and detail.isdecimal() and len(detail) < 10:
             key, value = "count", int(detail)
-        elif own is not None and detail:
-            key, value = own, _number_or_text(detail) if own == "rate" else detail
+        elif kind in _DETAILS and detail:
+            key, example = _DETAILS[kind]
+            value = _number_or_text(detail) if example else detail
         else:
-            accepted = "a list such as bulk,ping or bulk:4:down,bulk:1:up,cbr:1mbit,voip:up,page:google,ping"
+            accepted = "a list such as bulk,ping or bulk:4:down,bulk:1:up,cbr:1mbit,transfer:100kB,voip:up,page:google"
             raise UserError("--traffic", f"found {quoted(item)}; accepted: {accepted}")
         if key in source:
             raise UserError("--traffic", f"found {quoted(item)}, a second {key}; accepted: one")
         source[key] = value
-    if kind == "cbr" and "rate" not in source:
-        raise UserError("--traffic", f"found {quoted(item)}, a source without a rate; accepted: cbr:RATE, as cbr:1mbit")
+    if kind in _DETAILS:
+        key, example = _DETAILS[kind]
+        if example and key not in source:
+            what = "size" if example.endswith("B") else "rate"
+            accepted = f"{kind}:{what.upper()}, as {kind}:{example}"
+            raise UserError("--traffic", f"found {quoted(item)}, a source without a {what}; accepted: {accepted}")
+    extra: dict[str, dict[str, Any]] = {
+        "transfer": {"interval": "100ms", "start_spread": "1s"},
+        "rr": {"request": "200B", "start_spread": "1s"},
+        "stream": {"start_spread": "1s"},
+    }
     har.expand([source], Path())
-    return source
+    return source | extra.get(kind, {})
 
 
 def _kinds() -> list[str]:

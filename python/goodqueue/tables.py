@@ -4,14 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from goodqueue.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, QdiscResult
 from goodqueue.compare import Comparison, Metric
 from goodqueue.discipline import is_python
-from goodqueue.peers import PeerResult
-from goodqueue.record import App, Flow, Record, Scenario, delay_of
+from goodqueue.record import TIMES, App, Flow, Record, Scenario, delay_of, times_of
 from goodqueue.stats import Estimate, jain
 
 NOTE = "delay: in the down queue; ping: round trip, base RTT included; Jain: bulk flows down, 1 is equal."
+APPS_NOTE = (
+    "transfer: SYN to last byte; rr: request to response; stream: a chunk's way; stalled: share of the time that its "
+    "player waits."
+)
+CALLS_NOTE = "voip: one way; MOS: 1 to 4.5 by ITU-T G.107; page: from the lookup to the last object."
 """What the columns of a comparison mean."""
 
 MANY_FLOWS = 12
@@ -70,8 +73,15 @@ def run_tables(record: Record) -> list[Table]:
     tables = [_queues(record)]
     if record["flows"]:
         tables.append(_by_kind(record) if len(record["flows"]) > MANY_FLOWS else _flows(record))
-    if record["apps"]:
-        tables.append(_apps(record))
+    shown = (
+        (("ping",), _pings),
+        (("voip",), _calls),
+        (("transfer", "rr", "page"), _exchanges),
+        (("stream",), _streams),
+    )
+    for kinds, table in shown:
+        if apps := [app for app in record["apps"] if app["kind"] in kinds]:
+            tables.append(table(apps))
     return tables
 
 
@@ -158,47 +168,75 @@ def _count(value: int | None) -> str:
     return "–" if value is None else str(value)
 
 
-APPLICATIONS = {
-    "ping": ("round trip", "rtt_ms", "sent"),
-    "transfer": ("completion", "completion_ms", "count"),
-    "rr": ("response", "response_ms", "count"),
-    "stream": ("chunk's delay", "delay_ms", "count"),
-    "voip": ("one-way delay", "delay_ms", "sent"),
-    "page": ("page load", "load_ms", "count"),
-}
-"""By kind of application: the time that it measures, under which key, and how many of what it did are under which."""
-
-
-def _apps(record: Record) -> Table:
-    names = ("mean", "p50", "p90", "p95", "p99")
+def _pings(apps: Sequence[App]) -> Table:
+    names = ("p10", "p50", "p90", "p95", "p99")
     rows = []
-    for app in record["apps"]:
-        what, key, count = APPLICATIONS[app["kind"]]
-        found: dict[str, Any] = dict(app)
-        times = found.get(key) or {}
-        rows.append(
-            [
-                app["name"],
-                what,
-                _count(found.get(count)),
-                *(number(times.get(name)) for name in names),
-                number(app.get("loss_percent"), 2),
-            ]
-        )
-    columns = [Column("application", False), Column("what", False), Column("how\nmany"), Column("time\nmean ms")]
-    columns += [*(Column(f"\n{name} ms") for name in names[1:]), Column("lost\n%")]
-    return Table("Applications", columns, rows, [_told(app) for app in record["apps"] if _told(app)])
+    for app in apps:
+        rtt = app.get("rtt_ms") or {}
+        rows.append([app["name"], *(number(rtt.get(name)) for name in names), number(app.get("loss_percent"), 2)])
+    columns = [Column("application", False), Column("RTT\np10 ms"), *(Column(f"\n{name} ms") for name in names[1:])]
+    return Table("Applications", [*columns, Column("lost\n%")], rows)
 
 
-def _told(app: App) -> str:
-    """Return what an application says beside its times, or nothing."""
-    if app["kind"] == "voip" and app.get("mos") is not None:
-        jitter, smoothed = number(app.get("jitter_ms"), 2), number(app.get("jitter_rfc3550_ms"), 2)
-        score = number(app.get("mos"), 2)
-        return f"{app['name']}: MOS {score} (E-model, G.107); jitter {jitter} ms in the mean, {smoothed} by RFC 3550"
-    if app["kind"] == "stream":
-        return f"{app['name']}: stalled {app.get('stalls')} times, {span(app.get('stalled_ms') or 0.0)} in all"
-    return ""
+def _exchanges(apps: Sequence[App]) -> Table:
+    names = ("mean", "p10", "p50", "p90", "p95", "p99")
+    times = {"transfer": "completion", "rr": "response", "page": "page load"}
+    rows = [
+        [
+            app["name"],
+            times[app["kind"]],
+            _count(app.get("count")),
+            _count(app.get("completed")),
+            *(number(times_of(app).get(name)) for name in names),
+        ]
+        for app in apps[:MANY_FLOWS]
+    ]
+    columns = [Column("application", False), Column("time of", False), *map(Column, ("begun", "ended", "mean\nms"))]
+    columns += [Column(f"\n{name} ms") for name in names[1:]]
+    return Table("Transfers, exchanges, pages", columns, rows, _more(apps))
+
+
+def _calls(apps: Sequence[App]) -> Table:
+    names = ("mean", "p50", "p95", "p99")
+    rows = [
+        [
+            app["name"],
+            *(number(times_of(app).get(name)) for name in names),
+            number(app.get("jitter_ms"), 2),
+            number(app.get("jitter_rfc3550_ms"), 2),
+            number(app.get("loss_percent"), 2),
+            number(app.get("mos"), 2),
+        ]
+        for app in apps[:MANY_FLOWS]
+    ]
+    headings = ["delay\nmean ms", *(f"\n{name} ms" for name in names[1:]), "jitter\nmean ms", "\nRFC 3550"]
+    columns = [Column("call", False), *map(Column, headings), Column("lost\n%"), Column("MOS")]
+    notes = ["delay: one way; MOS: 1 to 4.5, ITU-T G.107's E-model of mean delay and loss"]
+    return Table("Calls", columns, rows, [*notes, *_more(apps)])
+
+
+def _streams(apps: Sequence[App]) -> Table:
+    names = ("mean", "p10", "p50", "p90", "p95", "p99")
+    rows = [
+        [
+            app["name"],
+            *(number(times_of(app).get(name)) for name in names),
+            _count(app.get("stalls")),
+            number(app.get("stalled_ms"), 0),
+        ]
+        for app in apps[:MANY_FLOWS]
+    ]
+    columns = [
+        Column("stream", False),
+        Column("chunks' delay\nmean ms"),
+        *(Column(f"\n{name} ms") for name in names[1:]),
+    ]
+    return Table("Streams", [*columns, Column("stalls"), Column("stalled\nms")], rows, _more(apps))
+
+
+def _more(apps: Sequence[App]) -> list[str]:
+    """Return the note that some are left out, where they are many."""
+    return [f"and {len(apps) - MANY_FLOWS} more, which --json shows"] if len(apps) > MANY_FLOWS else []
 
 
 def compare_table(comparison: Comparison) -> Table:
@@ -213,20 +251,20 @@ def compare_table(comparison: Comparison) -> Table:
         [entry.label, plus_minus(entry.estimates["delay_mean_ms"], digits), *(column[row] for column in cells)]
         for row, entry in enumerate(comparison.entries)
     ]
-    return Table("Means over the seeds", columns, rows, [_note(comparison)])
+    return Table("Means over the seeds", columns, rows, _notes(comparison))
 
 
-def _note(comparison: Comparison) -> str:
+def _notes(comparison: Comparison) -> list[str]:
     """Return what the columns mean."""
-    calls = any(metric.key == "voip_mos" for metric in comparison.seen())
-    return NOTE + (" call: one way; MOS: 1 to 4.5, ITU-T G.107." if calls else "")
+    known = {metric.label.split(" ")[0] for metric in comparison.seen()}
+    notes = [NOTE, APPS_NOTE] if known & {"transfer", "rr", "stream"} else [NOTE]
+    return [*notes, CALLS_NOTE] if known & {"voip", "page"} else notes
 
 
 def _short_heading(metric: Metric) -> str:
-    application, _, what = metric.label.partition(" ")
-    if application in ("ping", "call", "page"):
-        return f"{application}\n{what} {metric.unit}"
     short = {"utilisation": "used", "Jain": "Jain"}.get(metric.label, metric.label)
+    if metric.label.split(" ")[0] in TIMES:
+        short = metric.label.replace(" ", "\n") + f" {metric.unit}"
     if metric.label.startswith("delay "):
         return f"\n{metric.label.removeprefix('delay ')}"
     return short if "\n" in short or not metric.unit else f"{short}\n{metric.unit}"
@@ -258,8 +296,11 @@ def _differences(
     """Return a row for each of ``found``, a label and its differences by metric; None for a single seed."""
     if not found or len(comparison.seeds) < 2:
         return None
-    keys = ("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps", "ping_rtt_p95_ms")
-    shown = [metric for metric in comparison.seen() if metric.key in (*keys, "voip_mos", "page_load_mean_ms")]
+    keys = [
+        *("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps", "ping_rtt_p95_ms"),
+        *("completion_p95_ms", "response_p95_ms", "stalled_percent", "voip_mos", "page_load_mean_ms"),
+    ]
+    shown = [metric for metric in comparison.seen() if metric.key in keys]
     columns = [Column("qdisc", False)]
     rows = [[label] for label, _ in found]
     for metric in shown:
@@ -284,7 +325,7 @@ def full_table(comparison: Comparison) -> Table:
         digits = 3 if metric.key == "jain_goodput" else decimals(estimate.mean for estimate in estimates if estimate)
         for row, estimate in zip(rows, estimates, strict=True):
             row.append(plus_minus(estimate, max(digits, 2) if metric.unit == "Mbit/s" else digits))
-    return Table("Means over the seeds (± 95 % CI)", columns, rows, [_note(comparison)])
+    return Table("Means over the seeds (± 95 % CI)", columns, rows, _notes(comparison))
 
 
 def findings(comparison: Comparison) -> list[str]:
@@ -333,75 +374,23 @@ def qdisc_parameters(qdisc: dict[str, Any]) -> Table:
 
 
 def catalogue(title: str, items: Sequence[dict[str, Any]]) -> Table:
-    """Return a list of things with a name, a summary and perhaps a source."""
-    keys = [key for key in ("name", "summary", "source") if any(item.get(key) for item in items)]
-    return Table(title, [Column(key, False) for key in keys], [[item.get(key) or "" for key in keys] for item in items])
+    """Return a list of things with a name, a summary and perhaps words and a source."""
+    keys = [key for key in ("name", "words", "summary", "source") if any(item.get(key) for item in items)]
+    rows = [[_cell(item.get(key)) for key in keys] for item in items]
+    return Table(title, [Column(key, False) for key in keys], rows)
 
 
-def bench_tables(
-    cases: Sequence[CaseResult], qdiscs: Sequence[QdiscResult], peers: Sequence[PeerResult] | None = None
-) -> list[Table]:
-    """Return the speed of the standard cases, the peers' where asked for, and the cost of the disciplines."""
-    rows = [
-        [
-            f"({result.case}) {result.description}",
-            number(result.packets_per_cpu_s / 1e6, 2),
-            number(result.floor_packets_per_cpu_s / 1e6, 0),
-            number(result.packets / 1e6, 2),
-            number(result.cpu_s, 2),
-            number(result.max_rss_mb, 0),
-        ]
-        for result in cases
-    ]
-    headings = ["speed\nM packets/CPU s", "aim\nM/CPU s", "packets\nM", "CPU\ns", "memory\nMB"]
-    note = "Packets that the down bottleneck forwarded; memory is the process's greatest, the interpreter included."
-    speed = Table("CUBIC flows simulated by one thread", [Column("case", False), *map(Column, headings)], rows, [note])
-    return [speed, *([_peers(peers)] if peers else []), _costs(qdiscs)]
+def _cell(value: Any) -> str:
+    """Return a text, or the names of a list."""
+    return ", ".join(part["name"] for part in value) if isinstance(value, list) else value or ""
 
 
-def _costs(qdiscs: Sequence[QdiscResult]) -> Table:
-    backlogs = [str(count) for count in BACKLOGS if count != BACKLOG]  # that is the one flow's
-    headings = [*(f"{count}\nflow{'s' * (count > 1)}" for count in FLOWS), *(f"1 flow,\n{count}" for count in backlogs)]
-    columns = [Column("qdisc", False), *map(Column, headings), Column("over-\nflow")]
-    rows = [
-        [
-            result.qdisc,
-            *map(number, result.pair_ns.values()),
-            *(number(result.backlog_ns[count]) for count in backlogs),
-            number(result.overflow_ns),
-        ]
-        for result in qdiscs
-    ]
-    notes = [
-        f"In the queue wait {BACKLOG} packets of so many flows, or {' or '.join(backlogs)} of one (–: it holds less).",
-        f"Overflow: each packet offered, when {OVERFLOW[0]} flows would fill {OVERFLOW[1]} places (–: they fit).",
-    ]
-    return Table("Nanoseconds of one enqueue and one dequeue", columns, rows, notes)
-
-
-def _peers(peers: Sequence[PeerResult]) -> Table:
-    ran = [peer for peer in peers if peer.note is None]
-    speeds = [peer.packets_per_cpu_s / 1e6 for peer in ran if peer.packets_per_cpu_s]
-    digits = max(2, decimals(speeds))
-    rows = [
-        [
-            f"{peer.simulator} {peer.version}".rstrip(),
-            peer.qdisc or "–",
-            number((peer.packets_per_cpu_s or 0) / 1e6, digits),
-            "" if peer.goodqueue_times_as_fast is None else f"{number(peer.goodqueue_times_as_fast)} ×",
-            number(peer.utilisation_percent),
-            number(peer.simulated_s, 0),
-            number(peer.cpu_s, 2),
-        ]
-        for peer in ran
-    ]
-    headings = ["speed\nM packets/CPU s", "goodqueue\nas fast", "utilisation\n%", "simulated\ns", "CPU\ns"]
-    columns = [Column("simulator", False), Column("qdisc", False), *map(Column, headings)]
-    notes = ["Run in turns; start-up is not counted. The utilisation says whether the same thing was simulated."]
-    stand_ins = [peer for peer in ran if peer.qdisc != ran[0].qdisc]
-    notes += [f"{peer.simulator} has no {ran[0].qdisc} here; {peer.qdisc} stands in for it." for peer in stand_ins]
-    notes += [f"{peer.simulator}: {peer.note}" for peer in peers if peer.note is not None]
-    return Table("Case (i) in other simulators", columns, rows, notes)
+def cc_words(cc: dict[str, Any]) -> Table:
+    """Return the words of one congestion control."""
+    columns = [Column(name, False) for name in ("word", "followed by", "what it does", "source")]
+    rows = [[word["name"], word["number"] or "", word["help"], word["source"]] for word in cc["words"]]
+    notes = [f"Source: {cc['source']}", f"Differs: {cc['differs']}"]
+    return Table(f"{cc['name']}: {cc['summary']}", columns, rows, notes)
 
 
 def describe(scenario: Scenario) -> str:
@@ -434,7 +423,7 @@ def _describe_change(change: dict[str, Any]) -> str:
 def _describe_source(source: dict[str, Any]) -> str:
     kind = source["kind"]
     name = f"{kind} {source['cc']}" if kind == "bulk" and source.get("cc") else kind
-    rate = f" of {source['rate']}" if source.get("rate") else ""
+    rate = f" of {what}" if (what := source.get("rate") or source.get("size") or source.get("response")) else ""
     way = f" {source['direction']}" if kind != "ping" and source.get("direction") else ""
     of = "".join(f" {source[key]}" for key in ("codec", "page") if source.get(key))
     return f"{name}{of}{rate}{way}"

@@ -65,6 +65,10 @@ pub(crate) struct Era {
     pub(crate) idle_halves: bool,
     /// A window that was not used for an RTO falls half way to what was used.
     pub(crate) validates_window: bool,
+    /// So many lost SYNs, or SYN-ACKs, leave the initial window as it is.
+    pub(crate) forgiven_syns: u32,
+    /// A FIN, alone or with the last segment, leaves whatever the congestion window.
+    pub(crate) fin_beyond_window: bool,
     /// ACKs are quick at first.
     pub(crate) quick_acks: bool,
     /// The receive buffer at first, in bytes; half of it may be offered, the rest is for what a segment takes beside
@@ -79,6 +83,8 @@ pub(crate) struct Era {
     pub(crate) ping_pong: u8,
     /// Segments that leave together end with PSH.
     pub(crate) pushes: bool,
+    /// A segment that would leave alone waits for an ACK that is due soon.
+    pub(crate) gathers: bool,
     /// A SYN that is sent again no longer asks for ECN (RFC 3168, 6.1.1.1).
     pub(crate) ecn_fallback: bool,
 }
@@ -102,12 +108,15 @@ const LINUX3_10: Era = Era {
     recovers_from_loss: false,
     idle_halves: true,
     validates_window: true,
+    forgiven_syns: 1,
+    fin_beyond_window: true,
     quick_acks: true,
     receive_buffer: 87_380,
     tunes_ahead: false,
     compresses_acks: false,
     ping_pong: 1,
     pushes: false,
+    gathers: false,
     ecn_fallback: false,
 };
 
@@ -131,6 +140,7 @@ const LINUX6: Era = Era {
     compresses_acks: true,
     ping_pong: 3,
     pushes: true,
+    gathers: true,
     ecn_fallback: true,
     ..LINUX3_10
 };
@@ -149,9 +159,12 @@ const RFC: Era = Era {
     recovers_from_loss: false,
     idle_halves: false,
     validates_window: false,
+    forgiven_syns: 0, // RFC 5681, 3.1
+    fin_beyond_window: false,
     quick_acks: false,
     compresses_acks: false,
     pushes: false,
+    gathers: false,
     ..LINUX6
 };
 
@@ -266,6 +279,16 @@ impl Difference {
         Self::new("cwnd that the application did not use for an RTO", |era| {
             pick(era.validates_window, "falls half way to what was used", "stays")
         }),
+        Self::new("the initial window is one segment after", |era| {
+            pick(era.forgiven_syns == 0, "a lost SYN (RFC 5681, 3.1)", "a second lost SYN")
+        }),
+        Self::new("a FIN", |era| {
+            pick(
+                era.fin_beyond_window,
+                "leaves whatever the congestion window",
+                "waits for the congestion window",
+            )
+        }),
         Self::new("quick ACKs", |era| {
             pick(
                 era.quick_acks,
@@ -296,6 +319,13 @@ impl Difference {
                 era.pushes,
                 "on the last segment of those that leave as one packet for segmentation offload",
                 "never",
+            )
+        }),
+        Self::new("a segment that would leave alone", |era| {
+            pick(
+                era.gathers,
+                "waits for an ACK that is due within 1 ms, if the last segment left within 1 ms",
+                "leaves",
             )
         }),
         Self::new("a SYN sent again", |era| {

@@ -104,6 +104,7 @@ impl RttEstimator {
             self.variance = self.variance - self.variance / 4 + error;
             self.srtt_x8 = self.srtt_x8 - self.srtt_x8 / 8 + rtt;
         }
+        self.deviation_x4 = self.variance;
         let rto = Duration::from_nanos(self.srtt_x8 / 8 + self.variance.max(GRANULARITY));
         self.base_rto = rto.max(self.rto_min).min(MAX_RTO);
     }

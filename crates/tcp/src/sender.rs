@@ -1,5 +1,6 @@
 //! The sending half: what may be sent when, and Linux's five congestion states.
 
+mod persist;
 mod recovery;
 mod timers;
 
@@ -158,7 +159,7 @@ impl Sender {
         } else {
             self.rtt.syn_timed_out();
         }
-        if syns_lost > 1 {
+        if syns_lost > self.window.stack.era().forgiven_syns {
             self.window.cwnd = 1; // RFC 5681, 3.1; Linux forgives one loss (RFC 6298, appendix A)
         }
         self.peer_window = self.window_of(segment);
@@ -201,15 +202,17 @@ impl Sender {
     /// which classic ECN marks and nothing else (RFC 3168, 6.1.4 and 6.1.5), comes last.
     #[inline]
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        if self.due != Due::Nothing {
-            return self.send_probe(now);
-        }
-        if self.board.in_flight() >= self.window.cwnd {
-            return self.send_last(now);
+        if self.due != Due::Nothing || self.board.in_flight() >= self.window.cwnd {
+            return self.send_beyond_window(now);
         }
         if self.board.has_lost() && !self.sends_new_first() {
             let chunk = self.retransmit(now)?;
             return Some((chunk, Flags::NONE, false)); // not ECT: RFC 3168, 6.1.5
+        }
+        if self.waits_for_company(now) {
+            // The window is what limits, although a part of it is free.
+            self.usage.on_sent(true, self.board.packets_out(), self.board.una(), self.board.nxt());
+            return None;
         }
         let chunk = self.send_new(now)?;
         let cwr = self.cwr_due && chunk.len > 0;
@@ -219,14 +222,16 @@ impl Sender {
         Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
     }
 
-    /// The window is full: that holds everything but FIN with what is left, as nothing can follow it.
+    /// Whether new data waits for the next ACK, so as not to leave as a packet too short for segmentation offload.
     #[inline]
-    fn send_last(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        if self.end != End::Closing || self.unsent > u64::from(self.mss) {
-            return None;
-        }
-        let chunk = self.send_new(now)?;
-        Some((chunk, Flags::NONE, chunk.len > 0))
+    fn waits_for_company(&self, now: Instant) -> bool {
+        let room = self.window.cwnd - self.board.in_flight();
+        self.state < CongestionState::Recovery
+            && self.unsent > u64::from(room) * u64::from(self.mss)
+            && self.board.head_sent_at().is_some_and(|oldest| {
+                let (since_last, since_oldest) = (now.since(self.last_sent), now.since(oldest));
+                self.offload.defers(room, since_last, since_oldest, &self.window, self.rtt.srtt())
+            })
     }
 
     #[inline]
@@ -257,41 +262,11 @@ impl Sender {
         chunk
     }
 
-    /// Bytes that the receiver has room for.
-    #[inline]
-    fn room(&self) -> u32 {
-        self.peer_window.saturating_sub(self.board.nxt().since(self.board.una()))
-    }
-
     /// Whether there is new data, or FIN, that the receiver has room for.
     #[inline]
     fn has_new(&self) -> bool {
         let len = self.unsent.min(u64::from(self.mss)) as u32;
         (len > 0 || self.end == End::Closing) && len <= self.room()
-    }
-
-    /// Whether nothing moves: data waits for the peer's window, and no ACK is to come.
-    #[inline]
-    fn is_blocked(&self) -> bool {
-        self.unsent > 0 && self.board.packets_out() == 0 && !self.has_new()
-    }
-
-    /// Nothing can be sent that the congestion window would allow.
-    #[cold]
-    fn on_starved(&mut self, now: Instant) {
-        if self.is_blocked() {
-            if self.deadline == Instant::MAX {
-                self.arm_window_probe(now);
-            }
-            return;
-        }
-        let rto = self.rtt.rto();
-        if let Some(used) = self.usage.on_starved(now, self.board.packets_out(), &self.window, rto)
-            && self.state == CongestionState::Open
-            && self.window.stack.era().validates_window
-        {
-            self.window.shrink_to_use(used);
-        }
     }
 
     /// Something is sent while nothing was out.
@@ -307,6 +282,21 @@ impl Sender {
         }
         self.set_timer(Timer::Rto, now + rto);
         self.cc.on_restart(now, idle);
+    }
+
+    /// What leaves although the congestion window is full: a probe, and with Linux FIN with what is left, as nothing can
+    /// follow it.
+    #[cold]
+    fn send_beyond_window(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
+        if self.due != Due::Nothing {
+            return self.send_probe(now);
+        }
+        let is_last = self.end == End::Closing && self.unsent <= self.mss.into();
+        if !is_last || !self.window.stack.era().fin_beyond_window {
+            return None;
+        }
+        let chunk = self.send_new(now)?;
+        Some((chunk, Flags::NONE, chunk.len > 0))
     }
 
     /// F-RTO's new data comes first, while there is some.
@@ -337,34 +327,6 @@ impl Sender {
         Some(chunk)
     }
 
-    /// A segment that no window allows: the end of the stream so far, or something for the peer to say its window.
-    #[cold]
-    fn send_probe(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        let due = core::mem::replace(&mut self.due, Due::Nothing);
-        if due == Due::WindowProbe {
-            // RFC 9293, 3.8.6.1. What fits goes, however little (3.8.6.2.1); else a segment from before the window, which
-            // must be answered.
-            let len = self.unsent.min(self.mss.into()).min(self.room().into()) as u16;
-            if len > 0 {
-                return Some((self.send_len(now, len), Flags::NONE, true));
-            }
-            let seq = self.board.una() - 1;
-            return Some((Chunk { seq, len: 0, fin: false }, Flags::NONE, false));
-        }
-        let (chunk, resent) = match self.send_new(now) {
-            Some(chunk) => (chunk, false),
-            None => (self.board.probe(now)?, true),
-        };
-        if resent {
-            self.after_send(now);
-            self.stats.retransmitted += 1;
-        }
-        self.stats.tlp_probes += 1;
-        self.tail.begin(self.board.nxt(), resent);
-        self.set_timer(Timer::Rto, now + self.rtt.rto());
-        Some((chunk, Flags::NONE, !resent && chunk.len > 0))
-    }
-
     #[inline]
     fn after_send(&mut self, now: Instant) {
         self.last_sent = now;
@@ -374,35 +336,6 @@ impl Sender {
         }
         let full = self.board.in_flight() >= self.window.cwnd;
         self.usage.on_sent(full, self.board.packets_out(), self.board.una(), self.board.nxt());
-    }
-
-    /// What a segment says of the peer's window, by RFC 9293, 3.10.7.4, as Linux has it: an ACK with the same number that
-    /// tells of less is an older one.
-    #[inline]
-    fn take_window(&mut self, segment: &Segment, advances: bool) {
-        let window = self.window_of(segment);
-        if advances
-            || segment.seq > self.window_seq
-            || (segment.seq == self.window_seq && (window > self.peer_window || window == 0))
-        {
-            (self.peer_window, self.window_seq) = (window, segment.seq);
-        }
-    }
-
-    /// An ACK that acknowledges nothing new, on data that flows the other way or of a window.
-    #[cold]
-    fn on_plain_ack(&mut self, now: Instant, is_bare: bool) {
-        if self.tail.is_pending() && is_bare {
-            self.on_probe_ack(now, true, false);
-        }
-        if self.timer == Timer::Window && self.board.packets_out() == 0 && self.deadline != Instant::MAX {
-            if self.is_blocked() {
-                self.arm_window_probe(now); // the peer is there: the next probe is due an RTO after its answer
-            } else {
-                self.rtt.end_backoff();
-                self.deadline = Instant::MAX;
-            }
-        }
     }
 
     /// Takes the acknowledgement in `segment`; the path's RTT, where the ACK samples it.
@@ -437,7 +370,9 @@ impl Sender {
         }
         let rtt = self.sample_rtt(&delivery, advances);
         let marked = if self.feedback.is_news(segment.flags, delivery.segments) {
-            self.feedback.read(segment.flags, delivery.segments)
+            let marked = self.feedback.read(segment.flags, delivery.segments);
+            self.stats.delivered_ce += u64::from(marked.unwrap_or(0));
+            marked
         } else {
             None
         };

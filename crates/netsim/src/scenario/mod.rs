@@ -3,6 +3,7 @@
 //! A scenario is read with [`Scenario::from_json`], which also fills in every default: what it returns prints to
 //! JSON that reads back as itself and gives the same run.
 
+mod applications;
 mod change;
 mod dscp;
 mod ecn;

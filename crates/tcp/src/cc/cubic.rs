@@ -69,6 +69,7 @@ impl CongestionControl for Cubic {
     const SUMMARY: &'static str =
         "Linux's default: a cubic of the time since the last congestion, with HyStart";
     const SOURCE: &'static str = "RFC 9438; Ha & Rhee 2011 (HyStart)";
+    const DIFFERS: &'static str = "falls from the window, not from what is in flight; the Reno-friendly part has a constant gain (both as Linux)";
 
     const WORDS: &'static [CcWord] = &[HYSTART_PLUS_PLUS, ABE];
 

@@ -50,6 +50,7 @@ impl CongestionControl for LedbatPlusPlus {
     const SUMMARY: &'static str =
         "background transfers as Windows has them: 60 ms of queue, and pauses to see the path";
     const SOURCE: &'static str = "draft-irtf-iccrg-ledbat-plus-plus-01";
+    const DIFFERS: &'static str = "none known; the smallest of four RTTs is the present one";
 
     fn new(_config: &Config) -> Self {
         Self { delays: Delays::new(Duration::ZERO), fraction: 0, phase: Phase::SlowStart }

@@ -87,6 +87,8 @@ pub trait CongestionControl: Sized {
     /// The document that it follows.
     const SOURCE: &'static str;
 
+    /// In which of that it differs, in one line.
+    const DIFFERS: &'static str;
     /// The words that may follow the name.
     const WORDS: &'static [CcWord] = &[];
     /// How it uses ECN.
@@ -149,6 +151,12 @@ macro_rules! congestion_controls {
             #[must_use]
             pub const fn summary(self) -> &'static str {
                 match self { $(Self::$name => <$module::$name as CongestionControl>::SUMMARY),+ }
+            }
+
+            /// In which of that it differs, in one line.
+            #[must_use]
+            pub const fn differs(self) -> &'static str {
+                match self { $(Self::$name => <$module::$name as CongestionControl>::DIFFERS),+ }
             }
 
             /// The words that may follow the name.
@@ -266,7 +274,7 @@ mod tests {
     fn every_algorithm_is_found_by_its_name_and_says_what_it_is() {
         for &cc in Cc::ALL {
             assert_eq!(Cc::from_name(cc.name()), Some(cc));
-            assert!(!cc.summary().is_empty() && !cc.source().is_empty());
+            assert!(!cc.summary().is_empty() && !cc.source().is_empty() && !cc.differs().is_empty());
         }
         assert_eq!(Cc::from_name("vegan"), None);
     }

@@ -128,7 +128,25 @@ fn segments_leave_in_pairs_and_the_second_says_push() {
     plain(&mut s, 100, 1);
     assert_eq!(pushed(&mut s, 100), [], "one alone");
     plain(&mut s, 101, 4);
-    assert_eq!(pushed(&mut s, 101), [12], "two, and one alone");
+    assert_eq!(pushed(&mut s, 101), [12], "two, and the third waits");
+}
+
+/// Wrong would be a third segment alone behind a pair though the next ACK is due: its own ACK would be of one segment too.
+/// The window counts as used while the segment waits, or it would not grow.
+#[test]
+fn the_third_segment_waits_for_the_next_ack() {
+    let mut s = sender(&config(10), 1000);
+    transmit(&mut s, 0);
+    s.window.ssthresh = 10;
+    s.window.cwnd = 11;
+    plain(&mut s, 100, 2);
+    assert_eq!(transmit(&mut s, 100).0, [10, 11]);
+    assert_eq!(s.board.in_flight() + 1, s.window.cwnd);
+    assert!(s.usage.is_cwnd_limited(&s.window));
+    plain(&mut s, 103, 3);
+    assert_eq!(transmit(&mut s, 103).0, [12, 13]);
+    s.window.cwnd += 1;
+    assert_eq!(transmit(&mut s, 105).0, [14], "behind a pause it does not wait");
 }
 
 #[test]
@@ -137,18 +155,18 @@ fn three_sacked_segments_start_recovery_and_limited_transmit_comes_before() {
     transmit(&mut s, 0);
     sacked(&mut s, 100, 0, &[(1, 2)]);
     assert_eq!((s.state, transmit(&mut s, 100).0), (CongestionState::Disorder, [10].to_vec()));
-    sacked(&mut s, 101, 0, &[(1, 3)]);
-    assert_eq!(transmit(&mut s, 101).0, [11]);
-    sacked(&mut s, 102, 0, &[(1, 4)]);
+    sacked(&mut s, 102, 0, &[(1, 3)]);
+    assert_eq!(transmit(&mut s, 102).0, [11]);
+    sacked(&mut s, 104, 0, &[(1, 4)]);
     assert_eq!((s.state, s.window.ssthresh), (CongestionState::Recovery, 5));
-    assert_eq!(transmit(&mut s, 102).0, [0], "the fast retransmit");
+    assert_eq!(transmit(&mut s, 104).0, [0], "the fast retransmit");
     // PRR: 12 out, in flight 9 with the retransmission; it ends with the window at ssthresh.
     for n in 5..=12 {
         sacked(&mut s, 100 + u64::from(n), 0, &[(1, n)]);
         transmit(&mut s, 100 + u64::from(n));
     }
     let nxt = (s.board.nxt().0 - 1) / MSS;
-    plain(&mut s, 202, 12);
+    plain(&mut s, 205, 12);
     assert_eq!((s.state, s.window.cwnd), (CongestionState::Open, 5), "una reached high_seq");
     assert!(nxt > 12 && s.board.in_flight() <= 5);
     assert_eq!((s.stats.fast_recoveries, s.stats.retransmitted), (1, 1));
