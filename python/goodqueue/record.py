@@ -86,9 +86,19 @@ class App(TypedDict):
     response_ms: NotRequired[dict[str, float | None] | None]
     """From writing a request to the last byte of its response."""
     delay_ms: NotRequired[dict[str, float | None] | None]
-    """From writing a chunk to its last byte in order."""
+    """From writing a chunk to its last byte in order; of a call, from sending a packet to its arrival."""
+    load_ms: NotRequired[dict[str, float | None] | None]
+    """From the lookup of a page's host to the last byte of its last object."""
+    delay_percentiles_ms: NotRequired[list[float | None] | None]
+    """Of a call: the 0th to the 100th percentile."""
+    jitter_ms: NotRequired[float | None]
+    """Of a call: the mean difference between the delays of successive packets."""
+    jitter_rfc3550_ms: NotRequired[float | None]
+    """RFC 3550's moving average of these, at the end."""
+    mos: NotRequired[float | None]
+    """Of a call: mean opinion score by ITU-T G.107's E-model, 1 to 4.5."""
     count: NotRequired[int]
-    """Transfers, exchanges or chunks that began within the measured time."""
+    """Transfers, exchanges, chunks or pages that began within the measured time."""
     completed: NotRequired[int]
     """Those of them that ended."""
     stalls: NotRequired[int]
@@ -202,7 +212,14 @@ def delay_of(queue: Queue, name: str) -> float | None:
     return value if isinstance(value, int | float) else None
 
 
-TIMES = {"ping": "rtt_ms", "transfer": "completion_ms", "rr": "response_ms", "stream": "delay_ms"}
+TIMES = {
+    "ping": "rtt_ms",
+    "transfer": "completion_ms",
+    "rr": "response_ms",
+    "stream": "delay_ms",
+    "voip": "delay_ms",
+    "page": "load_ms",
+}
 """By kind of application, the key of the times that it is judged by."""
 
 

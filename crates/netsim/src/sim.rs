@@ -274,11 +274,11 @@ impl Simulation {
             }
             Body::Datagram(datagram) => {
                 let Source::Isochronous(source) = &mut self.flows[index].source else {
-                    unreachable!("a flow's packets are its own")
+                    return self.heard_datagram(index, direction, datagram.number);
                 };
                 if arrived_at == SENDER {
                     source.returned(self.now, datagram.number);
-                } else if source.arrived() {
+                } else if source.arrived(self.now, datagram.number) {
                     self.send_datagram(index, direction.reverse(), datagram.number, datagram.dscp);
                 }
             }
