@@ -2,6 +2,7 @@
 
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::percent;
+use crate::probe::series::EchoLog;
 use goodqueue_units::{Duration, Ecn, Instant};
 use serde::Serialize;
 
@@ -25,6 +26,8 @@ pub(crate) struct Isochronous {
     last_returned: Option<u64>,
     /// Round-trip times of echoes.
     pub(crate) rtt: FlowDelays,
+    /// Each echo, if the scenario asks for time series.
+    pub(crate) log: Option<EchoLog>,
 }
 
 /// The packets of a ping that were sent within the measured time.
@@ -63,6 +66,7 @@ impl Isochronous {
             returned: 0,
             last_returned: None,
             rtt: FlowDelays::for_flow(),
+            log: None,
         }
     }
 
@@ -99,10 +103,14 @@ impl Isochronous {
     pub(crate) fn returned(&mut self, now: Instant, low: u32) {
         let last_sent = self.next - 1;
         let number = last_sent - u64::from((last_sent as u32).wrapping_sub(low));
+        let sent_at = self.sent_at(number);
+        if let Some(log) = &mut self.log {
+            log.record(number, sent_at, now.since(sent_at));
+        }
         if number >= self.first_measured {
             self.returned += 1;
             self.last_returned = self.last_returned.max(Some(number));
-            self.rtt.record(now.since(self.sent_at(number)));
+            self.rtt.record(now.since(sent_at));
         }
     }
 
