@@ -17,7 +17,7 @@ from typing import Any
 
 from goodqueue import peers
 from goodqueue.errors import UserError
-from goodqueue.record import Record, walk, Scenario
+from goodqueue.record import Record, Scenario, walk
 
 QUICK = 10
 """``--quick`` divides the simulated time and the operations by this."""

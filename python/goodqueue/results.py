@@ -1,13 +1,14 @@
 """Records, from whatever holds them, and what to call each."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from goodqueue import store, tables
 from goodqueue.errors import UserError
+from goodqueue.flent import UNKNOWN
 from goodqueue.output import RESULTS
 from goodqueue.record import Record, Scenario
 from goodqueue.store import DamagedError, Store
@@ -119,31 +120,46 @@ def parse(text: str, place: str, accepted: str) -> Any:
     return data
 
 
+NAME = 40
+"""Characters of the title of a measurement that are shown."""
+
+
 def labels(found: Sequence[Record]) -> list[str]:
-    """Return what to call each of several records: its qdisc, and whatever else tells it from the others.
+    """Return what to call each of several records: its qdisc, and whatever else is needed to tell it from the others.
 
     Repeats, which differ in the seed alone, are called the same; whatever is not, is not.
     """
-    qdiscs = short(list(dict.fromkeys(str(one["scenario"]["bottleneck"]["qdisc"]) for one in found)))
-    aspects = [
-        [qdiscs[str(one["scenario"]["bottleneck"]["qdisc"])] for one in found],
-        [str(one["scenario"]["bottleneck"]["rate"]) for one in found],
-        [str(one["scenario"]["path"]["rtt"]) for one in found],
-        [tables.describe_traffic(one["scenario"]) for one in found],
-        [one["engine"] for one in found],
-    ]
-    telling = [aspect for place, aspect in enumerate(aspects) if place == 0 or len(set(aspect)) > 1]
-    called = [", ".join(words) for words in zip(*telling, strict=True)]
-    kinds: dict[str, list[str]] = {}
+    kinds = [json.dumps([_unseeded(one["scenario"]), one["engine"], one["version"]], sort_keys=True) for one in found]
+    called = _names(found)
+    aspects: tuple[Callable[[Record], str], ...] = (
+        lambda one: tables.describe_link(one["scenario"]),
+        lambda one: str(one["scenario"]["path"]["rtt"]),
+        lambda one: tables.describe_traffic(one["scenario"]),
+        lambda one: one["engine"],
+    )
+    for aspect in aspects:
+        words = [aspect(one) for one in found]
+        if len(set(zip(called, words, strict=True))) > len(set(called)):
+            called = [f"{name}, {word}" for name, word in zip(called, words, strict=True)]
+    numbers: dict[str, list[str]] = {}
     result = []
-    for label, one in zip(called, found, strict=True):
-        own = kinds.setdefault(label, [])
-        what = json.dumps([_unseeded(one["scenario"]), one["engine"], one["version"]], sort_keys=True)
-        if what not in own:
-            own.append(what)
-        number = own.index(what)
-        result.append(f"{label} #{number + 1}" if number else label)
+    for label, kind in zip(called, kinds, strict=True):
+        own = numbers.setdefault(label, [])
+        if kind not in own:
+            own.append(kind)
+        result.append(f"{label} #{own.index(kind) + 1}" if own.index(kind) else label)
     return result
+
+
+def _names(found: Sequence[Record]) -> list[str]:
+    """Return each record's qdisc, and the title of a measurement of which no more is known."""
+    lines = [str(one["scenario"]["bottleneck"]["qdisc"]) for one in found]
+    known = [one["scenario"]["bottleneck"]["rate"] != UNKNOWN for one in found]
+    qdiscs = short(list(dict.fromkeys(line for line, is_known in zip(lines, known, strict=True) if is_known)))
+    return [
+        qdiscs[line] if is_known else line if len(line) <= NAME else f"{line[: NAME - 1]}…"
+        for line, is_known in zip(lines, known, strict=True)
+    ]
 
 
 def _unseeded(scenario: Scenario) -> Scenario:

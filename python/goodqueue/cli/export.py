@@ -36,7 +36,7 @@ def export(
       ping            none
 
     Pings become Flent's: the first is its ICMP. What has no series there is left out, and named. The files need time
-    series in the records. Seeds are repeats of a test: Flent's combining plots take them together; docs/flent.md has more.
+    series in the records. Seeds are repeats of a test: Flent's combining plots take them together: docs/flent.md.
     """
     from goodqueue import output, terminal
     from goodqueue.errors import UserError

@@ -32,10 +32,10 @@ def import_(
       goodqueue import real-*.flent.gz --scenario link.toml --set bottleneck.qdisc=fq_codel --out store
       goodqueue plot ellipse store --out ellipse.svg
 
-    Each file becomes a record of the engine flent, measured while all its TCP flows ran. Flent sees the ends of the path:
-    goodput, window and RTT of TCP, and pings; what the queue did is left empty. With --scenario the record says that
-    this was the path, and a report sets it beside runs of the same scenario; without, the link is unknown. With --json
-    there is a record a line.
+    Each file becomes a record of the engine flent, measured while all its TCP flows ran. Flent sees the ends of
+    the path: goodput, window and RTT of TCP, and pings; what the queue did is left empty. With --scenario the
+    record says that this was the path, and a report sets it beside runs of the same scenario; without, the link
+    is unknown. With --json there is a record a line.
     """
     from pathlib import Path
 

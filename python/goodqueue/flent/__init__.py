@@ -1,7 +1,8 @@
 """Flent's data files, both ways: our runs for Flent's plots, its measurements for our tables.
 
 `choice` says which test of Flent's a run is nearest to, `writing` makes a file, `exporting` a folder of them, `reading`
-takes one in, `importing` makes a record of it. The format is that of Flent 1.2 and later (version 4): JSON with five keys,
+takes one in, `importing` makes a record of it. The format is that of Flent 1.2 and later: JSON,
+compressed.
 """
 
 VERSION = 4
@@ -14,3 +15,6 @@ EPOCH_S = 946_684_800
 
 PING = "Ping (ms)"
 """How the series begin that are round-trip times."""
+
+UNKNOWN = "unknown"
+"""What a measurement does not tell of its link."""

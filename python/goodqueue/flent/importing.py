@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue import stats
 from goodqueue.errors import UserError
-from goodqueue.flent import PING
+from goodqueue.flent import PING, UNKNOWN
 from goodqueue.flent.reading import DataFile, Sample
 from goodqueue.record import App, Flow, FlowSeries, PingSeries, Queue, QueueSeries, Record, Scenario, Series, TcpSeries
 from goodqueue.store import Store
@@ -25,8 +25,8 @@ FLOW = re.compile(r"TCP (upload|download)(?! (?:avg|sum|fairness)\b)[^:]*(::\d+)
 
 BIN_S = 5.0
 
-UNKNOWN = "unknown"
-"""What Flent does not tell of a link."""
+NEAR_S = 1e-6
+"""Of times since 1970, less than this is lost in rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ def _flow(file: DataFile, flow: Transfer, goodput: float, begin: float, end: flo
 
 def _app(file: DataFile, name: str, begin: float, end: float) -> App:
     """Return the ping ``name``: the round trips that began while the flows ran."""
-    replies = [one for one in _replies(file, name) if begin <= one["t"] - one["val"] / 1e3 <= end]
+    replies = [one for one in _replies(file, name) if begin - NEAR_S <= one["t"] - one["val"] / 1e3 <= end + NEAR_S]
     found = App(name=name, kind="ping", rtt_ms=_summary([one["val"] for one in replies]), loss_percent=None)
     numbers = [int(one["seq"]) for one in replies if "seq" in one]
     if numbers and len(numbers) == len(replies):

@@ -19,6 +19,9 @@ ACCEPTED = "a data file of Flent's (.flent.gz, .flent.bz2 or .flent)"
 MOST_BYTES = 1 << 30
 """Of a file, unpacked; Flent's own are a few megabytes."""
 
+STALL_S = 5.0
+"""A sample of exchanges that lasts longer is of a loss."""
+
 Sample = dict[str, float]
 """What was measured at one time: ``t`` in seconds of the run, and numbers by Flent's names."""
 
@@ -175,14 +178,17 @@ def _samples(values: Any, place: str) -> list[Sample]:
 
 
 def _convert(samples: dict[str, list[Sample]], version: int) -> None:
-    """Bring samples of older versions to the unit of the series, which version 4 did for all of them."""
+    """Bring samples of older versions to the unit of the series, which version 4 did for all of them.
+
+    netperf's exchange of datagrams stops at a loss; the long sample that ends it is no round trip and loses its value.
+    """
     if version >= VERSION:
         return
     for name, own in samples.items():
         if name.startswith(PING) and "UDP" in name:
             for sample in own:  # netperf counts transactions a second; those of other programs have no duration
-                if "dur" in sample and sample.get("val"):
-                    sample["val"] = 1000 / sample["val"]
+                if "dur" in sample and (rate := sample.pop("val", 0.0)) > 0 and sample["dur"] <= STALL_S:
+                    sample["val"] = 1000 / rate
         elif name == "HTTP latency":
             for sample in own:
                 if "val" in sample:
