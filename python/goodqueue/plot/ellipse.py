@@ -46,7 +46,7 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
                 ax.add_patch(Polygon(edge, closed=True, facecolor=f"{colour}2e", edgecolor=colour, lw=1.2))
             ax.plot(*zip(*own, strict=True), marker, color=colour, ms=3.5, alpha=0.5, mew=0)
             middle = _centre(own, logarithmic)
-            (mark,) = ax.plot(*middle, marker, color=colour, ms=8, mec="white", mew=1)
+            (mark,) = ax.plot(*middle, marker, color=colour, ms=6, mec="white", mew=0.8)
             around = edge or [middle]
             curves.append(Curve(group.label, [x for x, _ in around], [y for _, y in around], style.ink(index), mark))
         ax.set_xlabel(f"{across.label} ({across.unit}), less to the right")
