@@ -18,7 +18,8 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
 
 def test_there_are_examples() -> None:
-    assert [file.stem for file in EXAMPLES] == ["ack-filter", "asymmetric", "cbr-step", "one-flow-codel", "rate-step"]
+    names = ["ack-filter", "asymmetric", "cbr-step", "one-flow-codel", "rate-step", "rrul-be", "short-flows"]
+    assert [file.stem for file in EXAMPLES] == names
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)

@@ -24,6 +24,7 @@ from goodqueue.engines import kernel
 from goodqueue.engines.kernel import cpio, folders, host, image, vm, watching
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper
 from goodqueue.errors import UserError
+from goodqueue.record import times_of
 from goodqueue.run import StoppedError
 from goodqueue.scenario import resolve
 
@@ -352,6 +353,38 @@ def test_two_runs_in_virtual_time_agree_and_another_seed_differs() -> None:
     mean = first["queues"]["down"]["delay_ms"]["mean"]
     assert again["queues"]["down"]["delay_ms"]["mean"] == pytest.approx(mean, rel=0.02)
     assert other["queues"]["down"]["delay_ms"]["mean"] != mean, "the seed does not reach the guest"
+
+
+@pytest.mark.kernel
+@pytest.mark.usefixtures("machine")
+def test_applications_take_as_long_on_linux_as_in_the_simulator(capsys: pytest.CaptureFixture[str]) -> None:
+    """One after the other, on a path without losses; the kernel's processes take some microseconds of their own."""
+    traffic = [
+        {"kind": "transfer", "size": "100kB"},
+        {"kind": "transfer", "name": "up", "size": "100kB", "direction": "up", "start": "1s"},
+        {"kind": "transfer", "name": "small", "size": "1kB", "repeat": 5, "interval": "50ms", "start": "2s"},
+        {"kind": "rr", "request": "1kB", "response": "1kB", "think": "20ms", "repeat": 10, "start": "3s"},
+        {"kind": "stream", "rate": "500kbit", "start": "4s"},
+    ]
+    path = {"bottleneck": {"rate": "5mbit", "qdisc": "pfifo limit 1000"}, "duration": "5s", "warmup": "0s"}
+    asked = resolve(SCENARIO | path | {"traffic": traffic, "series": {"interval": "50ms", "tcp": True}})
+    records = {name: json.loads(engines.run_many(name, [asked])[0]) for name in ("sim", "kernel")}
+    apps = zip(records["sim"]["apps"], records["kernel"]["apps"], strict=True)
+    for simulated, measured in apps:
+        ours, linux = times_of(simulated), times_of(measured)
+        with capsys.disabled():
+            print(f"\n{simulated['name']}: sim {ours['mean']} ms, kernel {linux['mean']} ms", end="")
+        assert linux["mean"] == pytest.approx(ours["mean"], rel=0.03), simulated["name"]
+        assert simulated.keys() == measured.keys()
+        assert measured["count"] == pytest.approx(simulated["count"], abs=1)
+        assert measured["completed"] == pytest.approx(simulated["completed"], abs=1)
+    for simulated, measured in zip(records["sim"]["flows"], records["kernel"]["flows"], strict=True):
+        assert measured["bytes_sent"] == pytest.approx(simulated["bytes_sent"], rel=0.05), simulated["name"]
+        assert measured["bytes_retrans"] == simulated["bytes_retrans"] == 0
+        assert (measured["completion_ms"] is None) == (simulated["completion_ms"] is None)
+    series = records["kernel"]["series"]["flows"][0]["tcp"]
+    assert series["rtt_ms"][1] == pytest.approx(20, abs=60)
+    assert series["rtt_ms"][-1] is None, "its connection is over"
 
 
 @pytest.mark.kernel

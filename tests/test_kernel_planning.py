@@ -68,6 +68,10 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
             {"qdisc": "codel target 5500ns"},
             'bottleneck.qdisc: found "codel target 5.5us"; accepted by the kernel engine',
         ),
+        (
+            {"qdisc": "red adaptive"},  # would run, with a probability that never moves
+            'bottleneck.qdisc: found "red adaptive"; accepted by the kernel engine: noadaptive, since tc 5.7',
+        ),
         ({"qdisc": "choke harddrop"}, 'bottleneck.qdisc: found "choke harddrop"; accepted by the kernel engine'),
         ({"qdisc": "pfifo_fast txqueuelen 50"}, 'bottleneck.qdisc: found "pfifo_fast txqueuelen 50"; accepted'),
         (
@@ -79,6 +83,11 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
             {"traffic": [{"kind": "bulk"}, {"kind": "bulk", "stack": "linux-3.10", "name": "old"}]},
             'traffic[1].stack: found "linux-3.10"; accepted by the kernel engine: linux-6.x',
         ),
+        *(
+            ({"traffic": [{"kind": "bulk", "cc": cc}]}, f'traffic[0].cc: found "{cc}"; accepted by the kernel engine:')
+            for cc in ("prague", "ledbat", "ledbat++", "none cwnd 10", "cubic hystart++", "reno abe")
+        ),
+        ({"traffic": [{"kind": "bulk", "ecn": "accecn"}]}, 'traffic[0].ecn: found "accecn", which Linux 6.1 has not'),
         (
             {"traffic": [{"kind": "bulk", "rtt": f"{n}ms", "name": f"n{n}"} for n in range(17)]},
             "traffic.rtt: found 17 distinct RTTs; accepted by the kernel engine: at most 16",
@@ -193,8 +202,13 @@ CONTEXT: dict[Any, str] = {
             ],
         ),
         (
-            "red limit 400000 min 30000 adaptive",
-            ["parent 1:1 handle 10: red limit 400000 min 30000 avpkt 1000 bandwidth 10mbit probability 0.02 adaptive"],
+            "red limit 400000 min 30000 ecn nodrop",
+            [
+                (
+                    "parent 1:1 handle 10: red limit 400000 min 30000 avpkt 1000 bandwidth 10mbit probability 0.02"
+                    " ecn nodrop"
+                )
+            ],
         ),
         (
             "sfb rehash 10000 db 1000",

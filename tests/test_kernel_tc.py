@@ -130,7 +130,7 @@ LINES: dict[str, dict[str, Any]] = {
         "ecn": True,
         "harddrop": True,
     },
-    "red limit 400000 min 30000 ecn nodrop adaptive": {"max": 90000, "nodrop": True, "adaptive": True},
+    "red limit 400000 min 30000 ecn nodrop": {"max": 90000, "nodrop": True, "adaptive": False},
     "sfb": {"rehash": 600_000_000, "db": 60_000_000, "limit": 1000, "max": 25, "target": 20, "increment": 0.0005},
     "sfb rehash 10000 db 1000 limit 300 max 30 target 25 increment 0.001 decrement 0.0001 penalty_rate 20"
     " penalty_burst 30": {

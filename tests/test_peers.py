@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Result
-from goodqueue import bench, peers, tables
+from goodqueue import bench, bench_tables, peers
 
 LINE = '{"version": "9.9", "qdisc": "codel", "simulated_s": 10, "packets": 8000, "wire_bytes": 1500}'
 
@@ -182,7 +182,7 @@ def test_the_table_shows_who_ran_and_who_did_not() -> None:
     ran = peers.PeerResult("ns-2", None, "2.35", "codel", 100, 776_000, 94.0, 0.5, 1_552_000, 2.97)
     other = peers.PeerResult("ns-1", None, "1", "pfifo limit 50", 100, 776_000, 94.0, 0.5, 1_552_000, 2.97)
     absent = peers.PeerResult("ns-3", note="not installed")
-    table = tables.bench_tables([], [], [peers._result("goodqueue", [own()], None), ran, other, absent])[1]
+    table = bench_tables.bench_tables([], [], [peers._result("goodqueue", [own()], None), ran, other, absent])[1]
     assert [row[0] for row in table.rows] == ["goodqueue 0.0", "ns-2 2.35", "ns-1 1"]
     assert list(table.rows[1]) == ["ns-2 2.35", "codel", "1.55", "3.0 ×", "94.0", "100", "0.50"]
     assert list(table.notes[1:]) == ["ns-1 has no codel here; pfifo limit 50 stands in for it.", "ns-3: not installed"]

@@ -52,7 +52,7 @@ def everything(here: Path, goodqueue: Command, kernel: list[Scenario]) -> Path:
     (here / "record.json").write_text(goodqueue("run", "ok.toml", "--json", "--seed", "5").out, encoding="utf-8")
     quick = ["--duration", "4s", "--warmup", "1s", "--seeds", "2"]
     assert goodqueue("compare", "pfifo", "codel", *quick, "--out", "compared").status == 0
-    assert goodqueue("study", "schwardmann2014", "--quick", "--only", "table1b", "--out", "study").status == 0
+    assert goodqueue("study", "schwardmann2014", "--quick", "--only", "v001", "--out", "study").status == 0
     assert goodqueue("validate", "--quick", "--only", "codel", "--seeds", "2", "--out", "validation").status == 0
     return here
 

@@ -18,8 +18,8 @@ from goodqueue.stats import Estimate
 from goodqueue.studies import loading, locate, outcome, planning, selection, show
 from goodqueue.tables import Table
 
-VERBS = ["run", "compare", "study", "list", "replay", "bench"]
-HEAVY = ("numpy", "scipy", "matplotlib", "jinja2", "rich", "concurrent.futures", "goodqueue._goodqueue")
+VERBS = ["run", "compare", "sweep", "report", "study", "list", "replay", "bench"]
+HEAVY = ("numpy", "scipy", "matplotlib", "jinja2", "rich", "concurrent.futures", "pyarrow", "goodqueue._goodqueue")
 
 
 def widest(text: str) -> int:

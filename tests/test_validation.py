@@ -146,13 +146,13 @@ def test_the_set_has_each_qdisc_under_each_factor_and_a_quick_part() -> None:
     assert len(ids) == len(set(ids))
     assert {cell.qdisc for cell in whole.cells} == {"pfifo", "red", "pie", "codel", "sfq", "fq_codel"}
     factors = {cell.change.partition("=")[0] for cell in whole.cells}
-    assert factors == {"base", "flows", "cc", "rate", "rtt", "ecn", "loaded"}
+    assert factors == {"base", "flows", "cc", "rate", "rtt", "ecn", "loaded", "burst"}
     assert {cell.id for cell in quick.cells} < set(ids)
     assert len(quick.cells) == 8
     for cell in whole.cells:
         assert cell.scenario["bottleneck"]["qdisc"].split()[0] == cell.qdisc
         if cell.qdisc == "red":
-            assert " adaptive" in cell.scenario["bottleneck"]["qdisc"]
+            assert " noadaptive" in cell.scenario["bottleneck"]["qdisc"], "with Linux's tc it would not adapt"
             rate = cell.scenario["bottleneck"]["rate"]
             assert f"bandwidth {rate} " in cell.scenario["bottleneck"]["qdisc"], "it decays by its own link's rate"
 

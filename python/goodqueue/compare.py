@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import engines, run, stats
-from goodqueue.record import Record, Scenario, delay_of
+from goodqueue.record import Record, Scenario, delay_of, times_of
+from goodqueue.scenario import seconds
 from goodqueue.stats import Estimate
 
 
@@ -36,10 +37,23 @@ def _goodput(record: Record) -> float | None:
     return sum(flows) if flows else None
 
 
-def _ping(record: Record) -> float | None:
-    values = [(app.get("rtt_ms") or {}).get("p95") for app in record["apps"] if app["kind"] == "ping"]
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+def _apps(kind: str, name: str) -> Callable[[Record], float | None]:
+    """Return what picks the number ``name`` of the times of applications of ``kind``: of several, their mean."""
+
+    def pick(record: Record) -> float | None:
+        values = [times_of(app).get(name) for app in record["apps"] if app["kind"] == kind]
+        known = [value for value in values if value is not None]
+        return sum(known) / len(known) if known else None
+
+    return pick
+
+
+def _stalled(record: Record) -> float | None:
+    """Return how long streams stalled, of the measured time."""
+    waits = [app["stalled_ms"] for app in record["apps"] if app["kind"] == "stream"]
+    scenario = record["scenario"]
+    measured_s = seconds(scenario["duration"]) - seconds(scenario["warmup"])
+    return sum(waits) / len(waits) / measured_s / 10 if waits else None
 
 
 def _jain(record: Record) -> float | None:
@@ -57,11 +71,16 @@ METRICS = (
     Metric("goodput_mbps", "goodput", "Mbit/s", "high", _goodput),
     Metric("drop_percent", "drops", "%", "", lambda r: r["queues"]["down"]["drop_percent"]),
     Metric("mark_percent", "marks", "%", "", lambda r: r["queues"]["down"]["mark_percent"]),
-    Metric("ping_rtt_p95_ms", "ping p95", "ms", "low", _ping),
+    Metric("ping_rtt_p95_ms", "ping p95", "ms", "low", _apps("ping", "p95")),
+    Metric("completion_p50_ms", "transfer p50", "ms", "low", _apps("transfer", "p50")),
+    Metric("completion_p95_ms", "transfer p95", "ms", "low", _apps("transfer", "p95")),
+    Metric("response_p95_ms", "rr p95", "ms", "low", _apps("rr", "p95")),
+    Metric("chunk_delay_p95_ms", "stream p95", "ms", "low", _apps("stream", "p95")),
+    Metric("stalled_percent", "stalled", "%", "low", _stalled),
     Metric("jain_goodput", "Jain", "", "high", _jain),
 )
 """What is compared. Delay, utilisation, drops and marks are those of the ``down`` queue; goodput is the sum of the
-flows in that direction, Jain's index that of its bulk flows."""
+flows in that direction, Jain's index that of its bulk flows. Applications' times are means over those of a kind."""
 
 
 @dataclass(frozen=True, slots=True)

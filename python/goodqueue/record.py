@@ -55,7 +55,7 @@ class Queue(TypedDict):
 
 
 class Flow(TypedDict):
-    """One flow of bulk or CBR traffic."""
+    """One flow that carries data: all kinds but pings."""
 
     name: str
     kind: str
@@ -64,18 +64,37 @@ class Flow(TypedDict):
     start_s: float
     goodput_mbps: float
     rtt_ms: NotRequired[dict[str, float | None] | None]
+    bytes_sent: NotRequired[int | None]
+    """Payload bytes that the sender of a TCP flow sent, each as often as it was sent."""
+    bytes_retrans: NotRequired[int | None]
     retransmitted: NotRequired[int | None]
     timeouts: NotRequired[int | None]
     """None from the kernel where several senders share a host, which counts them."""
     loss_percent: float | None
+    completion_ms: NotRequired[float | None]
+    """From the SYN to the last byte in order, where the flow made one transfer; of several, see its application."""
     goodput_5s_mbps: NotRequired[dict[str, float | None] | None]
 
 
 class App(TypedDict):
-    """One application that is judged by its own metric, such as a ping."""
+    """One application that is judged by its own metric: `TIMES` says by which."""
 
     name: str
     kind: str
+    completion_ms: NotRequired[dict[str, float | None] | None]
+    """From the SYN of the user, who opens the connection, to the last byte in order at the receiver."""
+    response_ms: NotRequired[dict[str, float | None] | None]
+    """From writing a request to the last byte of its response."""
+    delay_ms: NotRequired[dict[str, float | None] | None]
+    """From writing a chunk to its last byte in order."""
+    count: NotRequired[int]
+    """Transfers, exchanges or chunks that began within the measured time."""
+    completed: NotRequired[int]
+    """Those of them that ended."""
+    stalls: NotRequired[int]
+    """How often a player, who began one interval after the first chunk, had to wait for the next."""
+    stalled_ms: NotRequired[float]
+    """How long, in all."""
     rtt_ms: NotRequired[dict[str, float | None] | None]
     sent: NotRequired[int]
     received: NotRequired[int]
@@ -98,13 +117,17 @@ class QueueSeries(TypedDict):
 
 
 class TcpSeries(TypedDict):
-    """A sender's variables over time, by the names of ``ss -tin``."""
+    """A TCP sender over time, by the names of `ss -tin`: of the connection opened last, None where there is none."""
 
     ssthresh_packets: list[float | None]
     rtt_ms: list[float | None]
+    """Smoothed."""
     rttvar_ms: list[float | None]
     rto_ms: list[float | None]
     unacked_packets: list[float | None]
+    pacing_rate_mbps: NotRequired[list[float | None]]
+    """From the kernel alone, as is the next: the simulator's TCP has no such variables."""
+    delivery_rate_mbps: NotRequired[list[float | None]]
 
 
 class FlowSeries(TypedDict):
@@ -114,7 +137,7 @@ class FlowSeries(TypedDict):
     cwnd_packets: list[float | None]
     goodput_mbps: list[float | None]
     tcp: NotRequired[TcpSeries]
-    """Where the scenario asks for it with ``series.tcp``."""
+    """Of TCP flows, where ``series.tcp`` asks for it."""
 
 
 class PingSeries(TypedDict):
@@ -205,6 +228,16 @@ def delay_of(queue: Queue, name: str) -> float | None:
     found: Mapping[str, object] = queue["delay_ms"] or {}
     value = found.get(name)
     return value if isinstance(value, int | float) else None
+
+
+TIMES = {"ping": "rtt_ms", "transfer": "completion_ms", "rr": "response_ms", "stream": "delay_ms"}
+"""By kind of application, the key of the times that it is judged by."""
+
+
+def times_of(app: App) -> Mapping[str, float | None]:
+    """Return the distribution of an application's times; empty where it measured none."""
+    found: Mapping[str, Mapping[str, float | None] | None] = app  # type: ignore[assignment]
+    return found.get(TIMES[app["kind"]]) or {}
 
 
 def walk(record: Record, path: str) -> float | None:

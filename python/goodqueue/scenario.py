@@ -249,8 +249,9 @@ def from_options(
 ) -> Scenario:
     """Return the (unresolved) scenario that the options of ``goodqueue compare`` describe.
 
-    ``flows`` (4), ``cc`` (cubic) and ``ecn`` (no) are those of the bulk flows; None where they were not asked for. Bulk
-    flows start at random within the first second, so that each seed is another experiment. Raises UserError.
+    ``flows`` (4), ``cc`` (cubic) and ``ecn`` (what the cc needs) are those of the bulk flows; None where they were not
+    asked for. Bulk flows start at random within the first second, so that each seed is another experiment. Raises
+    UserError.
     """
     bottleneck: dict[str, Any] = {"rate": _number_or_text(rate)}
     if buffer is not None:
@@ -297,12 +298,26 @@ def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None) -> 
         raise UserError("--flows", f"--traffic {text} gives a number of flows too; accepted: one of them")
     for source in bulk:
         count = source.pop("count", 4 if flows is None else flows)
-        source |= {"count": count, "cc": cc or "cubic", "ecn": bool(ecn), "start_spread": "1s"}
+        source |= {"count": count, "cc": cc or "cubic", "start_spread": "1s"}
+        if ecn:  # else what the congestion control needs
+            source["ecn"] = True
     return sources
 
 
+_DETAILS = {
+    "cbr": ("rate", "1mbit"),
+    "stream": ("rate", "1mbit"),
+    "transfer": ("size", "100kB"),
+    "rr": ("response", "10kB"),
+}
+"""What a source of a kind cannot do without, and an example."""
+
+
 def _source(item: str) -> dict[str, Any]:
-    """Return one traffic table for ``KIND[:DETAIL]…``: a detail is a count, a direction or (for cbr) a rate."""
+    """Return one traffic table for ``KIND[:DETAIL]…``: a detail is a count, a direction, a rate or a size.
+
+    Transfers follow one another, requests have 200 bytes, and applications start at random within the first second.
+    """
     kind, *details = item.split(":")
     kinds = _kinds()
     if kind not in kinds:
@@ -315,17 +330,26 @@ def _source(item: str) -> dict[str, Any]:
             key, value = "direction", detail
         elif detail.isascii() and detail.isdecimal() and len(detail) < 10:
             key, value = "count", int(detail)
-        elif kind == "cbr" and detail:
-            key, value = "rate", _number_or_text(detail)
+        elif kind in _DETAILS and detail:
+            key, value = _DETAILS[kind][0], _number_or_text(detail)
         else:
-            accepted = "a list such as bulk,ping or bulk:4:down,bulk:1:up,cbr:1mbit,ping"
+            accepted = "a list such as bulk,ping or bulk:4:down,bulk:1:up,cbr:1mbit,transfer:100kB,ping"
             raise UserError("--traffic", f"found {quoted(item)}; accepted: {accepted}")
         if key in source:
             raise UserError("--traffic", f"found {quoted(item)}, a second {key}; accepted: one")
         source[key] = value
-    if kind == "cbr" and "rate" not in source:
-        raise UserError("--traffic", f"found {quoted(item)}, a source without a rate; accepted: cbr:RATE, as cbr:1mbit")
-    return source
+    if kind in _DETAILS:
+        key, example = _DETAILS[kind]
+        if key not in source:
+            what = "size" if example.endswith("B") else "rate"
+            accepted = f"{kind}:{what.upper()}, as {kind}:{example}"
+            raise UserError("--traffic", f"found {quoted(item)}, a source without a {what}; accepted: {accepted}")
+    extra: dict[str, dict[str, Any]] = {
+        "transfer": {"interval": "100ms", "start_spread": "1s"},
+        "rr": {"request": "200B", "start_spread": "1s"},
+        "stream": {"start_spread": "1s"},
+    }
+    return source | extra.get(kind, {})
 
 
 def _kinds() -> list[str]:

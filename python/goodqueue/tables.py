@@ -4,14 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from goodqueue.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, QdiscResult
 from goodqueue.compare import Comparison, Metric
 from goodqueue.discipline import is_python
-from goodqueue.peers import PeerResult
-from goodqueue.record import Flow, Record, Scenario, delay_of
+from goodqueue.record import TIMES, App, Flow, Record, Scenario, delay_of, times_of
 from goodqueue.stats import Estimate, jain
 
 NOTE = "delay: in the down queue; ping: round trip, base RTT included; Jain: bulk flows down, 1 is equal."
+APPS_NOTE = (
+    "transfer: SYN to last byte; rr: request to response; stream: a chunk's way; stalled: share of the time that its "
+    "player waits."
+)
 """What the columns of a comparison mean."""
 
 MANY_FLOWS = 12
@@ -70,8 +72,9 @@ def run_tables(record: Record) -> list[Table]:
     tables = [_queues(record)]
     if record["flows"]:
         tables.append(_by_kind(record) if len(record["flows"]) > MANY_FLOWS else _flows(record))
-    if record["apps"]:
-        tables.append(_apps(record))
+    for kinds, table in ((("ping",), _pings), (("transfer", "rr"), _exchanges), (("stream",), _streams)):
+        if apps := [app for app in record["apps"] if app["kind"] in kinds]:
+            tables.append(table(apps))
     return tables
 
 
@@ -158,14 +161,56 @@ def _count(value: int | None) -> str:
     return "–" if value is None else str(value)
 
 
-def _apps(record: Record) -> Table:
+def _pings(apps: Sequence[App]) -> Table:
     names = ("p10", "p50", "p90", "p95", "p99")
     rows = []
-    for app in record["apps"]:
+    for app in apps:
         rtt = app.get("rtt_ms") or {}
         rows.append([app["name"], *(number(rtt.get(name)) for name in names), number(app.get("loss_percent"), 2)])
     columns = [Column("application", False), Column("RTT\np10 ms"), *(Column(f"\n{name} ms") for name in names[1:])]
     return Table("Applications", [*columns, Column("lost\n%")], rows)
+
+
+def _exchanges(apps: Sequence[App]) -> Table:
+    names = ("mean", "p10", "p50", "p90", "p95", "p99")
+    times = {"transfer": "completion", "rr": "response"}
+    rows = [
+        [
+            app["name"],
+            times[app["kind"]],
+            _count(app.get("count")),
+            _count(app.get("completed")),
+            *(number(times_of(app).get(name)) for name in names),
+        ]
+        for app in apps[:MANY_FLOWS]
+    ]
+    columns = [Column("application", False), Column("time of", False), *map(Column, ("begun", "ended", "mean\nms"))]
+    columns += [Column(f"\n{name} ms") for name in names[1:]]
+    return Table("Transfers and exchanges", columns, rows, _more(apps))
+
+
+def _streams(apps: Sequence[App]) -> Table:
+    names = ("mean", "p10", "p50", "p90", "p95", "p99")
+    rows = [
+        [
+            app["name"],
+            *(number(times_of(app).get(name)) for name in names),
+            _count(app.get("stalls")),
+            number(app.get("stalled_ms"), 0),
+        ]
+        for app in apps[:MANY_FLOWS]
+    ]
+    columns = [
+        Column("stream", False),
+        Column("chunks' delay\nmean ms"),
+        *(Column(f"\n{name} ms") for name in names[1:]),
+    ]
+    return Table("Streams", [*columns, Column("stalls"), Column("stalled\nms")], rows, _more(apps))
+
+
+def _more(apps: Sequence[App]) -> list[str]:
+    """Return the note that some are left out, where they are many."""
+    return [f"and {len(apps) - MANY_FLOWS} more, which --json shows"] if len(apps) > MANY_FLOWS else []
 
 
 def compare_table(comparison: Comparison) -> Table:
@@ -180,11 +225,19 @@ def compare_table(comparison: Comparison) -> Table:
         [entry.label, plus_minus(entry.estimates["delay_mean_ms"], digits), *(column[row] for column in cells)]
         for row, entry in enumerate(comparison.entries)
     ]
-    return Table("Means over the seeds", columns, rows, [NOTE])
+    return Table("Means over the seeds", columns, rows, _notes(comparison))
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    """Return what the columns mean."""
+    known = {metric.label.split(" ")[0] for metric in comparison.seen()}
+    return [NOTE, APPS_NOTE] if known & {"transfer", "rr", "stream"} else [NOTE]
 
 
 def _short_heading(metric: Metric) -> str:
-    short = {"utilisation": "used", "ping p95": "ping\np95 ms", "Jain": "Jain"}.get(metric.label, metric.label)
+    short = {"utilisation": "used", "Jain": "Jain"}.get(metric.label, metric.label)
+    if metric.label.split(" ")[0] in TIMES:
+        short = metric.label.replace(" ", "\n") + " ms"
     if metric.label.startswith("delay "):
         return f"\n{metric.label.removeprefix('delay ')}"
     return short if "\n" in short or not metric.unit else f"{short}\n{metric.unit}"
@@ -215,7 +268,10 @@ def _differences(
     """Return a row for each of ``found``, a label and its differences by metric; None for a single seed."""
     if not found or len(comparison.seeds) < 2:
         return None
-    keys = ("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps", "ping_rtt_p95_ms")
+    keys = [
+        *("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps", "ping_rtt_p95_ms"),
+        *("completion_p95_ms", "response_p95_ms", "stalled_percent"),
+    ]
     shown = [metric for metric in comparison.seen() if metric.key in keys]
     columns = [Column("qdisc", False)]
     rows = [[label] for label, _ in found]
@@ -241,7 +297,7 @@ def full_table(comparison: Comparison) -> Table:
         digits = 3 if metric.key == "jain_goodput" else decimals(estimate.mean for estimate in estimates if estimate)
         for row, estimate in zip(rows, estimates, strict=True):
             row.append(plus_minus(estimate, max(digits, 2) if metric.unit == "Mbit/s" else digits))
-    return Table("Means over the seeds (± 95 % CI)", columns, rows, [NOTE])
+    return Table("Means over the seeds (± 95 % CI)", columns, rows, _notes(comparison))
 
 
 def findings(comparison: Comparison) -> list[str]:
@@ -290,75 +346,23 @@ def qdisc_parameters(qdisc: dict[str, Any]) -> Table:
 
 
 def catalogue(title: str, items: Sequence[dict[str, Any]]) -> Table:
-    """Return a list of things with a name, a summary and perhaps a source."""
-    keys = [key for key in ("name", "summary", "source") if any(item.get(key) for item in items)]
-    return Table(title, [Column(key, False) for key in keys], [[item.get(key) or "" for key in keys] for item in items])
+    """Return a list of things with a name, a summary and perhaps words and a source."""
+    keys = [key for key in ("name", "words", "summary", "source") if any(item.get(key) for item in items)]
+    rows = [[_cell(item.get(key)) for key in keys] for item in items]
+    return Table(title, [Column(key, False) for key in keys], rows)
 
 
-def bench_tables(
-    cases: Sequence[CaseResult], qdiscs: Sequence[QdiscResult], peers: Sequence[PeerResult] | None = None
-) -> list[Table]:
-    """Return the speed of the standard cases, the peers' where asked for, and the cost of the disciplines."""
-    rows = [
-        [
-            f"({result.case}) {result.description}",
-            number(result.packets_per_cpu_s / 1e6, 2),
-            number(result.floor_packets_per_cpu_s / 1e6, 0),
-            number(result.packets / 1e6, 2),
-            number(result.cpu_s, 2),
-            number(result.max_rss_mb, 0),
-        ]
-        for result in cases
-    ]
-    headings = ["speed\nM packets/CPU s", "aim\nM/CPU s", "packets\nM", "CPU\ns", "memory\nMB"]
-    note = "Packets that the down bottleneck forwarded; memory is the process's greatest, the interpreter included."
-    speed = Table("CUBIC flows simulated by one thread", [Column("case", False), *map(Column, headings)], rows, [note])
-    return [speed, *([_peers(peers)] if peers else []), _costs(qdiscs)]
+def _cell(value: Any) -> str:
+    """Return a text, or the names of a list."""
+    return ", ".join(part["name"] for part in value) if isinstance(value, list) else value or ""
 
 
-def _costs(qdiscs: Sequence[QdiscResult]) -> Table:
-    backlogs = [str(count) for count in BACKLOGS if count != BACKLOG]  # that is the one flow's
-    headings = [*(f"{count}\nflow{'s' * (count > 1)}" for count in FLOWS), *(f"1 flow,\n{count}" for count in backlogs)]
-    columns = [Column("qdisc", False), *map(Column, headings), Column("over-\nflow")]
-    rows = [
-        [
-            result.qdisc,
-            *map(number, result.pair_ns.values()),
-            *(number(result.backlog_ns[count]) for count in backlogs),
-            number(result.overflow_ns),
-        ]
-        for result in qdiscs
-    ]
-    notes = [
-        f"In the queue wait {BACKLOG} packets of so many flows, or {' or '.join(backlogs)} of one (–: it holds less).",
-        f"Overflow: each packet offered, when {OVERFLOW[0]} flows would fill {OVERFLOW[1]} places (–: they fit).",
-    ]
-    return Table("Nanoseconds of one enqueue and one dequeue", columns, rows, notes)
-
-
-def _peers(peers: Sequence[PeerResult]) -> Table:
-    ran = [peer for peer in peers if peer.note is None]
-    speeds = [peer.packets_per_cpu_s / 1e6 for peer in ran if peer.packets_per_cpu_s]
-    digits = max(2, decimals(speeds))
-    rows = [
-        [
-            f"{peer.simulator} {peer.version}".rstrip(),
-            peer.qdisc or "–",
-            number((peer.packets_per_cpu_s or 0) / 1e6, digits),
-            "" if peer.goodqueue_times_as_fast is None else f"{number(peer.goodqueue_times_as_fast)} ×",
-            number(peer.utilisation_percent),
-            number(peer.simulated_s, 0),
-            number(peer.cpu_s, 2),
-        ]
-        for peer in ran
-    ]
-    headings = ["speed\nM packets/CPU s", "goodqueue\nas fast", "utilisation\n%", "simulated\ns", "CPU\ns"]
-    columns = [Column("simulator", False), Column("qdisc", False), *map(Column, headings)]
-    notes = ["Run in turns; start-up is not counted. The utilisation says whether the same thing was simulated."]
-    stand_ins = [peer for peer in ran if peer.qdisc != ran[0].qdisc]
-    notes += [f"{peer.simulator} has no {ran[0].qdisc} here; {peer.qdisc} stands in for it." for peer in stand_ins]
-    notes += [f"{peer.simulator}: {peer.note}" for peer in peers if peer.note is not None]
-    return Table("Case (i) in other simulators", columns, rows, notes)
+def cc_words(cc: dict[str, Any]) -> Table:
+    """Return the words of one congestion control."""
+    columns = [Column(name, False) for name in ("word", "followed by", "what it does", "source")]
+    rows = [[word["name"], word["number"] or "", word["help"], word["source"]] for word in cc["words"]]
+    notes = [f"Source: {cc['source']}", f"Differs: {cc['differs']}"]
+    return Table(f"{cc['name']}: {cc['summary']}", columns, rows, notes)
 
 
 def describe(scenario: Scenario) -> str:
@@ -392,6 +396,6 @@ def _describe_change(change: dict[str, Any]) -> str:
 def _describe_source(source: dict[str, Any]) -> str:
     kind, count = source["kind"], source.get("count", 1)
     name = f"{kind} {source['cc']}" if kind == "bulk" and source.get("cc") else kind
-    rate = f" of {source['rate']}" if source.get("rate") else ""
+    rate = f" of {what}" if (what := source.get("rate") or source.get("size") or source.get("response")) else ""
     way = f" {source['direction']}" if kind != "ping" and source.get("direction") else ""
     return f"{count} × {name}{rate}{way}"

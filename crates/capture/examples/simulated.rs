@@ -117,9 +117,10 @@ fn main() {
     std::fs::write(folder.join("record.json"), serde_json::to_string(&plain.record()).unwrap()).unwrap();
 }
 
-/// Addresses and ports of the flow's source and sink.
+/// Addresses and ports of the flow's source and sink: each flow has hosts of its own, as in the laboratory.
 fn ends(flow: &FlowOutline, place: u32) -> (([u8; 4], u16), ([u8; 4], u16)) {
-    let (server, client) = ([10, 9, 0, 1], [10, 8, 0, 1]);
+    let [.., high, low] = (place + 1).to_be_bytes();
+    let (server, client) = ([10, 9, high, low], [10, 8, high, low]);
     let port = 10_000 + place as u16;
     let (source, sink) = if flow.direction == Direction::Down { (server, client) } else { (client, server) };
     ((source, port + 10_000), (sink, port))

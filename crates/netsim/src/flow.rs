@@ -12,7 +12,7 @@ use crate::traffic::isochronous::Isochronous;
 use crate::traffic::rr::{Rr, Think};
 use crate::traffic::stream::Stream;
 use crate::traffic::transfer::Transfer;
-use goodqueue_tcp::{Cc, Config, Connection, Stack};
+use goodqueue_tcp::{CcLine, Config, Connection, EcnMode, Stack};
 use goodqueue_units::{Duration, Ecn, Instant, Stream as Random, Streams};
 use std::ops::{Add, AddAssign};
 
@@ -203,9 +203,11 @@ fn missing(key: &str) -> ScenarioError {
 
 /// Both ends of a TCP connection.
 fn config(traffic: &Traffic) -> Result<Config, ScenarioError> {
-    let cc = traffic.cc.as_deref().and_then(Cc::from_name).ok_or_else(|| missing("cc"))?;
+    let cc = traffic.cc.as_deref().and_then(|line| CcLine::parse(line).ok());
+    let CcLine { cc, options } = cc.ok_or_else(|| missing("cc"))?;
     let stack = traffic.stack.as_deref().and_then(Stack::from_name).ok_or_else(|| missing("stack"))?;
-    Ok(Config { cc, stack, ecn: traffic.ecn.unwrap_or(false), ..Config::default() })
+    let ecn = traffic.ecn.unwrap_or_default().0;
+    Ok(Config { cc, cc_options: options, stack, ecn, ..Config::default() })
 }
 
 impl Source {
@@ -217,7 +219,8 @@ impl Source {
         app: impl FnOnce(Program) -> Result<Self, ScenarioError>,
     ) -> Result<Self, ScenarioError> {
         let len = traffic.packet_size.unwrap_or(0) as u16;
-        let datagram_ecn = if traffic.ecn == Some(true) { Ecn::Ect0 } else { Ecn::NotEct };
+        let ecn = traffic.ecn.unwrap_or_default().0;
+        let datagram_ecn = if ecn == EcnMode::Off { Ecn::NotEct } else { Ecn::Ect0 };
         let size = |key, size: Option<Size>| size.map(|size| size.0).ok_or_else(|| missing(key));
         let rate = || traffic.rate.map(|RateText(rate)| rate).ok_or_else(|| missing("rate"));
         let interval = || traffic.interval.map(|interval| interval.0).ok_or_else(|| missing("interval"));

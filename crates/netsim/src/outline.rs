@@ -2,8 +2,9 @@
 
 use crate::ScenarioError;
 use crate::flow::Flow;
-use crate::scenario::{Direction, Scenario, Traffic};
+use crate::scenario::{Direction, Scenario, Span, Traffic};
 use crate::traffic::Kind;
+use goodqueue_tcp::EcnMode;
 use serde::Serialize;
 
 /// A flow as the scenario describes it, its start drawn from the same stream as in the simulator.
@@ -31,8 +32,22 @@ pub struct FlowOutline {
     pub stack: Option<String>,
     /// Bytes of each datagram as `tc` counts them.
     pub packet_size: Option<u64>,
-    /// Time between datagrams.
+    /// Time between datagrams, between a stream's chunks, or from a transfer to the next.
     pub interval_s: Option<f64>,
+    /// Bytes of a transfer.
+    pub size_bytes: Option<u64>,
+    /// How many transfers or exchanges; none: until the stop.
+    pub repeat: Option<u64>,
+    /// Bytes of a request.
+    pub request_bytes: Option<u64>,
+    /// Bytes of a response.
+    pub response_bytes: Option<u64>,
+    /// Time from a response to the next request, where it is fixed.
+    pub think_s: Option<f64>,
+    /// Its mean, where it is drawn from an exponential distribution.
+    pub think_mean_s: Option<f64>,
+    /// What a stream's application writes.
+    pub rate_bps: Option<u64>,
 }
 
 impl Scenario {
@@ -52,6 +67,7 @@ impl Scenario {
 fn outline(flow: &Flow, traffic: &Traffic) -> FlowOutline {
     let size = traffic.packet_size;
     let paced = traffic.rate.zip(size).map(|(rate, size)| 8.0 * size as f64 / rate.0.as_bps() as f64);
+    let seconds = |span: Option<Span>| span.map(|span| span.0.as_secs_f64());
     FlowOutline {
         name: flow.name.clone(),
         kind: flow.kind,
@@ -59,11 +75,18 @@ fn outline(flow: &Flow, traffic: &Traffic) -> FlowOutline {
         start_s: flow.start.as_secs_f64(),
         stop_s: flow.stop.as_secs_f64(),
         rtt_s: flow.rtt.as_secs_f64(),
-        ecn: traffic.ecn.unwrap_or(false),
+        ecn: traffic.ecn.unwrap_or_default().0 != EcnMode::Off,
         dscp: flow.dscp,
         cc: traffic.cc.clone(),
         stack: traffic.stack.clone(),
         packet_size: size,
-        interval_s: traffic.interval.map(|interval| interval.0.as_secs_f64()).or(paced),
+        interval_s: seconds(traffic.interval).or(paced),
+        size_bytes: traffic.size.map(|size| size.0),
+        repeat: traffic.repeat,
+        request_bytes: traffic.request.map(|size| size.0),
+        response_bytes: traffic.response.map(|size| size.0),
+        think_s: seconds(traffic.think),
+        think_mean_s: seconds(traffic.think_mean),
+        rate_bps: traffic.rate.filter(|_| traffic.kind == Kind::Stream).map(|rate| rate.0.as_bps()),
     }
 }

@@ -105,7 +105,7 @@ pub struct FlowRecord {
     /// Which way its data go.
     pub direction: Direction,
     /// Congestion control, if it has one.
-    pub cc: Option<&'static str>,
+    pub cc: Option<String>,
     /// When it started, in seconds of the run.
     pub start_s: f64,
     /// Bytes that arrived in order, without headers for TCP; over the time from its start, or the warm-up's end.
@@ -277,9 +277,9 @@ impl Simulation {
         let measured = self.measured(index);
         let tcp = flow.is_tcp();
         let (cc, rtt_ms) = match &flow.source {
-            Source::Bulk(bulk) => (Some(bulk.cc.name()), bulk.rtt.summary()),
+            Source::Bulk(bulk) => (Some(bulk.cc.to_string()), bulk.rtt.summary()),
             Source::Isochronous(_) => (None, None),
-            Source::App(app) => (Some(app.cc()), app.rtt.summary()),
+            Source::App(app) => (Some(app.cc().to_string()), app.rtt.summary()),
         };
         FlowRecord {
             name: flow.name.clone(),

@@ -1,5 +1,7 @@
 //! The run: a dumbbell of two bottlenecks, its flows, and the loop that moves them.
 
+mod applications;
+
 use crate::agenda::{Agenda, Component};
 use crate::flow::{Flow, Source};
 use crate::foreign::{Discipline, Maker, Request};
@@ -14,7 +16,6 @@ use crate::scenario::{Direction, Line, Scenario, ScenarioError};
 use crate::sockets::{SocketId, Sockets};
 use crate::traffic::bulk::{RECEIVER, SENDER};
 use goodqueue_qdisc::{AnyQdisc, Qdisc};
-use goodqueue_tcp::{Connection, Segment};
 use goodqueue_units::{Duration, Instant, Streams};
 
 // Components in the order in which they act at equal times: as in the golden traces, timers come before ends of
@@ -254,36 +255,36 @@ impl Simulation {
         let direction = Direction::BOTH[pipe % 2];
         let index = packet.flow as usize;
         let arrived_at = if direction == self.ways[index].direction { RECEIVER } else { SENDER };
-        match (&mut self.flows[index].source, packet.body) {
-            (Source::Bulk(bulk), Body::Tcp(segment)) => {
-                let handled = bulk.ends[arrived_at].handle_segment(self.now, &segment);
+        match packet.body {
+            Body::Tcp(segment) => {
+                // One call for all connections: where there are two, the compiler inlines neither.
+                let connection = match &mut self.flows[index].source {
+                    Source::Bulk(bulk) => &mut bulk.ends[arrived_at],
+                    Source::App(app) => match app.socket(direction, packet.hash, &self.sockets) {
+                        Some(id) => &mut self.sockets[id].ends[direction.index()],
+                        None => return, // its connection is over, and nobody listens
+                    },
+                    Source::Isochronous(_) => unreachable!("a flow's packets are its own"),
+                };
+                let handled = connection.handle_segment(self.now, &segment);
+                let Source::Bulk(bulk) = &mut self.flows[index].source else {
+                    return self.heard(index, direction, packet.hash, handled);
+                };
                 if let (Some(rtt), SENDER) = (handled.rtt, arrived_at) {
                     bulk.rtt.record(rtt);
                 }
-                self.pump(index, arrived_at);
+                self.pump(index, arrived_at, None);
             }
-            (Source::App(_), Body::Tcp(segment)) => self.arrived_at_socket(direction, &packet, &segment),
-            (Source::Isochronous(source), Body::Datagram(datagram)) => {
+            Body::Datagram(datagram) => {
+                let Source::Isochronous(source) = &mut self.flows[index].source else {
+                    unreachable!("a flow's packets are its own")
+                };
                 if arrived_at == SENDER {
                     source.returned(self.now, datagram.number);
                 } else if source.arrived() {
                     self.send_datagram(index, direction.reverse(), datagram.number, datagram.dscp);
                 }
             }
-            (Source::Bulk(_) | Source::App(_), Body::Datagram(_))
-            | (Source::Isochronous(_), Body::Tcp(_)) => unreachable!("a flow's packets are its own"),
-        }
-    }
-
-    /// A packet of an application's connection comes out of a pipe of `direction`. Where the connection is over, nobody
-    /// listens.
-    fn arrived_at_socket(&mut self, direction: Direction, packet: &Packet, segment: &Segment) {
-        let index = packet.flow as usize;
-        let Source::App(app) = &mut self.flows[index].source else { return };
-        if let Some(socket) = app.socket(direction, packet.hash, &self.sockets) {
-            let at = (socket, direction.index());
-            app.handle_segment(self.now, at, segment, &mut self.sockets);
-            self.serve(index);
         }
     }
 
@@ -300,14 +301,16 @@ impl Simulation {
             Source::Bulk(bulk) => {
                 if stopping && !bulk.closed {
                     bulk.closed = true;
-                    bulk.ends[SENDER].close();
+                    if stop < Instant::ZERO + self.scenario.duration.0 {
+                        bulk.ends[SENDER].close(); // at the end of the run everybody stops, and nobody closes
+                    }
                 }
                 // Timers are lazy: the deadline may have moved on since this one was set.
                 if bulk.ends[end].poll_timeout().is_some_and(|deadline| deadline <= now) {
                     bulk.ends[end].handle_timeout(now);
                 }
                 self.agenda.set(self.timer(index, end), Instant::MAX);
-                self.pump(index, end);
+                self.pump(index, end, None);
             }
             Source::Isochronous(source) => {
                 let number = (!stopping).then(|| source.send());
@@ -324,69 +327,40 @@ impl Simulation {
         }
     }
 
-    /// The timer of end `end` of an application's connection.
-    fn socket_timer(&mut self, socket: SocketId, end: usize) {
-        let index = self.sockets[socket].flow as usize;
-        self.agenda.set(self.socket_component(socket, end), Instant::MAX);
-        let Source::App(app) = &mut self.flows[index].source else { return };
-        app.handle_socket_timeout(self.now, (socket, end), &mut self.sockets);
-        self.serve(index);
-    }
-
     fn timer(&self, index: usize, end: usize) -> Component {
         PIPE + (self.pipes.len() + 2 * index + end) as u32
     }
 
-    /// The timers of applications' connections come after those of the flows; there are ever as many as ever were needed.
-    fn socket_component(&self, socket: SocketId, end: usize) -> Component {
-        self.timer(self.flows.len(), 0) + 2 * socket + end as u32
-    }
-
-    /// Lets end `end` of bulk flow `index` send what it may, and sets its timer.
-    fn pump(&mut self, index: usize, end: usize) {
-        let timer = self.timer(index, end);
+    /// Lets end `end` of TCP flow `index` send what it may, and sets its timer. An application's flow says of which
+    /// connection.
+    fn pump(&mut self, index: usize, end: usize, socket: Option<SocketId>) {
         let way = &self.ways[index];
-        let Source::Bulk(bulk) = &mut self.flows[index].source else { return };
-        let direction = if end == SENDER { way.direction } else { way.direction.reverse() };
+        let (connection, direction, hash, timer, stop) = match (&mut self.flows[index].source, socket) {
+            (Source::Bulk(bulk), _) => {
+                let direction = if end == SENDER { way.direction } else { way.direction.reverse() };
+                let stop = if end == SENDER && !bulk.closed { way.stop } else { Instant::MAX };
+                let timer = PIPE + (self.pipes.len() + 2 * index + end) as u32;
+                (&mut bulk.ends[end], direction, way.hash, timer, stop)
+            }
+            (Source::App(_), Some(id)) => {
+                let timer = PIPE + (self.pipes.len() + 2 * (self.ways.len() + id as usize) + end) as u32;
+                let socket = &mut self.sockets[id];
+                (&mut socket.ends[end], Direction::BOTH[end].reverse(), socket.hash, timer, Instant::MAX)
+            }
+            _ => return,
+        };
         let link = &mut self.links[direction.index()];
-        let connection = &mut bulk.ends[end];
-        let hash = way.hash[direction.index()];
-        send(connection, link, &mut self.agenda, self.now, direction, (index as u32, hash, way.dscp));
-        let stop = if end == SENDER && !bulk.closed { way.stop } else { Instant::MAX };
+        let (flow, hash) = (index as u32, hash[direction.index()]);
+        while let Some(mut segment) = connection.poll_transmit(self.now) {
+            segment.dscp = way.dscp;
+            let packet = Packet { arrival: self.now, flow, hash, body: Body::Tcp(segment) };
+            offer(link, &mut self.agenda, self.now, direction, packet);
+        }
         let deadline = connection.poll_timeout().unwrap_or(Instant::MAX).min(stop);
         // Only ever earlier here: a deadline that has moved on is found out when the timer fires.
         if deadline < self.agenda.time(timer) {
             self.agenda.set(timer, deadline);
         }
-    }
-
-    /// Lets the connections of the application of flow `index` send what they may, lets go of those that are over, and
-    /// sets the timers.
-    fn serve(&mut self, index: usize) {
-        let (app_timer, first) = (self.timer(index, 0), self.socket_component(0, 0));
-        let Source::App(app) = &mut self.flows[index].source else { return };
-        self.agenda.grow(first as usize + 2 * self.sockets.len());
-        let Way { dscp, stop, .. } = self.ways[index];
-        let touched = app.take_touched();
-        for &(id, end) in &touched {
-            let socket = &mut self.sockets[id];
-            let direction = Direction::BOTH[end].reverse();
-            let (connection, hash) = (&mut socket.ends[end], socket.hash[direction.index()]);
-            let link = &mut self.links[direction.index()];
-            send(connection, link, &mut self.agenda, self.now, direction, (index as u32, hash, dscp));
-            let (timer, deadline) = (first + 2 * id + end as u32, connection.poll_timeout());
-            if let Some(deadline) = deadline.filter(|deadline| *deadline < self.agenda.time(timer)) {
-                self.agenda.set(timer, deadline);
-            }
-        }
-        for &(id, _) in &touched {
-            if app.let_go(id, &mut self.sockets) {
-                self.agenda.set(first + 2 * id, Instant::MAX);
-                self.agenda.set(first + 2 * id + 1, Instant::MAX);
-            }
-        }
-        app.served(touched);
-        self.agenda.set(app_timer, app.next_time(stop));
     }
 
     fn send_datagram(&mut self, index: usize, direction: Direction, number: u32, dscp: u8) {
@@ -476,23 +450,6 @@ impl Simulation {
             let sender = self.flows[index].sender(&self.sockets);
             self.flow_series[index].end_interval(delivered, sender, interval.0);
         }
-    }
-}
-
-/// Lets `connection` send what it may to the link of `direction`, in packets that have its `flow`, `hash` and `dscp`.
-#[inline]
-fn send(
-    connection: &mut Connection,
-    link: &mut Link,
-    agenda: &mut Agenda,
-    now: Instant,
-    direction: Direction,
-    (flow, hash, dscp): (u32, u32, u8),
-) {
-    while let Some(mut segment) = connection.poll_transmit(now) {
-        segment.dscp = dscp;
-        let packet = Packet { arrival: now, flow, hash, body: Body::Tcp(segment) };
-        offer(link, agenda, now, direction, packet);
     }
 }
 

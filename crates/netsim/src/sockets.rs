@@ -10,13 +10,37 @@ pub(crate) const REMOTE: usize = 1;
 /// The number of a connection's slot; another connection may get it once this one is over.
 pub(crate) type SocketId = u32;
 
+/// How far an end has come, as far as an application cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Opening,
+    Established,
+    /// The other end has closed, and all of its data are here.
+    Ending,
+}
+
 /// A connection of an application, both ends.
 pub(crate) struct Socket {
     pub(crate) ends: [Connection; 2],
+    /// Of each end, what the application was told last.
+    stages: [Stage; 2],
     /// The flow whose application it is of.
     pub(crate) flow: u32,
     /// What a classifier computes for its packets, a direction each; what tells it from the flow's other connections.
     pub(crate) hash: [u32; 2],
+}
+
+impl Socket {
+    /// The stage of `end` when this was asked last, and now.
+    pub(crate) fn advance(&mut self, end: usize) -> (Stage, Stage) {
+        let connection = &self.ends[end];
+        let stage = match (connection.is_established(), connection.is_peer_finished()) {
+            (false, _) => Stage::Opening,
+            (true, false) => Stage::Established,
+            (true, true) => Stage::Ending,
+        };
+        (std::mem::replace(&mut self.stages[end], stage), stage)
+    }
 }
 
 /// Every connection of every application.
@@ -33,7 +57,7 @@ impl Sockets {
             let make = if end == opener { Connection::client } else { Connection::server };
             make(config.clone())
         };
-        let socket = Socket { ends: [end(USER), end(REMOTE)], flow, hash };
+        let socket = Socket { ends: [end(USER), end(REMOTE)], stages: [Stage::Opening; 2], flow, hash };
         if let Some(id) = self.free.pop() {
             self[id] = socket;
             return id;

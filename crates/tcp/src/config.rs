@@ -1,50 +1,38 @@
 //! What an endpoint is told once.
 
-use crate::{Cc, SeqNumber};
+use crate::{Cc, CcLine, CcOptions, EcnMode, SeqNumber};
 
 /// "No threshold yet": slow start ends at the first congestion, or when HyStart says so.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
-/// Which Linux the endpoint behaves as.
+/// Which TCP the endpoint behaves as. [`Difference`](crate::Difference) lists how they differ.
 ///
-/// Not modelled in either: undo of a spurious timeout by F-RTO, DSACK or Eifel, tail loss probes and RACK's reordering
-/// window, FACK's early marking, and slow start after idle.
-///
-/// This is the one list of the differences that are modelled; "growth" is that of the congestion window.
-///
-/// | | `Linux3_10` (2013: what the papers ran) | `Linux6` |
-/// |---|---|---|
-/// | growth counts | ACKs (each as one segment) | segments delivered |
-/// | slow start while | cwnd ≤ ssthresh | cwnd < ssthresh, and stops at ssthresh exactly |
-/// | linear growth | one segment after `cnt` + 1 ACKs | one segment per `cnt` segments, fractions kept |
-/// | CUBIC's `cnt` | divided by the measured segments per ACK, at least 1 | at least 2 (1.5× a round trip) |
-/// | HyStart's delay step | delay_min / 16 | delay_min / 8 |
-/// | HyStart's train of ACKs | delay_min / 2 | (delay_min + 1 ms) / 2 |
-/// | quick ACKs while the receive window grows | from the first segment; to twice a round trip's data | from the first round trip on; to several times that |
-/// | ACKs of data out of order | each at once | three at once, then one a twentieth of an RTT, a millisecond at most |
-/// | no quick ACKs once we have answered | one question | three |
-/// | PRR below ssthresh | one segment extra on every ACK (RFC 6937 SSRB) | only if the ACK advances and shows no new loss (RFC 9937), else CRB |
-/// | PSH | never | on the last segment of those that leave as one packet for segmentation offload; acknowledged at once |
-/// | a SYN sent again | still asks for ECN | no longer asks (RFC 3168, 6.1.1.1) |
+/// Not modelled in any: FACK's early marking (Linux 3.10 and 3.14), thin streams, and path MTU discovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Stack {
-    /// Linux 3.10.
+    /// Linux 3.10 (2013: what the papers ran).
     Linux3_10,
+    /// Linux 3.14 (2014).
+    Linux3_14,
     /// Linux 6.
     #[default]
     Linux6,
+    /// The RFCs of the Standards Track to the letter.
+    Rfc,
 }
 
 impl Stack {
     /// Every stack.
-    pub const ALL: &'static [Self] = &[Self::Linux3_10, Self::Linux6];
+    pub const ALL: &'static [Self] = &[Self::Linux3_10, Self::Linux3_14, Self::Linux6, Self::Rfc];
 
     /// The word in a scenario.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Linux3_10 => "linux-3.10",
+            Self::Linux3_14 => "linux-3.14",
             Self::Linux6 => "linux-6.x",
+            Self::Rfc => "rfc",
         }
     }
 
@@ -60,10 +48,12 @@ impl Stack {
 pub struct Config {
     /// Congestion control.
     pub cc: Cc,
-    /// Which Linux.
+    /// Its words.
+    pub cc_options: CcOptions,
+    /// Which TCP.
     pub stack: Stack,
-    /// Ask for, or agree to, ECN (RFC 3168).
-    pub ecn: bool,
+    /// The ECN feedback to ask for, or to agree to.
+    pub ecn: EcnMode,
     /// Payload bytes of a full segment; 1448 fills a 1514 byte Ethernet frame with timestamps on.
     pub mss: u16,
     /// First congestion window in segments (RFC 6928).
@@ -77,12 +67,21 @@ pub struct Config {
     pub initial_sequence: SeqNumber,
 }
 
+impl Config {
+    /// Congestion control as a line.
+    #[must_use]
+    pub fn cc_line(&self) -> CcLine {
+        CcLine { cc: self.cc, options: self.cc_options }
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
             cc: Cc::Cubic,
+            cc_options: CcOptions::default(),
             stack: Stack::default(),
-            ecn: false,
+            ecn: EcnMode::Off,
             mss: 1448,
             initial_window: 10,
             initial_ssthresh: INFINITE_SSTHRESH,

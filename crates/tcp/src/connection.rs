@@ -1,7 +1,9 @@
 //! One endpoint of one connection: the handshake, both halves, and the poll API.
 
+use crate::ecn::{Echo, EcnMode, EcnUse, handshake_flags};
 use crate::receiver::Receiver;
-use crate::sender::{CongestionState, Sender};
+use crate::segment::timestamp;
+use crate::sender::{CongestionState, Sender, echo_rtt};
 use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats};
 use goodqueue_units::{Duration, Ecn, Instant};
 
@@ -24,8 +26,8 @@ enum Phase {
 /// What a segment brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Handled {
-    /// A sample of the path's RTT, as congestion control sees it: without the delayed ACK's wait, and none by
-    /// segments that were sent twice.
+    /// A sample of the path's RTT, as congestion control sees it: without the delayed ACK's wait. By segments that were
+    /// sent twice only where the ACK advances, from the echo of the timestamp and so in whole milliseconds.
     pub rtt: Option<Duration>,
     /// Payload bytes that came into order.
     pub newly_delivered_bytes: u32,
@@ -43,12 +45,19 @@ pub struct Connection {
     phase: Phase,
     /// The SYN, or SYN-ACK, is to be sent.
     syn_due: bool,
-    /// Our side of the ECN negotiation.
-    ecn: bool,
+    /// The ECN feedback that we ask for, then the one that is agreed.
+    ecn: EcnMode,
+    ecn_use: EcnUse,
+    /// Codepoint of new data, and of all else.
+    ect: Ecn,
+    ect_else: Ecn,
+    /// How the peer's SYN, or SYN-ACK, came.
+    syn_ecn: Ecn,
     stack: Stack,
     /// How often the SYN, or SYN-ACK, was sent again.
     syns_lost: u32,
     syn_sent: Instant,
+    first_syn_sent: Instant,
     syn_deadline: Instant,
     /// The sequence number of our SYN.
     initial: SeqNumber,
@@ -75,9 +84,14 @@ impl Connection {
             phase,
             syn_due: phase == Phase::SynSent,
             ecn: config.ecn,
+            ecn_use: config.cc.ecn_use(),
+            ect: Ecn::NotEct,
+            ect_else: Ecn::NotEct,
+            syn_ecn: Ecn::NotEct,
             stack: config.stack,
             syns_lost: 0,
             syn_sent: Instant::ZERO,
+            first_syn_sent: Instant::ZERO,
             syn_deadline: Instant::MAX,
             initial: config.initial_sequence,
         }
@@ -138,21 +152,22 @@ impl Connection {
         match self.phase {
             Phase::Listen if syn => {
                 self.sender.take_syn(segment);
-                // RFC 3168, 6.1.1: a SYN with ECE and CWR asks for ECN.
-                self.ecn &= flags.contains(Flags::ECE | Flags::CWR);
-                self.receiver.open(now, segment.seq + 1, segment.tsval, self.ecn);
+                self.ecn = self.ecn.answer(flags);
+                self.syn_ecn = segment.ecn;
+                self.receiver.open(now, segment.seq + 1, segment.tsval, self.echo(false));
                 self.phase = Phase::SynReceived;
                 self.syn_due = true;
             }
             Phase::SynReceived if syn => {
                 self.syns_lost += 1; // our answer was lost, or is late: the RTT would be ambiguous
                 self.syn_due = true;
+                self.syn_ecn = segment.ecn; // the latest is told (RFC 9768, 3.1.5)
             }
             Phase::SynSent if syn && acks_ours => {
                 self.sender.take_syn(segment);
-                // RFC 3168, 6.1.1: a SYN-ACK with ECE and without CWR agrees.
-                self.ecn &= flags.contains(Flags::ECE) && !flags.contains(Flags::CWR);
-                self.receiver.open(now, segment.seq + 1, segment.tsval, self.ecn);
+                self.ecn = self.ecn.agreed(flags);
+                self.syn_ecn = segment.ecn;
+                self.receiver.open(now, segment.seq + 1, segment.tsval, self.echo(true));
                 self.establish(now, segment, Phase::AckDue);
             }
             Phase::SynReceived if flags.contains(Flags::ACK) && segment.ack > self.initial => {
@@ -163,12 +178,42 @@ impl Connection {
         }
     }
 
+    fn echo(&self, is_client: bool) -> Echo {
+        Echo::new(self.ecn, self.ecn_use, self.syn_ecn, is_client)
+    }
+
     fn establish(&mut self, now: Instant, segment: &Segment, phase: Phase) {
-        let rtt = (self.syns_lost == 0).then(|| now.since(self.syn_sent));
-        self.sender.open(now, rtt, self.syns_lost, segment, self.ecn);
+        // Of a SYN that was sent again, the echo of the timestamp tells which one was answered; where it was the first, none
+        // was lost.
+        let (rtt, lost) = if self.syns_lost == 0 {
+            (Some(now.since(self.syn_sent)), 0)
+        } else {
+            let is_first = segment.tsecr == timestamp(self.first_syn_sent);
+            (echo_rtt(now, segment.tsecr), if is_first { 0 } else { self.syns_lost })
+        };
+        self.sender.open(now, rtt, lost, segment, self.ecn);
+        let is_client = phase == Phase::AckDue;
+        if is_client || !self.gave_up_ecn() {
+            self.set_codepoints(self.sender.ecn());
+        }
         self.syn_due = false;
         self.syn_deadline = Instant::MAX;
         self.phase = phase;
+    }
+
+    fn set_codepoints(&mut self, mode: EcnMode) {
+        self.ect = mode.codepoint(self.ecn_use);
+        self.ect_else = if self.ecn_use == EcnUse::Classic { Ecn::NotEct } else { self.ect };
+    }
+
+    /// Whether a SYN, or SYN-ACK, goes without ECN because the ones with it were lost. RFC 3168, 6.1.1.1, has the first
+    /// repetition do so, AccECN the second (RFC 9768, 3.1.4.1 and 3.2.3.2.2).
+    fn gave_up_ecn(&self) -> bool {
+        match (self.ecn, self.phase) {
+            (EcnMode::Accurate, Phase::SynSent | Phase::SynReceived) => self.syns_lost > 1,
+            (EcnMode::Classic, Phase::SynSent) => self.syns_lost > 0 && self.stack.era().ecn_fallback,
+            _ => false,
+        }
     }
 
     /// The next segment to put on the wire now; call until `None`.
@@ -177,38 +222,50 @@ impl Connection {
         if self.phase != Phase::Established {
             return self.poll_handshake(now);
         }
+        if self.receiver.owes_ack() {
+            let bare = self.bare_ack(now);
+            return Some(self.receiver.owed_ack(bare));
+        }
         if let Some((chunk, flags, ect)) = self.sender.poll_transmit(now) {
             let flags = flags | Flags::FIN.when(chunk.fin);
-            let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
+            let ecn = if ect { self.ect } else { self.ect_else };
             return Some(self.receiver.carry(now, chunk.seq, chunk.len, flags, ecn));
         }
         self.receiver.is_ack_due().then(|| self.bare_ack(now))
     }
 
     fn bare_ack(&mut self, now: Instant) -> Segment {
-        self.receiver.carry(now, self.sender.board().nxt(), 0, Flags::NONE, Ecn::NotEct)
+        self.receiver.carry(now, self.sender.board().nxt(), 0, Flags::NONE, self.ect_else)
     }
 
     #[cold]
     fn poll_handshake(&mut self, now: Instant) -> Option<Segment> {
         if self.phase == Phase::AckDue {
             self.phase = Phase::Established;
-            return Some(self.bare_ack(now));
+            let ack = self.bare_ack(now);
+            let told = handshake_flags(self.syn_ecn); // in place of the counter (RFC 9768, 3.2.2.1)
+            let flags = if self.ecn == EcnMode::Accurate { Flags::ACK | told } else { ack.flags };
+            return Some(Segment { flags, ..ack });
         }
         if !self.syn_due {
             return None;
         }
         self.syn_due = false;
+        if self.syns_lost == 0 {
+            self.first_syn_sent = now;
+        }
         self.syn_sent = now;
         let timeout = SYN_TIMEOUT * (1 << self.syns_lost.min(7));
         self.syn_deadline = now + timeout.min(MAX_SYN_TIMEOUT);
+        let asked = if self.gave_up_ecn() { EcnMode::Off } else { self.ecn };
         let flags = if self.phase == Phase::SynReceived {
-            Flags::ACK | Flags::ECE.when(self.ecn)
+            Flags::ACK | asked.syn_ack_flags(self.syn_ecn)
         } else {
-            let asks = self.ecn && (self.syns_lost == 0 || self.stack == Stack::Linux3_10);
-            (Flags::ECE | Flags::CWR).when(asks)
+            asked.syn_flags()
         };
-        Some(self.receiver.syn(now, self.initial, flags | Flags::SYN)) // not ECT: RFC 3168, 6.1.1
+        self.set_codepoints(asked);
+        let syn = self.receiver.syn(now, self.initial, flags | Flags::SYN);
+        Some(Segment { ecn: self.ect_else, ..syn }) // classic ECN's is not ECT: RFC 3168, 6.1.1
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called, if nothing happens before.
@@ -338,7 +395,13 @@ impl Connection {
     /// Whether ECN was agreed.
     #[must_use]
     pub fn is_ecn(&self) -> bool {
-        self.is_established() && self.ecn
+        self.ecn() != EcnMode::Off
+    }
+
+    /// Which ECN feedback was agreed.
+    #[must_use]
+    pub fn ecn(&self) -> EcnMode {
+        if self.is_established() { self.ecn } else { EcnMode::Off }
     }
 
     /// Whether every counter equals a recount of the scoreboard; for tests, as it takes time.

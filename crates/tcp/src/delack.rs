@@ -111,10 +111,13 @@ impl DelayedAck {
     /// The window grows: an even number of quick ACKs lasts until it has grown.
     #[inline]
     pub(crate) fn on_growth(&mut self) {
-        self.quick |= 1;
+        self.quick |= u8::from(self.stack.era().quick_acks);
     }
 
     fn hurry(&mut self, most: u8, window: u32) {
+        if !self.stack.era().quick_acks {
+            return;
+        }
         let half_window = window / (2 * u32::from(self.mss));
         self.quick = self.quick.max(half_window.clamp(2, most.into()) as u8);
     }
@@ -136,8 +139,7 @@ impl DelayedAck {
     }
 
     fn in_ping_pong(&self) -> bool {
-        let threshold = if self.stack == Stack::Linux6 { 3 } else { 1 };
-        self.answers >= threshold
+        self.answers >= self.stack.era().ping_pong
     }
 
     /// Asks for an ACK.
@@ -190,7 +192,7 @@ impl DelayedAck {
             self.order = segment.nxt;
             self.duplicates = 0;
         }
-        if self.duplicates < AT_ONCE || self.stack != Stack::Linux6 || self.held >= HELD {
+        if self.duplicates < AT_ONCE || !self.stack.era().compresses_acks || self.held >= HELD {
             self.duplicates = self.duplicates.saturating_add(1);
             self.now = true;
             return;

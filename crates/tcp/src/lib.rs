@@ -1,9 +1,9 @@
 //! TCP as Linux does it, as a sans-io state machine.
 //!
 //! No networking code, no clock, no randomness: segments and the time go in, segments and the next deadline come out.
-//! The sender is Linux's (initial window 10, SACK scoreboard, RACK with DupThresh, PRR, RTO with its 200 ms floor,
-//! CUBIC with HyStart, ECN), the receiver too (delayed and quick ACKs); [`Stack`] chooses how old a Linux, and lists
-//! the differences. Windows count in segments, as in Linux; sequence numbers are 32 bits that wrap.
+//! The sender is Linux's (initial window 10, SACK scoreboard, RACK-TLP, PRR, undo, RTO with its 200 ms floor, CUBIC
+//! with HyStart, ECN), the receiver too (delayed and quick ACKs); [`Stack`] chooses how old a Linux, and
+//! [`Difference`] lists what that changes. Windows count in segments, as in Linux; sequence numbers are 32 bits that wrap.
 //!
 //! # Author
 //! A congestion control is one file in `cc/` that implements [`CongestionControl`], and one line in the table of
@@ -59,8 +59,12 @@ mod cc;
 mod config;
 mod connection;
 mod delack;
+mod ecn;
+mod era;
+mod idle;
 mod offload;
 mod prr;
+mod rack;
 mod receive_window;
 mod receiver;
 mod rtt;
@@ -69,12 +73,16 @@ mod segment;
 mod sender;
 mod seq;
 mod stats;
+mod tlp;
+mod undo;
 mod usage;
 mod window;
 
-pub use cc::{Ack, Cc, Congestion, CongestionControl};
+pub use cc::{Ack, Cause, Cc, CcLine, CcOptions, CcWord, Congestion, CongestionControl};
 pub use config::{Config, INFINITE_SSTHRESH, Stack};
 pub use connection::{Connection, Handled};
+pub use ecn::{EcnMode, EcnUse};
+pub use era::Difference;
 pub use segment::{Flags, SackBlock, Segment, SynOptions};
 pub use sender::CongestionState;
 pub use seq::SeqNumber;

@@ -12,11 +12,6 @@ use goodqueue_units::{Duration, Instant};
 const FIRST_SEGMENTS: u32 = 10;
 /// The timestamps' bytes in every segment, which the peer's MSS counts as payload (RFC 6691).
 pub(crate) const OPTIONS: u32 = 12;
-/// What may be offered of Linux 6's first buffer, and of Linux 3.10's: half of the middle number in `tcp_rmem`. The
-/// other half is for the memory that a segment takes beside its payload.
-const LINUX6_BUFFER: u32 = 131_072 / 2;
-const LINUX3_10_BUFFER: u32 = 87_380 / 2;
-
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveWindow {
     stack: Stack,
@@ -46,11 +41,9 @@ impl ReceiveWindow {
     pub(crate) fn new(stack: Stack, mss: u16, most: u32) -> Self {
         let mss = u32::from(mss) + OPTIONS;
         let first = FIRST_SEGMENTS * mss;
-        let (offered, allowed) = match stack {
-            Stack::Linux3_10 => (first, LINUX3_10_BUFFER),
-            Stack::Linux6 => (whole(u32::from(u16::MAX), mss), LINUX6_BUFFER),
-        };
-        let allowed = allowed.min(most);
+        let era = stack.era();
+        let offered = if era.tunes_ahead { whole(u32::from(u16::MAX), mss) } else { first };
+        let allowed = (era.receive_buffer / 2).min(most);
         Self {
             stack,
             shift: shift_for(most),
@@ -154,7 +147,7 @@ impl ReceiveWindow {
             return;
         }
         let mut wanted = 2 * bytes;
-        if self.stack == Stack::Linux6 {
+        if self.stack.era().tunes_ahead {
             wanted += 16 * u64::from(self.mss);
             // Twice what it grew by: a sender that doubled will double again before the ACK of this can reach it.
             wanted += 2 * wanted * (bytes - u64::from(self.per_round)) / u64::from(self.per_round);

@@ -4,6 +4,7 @@
 //! functions marked cold.
 
 use crate::delack::{Arrived, DelayedAck, QUICK_ACKS};
+use crate::ecn::Echo;
 use crate::receive_window::{OPTIONS, ReceiveWindow};
 use crate::rtt::RttEstimator;
 use crate::segment::{SynOptions, timestamp};
@@ -35,9 +36,7 @@ pub(crate) struct Receiver {
     held: u32,
     /// When a segment was last answered that had nothing for us.
     last_answer: Option<Instant>,
-    ecn: bool,
-    /// CE was seen, and no CWR since: every ACK says ECE (RFC 3168, 6.1.3).
-    echo: bool,
+    echo: Echo,
     /// What arrived twice and no ACK has told of (RFC 2883).
     duplicate: Option<SackBlock>,
     sack_len: u8,
@@ -64,8 +63,7 @@ impl Receiver {
             unread: 0,
             held: 0,
             last_answer: None,
-            ecn: false,
-            echo: false,
+            echo: Echo::OFF,
             duplicate: None,
             sack_len: 0,
             sack: [SackBlock::default(); 3],
@@ -75,12 +73,12 @@ impl Receiver {
     }
 
     /// The peer's SYN was taken: data begins at `first`.
-    pub(crate) fn open(&mut self, now: Instant, first: SeqNumber, tsval: u32, ecn: bool) {
+    pub(crate) fn open(&mut self, now: Instant, first: SeqNumber, tsval: u32, echo: Echo) {
         self.window.open(now, first);
         self.nxt = first;
         self.last_ack = first;
         self.ts_recent = tsval;
-        self.ecn = ecn;
+        self.echo = echo;
     }
 
     /// RFC 7323, section 4.3 (2): the timestamp to echo is that of the segment that the last ACK waited for.
@@ -89,6 +87,13 @@ impl Receiver {
         if segment.seq <= self.last_ack && segment.tsval.wrapping_sub(self.ts_recent) < 1 << 31 {
             self.ts_recent = segment.tsval;
         }
+    }
+
+    /// RFC 7323, section 5.3 (PAWS): the segment is older than what came in order, of before the sequence numbers wrapped.
+    /// 0 means that it has no timestamp.
+    #[inline]
+    fn is_outdated(&self, segment: &Segment) -> bool {
+        segment.tsval.wrapping_sub(self.ts_recent) >= 1 << 31 && segment.tsval != 0
     }
 
     #[inline]
@@ -114,12 +119,15 @@ impl Receiver {
     /// Takes a segment with payload or FIN; the bytes that came into order. `rtt` is this endpoint's own.
     #[inline]
     pub(crate) fn on_data(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator) -> u32 {
-        if self.ecn && (segment.ecn == Ecn::Ce || segment.flags.contains(Flags::CWR)) {
+        if self.echo.concerns(segment) {
             self.on_ecn(segment);
         }
         let len = segment.payload_len;
         if u32::from(len) >= u32::from(self.mss) {
             self.window.on_echo(timestamp(now), segment.tsecr);
+        }
+        if self.is_outdated(segment) {
+            return self.refuse_outdated(segment);
         }
         if segment.seq != self.nxt || self.is_unusual() || segment.flags.contains(Flags::FIN) {
             return self.on_unusual_data(now, segment, rtt);
@@ -169,6 +177,9 @@ impl Receiver {
     /// are (RFC 9293, 3.10.7.4).
     #[inline]
     pub(crate) fn on_bare(&mut self, now: Instant, segment: &Segment) {
+        if segment.ecn == Ecn::Ce && self.echo.on_marked_ack().now {
+            self.delack.demand();
+        }
         if segment.seq < self.last_ack
             && self.last_answer.is_none_or(|last| now.since(last) >= ANSWER_INTERVAL)
         {
@@ -192,17 +203,31 @@ impl Receiver {
         }
     }
 
-    /// RFC 3168, 6.1.3: CE starts the echo, CWR stops it; where both come together, the mark is the newer news.
     #[cold]
     fn on_ecn(&mut self, segment: &Segment) {
-        if segment.flags.contains(Flags::CWR) {
-            self.echo = false;
+        let waits = self.unacked > 0 && !self.delack.is_due();
+        let urgency = self.echo.on_data(segment, self.nxt, waits);
+        if urgency.now {
             self.delack.demand();
         }
-        if segment.ecn == Ecn::Ce && !self.echo {
-            self.echo = true;
-            let left = self.window.left(self.nxt);
-            self.delack.on_trouble(2, left); // the sender's window may be too small for a second segment to come
+        if urgency.quick {
+            self.delack.on_trouble(2, self.window.left(self.nxt));
+        }
+    }
+
+    /// Whether [`owed_ack`](Self::owed_ack) has an ACK that is to go out before anything else.
+    #[inline]
+    pub(crate) fn owes_ack(&self) -> bool {
+        self.echo.owes()
+    }
+
+    /// That ACK: `bare` with the number and the echo of before the last arrival, which is to be acknowledged after it.
+    #[cold]
+    pub(crate) fn owed_ack(&mut self, bare: Segment) -> Segment {
+        self.delack.demand();
+        match self.echo.take_owed() {
+            Some((ack, echo)) => Segment { ack, flags: Flags::ACK | echo, ..bare },
+            None => bare,
         }
     }
 
@@ -255,6 +280,17 @@ impl Receiver {
         }
         self.answer(now, rtt);
         bytes
+    }
+
+    #[cold]
+    fn refuse_outdated(&mut self, segment: &Segment) -> u32 {
+        if segment.seq < self.nxt {
+            let end = self.nxt.earlier(segment.seq + segment.seq_len());
+            self.duplicate = Some(SackBlock { start: segment.seq, end });
+        }
+        let left = self.window.left(self.nxt);
+        self.refuse(left);
+        0
     }
 
     /// A segment brought nothing: it is answered at once, and some of those after it.
@@ -347,11 +383,12 @@ impl Receiver {
         if bare || !blocks {
             self.unacked = 0;
             self.delack.on_sent_ack();
+            self.echo.on_told();
         }
         if payload_len > 0 {
             self.delack.on_sent_data(now);
         }
-        let flags = flags | Flags::ACK | Flags::ECE.when(self.echo);
+        let flags = flags | Flags::ACK | self.echo.flags();
         self.last_ack = self.nxt;
         let (ack, tsval, tsecr) = (self.nxt, timestamp(now), self.ts_recent);
         let window = self.window.offer(self.nxt, self.unread + self.held);

@@ -10,6 +10,8 @@ use goodqueue_units::Duration;
 
 /// Floor of the variance term, in nanoseconds.
 const VARIANCE_FLOOR: u64 = 200_000_000;
+/// RFC 6298, 2.3: the clock's granularity G, in nanoseconds: that of the timestamps.
+const GRANULARITY: u64 = 1_000_000;
 /// RFC 6298, 2.1.
 const INITIAL_RTO: Duration = Duration::from_secs(1);
 /// RFC 6298, 5.7.
@@ -32,13 +34,16 @@ pub(crate) struct RttEstimator {
     round_end: SeqNumber,
     /// RTO without backoff.
     base_rto: Duration,
+    /// RFC 6298, 2.4, or zero for Linux's floor.
+    rto_min: Duration,
     backoff: u32,
     min: Duration,
     latest: Duration,
 }
 
 impl RttEstimator {
-    pub(crate) const fn new() -> Self {
+    /// `rto_min`: the least RTO; zero for Linux's rule.
+    pub(crate) const fn new(rto_min: Duration) -> Self {
         Self {
             srtt_x8: 0,
             deviation_x4: 0,
@@ -46,6 +51,7 @@ impl RttEstimator {
             variance: 0,
             round_end: SeqNumber(0),
             base_rto: INITIAL_RTO,
+            rto_min,
             backoff: 0,
             min: Duration::MAX,
             latest: Duration::ZERO,
@@ -64,6 +70,9 @@ impl RttEstimator {
             self.min = path;
         }
         let rtt = smoothed.as_nanos().max(1);
+        if self.rto_min != Duration::ZERO {
+            return self.sample_by_rfc(rtt);
+        }
         if self.srtt_x8 == 0 {
             // RFC 6298, 2.2: SRTT = R, RTTVAR = R/2.
             self.srtt_x8 = rtt * 8;
@@ -83,6 +92,21 @@ impl RttEstimator {
         }
         let rto = Duration::from_nanos(self.srtt_x8 / 8 + self.variance);
         self.base_rto = if rto < MAX_RTO { rto } else { MAX_RTO };
+    }
+
+    /// RFC 6298, 2.2 to 2.4, to the letter.
+    #[cold]
+    fn sample_by_rfc(&mut self, rtt: u64) {
+        if self.srtt_x8 == 0 {
+            (self.srtt_x8, self.variance) = (rtt * 8, rtt * 2);
+        } else {
+            let error = (self.srtt_x8 / 8).abs_diff(rtt);
+            self.variance = self.variance - self.variance / 4 + error;
+            self.srtt_x8 = self.srtt_x8 - self.srtt_x8 / 8 + rtt;
+        }
+        self.deviation_x4 = self.variance;
+        let rto = Duration::from_nanos(self.srtt_x8 / 8 + self.variance.max(GRANULARITY));
+        self.base_rto = rto.max(self.rto_min).min(MAX_RTO);
     }
 
     /// RFC 6298, 2.3: SRTT += (R − SRTT)/8, deviation += (|R − SRTT| − deviation)/4; but a deviation that comes from
@@ -105,6 +129,11 @@ impl RttEstimator {
     /// RFC 6298, 5.5.
     pub(crate) fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(16);
+    }
+
+    /// The peer's window is open again: probing it starts over.
+    pub(crate) fn end_backoff(&mut self) {
+        self.backoff = 0;
     }
 
     /// The SYN had to be sent again, so its round trip is unknown (RFC 6298, 5.7).
@@ -156,11 +185,11 @@ mod tests {
 
     #[test]
     fn the_first_sample_sets_srtt_and_half_of_it_as_variance() {
-        let mut e = RttEstimator::new();
+        let mut e = RttEstimator::new(Duration::ZERO);
         assert_eq!(e.rto(), Duration::from_secs(1)); // RFC 6298, 2.1
         sample(&mut e, ms(50), 1);
         assert_eq!((e.srtt(), e.rto()), (Some(ms(50)), ms(250))); // 4·25 = 100 ms is below the floor
-        let mut e = RttEstimator::new();
+        let mut e = RttEstimator::new(Duration::ZERO);
         sample(&mut e, ms(300), 1);
         assert_eq!(e.rto(), ms(900)); // 300 + 4·150
     }
@@ -168,7 +197,7 @@ mod tests {
     /// RFC 6298, 2.3 by hand: SRTT 300, deviation 150; R = 460: error 160, SRTT 320, deviation 150 + (160−150)/4 = 152.5.
     #[test]
     fn later_samples_follow_the_gains_of_an_eighth_and_a_quarter() {
-        let mut e = RttEstimator::new();
+        let mut e = RttEstimator::new(Duration::ZERO);
         sample(&mut e, ms(300), 1);
         e.sample(ms(460), ms(460), SeqNumber(2), SeqNumber(200));
         assert_eq!(e.srtt(), Some(ms(320)));
@@ -178,15 +207,27 @@ mod tests {
     /// SRTT 300, deviation 150; R = 60: error −240, 240 − 150 = 90, of which an eighth of a quarter: 600 + 11.25.
     #[test]
     fn a_falling_rtt_hardly_raises_the_deviation() {
-        let mut e = RttEstimator::new();
+        let mut e = RttEstimator::new(Duration::ZERO);
         sample(&mut e, ms(300), 1);
         e.sample(ms(60), ms(60), SeqNumber(2), SeqNumber(200));
         assert_eq!(e.rto(), ms(270) + Duration::from_micros(611_250));
     }
 
+    /// RFC 6298, 2.3 by hand: SRTT 300, RTTVAR 150; R = 60: RTTVAR = 3/4·150 + 240/4 = 172.5, SRTT = 7/8·300 + 60/8 = 270.
+    #[test]
+    fn the_rfc_weighs_a_falling_rtt_like_a_rising_one_and_waits_a_second_at_least() {
+        let mut e = RttEstimator::new(Duration::from_secs(1));
+        sample(&mut e, ms(300), 1);
+        assert_eq!(e.rto(), ms(1000), "900 ms would be less than 2.4 allows");
+        sample(&mut e, ms(60), 2);
+        assert_eq!((e.srtt(), e.rto()), (Some(ms(270)), ms(1000)));
+        sample(&mut e, ms(1270), 3); // RTTVAR = 129.375 + 250, SRTT = 236.25 + 158.75
+        assert_eq!(e.rto(), Duration::from_micros(395_000 + 4 * 379_375));
+    }
+
     #[test]
     fn the_variance_decays_by_a_quarter_once_a_round_and_never_below_200_ms() {
-        let mut e = RttEstimator::new();
+        let mut e = RttEstimator::new(Duration::ZERO);
         sample(&mut e, ms(300), 1); // variance 600, round ends at 101
         for _ in 0..10 {
             e.sample(ms(300), ms(300), SeqNumber(50), SeqNumber(150));
@@ -202,7 +243,7 @@ mod tests {
 
     #[test]
     fn backoff_doubles_up_to_two_minutes_and_ends_with_a_sample() {
-        let mut e = RttEstimator::new();
+        let mut e = RttEstimator::new(Duration::ZERO);
         sample(&mut e, ms(50), 1);
         e.back_off();
         assert_eq!(e.rto(), ms(500));
@@ -216,7 +257,7 @@ mod tests {
 
     #[test]
     fn the_minimum_and_latest_are_of_the_path_without_the_delayed_ack() {
-        let mut e = RttEstimator::new();
+        let mut e = RttEstimator::new(Duration::ZERO);
         assert_eq!((e.srtt(), e.latest()), (None, None));
         e.sample(ms(90), ms(50), SeqNumber(1), SeqNumber(2));
         e.sample(ms(90), ms(70), SeqNumber(1), SeqNumber(2));

@@ -1,18 +1,16 @@
 //! The sender's record of what is out: one entry per segment, marked by SACK and by loss detection.
 //!
-//! Loss detection is RACK's (RFC 8985, section 6.2) with a reordering window of 0: once it is switched on (by DupThresh
-//! or by being in recovery, which the sender decides), every segment not yet delivered that was sent before the most
-//! recently sent delivered one is lost, a retransmission no less than an original.
-//!
-//! Everything is O(1) amortised: originals were sent in sequence order, so one pointer (`scan`) passes each once, and
-//! retransmissions stand in a queue in the order in which they were sent.
+//! [`loss`] says which are lost.
 
+mod loss;
 mod record;
 
+use crate::segment::timestamp;
 use crate::{SackBlock, SeqNumber};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use goodqueue_units::Instant;
+pub(crate) use loss::Found;
 use record::{AMBIGUOUS, FIN, LOST, RESENT, Record, SACKED, SendOrder, TOUCHED};
 pub(crate) use record::{Chunk, Delivery};
 
@@ -34,9 +32,12 @@ pub(crate) struct Scoreboard {
     scan: u64,
     /// No lost segment below waits for its retransmission.
     next_lost: u64,
-    /// The most recently sent segment that was delivered.
+    /// The most recently sent segment that was delivered, and when that was.
     newest_delivered: SendOrder,
-    /// Retransmissions in the order sent; those overtaken by events are skipped when they come to the front.
+    newest_at: Instant,
+    /// Where the highest SACKed segment starts, if any is SACKed.
+    highest_sacked: SeqNumber,
+    /// Retransmissions in the order sent, tail loss probes too; those overtaken by events are skipped when they come to the front.
     resent: VecDeque<(u64, Instant)>,
     /// The SACK blocks of the last ACK: what they cover is marked already.
     known: [SackBlock; 3],
@@ -58,6 +59,8 @@ impl Scoreboard {
             scan: 0,
             next_lost: 0,
             newest_delivered: SendOrder { sent_at: Instant::ZERO, end: una, resent: false },
+            newest_at: Instant::ZERO,
+            highest_sacked: una,
             resent: VecDeque::new(),
             known: [SackBlock::default(); 3],
         }
@@ -159,7 +162,7 @@ impl Scoreboard {
         let record = self.at_mut(number);
         record.flags |= RESENT | AMBIGUOUS;
         record.sent_at = now;
-        let chunk = Chunk { seq: record.start(), len: record.len, fin: record.has(FIN) };
+        let chunk = record.chunk();
         self.resent_out += 1;
         self.resent.push_back((number, now));
         self.next_lost = number + 1;
@@ -169,6 +172,9 @@ impl Scoreboard {
     /// Takes everything before `ack` off; `ack` is not beyond [`nxt`](Self::nxt).
     #[inline]
     pub(crate) fn acknowledge(&mut self, ack: SeqNumber, delivery: &mut Delivery) {
+        if self.sacked_out > 0 {
+            delivery.note_late(self.lowest_late(ack), self.highest_sacked);
+        }
         let mut newest = None;
         while self.head != self.tail {
             // Field by field: a copy of the whole record would be stored and loaded again.
@@ -193,7 +199,7 @@ impl Scoreboard {
         self.scan = self.scan.max(self.head);
         if let Some((sent_at, end)) = newest {
             delivery.acked.1 = sent_at;
-            self.newest_delivered.advance(&Record { sent_at, end, len: 0, flags: 0 });
+            self.deliver_newest(&Record { sent_at, end, len: 0, flags: 0 }, delivery.now);
         }
     }
 
@@ -218,11 +224,16 @@ impl Scoreboard {
         self.forget_loss(record.flags);
         if record.has(AMBIGUOUS) {
             delivery.ambiguous = true;
-            self.delivered_again(&record, delivery);
+            // RFC 8985, section 6.2, step 2: by the original, if the echo is older than the retransmission. (Linux does not
+            // look; a SACK's echo is not of what it SACKs.)
+            let age = timestamp(record.sent_at).wrapping_sub(delivery.tsecr);
+            if delivery.tsecr == 0 || age == 0 || age > 1 << 31 {
+                self.delivered_again(&record, delivery);
+            }
         } else {
             delivery.acked.0 = delivery.acked.0.min(record.sent_at);
             delivery.acked.1 = record.sent_at;
-            self.newest_delivered.advance(&record);
+            self.deliver_newest(&record, delivery.now);
         }
     }
 
@@ -230,7 +241,15 @@ impl Scoreboard {
     /// retransmission, if that would have been faster than the path ever was.
     fn delivered_again(&mut self, record: &Record, delivery: &Delivery) {
         if delivery.now.since(record.sent_at) >= delivery.min_rtt {
-            self.newest_delivered.advance(record);
+            self.deliver_newest(record, delivery.now);
+        }
+    }
+
+    #[inline]
+    fn deliver_newest(&mut self, record: &Record, now: Instant) {
+        self.newest_delivered.advance(record);
+        if self.newest_delivered.sent_at == record.sent_at {
+            self.newest_at = now;
         }
     }
 
@@ -240,9 +259,6 @@ impl Scoreboard {
         }
         if flags & RESENT != 0 {
             self.resent_out -= 1;
-            if self.resent_out == 0 {
-                self.resent.clear();
-            }
         }
     }
 
@@ -251,31 +267,35 @@ impl Scoreboard {
     pub(crate) fn sack(&mut self, blocks: &[SackBlock], delivery: &mut Delivery) {
         if self.sacked_out == 0 {
             self.known = [SackBlock::default(); 3]; // an old one may look new after 2³¹ bytes
+            self.highest_sacked = self.una;
+            self.resent.retain(|&(number, _)| number >= self.head);
         }
+        let highest = self.highest_sacked;
         for block in blocks {
             let inside = |known: &&SackBlock| {
                 known.start != known.end && known.start >= block.start && known.end <= block.end
             };
             match self.known.iter().find(inside).copied() {
                 Some(known) => {
-                    self.sack_range(block.start, known.start, delivery);
-                    self.sack_range(known.end, block.end, delivery);
+                    self.sack_range(block.start, known.start, highest, delivery);
+                    self.sack_range(known.end, block.end, highest, delivery);
                 }
-                None => self.sack_range(block.start, block.end, delivery),
+                None => self.sack_range(block.start, block.end, highest, delivery),
             }
         }
         self.known = [SackBlock::default(); 3];
         self.known[..blocks.len()].copy_from_slice(blocks);
     }
 
-    fn sack_range(&mut self, start: SeqNumber, end: SeqNumber, delivery: &mut Delivery) {
+    /// `highest` is the highest SACKed segment before this ACK.
+    fn sack_range(&mut self, start: SeqNumber, end: SeqNumber, highest: SeqNumber, delivery: &mut Delivery) {
         let start = start.later(self.una);
         if start >= end || end > self.nxt {
             return;
         }
         let mut number = self.find(start);
         while number < self.tail && self.at(number).end <= end {
-            self.sack_one(number, delivery);
+            self.sack_one(number, highest, delivery);
             number += 1;
         }
     }
@@ -297,7 +317,7 @@ impl Scoreboard {
         low
     }
 
-    fn sack_one(&mut self, number: u64, delivery: &mut Delivery) {
+    fn sack_one(&mut self, number: u64, highest: SeqNumber, delivery: &mut Delivery) {
         let record = self.at_mut(number);
         if record.has(SACKED) {
             return;
@@ -306,69 +326,18 @@ impl Scoreboard {
         record.flags = (record.flags | SACKED) & !(LOST | RESENT);
         self.sacked_out += 1;
         delivery.segments += 1;
+        self.highest_sacked = self.highest_sacked.later(before.start());
         self.forget_loss(before.flags);
         if before.has(AMBIGUOUS) {
             self.delivered_again(&before, delivery);
         } else {
             delivery.sacked.0 = delivery.sacked.0.min(before.sent_at);
             delivery.sacked.1 = before.sent_at;
-            self.newest_delivered.advance(&before);
-        }
-    }
-
-    /// Marks as lost whatever was sent before the most recently sent delivered segment; whether anything was.
-    pub(crate) fn detect_losses(&mut self) -> bool {
-        let newest = self.newest_delivered;
-        let mut any = false;
-        while self.scan < self.tail {
-            let record = *self.at(self.scan);
-            if record.flags & TOUCHED == 0 {
-                if !newest.is_after(&record) {
-                    break;
-                }
-                self.note_lost(self.scan);
-                self.at_mut(self.scan).flags |= LOST;
-                self.lost_out += 1;
-                any = true;
+            if before.start() < highest {
+                delivery.note_late(Some(before.start()), highest);
             }
-            self.scan += 1;
+            self.deliver_newest(&before, delivery.now);
         }
-        while let Some(&(number, sent_at)) = self.resent.front() {
-            let record = *self.at(number);
-            if number >= self.head && record.has(RESENT) && record.sent_at == sent_at {
-                if !newest.is_after(&record) {
-                    break;
-                }
-                self.note_lost(number);
-                self.at_mut(number).flags &= !RESENT;
-                self.resent_out -= 1;
-                any = true;
-            }
-            self.resent.pop_front();
-        }
-        any
-    }
-
-    /// Segment `number` is about to wait for its retransmission.
-    fn note_lost(&mut self, number: u64) {
-        // With none waiting, the next retransmission is this one, wherever the last was: nothing needs a second look.
-        self.next_lost = if self.has_lost() { self.next_lost.min(number) } else { number };
-    }
-
-    /// The retransmission timer fired: all that is not SACKed is lost, and so are the retransmissions.
-    pub(crate) fn lose_all(&mut self) {
-        for number in self.head..self.tail {
-            let record = self.at_mut(number);
-            record.flags &= !RESENT;
-            if !record.has(SACKED) {
-                record.flags |= LOST;
-            }
-        }
-        self.lost_out = self.packets_out() - self.sacked_out;
-        self.resent_out = 0;
-        self.resent.clear();
-        self.next_lost = self.head;
-        self.scan = self.tail;
     }
 
     /// Counts everything again, by the records alone; for tests.

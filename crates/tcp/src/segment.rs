@@ -2,7 +2,7 @@
 
 use crate::SeqNumber;
 use core::fmt;
-use core::ops::{BitOr, BitOrAssign};
+use core::ops::{BitAnd, BitOr, BitOrAssign};
 use goodqueue_units::{Ecn, Instant};
 
 /// Ethernet 14, IPv4 20, TCP 20: the bytes of headers without options, as `tc` counts them.
@@ -34,6 +34,9 @@ impl Flags {
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced: the sender heard the echo.
     pub const CWR: Self = Self(0x80);
+
+    /// The three bits of AccECN's counter, the highest first: AE, CWR, ECE (RFC 9768, 3.1).
+    pub const ACE: Self = Self(Self::AE.0 | Self::CWR.0 | Self::ECE.0);
 
     /// Whether all of `flags` are set.
     #[inline]
@@ -68,6 +71,14 @@ impl BitOr for Flags {
     #[inline]
     fn bitor(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+}
+
+impl BitAnd for Flags {
+    type Output = Self;
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
     }
 }
 

@@ -1,16 +1,24 @@
 //! The sending half: what may be sent when, and Linux's five congestion states.
 
-use crate::cc::{Ack, AnyCc, Congestion};
+mod persist;
+mod recovery;
+mod timers;
+
+use crate::cc::{Ack, AnyCc};
+use crate::ecn::{EcnMode, Feedback};
 use crate::offload::Offload;
 use crate::prr::Prr;
+use crate::rack::Rack;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Chunk, Delivery, Scoreboard};
+use crate::segment::timestamp;
+use crate::tlp::Tail;
+use crate::undo::Undo;
 use crate::usage::Usage;
-use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats, Window};
+use crate::{Config, Flags, Segment, SeqNumber, Stats, Window};
 use goodqueue_units::{Duration, Instant};
-
-/// RFC 6675, section 2: DupThresh.
-const DUP_THRESH: u32 = 3;
+use recovery::{Outcome, Signs};
+use timers::{Due, Timer};
 
 /// The congestion state of a sender, in Linux's words; the order is that of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,7 +52,7 @@ pub(crate) struct Sender {
     cc: AnyCc,
     state: CongestionState,
     end: End,
-    ecn: bool,
+    feedback: Feedback,
     /// The next new segment says CWR (RFC 3168, 6.1.2).
     cwr_due: bool,
     offload: Offload,
@@ -55,9 +63,20 @@ pub(crate) struct Sender {
     high_seq: SeqNumber,
     peer_window: u32,
     peer_shift: u8,
+    /// SND.WL1: the segment that told the peer's window (RFC 9293, 3.10.7.4).
+    window_seq: SeqNumber,
     prr: Prr,
     rtt: RttEstimator,
-    /// When the retransmission timer fires, or [`Instant::MAX`].
+    rack: Rack,
+    tail: Tail,
+    undo: Undo,
+    /// F-RTO: when the timer fired, while that may have been needless (RFC 5682).
+    frto: Option<Instant>,
+    /// F-RTO wants new data before more is sent again.
+    new_first: bool,
+    due: Due,
+    timer: Timer,
+    /// When the timer fires, or [`Instant::MAX`].
     deadline: Instant,
     last_sent: Instant,
     usage: Usage,
@@ -69,6 +88,12 @@ pub(crate) struct Sender {
     pub(crate) stats: Stats,
 }
 
+/// The round trip that the echo `tsecr` of our clock tells at `now`, at least a millisecond (RFC 7323, section 4.1).
+pub(crate) fn echo_rtt(now: Instant, tsecr: u32) -> Option<Duration> {
+    let ms = timestamp(now).wrapping_sub(tsecr);
+    (tsecr != 0 && ms < 1 << 31).then(|| Duration::from_millis(ms.max(1).into()))
+}
+
 impl Sender {
     /// A sender whose first byte of data will be `first`.
     pub(crate) fn new(config: &Config, first: SeqNumber) -> Self {
@@ -78,7 +103,7 @@ impl Sender {
             cc: AnyCc::new(config),
             state: CongestionState::Open,
             end: End::Open,
-            ecn: false,
+            feedback: Feedback::OFF,
             cwr_due: false,
             offload: Offload::default(),
             mss: config.mss.max(1),
@@ -86,8 +111,16 @@ impl Sender {
             high_seq: first,
             peer_window: 0,
             peer_shift: 0,
+            window_seq: SeqNumber(0),
             prr: Prr::default(),
-            rtt: RttEstimator::new(),
+            rtt: RttEstimator::new(config.stack.era().rto_min),
+            rack: Rack::new(),
+            tail: Tail::default(),
+            undo: Undo::default(),
+            frto: None,
+            new_first: false,
+            due: Due::Nothing,
+            timer: Timer::Rto,
             deadline: Instant::MAX,
             last_sent: Instant::ZERO,
             usage: Usage::new(first),
@@ -119,20 +152,24 @@ impl Sender {
         rtt: Option<Duration>,
         syns_lost: u32,
         segment: &Segment,
-        ecn: bool,
+        ecn: EcnMode,
     ) {
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt, rtt, self.board.una(), self.board.nxt());
         } else {
             self.rtt.syn_timed_out();
         }
-        if syns_lost > 1 {
+        if syns_lost > self.window.stack.era().forgiven_syns {
             self.window.cwnd = 1; // RFC 5681, 3.1; Linux forgives one loss (RFC 6298, appendix A)
         }
         self.peer_window = self.window_of(segment);
+        self.window_seq = segment.seq;
         self.mss = u32::from(self.mss).min(self.peer_window.max(1)) as u16; // the receiver may hold less than a segment
-        self.ecn = ecn;
+        let bare = segment.seq_len() == 0 && segment.sack_len == 0;
+        self.feedback = Feedback::new(ecn, bare.then_some(segment.flags));
+        self.cc.on_ecn_agreed(self.feedback.mode());
         self.last_sent = now;
+        self.usage.on_window(now);
         self.cc.on_open(now, &mut self.window);
     }
 
@@ -161,30 +198,56 @@ impl Sender {
         self.end == End::FinSent && self.board.packets_out() == 0
     }
 
-    /// The next segment of data to go out now: lost ones first, the lowest first, then new ones.
+    /// The next segment of data to go out now: lost ones first, the lowest first, then new ones. Whether it is new data,
+    /// which classic ECN marks and nothing else (RFC 3168, 6.1.4 and 6.1.5), comes last.
     #[inline]
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        if self.board.in_flight() >= self.window.cwnd {
-            return None;
+        if self.due != Due::Nothing || self.board.in_flight() >= self.window.cwnd {
+            return self.send_beyond_window(now);
         }
-        if self.board.has_lost() {
+        if self.board.has_lost() && !self.sends_new_first() {
             let chunk = self.retransmit(now)?;
             return Some((chunk, Flags::NONE, false)); // not ECT: RFC 3168, 6.1.5
+        }
+        if self.waits_for_company(now) {
+            // The window is what limits, although a part of it is free.
+            self.usage.on_sent(true, self.board.packets_out(), self.board.una(), self.board.nxt());
+            return None;
         }
         let chunk = self.send_new(now)?;
         let cwr = self.cwr_due && chunk.len > 0;
         self.cwr_due &= !cwr;
         let more = self.board.in_flight() < self.window.cwnd && self.has_new();
         let push = self.offload.on_sent(more, &self.window, self.rtt.srtt());
-        Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), self.ecn && chunk.len > 0))
+        Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
+    }
+
+    /// Whether new data waits for the next ACK, so as not to leave as a packet too short for segmentation offload.
+    #[inline]
+    fn waits_for_company(&self, now: Instant) -> bool {
+        let room = self.window.cwnd - self.board.in_flight();
+        self.state < CongestionState::Recovery
+            && self.unsent > u64::from(room) * u64::from(self.mss)
+            && self.board.head_sent_at().is_some_and(|oldest| {
+                let (since_last, since_oldest) = (now.since(self.last_sent), now.since(oldest));
+                self.offload.defers(room, since_last, since_oldest, &self.window, self.rtt.srtt())
+            })
     }
 
     #[inline]
     fn send_new(&mut self, now: Instant) -> Option<Chunk> {
         if !self.has_new() {
+            if self.last_sent == now || self.is_blocked() {
+                self.on_starved(now);
+            }
             return None;
         }
         let len = self.unsent.min(u64::from(self.mss)) as u16;
+        Some(self.send_len(now, len))
+    }
+
+    #[inline]
+    fn send_len(&mut self, now: Instant, len: u16) -> Chunk {
         self.unsent -= u64::from(len);
         let fin = self.unsent == 0 && self.end == End::Closing;
         if fin {
@@ -195,31 +258,70 @@ impl Sender {
         }
         let chunk = self.board.send(now, len, fin);
         self.after_send(now);
-        Some(chunk)
+        self.arm_after_send(now);
+        chunk
     }
 
     /// Whether there is new data, or FIN, that the receiver has room for.
     #[inline]
     fn has_new(&self) -> bool {
         let len = self.unsent.min(u64::from(self.mss)) as u32;
-        let used = self.board.nxt().since(self.board.una());
-        (len > 0 || self.end == End::Closing) && used + len <= self.peer_window
+        (len > 0 || self.end == End::Closing) && len <= self.room()
     }
 
     /// Something is sent while nothing was out.
     #[cold]
     fn restart(&mut self, now: Instant) {
-        self.deadline = now + self.rtt.rto();
-        self.cc.on_restart(now, now.since(self.last_sent));
+        if self.timer == Timer::Window {
+            self.rtt.end_backoff();
+        }
+        let (idle, rto) = (now.since(self.last_sent), self.rtt.rto());
+        if idle > rto {
+            self.window.restart(idle, rto);
+            self.usage.on_window(now);
+        }
+        self.set_timer(Timer::Rto, now + rto);
+        self.cc.on_restart(now, idle);
+    }
+
+    /// What leaves although the congestion window is full: a probe, and with Linux FIN with what is left, as nothing can
+    /// follow it.
+    #[cold]
+    fn send_beyond_window(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
+        if self.due != Due::Nothing {
+            return self.send_probe(now);
+        }
+        let is_last = self.end == End::Closing && self.unsent <= self.mss.into();
+        if !is_last || !self.window.stack.era().fin_beyond_window {
+            return None;
+        }
+        let chunk = self.send_new(now)?;
+        Some((chunk, Flags::NONE, chunk.len > 0))
+    }
+
+    /// F-RTO's new data comes first, while there is some.
+    #[inline]
+    fn sends_new_first(&mut self) -> bool {
+        self.new_first && self.is_new_first()
+    }
+
+    #[cold]
+    fn is_new_first(&mut self) -> bool {
+        self.new_first = self.has_new();
+        self.new_first
     }
 
     #[cold]
     fn retransmit(&mut self, now: Instant) -> Option<Chunk> {
+        if self.frto.is_some() && self.timeouts == 0 && self.board.nxt() == self.high_seq {
+            self.frto = None; // step 2b had no new data to send
+        }
         let (chunk, is_first) = self.board.resend(now)?;
         if is_first {
-            self.deadline = now + self.rtt.rto(); // the new copy of the first segment gets its full time
+            self.arm_after_resend(now);
         }
         self.after_send(now);
+        self.undo.on_resent(timestamp(now));
         self.stats.retransmitted += 1;
         self.stats.bytes_retransmitted += u64::from(chunk.len);
         Some(chunk)
@@ -240,182 +342,107 @@ impl Sender {
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         let (ack, una) = (segment.ack, self.board.una());
-        let ece = self.ecn && segment.flags.contains(Flags::ECE);
         let advances = ack > una;
-        if !advances && segment.sack_len == 0 && !ece {
-            return None; // the ACK on data that flows the other way
-        }
         if ack > self.board.nxt() {
             return None; // of what was never sent (RFC 9293, 3.10.7.4)
         }
+        let window = self.peer_window;
+        if ack >= una {
+            self.take_window(segment, advances);
+        }
+        if !advances && segment.sack_len == 0 && !self.feedback.is_news(segment.flags, 0) {
+            if self.tail.is_pending() || self.timer == Timer::Window {
+                self.on_plain_ack(now, segment.seq_len() == 0 && window == self.peer_window);
+            }
+            return None;
+        }
         let prior_in_flight = self.board.in_flight();
         let mut delivery = Delivery::new(now, self.rtt.min());
+        delivery.tsecr = segment.tsecr;
+        let mut probe_twice = false;
         if segment.sack_len > 0 {
-            self.board.sack(segment.sack_blocks(), &mut delivery);
+            probe_twice = self.take_sack(segment, &mut delivery);
         }
         if advances {
             self.board.acknowledge(ack, &mut delivery);
             self.acked_bytes += u64::from(ack.since(una));
-            self.peer_window = self.window_of(segment);
             self.timeouts = 0;
         }
-        let rtt = self.sample_rtt(&delivery);
-        if advances {
-            self.deadline = if self.board.packets_out() == 0 { Instant::MAX } else { now + self.rtt.rto() };
-        }
+        let rtt = self.sample_rtt(&delivery, advances);
+        let marked = if self.feedback.is_news(segment.flags, delivery.segments) {
+            let marked = self.feedback.read(segment.flags, delivery.segments);
+            self.stats.delivered_ce += u64::from(marked.unwrap_or(0));
+            marked
+        } else {
+            None
+        };
+        let ece = marked.is_some();
         let mut ack = Ack {
             now,
             segments: delivery.segments,
-            counted: if self.window.stack == Stack::Linux6 { delivery.segments } else { 1 },
+            counted: self.window.counts(delivery.segments),
             rtt,
             una: self.board.una(),
             nxt: self.board.nxt(),
             is_cwnd_limited: self.usage.is_cwnd_limited(&self.window),
             prior_in_flight,
             in_flight: self.board.in_flight(),
-            marked: if ece { delivery.segments } else { 0 },
+            marked: marked.unwrap_or(0),
+            clock_ms: segment.tsval.wrapping_sub(segment.tsecr),
             state: self.state,
         };
         self.cc.on_delivered(&ack, &mut self.window);
-        let calm = self.state == CongestionState::Open && self.board.sacked_out() == 0 && !ece;
-        let lost = !calm && self.on_dubious_ack(now, ece);
+        let calm = self.state == CongestionState::Open && segment.sack_len == 0 && !self.has_doubts() && !ece;
+        let Outcome { lost, waits, rearms } = if calm {
+            Outcome::default()
+        } else {
+            self.on_dubious_ack(&delivery, &Signs { ece, advances, una, probe_twice })
+        };
+        if (advances || rearms) && !waits {
+            self.arm_after_ack(now);
+        }
         (ack.state, ack.in_flight) = (self.state, self.board.in_flight());
         if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
             self.reduce(delivery.segments, advances && !lost);
         } else if advances {
+            self.usage.on_window(now);
             self.cc.on_ack(&ack, &mut self.window);
         }
         rtt
     }
 
-    /// RFC 6298, 3 (Karn), from the first segment the ACK covers; the path's RTT is from the last.
+    /// Whether something is SACKed, or a tail loss probe is out.
     #[inline]
-    fn sample_rtt(&mut self, delivery: &Delivery) -> Option<Duration> {
+    fn has_doubts(&self) -> bool {
+        self.board.sacked_out() > 0 || self.tail.is_pending()
+    }
+
+    /// RFC 6298, 3 (Karn), from the first segment the ACK covers; the path's RTT is from the last. Where all were sent
+    /// again, the echo of the timestamp tells which of the copies arrived, to a millisecond (RFC 7323, section 4).
+    #[inline]
+    fn sample_rtt(&mut self, delivery: &Delivery, advances: bool) -> Option<Duration> {
         let (mut first, mut last) = delivery.acked;
         if delivery.ambiguous || first == Instant::MAX {
             (first, last) = delivery.sacked;
         }
         if first == Instant::MAX {
-            return None;
+            return if advances { self.sample_echo(delivery) } else { None };
         }
         let (smoothed, path) = (delivery.now().since(first), delivery.now().since(last));
         self.rtt.sample(smoothed, path, self.board.una(), self.board.nxt());
         Some(path)
     }
 
-    /// Leaves, changes and enters states; whether segments were found lost.
     #[cold]
-    fn on_dubious_ack(&mut self, now: Instant, ece: bool) -> bool {
-        self.leave_finished_state();
-        let recovering = self.state >= CongestionState::Recovery;
-        let lost = (recovering || self.board.sacked_out() >= self.dup_thresh()) && self.board.detect_losses();
-        if recovering {
-            return lost;
-        }
-        if self.board.lost_out() > 0 {
-            if self.state != CongestionState::Cwr {
-                self.begin_reduction(now); // else it is under way: one reduction a window of data
-            }
-            self.enter(CongestionState::Recovery);
-            self.stats.fast_recoveries += 1;
-        } else if self.state != CongestionState::Cwr {
-            if ece {
-                self.begin_reduction(now);
-                self.enter(CongestionState::Cwr);
-                self.stats.ecn_reductions += 1;
-            } else if self.board.sacked_out() > 0 {
-                self.enter(CongestionState::Disorder);
-            } else {
-                self.enter(CongestionState::Open);
-            }
-        }
-        lost
+    fn sample_echo(&mut self, delivery: &Delivery) -> Option<Duration> {
+        let rtt = echo_rtt(delivery.now(), delivery.tsecr)?;
+        self.rtt.sample(rtt, rtt, self.board.una(), self.board.nxt());
+        Some(rtt)
     }
 
-    /// A state ends when all that was sent before it began is acknowledged; CWR only with something sent after, so
-    /// that the echo of the old marks has stopped.
-    fn leave_finished_state(&mut self) {
-        let una = self.board.una();
-        match self.state {
-            CongestionState::Cwr if una > self.high_seq => self.window.cwnd = self.window.ssthresh,
-            CongestionState::Recovery if una >= self.high_seq => self.window.cwnd = self.window.ssthresh,
-            CongestionState::Loss if una >= self.high_seq => {}
-            _ => return,
-        }
-        self.enter(CongestionState::Open);
-    }
-
-    fn enter(&mut self, state: CongestionState) {
-        if self.state != state {
-            self.state = state;
-            self.cc.on_state(state, &mut self.window);
-        }
-    }
-
-    /// RFC 6675's threshold, lowered where so little is out that it cannot be reached (early retransmit, RFC 5827, 3.2).
-    fn dup_thresh(&self) -> u32 {
-        let out = self.board.packets_out();
-        let may_send = self.board.in_flight() < self.window.cwnd && self.has_new();
-        if out < 4 && out == self.board.sacked_out() + 1 && !may_send {
-            return (out - 1).max(1);
-        }
-        DUP_THRESH
-    }
-
-    fn begin_reduction(&mut self, now: Instant) {
-        let cwnd = self.window.cwnd;
-        self.high_seq = self.board.nxt();
-        self.prr = Prr::new(cwnd);
-        self.window.counted = 0;
-        self.window.ssthresh = self.cc.ssthresh(&Congestion { now, cwnd });
-        self.cwr_due = self.ecn;
-    }
-
-    #[cold]
-    fn reduce(&mut self, delivered: u32, safe: bool) {
-        if delivered > 0 {
-            let bonus = safe || self.window.stack == Stack::Linux3_10;
-            let in_flight = self.board.in_flight();
-            let allowed = self.prr.on_ack(delivered, in_flight, self.window.ssthresh, bonus);
-            self.window.cwnd = (in_flight + allowed).max(1);
-        }
-    }
-
-    /// When the retransmission timer fires, or [`Instant::MAX`].
-    #[inline]
-    pub(crate) fn deadline(&self) -> Instant {
-        self.deadline
-    }
-
-    /// RFC 5681, 3.1, and RFC 6298, 5.4 to 5.7.
-    pub(crate) fn on_timeout(&mut self, now: Instant) {
-        if now < self.deadline {
-            return;
-        }
-        if self.board.packets_out() == 0 {
-            self.deadline = Instant::MAX;
-            return;
-        }
-        let cwnd = self.window.cwnd;
-        let first_of_window = match self.state {
-            CongestionState::Open | CongestionState::Disorder => true,
-            CongestionState::Cwr | CongestionState::Recovery => self.board.una() >= self.high_seq,
-            CongestionState::Loss => self.timeouts == 0, // there was progress since the last one
-        };
-        if first_of_window {
-            self.window.ssthresh = self.cc.ssthresh(&Congestion { now, cwnd });
-        }
-        self.cc.on_rto();
-        self.board.lose_all();
-        self.window.cwnd = 1;
-        self.window.counted = 0;
-        self.cwr_due = self.ecn;
-        self.high_seq = self.board.nxt();
-        self.enter(CongestionState::Loss);
-        self.timeouts += 1;
-        self.stats.timeouts += 1;
-        self.rtt.back_off();
-        self.deadline = now + self.rtt.rto();
+    /// The ECN feedback that it reads.
+    pub(crate) fn ecn(&self) -> EcnMode {
+        self.feedback.mode()
     }
 
     pub(crate) fn state(&self) -> CongestionState {

@@ -9,10 +9,20 @@ pub struct Stats {
     pub retransmitted: u64,
     /// Payload bytes in these.
     pub bytes_retransmitted: u64,
+    /// Retransmissions of which the receiver reported that the segment came twice (DSACK, RFC 2883).
+    pub spurious_retransmissions: u64,
+    /// Segments taken for lost, retransmissions that were taken for lost again included.
+    pub lost: u64,
+    /// Window reductions that were taken back because nothing had been lost.
+    pub undos: u64,
+    /// Tail loss probes (RFC 8985, section 7).
+    pub tlp_probes: u64,
     /// Retransmission timeouts, those of SYN and SYN-ACK included.
     pub timeouts: u64,
     /// Times that fast recovery was entered.
     pub fast_recoveries: u64,
+    /// Segments that the echo says were marked: with AccECN each of them, else all that an ACK with ECE delivers.
+    pub delivered_ce: u64,
     /// Window reductions because of ECN.
     pub ecn_reductions: u64,
 }

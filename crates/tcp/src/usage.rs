@@ -1,6 +1,7 @@
 //! Whether the congestion window is what limits the sender; only then may it grow.
 
 use crate::{SeqNumber, Window};
+use goodqueue_units::{Duration, Instant};
 
 /// How much of the window is used: over a whole window the fullest moment counts, so that one ACK without data to send
 /// does not stop the growth, and an idle application does.
@@ -11,19 +12,50 @@ pub(crate) struct Usage {
     /// The most segments out in the present window, which ends at `end`.
     most_out: u32,
     end: SeqNumber,
+    /// The most segments out since `stamp`, in which time the window was never full.
+    used: u32,
+    /// When the window was last full, grew or was validated.
+    stamp: Instant,
 }
 
 impl Usage {
     pub(crate) const fn new(first: SeqNumber) -> Self {
-        Self { full: false, most_out: 0, end: first }
+        Self { full: false, most_out: 0, end: first, used: 0, stamp: Instant::ZERO }
     }
 
     /// A segment was sent: now `out` are out, of the bytes `una..nxt`, and the window is `full` or not.
     #[inline]
     pub(crate) fn on_sent(&mut self, full: bool, out: u32, una: SeqNumber, nxt: SeqNumber) {
         if full || una >= self.end || (!self.full && out > self.most_out) {
-            *self = Self { full, most_out: out, end: nxt };
+            (self.full, self.most_out, self.end) = (full, out, nxt);
         }
+    }
+
+    /// The window grows, or begins anew: what was used before does not matter.
+    #[inline]
+    pub(crate) fn on_window(&mut self, now: Instant) {
+        self.stamp = now;
+    }
+
+    /// All there is was sent, `out` segments of it are out: what was used of the window where that was less than the whole
+    /// for an `rto` (Linux's `tcp_cwnd_validate`).
+    #[cold]
+    pub(crate) fn on_starved(
+        &mut self,
+        now: Instant,
+        out: u32,
+        window: &Window,
+        rto: Duration,
+    ) -> Option<u32> {
+        if self.is_cwnd_limited(window) {
+            (self.used, self.stamp) = (0, now);
+            return None;
+        }
+        self.used = self.used.max(out);
+        (now.since(self.stamp) >= rto).then(|| {
+            self.stamp = now;
+            core::mem::take(&mut self.used)
+        })
     }
 
     /// RFC 9438, 4.2, and RFC 7661: in slow start half a window in use is enough to double it.
@@ -47,6 +79,22 @@ mod tests {
         assert!(u.is_cwnd_limited(&congestion_avoidance));
         u.on_sent(false, 3, SeqNumber(10), SeqNumber(12));
         assert!(!u.is_cwnd_limited(&congestion_avoidance));
+    }
+
+    /// Linux's `tcp_cwnd_validate`: an RTO in which the window was never full, counted from when it last was or grew.
+    #[test]
+    fn an_rto_of_less_than_the_window_tells_the_most_that_was_used() {
+        let ms = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let rto = Duration::from_millis(200);
+        let window = Window { cwnd: 100, ssthresh: 2, ..Window::new(&Config::default()) };
+        let mut u = Usage::new(SeqNumber(0));
+        u.on_window(ms(0));
+        assert_eq!(u.on_starved(ms(100), 20, &window, rto), None);
+        assert_eq!(u.on_starved(ms(199), 7, &window, rto), None);
+        assert_eq!(u.on_starved(ms(200), 9, &window, rto), Some(20));
+        assert_eq!(u.on_starved(ms(399), 9, &window, rto), None, "it begins anew");
+        u.on_sent(true, 100, SeqNumber(0), SeqNumber(100));
+        assert_eq!(u.on_starved(ms(500), 50, &window, rto), None, "it was full");
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub struct Window {
     pub ssthresh: u32,
     /// Segments counted towards the next segment of linear growth.
     pub(crate) counted: u32,
+    /// The initial window, in segments.
+    pub(crate) initial: u32,
     pub(crate) stack: Stack,
 }
 
@@ -23,6 +25,7 @@ impl Window {
             cwnd: config.initial_window.max(1),
             ssthresh: config.initial_ssthresh.max(2),
             counted: 0,
+            initial: config.initial_window.max(1),
             stack: config.stack,
         }
     }
@@ -31,36 +34,40 @@ impl Window {
     #[inline]
     #[must_use]
     pub fn in_slow_start(&self) -> bool {
-        match self.stack {
-            Stack::Linux6 => self.cwnd < self.ssthresh,
-            Stack::Linux3_10 => self.cwnd <= self.ssthresh,
-        }
+        self.cwnd < self.ssthresh + self.stack.era().overshoot
+    }
+
+    /// What an ACK that delivers `segments` counts for growth.
+    #[inline]
+    pub(crate) fn counts(&self, segments: u32) -> u32 {
+        let era = self.stack.era();
+        let by_segment = if self.in_slow_start() { era.slow_start_by_segment } else { era.linear_by_segment };
+        if by_segment { segments } else { 1 }
     }
 
     /// Slow start (RFC 5681, section 3.1): a segment per segment counted; those left over at the threshold.
     #[inline]
     pub fn slow_start(&mut self, counted: u32) -> u32 {
-        let growth = match self.stack {
-            Stack::Linux6 => counted.min(self.ssthresh.saturating_sub(self.cwnd)),
-            Stack::Linux3_10 => counted,
-        };
+        let era = self.stack.era();
+        let growth = counted.min((self.ssthresh + era.overshoot).saturating_sub(self.cwnd));
         self.cwnd += growth;
-        counted - growth
+        if era.linear_by_segment { counted - growth } else { 0 }
     }
 
     /// Linear growth: one segment for every `per` counted.
     #[inline]
     pub fn increase(&mut self, per: u32, counted: u32) {
+        let by_segment = self.stack.era().linear_by_segment;
         // What was counted towards a slower growth is worth one segment at most.
         if self.counted >= per {
             self.counted = 0;
             self.cwnd += 1;
-            if self.stack == Stack::Linux3_10 {
+            if !by_segment {
                 return;
             }
         }
         self.counted += counted;
-        if self.counted >= per && self.stack == Stack::Linux6 {
+        if self.counted >= per && by_segment {
             let growth = self.counted / per;
             self.counted -= growth * per;
             self.cwnd += growth;
@@ -73,15 +80,20 @@ mod tests {
     use super::*;
 
     fn window(stack: Stack, cwnd: u32, ssthresh: u32) -> Window {
-        Window { cwnd, ssthresh, counted: 0, stack }
+        Window { cwnd, ssthresh, counted: 0, initial: 10, stack }
     }
 
     #[test]
     fn slow_start_stops_at_the_threshold_and_returns_the_rest() {
         let mut w = window(Stack::Linux6, 10, 12);
         assert_eq!((w.slow_start(5), w.cwnd, w.in_slow_start()), (3, 12, false));
-        let mut w = window(Stack::Linux3_10, 12, 12);
-        assert_eq!((w.slow_start(1), w.cwnd, w.in_slow_start()), (0, 13, false));
+        for stack in [Stack::Linux3_10, Stack::Linux3_14] {
+            let mut w = window(stack, 12, 12);
+            assert_eq!((w.slow_start(1), w.cwnd, w.in_slow_start()), (0, 13, false));
+        }
+        // The kernel's rule since 3.13: up to ssthresh + 1, and what is left over does not count for linear growth.
+        let mut w = window(Stack::Linux3_14, 10, 12);
+        assert_eq!((w.slow_start(5), w.cwnd), (0, 13));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Pair, Path};
-use goodqueue_tcp::{Cc, Config, CongestionState, SeqNumber, Stack};
+use goodqueue_tcp::{Cc, Config, CongestionState, EcnMode, SeqNumber, Stack};
 use goodqueue_units::{Duration, Ecn};
 
 const MSS: u64 = 1448;
@@ -94,17 +94,24 @@ fn a_lost_retransmission_is_repaired_without_a_timeout() {
     assert_eq!((stats.retransmitted, stats.timeouts, stats.fast_recoveries), (2, 0, 1));
 }
 
-/// Nothing follows the last segment, so nothing can show its loss but time: RTO = SRTT + 200 ms.
+/// Nothing follows the last segment, so nothing can show its loss but time: SRTT + 200 ms for the probe of Linux, 1 s for
+/// the timer of RFC 6298.
 #[test]
-fn a_lost_tail_waits_for_the_timer() {
+fn a_lost_tail_waits_for_the_probe_or_the_timer() {
     let mut pair = upload(reno(), 10, Path::drop([10]));
     let time = finish(&mut pair, 10 * MSS);
-    assert_eq!((pair.client.stats().timeouts, pair.client.stats().fast_recoveries), (1, 0));
-    // First data leaves at 100, its ACKs come at 200; RTO 300 later; one round trip.
+    let stats = pair.client.stats();
+    assert_eq!((stats.timeouts, stats.tlp_probes, stats.fast_recoveries), (0, 1, 0));
+    // First data leaves at 100, its ACKs come at 200; 300 later the probe; one round trip.
     assert_eq!(time, Duration::from_millis(600));
+
+    let mut pair = upload(Config { stack: Stack::Rfc, ..reno() }, 10, Path::drop([10]));
+    let time = finish(&mut pair, 10 * MSS);
+    assert_eq!((pair.client.stats().timeouts, pair.client.stats().fast_recoveries), (1, 0));
+    assert!(time >= Duration::from_millis(1200), "{time}");
 }
 
-/// Two of three last segments arrive: early retransmit, no timer.
+/// Two of three last segments arrive: no timeout.
 #[test]
 fn a_loss_among_the_last_three_is_retransmitted_early() {
     let mut pair = upload(reno(), 10, Path::drop([8]));
@@ -112,13 +119,16 @@ fn a_loss_among_the_last_three_is_retransmitted_early() {
     assert_eq!((pair.client.stats().timeouts, pair.client.stats().retransmitted), (0, 1));
 }
 
-/// A whole window is lost: the timer, then slow start over what is missing.
+/// A whole window is lost: the probe and a fast recovery, or the timer and then slow start over what is missing.
 #[test]
-fn a_lost_window_is_sent_again_in_slow_start() {
-    let mut pair = upload(reno(), 30, Path::drop(11..31));
-    finish(&mut pair, 30 * MSS);
-    let stats = pair.client.stats();
-    assert_eq!((stats.timeouts, stats.retransmitted, stats.fast_recoveries), (1, 20, 0));
+fn a_lost_window_is_sent_again_by_recovery_or_slow_start() {
+    // With an ACK for two segments, RFC 5681's window is 15 in the second round trip.
+    for (stack, window, expected) in [(Stack::Linux6, 20, (0, 20, 1)), (Stack::Rfc, 15, (1, 15, 0))] {
+        let mut pair = upload(Config { stack, ..reno() }, 30, Path::drop(11..11 + window));
+        finish(&mut pair, 30 * MSS);
+        let stats = pair.client.stats();
+        assert_eq!((stats.timeouts, stats.retransmitted, stats.fast_recoveries), expected, "{stack:?}");
+    }
 }
 
 /// Later ACKs cover the lost ones. Wrong would be any retransmission.
@@ -145,7 +155,7 @@ fn lost_syn_and_lost_syn_ack_cost_a_second_each() {
 /// Wrong would be: a retransmission, a second reduction by the ECEs that follow the first, no CWR (then ECE never ends).
 #[test]
 fn a_mark_reduces_once_and_loses_nothing() {
-    let mut pair = upload(Config { ecn: true, ..reno() }, 300, Path::default());
+    let mut pair = upload(Config { ecn: EcnMode::Classic, ..reno() }, 300, Path::default());
     pair.up.mark_data = [35, 36, 40].into();
     finish(&mut pair, 300 * MSS);
     let stats = pair.client.stats();
@@ -190,7 +200,7 @@ fn fin_alone_is_lost_and_sent_again() {
     alone.up.drop_data = [11].into();
     let time = alone.run(10).expect("it ends");
     assert!(alone.client.is_closed() && alone.server.is_closed());
-    assert_eq!((alone.client.stats().timeouts, time > Duration::from_millis(1250)), (1, true));
+    assert_eq!((alone.client.stats().tlp_probes, time > Duration::from_millis(1250)), (1, true));
     finish(&mut pair, 10 * MSS);
 }
 
@@ -224,4 +234,28 @@ fn cubic_recovers_to_its_old_window() {
     let mut names = vec![];
     pair.client.probe(&mut |name, _| names.push(name));
     assert!(names.contains(&"w_max_segments"));
+}
+
+/// RFC 9768: every mark is told, each once. Wrong would be a count that the delay of ACKs, or the three bits, lose.
+#[test]
+fn accurate_feedback_tells_of_every_mark() {
+    let mut pair = upload(Config { ecn: EcnMode::Accurate, ..reno() }, 400, Path::default());
+    // SYN is 0, and not ECT: alone, in pairs, in runs longer than the counter's eight.
+    pair.up.mark_data = (20..=20).chain(30..32).chain(100..123).chain((200..300).step_by(2)).collect();
+    let marks = pair.up.mark_data.len() as u64;
+    finish(&mut pair, 400 * MSS);
+    let stats = pair.client.stats();
+    assert_eq!((stats.delivered_ce, stats.retransmitted), (marks, 0));
+    assert!(stats.ecn_reductions >= 3 && stats.ecn_reductions < marks, "once a window: {stats:?}");
+}
+
+/// RFC 8257, 3.2: as many segments count as marked as were, because ACKs do not span a change.
+#[test]
+fn dctcps_echo_tells_of_every_mark() {
+    let dctcp = Config { cc: Cc::Dctcp, ecn: EcnMode::Classic, ..Config::default() };
+    let mut pair = upload(dctcp, 400, Path::default());
+    pair.up.mark_data = (20..=20).chain(30..33).chain(100..123).chain((200..300).step_by(2)).collect();
+    let marks = pair.up.mark_data.len() as u64;
+    finish(&mut pair, 400 * MSS);
+    assert_eq!(pair.client.stats().delivered_ce, marks);
 }

@@ -11,8 +11,6 @@ use goodqueue_tcp::{Flags, Segment};
 /// Ethernet's and IPv4's header.
 const OUTER_BYTES: usize = Ethernet2Header::LEN + Ipv4Header::MIN_LEN;
 
-/// Timestamps and two NOPs; the MSS option does not count options (RFC 6691, section 2).
-
 /// Where a packet comes from or goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {

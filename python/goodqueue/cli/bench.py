@@ -25,7 +25,7 @@ def bench(
       goodqueue bench --quick --json
     """
     from goodqueue import bench as measuring
-    from goodqueue import tables, terminal
+    from goodqueue import bench_tables, terminal
 
     beside = peers or not quick
     total = len(measuring.CASES) + 1 + beside
@@ -42,5 +42,5 @@ def bench(
 
         terminal.emit(dumps(measuring.as_json(results, costs, quick, others)) + "\n")
         return
-    for table in tables.bench_tables(results, costs, others):
+    for table in bench_tables.bench_tables(results, costs, others):
         terminal.print_table(table)

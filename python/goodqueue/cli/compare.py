@@ -34,12 +34,13 @@ def compare(
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [50ms]")] = None,
     up_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the way back. [as --rate]")] = None,
     flows: Annotated[int | None, typer.Option(parser=whole("--flows", 1), metavar="N", help="Bulk flows. [4]")] = None,
-    cc: Annotated[str | None, typer.Option(metavar="NAME", help="Congestion control. [cubic]")] = None,
+    cc: Annotated[str | None, typer.Option(metavar="LINE", help="Congestion control, as 'cubic abe'. [cubic]")] = None,
     ecn: Annotated[bool, typer.Option("--ecn", help="Bulk flows use ECN; say `ecn` in the qdisc's line too.")] = False,
     traffic: Annotated[
         str | None,
         typer.Option(
-            metavar="LIST", help="KIND[:COUNT][:down|up][:RATE],... as bulk:4,bulk:up,cbr:1mbit,ping. [bulk,ping]"
+            metavar="LIST",
+            help="KIND[:COUNT][:down|up][:RATE|SIZE],... as bulk:4,bulk:up,cbr:1mbit,transfer:9kB. [bulk,ping]",
         ),
     ] = None,
     duration: Annotated[str | None, typer.Option(metavar="TIME", help="Simulated time of a run. [60s]")] = None,
@@ -64,6 +65,7 @@ def compare(
       goodqueue compare pfifo codel fq_codel --rate 10mbit --rtt 50ms
       goodqueue compare codel "codel target 15ms" pie --flows 16 --cc reno --seeds 10
       goodqueue compare fq_codel sfq --traffic bulk:4,bulk:2:up,cbr:1mbit,ping --up-rate 1mbit
+      goodqueue compare pfifo fq_codel --traffic bulk:2,transfer:100kB,rr:10kB,stream:1mbit
       goodqueue compare pfifo codel --scenario my-link.toml --out report --json
       goodqueue compare codel pie --engine sim,kernel --seeds 3
 

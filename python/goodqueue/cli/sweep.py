@@ -29,7 +29,10 @@ def sweep(
     seed: Annotated[int, typer.Option(parser=whole("--seed", 0), metavar="N", help="The first seed.")] = 1,
     until_ci: Annotated[
         str | None,
-        typer.Option(metavar="P%", help="More seeds, until the 95 % CI of --metric is within P % of its mean."),
+        typer.Option(
+            metavar="P%",
+            help="More seeds, until the 95 % CI of the first --metric (or delay_mean_ms) is within P % of its mean.",
+        ),
     ] = None,
     max_seeds: Annotated[
         int | None,
@@ -66,7 +69,7 @@ def sweep(
 
     \b
     Examples:
-      goodqueue sweep link.toml --set bottleneck.qdisc="codel,pie target 20ms" --set path.rtt=10ms,100ms
+      goodqueue sweep link.toml --set bottleneck.qdisc="codel,pie target 20ms" --set path.rtt=5ms,50ms
       goodqueue sweep link.toml --set traffic.0.count=1,4,16 --until-ci 2% --metric delay_p95_ms
       goodqueue sweep link.toml --set bottleneck.rate=5mbit,50mbit --seeds 20 --out store
       goodqueue sweep link.toml --set path.rtt=10ms,100ms --out store --executor dask://head:8786

@@ -96,6 +96,11 @@ def _tcp(flow: FlowSeries) -> dict[str, Values]:
     found = {"tcp_cwnd": list(flow["cwnd_packets"])}
     if tcp := flow.get("tcp"):
         found |= {"tcp_rtt": list(tcp["rtt_ms"]), "tcp_rtt_var": list(tcp["rttvar_ms"])}
+        if "pacing_rate_mbps" in tcp and "delivery_rate_mbps" in tcp:
+            found |= {
+                "tcp_pacing_rate": list(tcp["pacing_rate_mbps"]),
+                "tcp_delivery_rate": list(tcp["delivery_rate_mbps"]),
+            }
     return found
 
 

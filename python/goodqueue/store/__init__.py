@@ -7,7 +7,7 @@ STORE/damaged/                  files that were found to be broken, set aside
 ```
 
 A run's key is a hash of its scenario, seed, engine and of what computed it (`identity`). Nothing is overwritten, and
-several processes may write at once. docs/decisions/011-a-file-a-run.md says why.
+several processes may write at once. docs/decisions/012-a-file-a-run.md says why.
 """
 
 import json

@@ -77,11 +77,12 @@ def of_records(cell: Cell, sim: Sequence[Record], kernel: Sequence[Record]) -> R
 
 def _side(records: Sequence[Record]) -> Side:
     down = [[flow for flow in record["flows"] if flow["direction"] == "down"] for record in records]
-    single = all(len(flows) == 1 for flows in down) and all("series" in record for record in records)
+    bulk = [[flow["name"] for flow in flows if flow["kind"] == "bulk"] for flows in down]
+    single = all(len(names) == 1 for names in bulk) and all("series" in record for record in records)
     return Side(
         values={measure.key: [measure.pick(record) for record in records] for measure in MEASURES},
         flows_mbps=[sorted((flow["goodput_mbps"] for flow in flows), reverse=True) for flows in down],
-        cwnd=[_cwnd(record, flows[0]["name"]) for record, flows in zip(records, down, strict=True)] if single else [],
+        cwnd=[_cwnd(record, names[0]) for record, names in zip(records, bulk, strict=True)] if single else [],
     )
 
 

@@ -3,13 +3,16 @@
 //! A scenario is read with [`Scenario::from_json`], which also fills in every default: what it returns prints to
 //! JSON that reads back as itself and gives the same run.
 
+mod applications;
 mod change;
 mod dscp;
+mod ecn;
 mod resolve;
 mod text;
 
 pub use change::Change;
 pub use dscp::Dscp;
+pub use ecn::EcnAsked;
 pub(crate) use resolve::Line;
 pub use text::{RateText, Size, Span};
 
@@ -127,15 +130,15 @@ pub struct Traffic {
     /// Which way the data go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// Congestion control.
+    /// Congestion control: its name and its words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cc: Option<String>,
     /// Which TCP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// Whether packets are ECN-capable.
+    /// Whether packets are ECN-capable, and TCP's feedback; what the congestion control needs, if left out, else none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ecn: Option<bool>,
+    pub ecn: Option<EcnAsked>,
     /// Codepoint of the packets both ways; CS0, if left out. A ping's echo has what arrived (as ICMP's in Linux); TCP's ACKs have
     /// the flow's, as where both ends set it or `net.ipv4.tcp_reflect_tos` is 1 (it is 0 by default: then they have CS0).
     #[serde(default, skip_serializing_if = "Option::is_none")]

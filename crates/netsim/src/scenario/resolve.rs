@@ -1,13 +1,13 @@
 //! Reading a scenario: defaults filled in, contradictions refused, each with its key.
 
 use super::{
-    Bottleneck, Buffer, Direction, Dscp, RateText, Scenario, ScenarioError, Series, Size, Span, Traffic,
+    Bottleneck, Buffer, Direction, Dscp, EcnAsked, RateText, Scenario, ScenarioError, Series, Span, Traffic,
 };
 use crate::foreign::is_foreign;
 use crate::traffic::Kind;
 use goodqueue_qdisc::param::{Unit, Value};
 use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain, registry};
-use goodqueue_tcp::{Cc, Config, Stack};
+use goodqueue_tcp::{CcLine, Config, EcnMode, Stack};
 use goodqueue_units::{Duration, Rate, parse};
 
 /// Bytes of a full frame: MSS 1448, timestamps, IPv4, Ethernet.
@@ -18,8 +18,6 @@ const MOST_FLOWS: u64 = 100_000;
 const MOST_INTERVALS: u64 = 1_000_000;
 /// Of each kind, in a time series.
 const MOST_VALUES: u64 = 20_000_000;
-const MOST_REPEATS: u64 = 1_000_000_000;
-const MOST_BYTES: u64 = 1_000_000_000_000_000;
 const MOST_BPS: u64 = 1_000_000_000_000;
 
 type Result<T> = std::result::Result<T, ScenarioError>;
@@ -210,7 +208,6 @@ impl Traffic {
             return refuse(&key("count"), count, &format!("1 to {MOST_FLOWS}"));
         }
         self.direction.get_or_insert_default();
-        self.ecn.get_or_insert(false);
         self.dscp = self.dscp.filter(|dscp| *dscp != Dscp::default());
         check_span(&key("rtt"), *self.rtt.get_or_insert(rtt), Duration::ZERO, Duration::from_secs(1000))?;
         self.resolve_times(&key, count, whole)?;
@@ -272,10 +269,11 @@ impl Traffic {
     }
 
     fn resolve_tcp(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
-        let cc = self.cc.get_or_insert_with(|| Config::default().cc.name().to_string());
-        if Cc::from_name(cc).is_none() {
-            return unknown(&key("cc"), cc, Cc::ALL.iter().map(|cc| cc.name()));
-        }
+        let asked = self.cc.get_or_insert_with(|| CcLine::from(Config::default().cc).to_string());
+        let line = CcLine::parse(asked).map_err(|message| ScenarioError::new(key("cc"), message))?;
+        *asked = line.to_string();
+        let ecn = self.ecn.get_or_insert(EcnAsked::default_of(line.cc));
+        ecn.check(line.cc).map_err(|message| ScenarioError::new(key("ecn"), message))?;
         let stack = self.stack.get_or_insert_with(|| Stack::default().name().to_string());
         if Stack::from_name(stack).is_none() {
             return unknown(&key("stack"), stack, Stack::ALL.iter().map(|stack| stack.name()));
@@ -284,6 +282,10 @@ impl Traffic {
     }
 
     fn resolve_datagrams(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
+        let ecn = *self.ecn.get_or_insert_default();
+        if ecn.0 == EcnMode::Accurate {
+            return refuse(&key("ecn"), ecn, "false or true: datagrams have no feedback");
+        }
         // 98 bytes is what `ping` sends on Ethernet by default.
         let default = if self.kind == Kind::Ping { 98 } else { FRAME_BYTES.into() };
         let size = *self.packet_size.get_or_insert(default);
@@ -303,55 +305,6 @@ impl Traffic {
             Some(_) => Ok(()),
             None => Err(ScenarioError::new(key("rate"), "missing; accepted: a rate such as \"10mbit\"")),
         }
-    }
-
-    fn resolve_application(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
-        if self.repeat.is_some_and(|repeat| !(1..=MOST_REPEATS).contains(&repeat)) {
-            return refuse(&key("repeat"), self.repeat.unwrap_or(0), &format!("1 to {MOST_REPEATS}"));
-        }
-        match self.kind {
-            Kind::Transfer => {
-                check_size(&key("size"), self.size)?;
-                if self.repeat.is_none() && self.interval.is_none() {
-                    self.repeat = Some(1);
-                }
-                let gap = *self.interval.get_or_insert_default();
-                check_span(&key("interval"), gap, Duration::ZERO, Duration::from_secs(1_000_000))
-            }
-            Kind::Rr => {
-                check_size(&key("request"), self.request)?;
-                check_size(&key("response"), self.response)?;
-                if self.think.is_some() && self.think_mean.is_some() {
-                    return Err(ScenarioError::new(
-                        key("think_mean"),
-                        "found a think time besides; accepted: think (fixed) or think_mean (exponential)",
-                    ));
-                }
-                if self.think_mean.is_none() {
-                    self.think.get_or_insert_default();
-                }
-                for (name, span) in [("think", self.think), ("think_mean", self.think_mean)] {
-                    let span = span.unwrap_or_default();
-                    check_span(&key(name), span, Duration::ZERO, Duration::from_secs(1_000_000))?;
-                }
-                Ok(())
-            }
-            _ => self.resolve_stream(key),
-        }
-    }
-
-    fn resolve_stream(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
-        let Some(RateText(rate)) = self.rate else {
-            return Err(ScenarioError::new(key("rate"), "missing; accepted: a rate such as \"10mbit\""));
-        };
-        check_rate(&key("rate"), rate)?;
-        let interval = *self.interval.get_or_insert(Span(Duration::from_millis(20)));
-        check_span(&key("interval"), interval, Duration::from_micros(1), Duration::from_secs(1000))?;
-        if rate.bytes_in(interval.0) == 0 {
-            let found = format!("{}, in which {rate} makes no byte", interval.0);
-            return refuse(&key("interval"), found, "a time for a chunk of one byte or more");
-        }
-        Ok(())
     }
 }
 
@@ -393,15 +346,6 @@ impl Series {
     }
 }
 
-/// A size that must be there.
-fn check_size(key: &str, size: Option<Size>) -> Result<()> {
-    match size {
-        Some(Size(bytes)) if (1..=MOST_BYTES).contains(&bytes) => Ok(()),
-        Some(Size(bytes)) => refuse(key, format!("{bytes} bytes"), "1B to 1000000GB"),
-        None => Err(ScenarioError::new(key, "missing; accepted: a size such as \"100kB\" or \"1MB\"")),
-    }
-}
-
 pub(super) fn check_rate(key: &str, rate: Rate) -> Result<()> {
     if rate.as_bps() <= MOST_BPS { Ok(()) } else { refuse(key, rate, "a rate up to 1000gbit") }
 }
@@ -410,7 +354,7 @@ pub(super) fn refuse<T>(key: &str, found: impl std::fmt::Display, accepted: &str
     Err(ScenarioError::new(key, format!("found {found}; accepted: {accepted}")))
 }
 
-fn check_span(key: &str, span: Span, least: Duration, most: Duration) -> Result<()> {
+pub(super) fn check_span(key: &str, span: Span, least: Duration, most: Duration) -> Result<()> {
     if (least..=most).contains(&span.0) { Ok(()) } else { refuse(key, span.0, &format!("{least} to {most}")) }
 }
 

@@ -12,8 +12,8 @@ use crate::packet::both_ways;
 use crate::probe::delay::FlowDelays;
 use crate::record::AppResult;
 use crate::scenario::Direction;
-use crate::sockets::{Socket, SocketId, Sockets};
-use goodqueue_tcp::{Config, Connection, Segment};
+use crate::sockets::{Socket, SocketId, Sockets, Stage};
+use goodqueue_tcp::{CcLine, Config, Connection, Handled};
 use goodqueue_units::{Instant, Stream as Random};
 
 /// What an application does. Ends are [`USER`](crate::sockets::USER) and [`REMOTE`](crate::sockets::REMOTE): it plays both.
@@ -169,8 +169,8 @@ impl App {
     }
 
     /// Congestion control of its connections.
-    pub(crate) fn cc(&self) -> &'static str {
-        self.desk.config.cc.name()
+    pub(crate) fn cc(&self) -> CcLine {
+        self.desk.config.cc_line()
     }
 
     /// When its timer is to fire, given when the flow stops.
@@ -199,18 +199,14 @@ impl App {
         self.desk.open.iter().copied().find(|&id| sockets[id].hash[way] == hash)
     }
 
-    /// A segment arrives at `end` of `socket`.
-    pub(crate) fn handle_segment(
+    /// A segment has arrived at an end of a connection, which says what it brought.
+    pub(crate) fn handled(
         &mut self,
         now: Instant,
         (socket, end): (SocketId, usize),
-        segment: &Segment,
+        handled: Handled,
         sockets: &mut Sockets,
     ) {
-        let connection = &mut sockets[socket].ends[end];
-        let before = (connection.is_established(), connection.is_peer_finished());
-        let handled = connection.handle_segment(now, segment);
-        let after = (connection.is_established(), connection.is_peer_finished());
         self.desk.touched.push((socket, end));
         if let (Some(rtt), true) = (handled.rtt, end == self.desk.sender) {
             self.rtt.record(rtt);
@@ -218,10 +214,11 @@ impl App {
         if end == self.desk.receiver {
             self.desk.past.delivered_bytes += u64::from(handled.newly_delivered_bytes);
         }
-        if handled.newly_delivered_bytes > 0 || after != before {
+        let (before, stage) = sockets[socket].advance(end);
+        if handled.newly_delivered_bytes > 0 || stage != before {
             let host = &mut Host { now, desk: &mut self.desk, sockets };
             application!(&mut self.program, it => it.notice(socket, end, host));
-            if after.1 && !before.1 {
+            if stage != before && stage == Stage::Ending {
                 host.close(socket, end); // as programs do that read an end
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::flow::Totals;
 use crate::probe::delay::FlowDelays;
-use goodqueue_tcp::{Cc, Config, Connection};
+use goodqueue_tcp::{CcLine, Config, Connection};
 
 /// The sender's index in [`Bulk::ends`].
 pub(crate) const SENDER: usize = 0;
@@ -12,7 +12,7 @@ pub(crate) const RECEIVER: usize = 1;
 /// A TCP connection that always has data to send.
 pub(crate) struct Bulk {
     /// Congestion control.
-    pub(crate) cc: Cc,
+    pub(crate) cc: CcLine,
     /// The sender and the receiver.
     pub(crate) ends: [Connection; 2],
     /// Round-trip times as the sender measures them.
@@ -26,7 +26,7 @@ impl Bulk {
     pub(crate) fn new(config: Config) -> Self {
         let mut sender = Connection::client(config.clone());
         sender.write_unlimited();
-        let cc = config.cc;
+        let cc = config.cc_line();
         Self { cc, ends: [sender, Connection::server(config)], rtt: FlowDelays::for_flow(), closed: false }
     }
 

@@ -13,6 +13,7 @@ pub mod codel;
 pub(crate) mod dice;
 pub mod docsis_pie;
 mod gentle;
+pub(crate) mod jiffies;
 #[cfg(test)]
 mod ns2_tests;
 pub mod pi;

@@ -17,8 +17,9 @@
 //! - there is no inactive state (5.3): when all is quiet, the state starts anew;
 //! - a packet that is marked because the sum reached 8.5 does not restart the de-randomisation (5.4); one that
 //!   is dropped does, for whatever reason;
-//! - the first update comes 500 ms after the start. The kernel counts `tupdate` in jiffies and its timer
-//!   wheel adds one, so that its 15 ms are 16 to 20; here they are 15, always.
+//! - the kernel's timers count jiffies (`jiffies.rs`): at HZ = 250, which is taken here, `tupdate 15ms` is
+//!   20 ms, and the first update, meant to come half a second after the start, comes after 512 ms. Since the
+//!   gains are not rescaled, p moves by a quarter more slowly than it would every 15 ms.
 //!
 //! Where `draft2013` differs from `linux`: three levels of gain instead of seven, a cap on every step up, a
 //! decay of 2 %, plain dice, 100 ms of burst allowance (all in `pie/params.rs`). Its target (20 ms), its
@@ -53,7 +54,7 @@ use params::{PARAMS, RFC8033, Rules};
 /// Probability one; 56 bits, so that 64 hold the sum of 8.5 that de-randomisation (5.4) needs.
 pub const MAX_PROB: u64 = u64::MAX >> 8;
 const TICKS_PER_SECOND: u64 = 1_000_000_000 >> 6;
-/// Linux's first update comes this long after the start.
+/// Linux's first update is set for this long after the start.
 pub(crate) const FIRST_UPDATE: Duration = Duration::from_millis(500);
 
 const fn ticks(span: Duration) -> u64 {
@@ -316,14 +317,14 @@ impl Aqm for Pie {
             return Err(Error(format!("pie auto_inactive: only variant {} has it", RFC8033.name)));
         }
         let tupdate = args.time("tupdate").unwrap_or(FIRST_UPDATE);
-        let first = if params.rules.as_written { tupdate } else { FIRST_UPDATE };
+        let (first, period) = params.rules.beat(tupdate);
         Ok(Self {
             limit: args.integer("limit").unwrap_or(0) as usize,
             ecn: args.flag("ecn"),
             params,
             vars: Vars::new(&params),
             stats: Stats::default(),
-            timer: Periodic::new(first, tupdate),
+            timer: Periodic::new(first, period),
         })
     }
 
@@ -676,11 +677,27 @@ mod tests {
         assert_eq!(fate(MAX_PROB / 10, Ecn::Ce), (1, 0, 0), "marked upstream: not told again, not dropped");
     }
 
+    /// Linux's 15 ms are 4 jiffies and one of the timer wheel's: 20 ms, as the ticks of `golden/pie` are. Exact
+    /// ones would move p by a third faster than Linux does. The first update is set for 125 jiffies: 128.
+    #[test]
+    fn linux_counts_tupdate_in_jiffies() {
+        let beat = |words| {
+            let mut pie = pie(words);
+            let first = pie.next_timer().unwrap();
+            pie.on_timer::<Plain>(first, &Fifo::default());
+            (first.as_nanos() / 1_000_000, pie.next_timer().unwrap().since(first).as_nanos() / 1_000_000)
+        };
+        assert_eq!(beat(""), (512, 20));
+        assert_eq!(beat("tupdate 32ms"), (512, 36));
+        assert_eq!(beat("variant draft2013"), (500, 30));
+        assert_eq!(beat("variant rfc8033"), (15, 15));
+    }
+
     /// The first update comes 500 ms after the start, then every tupdate. A late call must not shift the
     /// beat.
     #[test]
     fn updates_keep_their_beat() {
-        let mut pie = pie("");
+        let mut pie = pie("variant draft2013 tupdate 15ms");
         let at = |ms: u64| Some(Instant::from_nanos(ms * 1_000_000));
         assert_eq!(pie.next_timer(), at(500));
         pie.on_timer::<Plain>(at(501).unwrap(), &Fifo::default());

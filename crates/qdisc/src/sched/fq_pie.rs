@@ -9,11 +9,12 @@
 //! - beyond `memory_limit` nothing is dropped, it is only counted;
 //! - an arrival that is dropped, for whatever reason, is told as congestion, not as a drop;
 //! - an update looks at 2048 flows at a time; the rest follows a jiffy later, the next one `tupdate` after the
-//!   last. The jiffy here is 4 ms, that of a kernel with 250 a second, where `tupdate` itself is exact. Flows that
-//!   the update would leave as they are, which are most, are passed over.
+//!   last, which is counted in jiffies as PIE's is: 15 ms are 20. Flows that the update would leave as they are,
+//!   which are most, are passed over.
 
 use super::drr::{Drr, Flow, memory_of};
 use super::fq_codel::{FLOWS, LIMIT, MEMORY_LIMIT, QUANTUM};
+use crate::aqm::jiffies::{self, JIFFY};
 use crate::aqm::mark;
 use crate::aqm::pie::{
     ALPHA, BETA, BYTEMODE, DQ_RATE_ESTIMATOR, ECN, FIRST_UPDATE, MAX_PROB, Params, TARGET, TUPDATE, Vars,
@@ -31,8 +32,6 @@ use goodqueue_units::{Duration, Instant};
 
 /// Flows that one call of the timer looks at: whole words of [`Restless`].
 const BATCH: usize = 2048;
-/// When the next batch follows.
-const JIFFY: Duration = Duration::from_millis(4);
 
 /// A flow's PIE, and the packets that it counts.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +91,8 @@ struct Settings {
     ecn: bool,
     /// Up to this probability ECN-capable packets are marked.
     mark_up_to: u64,
-    tupdate: Duration,
+    /// From the end of one update to the next.
+    period: Duration,
 }
 
 impl Settings {
@@ -105,7 +105,7 @@ impl Settings {
             memory_limit: integer("memory_limit"),
             ecn: args.flag("ecn"),
             mark_up_to: MAX_PROB / 100 * integer("ecn_prob"),
-            tupdate: args.time("tupdate").unwrap_or(FIRST_UPDATE),
+            period: jiffies::timer(args.time("tupdate").unwrap_or(FIRST_UPDATE)),
         }
     }
 }
@@ -154,7 +154,7 @@ impl<P: Packet> Discipline<P> for FqPie<P> {
             flows: Drr::with(flows, settings.quantum, law),
             restless: Restless::new(flows),
             settings,
-            due: Instant::ZERO + FIRST_UPDATE,
+            due: Instant::ZERO + jiffies::timer(FIRST_UPDATE),
             cursor: 0,
             stats: Stats::default(),
         })
@@ -236,7 +236,7 @@ impl<P: Packet> Qdisc<P> for FqPie<P> {
             self.update(word);
         }
         self.cursor = if end == count { 0 } else { end };
-        let wait = if self.cursor == 0 { self.settings.tupdate } else { JIFFY };
+        let wait = if self.cursor == 0 { self.settings.period } else { JIFFY };
         self.due += wait;
         if self.due <= now {
             self.due = now + wait;
@@ -424,7 +424,7 @@ mod tests {
         assert_eq!(marked("flows 8 noecn ecn_prob 100"), (true, false));
     }
 
-    /// 5000 flows take three calls, a jiffy apart; the next update is `tupdate` after the last.
+    /// 5000 flows take three calls, a jiffy apart; the next update is `tupdate`, 20 ms by jiffies, after the last.
     #[test]
     fn an_update_looks_at_2048_flows_at_a_time() {
         let mut qdisc = fq_pie("flows 5000");
@@ -434,7 +434,7 @@ mod tests {
             qdisc.on_timer(due, &mut Noted::default());
             seen.push((due, qdisc.cursor));
         }
-        assert_eq!(seen, [(at(500), 2048), (at(504), 4096), (at(508), 0), (at(523), 2048)]);
+        assert_eq!(seen, [(at(512), 2048), (at(516), 4096), (at(520), 0), (at(540), 2048)]);
     }
 
     proptest! {

@@ -7,13 +7,17 @@
 //! All in integers: time in 1/1024 s, windows in segments.
 
 use super::hystart::HyStart;
-use super::{Ack, Congestion, CongestionControl};
+use super::hystart_plus_plus::HyStartPlusPlus;
+use super::line::{ABE, HYSTART_PLUS_PLUS};
+use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
 use crate::{Config, Stack, Window};
 use goodqueue_units::{Duration, Instant};
 
 /// β = 0.7 (section 4.6) as a fraction of `SCALE`.
 const BETA: u64 = 717;
 const SCALE: u64 = 1024;
+/// RFC 8511, section 3.1: beta_ecn = 0.85, in hundredths.
+const BETA_ECN: u64 = 85;
 /// C = 0.4 (section 5) in 1/1024 segments per second cubed.
 const C: u64 = 410;
 /// Fraction bits of C (10) and of a time cubed (3 × 10).
@@ -33,6 +37,7 @@ const MAX_RATIO: u32 = 32 << 4;
 #[derive(Clone, Debug)]
 pub(crate) struct Cubic {
     stack: Stack,
+    abe: bool,
     /// Segments per segment of growth.
     cnt: u32,
     /// W_max: the window before the last reduction; 0 after a timeout.
@@ -51,9 +56,11 @@ pub(crate) struct Cubic {
     /// The smallest RTT; zero before the first.
     delay_min: Duration,
     hystart: HyStart,
+    /// In HyStart's place, where it is asked for.
+    plus_plus: Option<HyStartPlusPlus>,
     /// HyStart has spoken.
     found: bool,
-    /// Segments per ACK, in sixteenths, smoothed (Linux 3.10 only).
+    /// Segments per ACK, in sixteenths, smoothed (Linux 3.10 and 3.14).
     ratio: u32,
 }
 
@@ -62,9 +69,14 @@ impl CongestionControl for Cubic {
     const SUMMARY: &'static str =
         "Linux's default: a cubic of the time since the last congestion, with HyStart";
     const SOURCE: &'static str = "RFC 9438; Ha & Rhee 2011 (HyStart)";
+    const DIFFERS: &'static str = "falls from the window, not from what is in flight; the Reno-friendly part has a constant gain (both as Linux)";
+
+    const WORDS: &'static [CcWord] = &[HYSTART_PLUS_PLUS, ABE];
 
     fn new(config: &Config) -> Self {
-        Self::of(config.stack)
+        let options = config.cc_options;
+        let plus_plus = options.hystart_plus_plus.then(HyStartPlusPlus::new);
+        Self { abe: options.abe, plus_plus, ..Self::of(config.stack) }
     }
 
     #[inline]
@@ -76,7 +88,10 @@ impl CongestionControl for Cubic {
         if self.delay_min == Duration::ZERO || rtt < self.delay_min {
             self.delay_min = rtt;
         }
-        if !self.found && window.in_slow_start() && self.hystart.on_rtt(ack, window.cwnd, rtt, self.delay_min)
+        if !self.found
+            && window.in_slow_start()
+            && self.plus_plus.is_none()
+            && self.hystart.on_rtt(ack, window.cwnd, rtt, self.delay_min)
         {
             self.found = true;
             window.ssthresh = window.cwnd;
@@ -85,7 +100,7 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-        if self.stack == Stack::Linux3_10 {
+        if !self.stack.era().linear_by_segment {
             self.ratio = (self.ratio - self.ratio / 16 + ack.segments).min(MAX_RATIO);
         }
         if !ack.is_cwnd_limited {
@@ -93,35 +108,45 @@ impl CongestionControl for Cubic {
         }
         let mut counted = ack.counted;
         if window.in_slow_start() {
-            counted = window.slow_start(counted);
+            counted = match &mut self.plus_plus {
+                Some(hystart) => hystart.grow(ack, window),
+                None => window.slow_start(counted),
+            };
             if counted == 0 {
                 return;
             }
         }
         self.update(ack.now, window.cwnd, counted);
-        let per = match self.stack {
-            Stack::Linux3_10 => (self.cnt * 16 / self.ratio).max(1),
-            Stack::Linux6 => self.cnt.max(2),
+        let per = if self.stack.era().linear_by_segment {
+            self.cnt.max(2)
+        } else {
+            (self.cnt * 16 / self.ratio).max(1)
         };
         window.increase(per, counted);
     }
 
-    /// Sections 4.6 and 4.7.
+    /// Sections 4.6 and 4.7; the other fraction at marks is RFC 8511's.
     fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
         let cwnd = congestion.cwnd;
         self.epoch = None;
+        if let Some(hystart) = &mut self.plus_plus {
+            hystart.stop();
+        }
         self.w_max = if cwnd < self.w_max {
             // Fast convergence: someone needs room, so the plateau is W_max = cwnd (1 + β) / 2.
             (u64::from(cwnd) * (SCALE + BETA) / (2 * SCALE)) as u32
         } else {
             cwnd
         };
-        ((u64::from(cwnd) * BETA / SCALE) as u32).max(2)
+        let (beta, scale) =
+            if self.abe && congestion.cause == Cause::Ecn { (BETA_ECN, 100) } else { (BETA, SCALE) };
+        ((u64::from(cwnd) * beta / scale) as u32).max(2)
     }
 
     /// Section 4.8: what comes after a timeout knows nothing of before.
     fn on_rto(&mut self) {
-        *self = Self::of(self.stack);
+        let plus_plus = self.plus_plus.take(); // it has stopped
+        *self = Self { abe: self.abe, plus_plus, ..Self::of(self.stack) };
     }
 
     /// Section 5.8, and RFC 9438's t: time without sending is no time.
@@ -144,6 +169,7 @@ impl Cubic {
     fn of(stack: Stack) -> Self {
         Self {
             stack,
+            abe: false,
             cnt: 0,
             w_max: 0,
             origin: 0,
@@ -155,7 +181,8 @@ impl Cubic {
             acked: 0,
             delay_min: Duration::ZERO,
             hystart: HyStart::new(stack),
-            found: false,
+            plus_plus: None,
+            found: !stack.era().hystart,
             ratio: FIRST_RATIO,
         }
     }

@@ -12,9 +12,6 @@ use goodqueue_units::{Duration, Instant};
 const LOW_WINDOW: u32 = 16;
 /// ACKs closer together than this are one train.
 const TRAIN_SPACING: Duration = Duration::from_millis(2);
-/// By this much more than half a round trip Linux 6 wants a train to be long, for the bursts of segmentation offload: as
-/// long as four of the largest take, and a millisecond at most. Below 2 Gbit/s that is a millisecond.
-const BURSTS: Duration = Duration::from_millis(1);
 /// RFC 9406, 4.3: N_RTT_SAMPLE, MIN_RTT_THRESH and MAX_RTT_THRESH.
 const SAMPLES: u8 = 8;
 const MIN_STEP: Duration = Duration::from_millis(4);
@@ -33,16 +30,14 @@ pub(super) struct HyStart {
     started: bool,
     /// delay_min divided by this is the step that counts.
     divisor: u64,
-    /// What is added to delay_min before it is halved for the train.
+    /// What is added to delay_min before it is halved for the train: for the bursts of segmentation offload, as long as
+    /// four of the largest take, and a millisecond at most. Below 2 Gbit/s that is a millisecond.
     bursts: Duration,
 }
 
 impl HyStart {
     pub(super) fn new(stack: Stack) -> Self {
-        let (divisor, bursts) = match stack {
-            Stack::Linux3_10 => (16, Duration::ZERO),
-            Stack::Linux6 => (8, BURSTS), // RFC 9406: MIN_RTT_DIVISOR
-        };
+        let era = stack.era();
         Self {
             round_end: SeqNumber(0),
             round_start: Instant::ZERO,
@@ -50,8 +45,8 @@ impl HyStart {
             round_rtt: Duration::MAX,
             samples: 0,
             started: false,
-            divisor,
-            bursts,
+            divisor: era.hystart_divisor,
+            bursts: era.hystart_bursts,
         }
     }
 

@@ -5,10 +5,23 @@
 //! division, and it keeps an algorithm to the formulas of its paper.
 
 mod cubic;
+mod dctcp;
 mod hystart;
+mod hystart_plus_plus;
+mod illinois;
+mod ledbat;
+mod ledbat_plus_plus;
+mod line;
+mod none;
+mod prague;
 mod reno;
+mod scalable;
+mod vegas;
+mod westwood;
 
-use crate::{Config, CongestionState, SeqNumber, Window};
+pub use line::{CcLine, CcOptions, CcWord};
+
+use crate::{Config, CongestionState, EcnMode, EcnUse, SeqNumber, Window};
 use goodqueue_units::{Duration, Instant};
 
 /// An ACK of new data.
@@ -18,7 +31,7 @@ pub struct Ack {
     pub now: Instant,
     /// Segments that it newly delivered, cumulatively or by SACK.
     pub segments: u32,
-    /// Segments that it counts for growth: `segments` on Linux 6, 1 on Linux 3.10.
+    /// Segments that it counts for growth: `segments`, or 1 where the stack counts ACKs.
     pub counted: u32,
     /// The path's RTT by the last segment it delivered; none where that was sent twice (Karn).
     pub rtt: Option<Duration>,
@@ -36,8 +49,22 @@ pub struct Ack {
     /// Segments that it reports as delivered with a CE mark: exact with AccECN, and else all that it delivered where it
     /// says ECE, as DCTCP takes it (RFC 8257, 3.3).
     pub marked: u32,
+    /// The receiver's clock when it sent this, less ours when the segment left that it echoes (RFC 7323): the one-way
+    /// delay and how far the clocks are apart, in milliseconds, with wrap.
+    pub clock_ms: u32,
     /// The state of the sender after it.
     pub state: CongestionState,
+}
+
+/// What tells of a congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Segments were lost, and others arrived.
+    Loss,
+    /// Segments were marked.
+    Ecn,
+    /// The retransmission timer fired.
+    Timeout,
 }
 
 /// A congestion, by loss, timeout or ECN.
@@ -47,6 +74,8 @@ pub struct Congestion {
     pub now: Instant,
     /// The window at that time, in segments.
     pub cwnd: u32,
+    /// What tells of it.
+    pub cause: Cause,
 }
 
 /// What an algorithm implements.
@@ -58,8 +87,18 @@ pub trait CongestionControl: Sized {
     /// The document that it follows.
     const SOURCE: &'static str;
 
+    /// In which of that it differs, in one line.
+    const DIFFERS: &'static str;
+    /// The words that may follow the name.
+    const WORDS: &'static [CcWord] = &[];
+    /// How it uses ECN.
+    const ECN: EcnUse = EcnUse::Classic;
+
     /// A fresh one.
     fn new(config: &Config) -> Self;
+
+    /// Called once, before `on_open`: the ECN feedback that this connection has.
+    fn on_ecn_agreed(&mut self, _mode: EcnMode) {}
 
     /// Called once, when the handshake is over.
     fn on_open(&mut self, _now: Instant, _window: &mut Window) {}
@@ -114,6 +153,24 @@ macro_rules! congestion_controls {
                 match self { $(Self::$name => <$module::$name as CongestionControl>::SUMMARY),+ }
             }
 
+            /// In which of that it differs, in one line.
+            #[must_use]
+            pub const fn differs(self) -> &'static str {
+                match self { $(Self::$name => <$module::$name as CongestionControl>::DIFFERS),+ }
+            }
+
+            /// The words that may follow the name.
+            #[must_use]
+            pub const fn words(self) -> &'static [CcWord] {
+                match self { $(Self::$name => <$module::$name as CongestionControl>::WORDS),+ }
+            }
+
+            /// How it uses ECN.
+            #[must_use]
+            pub const fn ecn_use(self) -> EcnUse {
+                match self { $(Self::$name => <$module::$name as CongestionControl>::ECN),+ }
+            }
+
             /// The document that it follows.
             #[must_use]
             pub const fn source(self) -> &'static str {
@@ -128,6 +185,9 @@ macro_rules! congestion_controls {
         impl AnyCc {
             pub(crate) fn new(config: &Config) -> Self {
                 match config.cc { $(Cc::$name => Self::$name($module::$name::new(config))),+ }
+            }
+            pub(crate) fn on_ecn_agreed(&mut self, mode: EcnMode) {
+                match self { $(Self::$name(cc) => cc.on_ecn_agreed(mode)),+ }
             }
             pub(crate) fn on_open(&mut self, now: Instant, window: &mut Window) {
                 match self { $(Self::$name(cc) => cc.on_open(now, window)),+ }
@@ -165,6 +225,15 @@ macro_rules! congestion_controls {
 congestion_controls! {
     cubic::Cubic,
     reno::Reno,
+    dctcp::Dctcp,
+    prague::Prague,
+    vegas::Vegas,
+    westwood::Westwood,
+    illinois::Illinois,
+    scalable::Scalable,
+    ledbat::Ledbat,
+    ledbat_plus_plus::LedbatPlusPlus,
+    none::Fixed,
 }
 
 impl Cc {
@@ -190,6 +259,7 @@ impl Ack {
             prior_in_flight: 10,
             in_flight: 10,
             marked: 0,
+            clock_ms: 0,
             state: CongestionState::Open,
         }
     }
@@ -204,7 +274,7 @@ mod tests {
     fn every_algorithm_is_found_by_its_name_and_says_what_it_is() {
         for &cc in Cc::ALL {
             assert_eq!(Cc::from_name(cc.name()), Some(cc));
-            assert!(!cc.summary().is_empty() && cc.source().contains("RFC"));
+            assert!(!cc.summary().is_empty() && !cc.source().is_empty() && !cc.differs().is_empty());
         }
         assert_eq!(Cc::from_name("vegan"), None);
     }
@@ -218,13 +288,19 @@ mod tests {
             let mut window = Window::new(&config);
             let mut ack = Ack { is_cwnd_limited: false, ..Ack::of(Instant::ZERO, 2) };
             any.on_ack(&ack, &mut window);
-            assert_eq!(window.cwnd, 10);
+            assert_eq!(window.cwnd, 10, "{cc:?}");
             ack.is_cwnd_limited = true;
             any.on_ack(&ack, &mut window);
-            assert_eq!(window.cwnd, 12);
+            // Before the first RTT; LEDBAT has no slow start, and `none` does not grow.
+            let grown = if matches!(cc, Cc::Ledbat | Cc::Fixed) { 10 } else { 12 };
+            assert_eq!(window.cwnd, grown, "{cc:?}");
             for cwnd in [1, 2, 3, 1000] {
-                let ssthresh = any.ssthresh(&Congestion { now: Instant::ZERO, cwnd });
-                assert!(ssthresh >= 2 && (ssthresh < cwnd || cwnd <= 2), "{cc:?}: {cwnd} to {ssthresh}");
+                let congestion = Congestion { now: Instant::ZERO, cwnd, cause: Cause::Loss };
+                let ssthresh = any.ssthresh(&congestion);
+                // An eighth of a small window is nothing, and `none` stays.
+                let falls = ssthresh < cwnd || cwnd < 8 || cc == Cc::Fixed;
+                let rises = ssthresh > cwnd.max(2) && cc != Cc::Fixed;
+                assert!(ssthresh >= 2 && falls && !rises, "{cc:?}: {cwnd} to {ssthresh}");
             }
         }
     }

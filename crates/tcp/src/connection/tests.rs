@@ -5,6 +5,7 @@ fn at(ms: u64) -> Instant {
 }
 
 fn config(ecn: bool) -> Config {
+    let ecn = if ecn { EcnMode::Classic } else { EcnMode::Off };
     Config { ecn, ..Config::default() }
 }
 
@@ -121,4 +122,142 @@ fn an_acknowledgement_rides_on_data() {
 #[test]
 fn a_connection_is_small_so_that_a_thousand_fit_the_cache() {
     assert!(size_of::<Connection>() <= 1024, "{}", size_of::<Connection>());
+}
+
+/// RFC 7323, 4.1: the echo tells which SYN was answered. Linux forgives two timeouts if it was the first.
+#[test]
+fn after_a_syn_that_was_sent_again_the_echo_tells_the_rtt_and_whether_one_was_lost() {
+    for (answered, rtt, cwnd) in [(0, 3050, 10), (1000, 2050, 1), (3000, 50, 1)] {
+        let mut c = Connection::client(config(false));
+        c.poll_transmit(at(0)).unwrap();
+        for ms in [1000, 3000] {
+            c.handle_timeout(at(ms));
+            c.poll_transmit(at(ms)).unwrap();
+        }
+        let syn_ack = Segment {
+            flags: Flags::SYN | Flags::ACK,
+            ack: SeqNumber(1),
+            tsecr: timestamp(at(answered)),
+            window: u16::MAX,
+            ..Segment::default()
+        };
+        c.handle_segment(at(3050), &syn_ack);
+        assert_eq!((c.srtt(), c.cwnd()), (Some(Duration::from_millis(rtt)), cwnd), "{answered}");
+    }
+    // The other side: its SYN-ACK was repeated, and the client answered the second.
+    let mut s = Connection::server(config(false));
+    s.handle_segment(at(0), &Segment { flags: Flags::SYN, window: u16::MAX, ..Segment::default() });
+    s.poll_transmit(at(0)).unwrap();
+    s.handle_timeout(at(1000));
+    let tsecr = s.poll_transmit(at(1000)).unwrap().tsval;
+    let ack =
+        Segment { flags: Flags::ACK, ack: SeqNumber(1), seq: SeqNumber(1), tsecr, ..Segment::default() };
+    s.handle_segment(at(1100), &ack);
+    assert_eq!((s.srtt(), s.cwnd()), (Some(Duration::from_millis(100)), 10), "one loss is forgiven");
+}
+
+fn with(cc: crate::Cc, ecn: EcnMode) -> Config {
+    Config { cc, ecn, ..Config::default() }
+}
+
+/// RFC 9768, 3.1.1 and 3.2.2.1: SYN 111; SYN-ACK 010, as the SYN was not ECT; the ACK of it 010 as well; then the
+/// counter, 5 (101) and with a mark 6 (110).
+#[test]
+fn accurate_feedback_is_agreed_in_the_handshake_and_counts_from_five() {
+    let accurate = with(crate::Cc::Cubic, EcnMode::Accurate);
+    let (mut c, mut s) = (Connection::client(accurate.clone()), Connection::server(accurate));
+    let syn = c.poll_transmit(at(0)).unwrap();
+    assert_eq!((syn.flags, syn.ecn), (Flags::SYN | Flags::ACE, Ecn::NotEct));
+    s.handle_segment(at(50), &syn);
+    let syn_ack = s.poll_transmit(at(50)).unwrap();
+    assert_eq!(syn_ack.flags, Flags::SYN | Flags::ACK | Flags::CWR);
+    c.handle_segment(at(100), &syn_ack);
+    let ack = c.poll_transmit(at(100)).unwrap();
+    assert_eq!(ack.flags, Flags::ACK | Flags::CWR);
+    s.handle_segment(at(150), &ack);
+    assert_eq!((c.ecn(), s.ecn()), (EcnMode::Accurate, EcnMode::Accurate));
+    c.write(1000);
+    let mut data = c.poll_transmit(at(150)).unwrap();
+    assert_eq!((data.flags & Flags::ACE, data.ecn), (Flags::AE | Flags::ECE, Ecn::Ect0));
+    data.ecn = Ecn::Ce;
+    s.handle_segment(at(200), &data);
+    let ack = s.poll_transmit(at(200)).unwrap();
+    assert_eq!(ack.flags & Flags::ACE, Flags::AE | Flags::CWR);
+    c.handle_segment(at(250), &ack);
+    assert_eq!((c.state(), c.stats().ecn_reductions), (CongestionState::Cwr, 1));
+}
+
+/// RFC 9768, table 2: with a peer of RFC 3168 both do that, with one without ECN nothing.
+#[test]
+fn accurate_feedback_falls_back_to_classic_and_to_none() {
+    for (server, both) in [(EcnMode::Classic, EcnMode::Classic), (EcnMode::Off, EcnMode::Off)] {
+        let (c, s) = established(with(crate::Cc::Cubic, EcnMode::Accurate), with(crate::Cc::Cubic, server));
+        assert_eq!((c.ecn(), s.ecn()), (both, both));
+        let (c, s) = established(with(crate::Cc::Cubic, server), with(crate::Cc::Cubic, EcnMode::Accurate));
+        assert_eq!((c.ecn(), s.ecn()), (both, both));
+    }
+}
+
+/// RFC 9768, 3.1.4.1: the first SYN that is sent again still asks, the second does not.
+#[test]
+fn a_syn_asks_for_accurate_feedback_twice() {
+    let mut c = Connection::client(with(crate::Cc::Cubic, EcnMode::Accurate));
+    let flags = [0, 1000, 3000].map(|ms| {
+        c.handle_timeout(at(ms));
+        c.poll_transmit(at(ms)).unwrap().flags
+    });
+    assert_eq!(flags, [Flags::SYN | Flags::ACE, Flags::SYN | Flags::ACE, Flags::SYN]);
+}
+
+/// RFC 8257, 3.5, and RFC 9331, 4.1: whatever DCTCP and L4S senders put on the wire is ECT, SYN and ACKs too; the SYN's
+/// codepoint comes back in the SYN-ACK (RFC 9768, table 2: ECT(1) is 011).
+#[test]
+fn dctcp_and_prague_mark_every_packet_ect() {
+    for (cc, mode, ect, told) in [
+        (crate::Cc::Dctcp, EcnMode::Classic, Ecn::Ect0, Flags::ECE),
+        (crate::Cc::Prague, EcnMode::Accurate, Ecn::Ect1, Flags::CWR | Flags::ECE),
+    ] {
+        let (mut c, mut s) = (Connection::client(with(cc, mode)), Connection::server(with(cc, mode)));
+        let syn = c.poll_transmit(at(0)).unwrap();
+        s.handle_segment(at(50), &syn);
+        let syn_ack = s.poll_transmit(at(50)).unwrap();
+        assert_eq!(syn_ack.flags & Flags::ACE, told);
+        c.handle_segment(at(100), &syn_ack);
+        let ack = c.poll_transmit(at(100)).unwrap();
+        c.write(1000);
+        let data = c.poll_transmit(at(100)).unwrap();
+        assert_eq!([syn.ecn, syn_ack.ecn, ack.ecn, data.ecn], [ect; 4]);
+    }
+    let fallen =
+        established(with(crate::Cc::Prague, EcnMode::Accurate), with(crate::Cc::Reno, EcnMode::Classic));
+    let mut c = fallen.0;
+    c.write(1000);
+    assert_eq!(c.poll_transmit(at(200)).unwrap().ecn, Ecn::Ect0, "without accurate feedback it is no L4S");
+}
+
+/// RFC 8257, 3.2: unmarked data waits for its ACK when marked data arrives: two ACKs, the first as of before.
+#[test]
+fn dctcps_receiver_tells_the_state_of_before_and_then_the_new_one() {
+    let dctcp = with(crate::Cc::Dctcp, EcnMode::Classic);
+    let (mut c, mut s) = established(dctcp.clone(), dctcp);
+    c.write(100 * 1448);
+    // The first round trips are acknowledged at once; find a moment at which an ACK is delayed.
+    let mut ms = 200;
+    for _ in 0..40 {
+        let data = c.poll_transmit(at(ms)).unwrap();
+        s.handle_segment(at(ms), &Segment { flags: data.flags & Flags::ACK, ..data });
+        if let Some(ack) = s.poll_transmit(at(ms)) {
+            c.handle_segment(at(ms), &ack);
+        } else {
+            break;
+        }
+        ms += 1;
+    }
+    let mut marked = c.poll_transmit(at(ms)).unwrap();
+    marked.ecn = Ecn::Ce;
+    s.handle_segment(at(ms), &marked);
+    let (before, after) = (s.poll_transmit(at(ms)).unwrap(), s.poll_transmit(at(ms)).unwrap());
+    assert_eq!((before.ack, before.flags & Flags::ACE), (marked.seq, Flags::NONE));
+    assert_eq!((after.ack, after.flags & Flags::ACE), (marked.seq + 1448, Flags::ECE));
+    assert!(s.poll_transmit(at(ms)).is_none());
 }

@@ -1,11 +1,16 @@
 use super::*;
+use crate::{EcnMode, EcnUse};
 use std::{vec, vec::Vec};
 
 const MSS: u16 = 500;
 
+fn echo(mode: EcnMode) -> Echo {
+    Echo::new(mode, EcnUse::Classic, Ecn::NotEct, false)
+}
+
 /// RTT 100 ms, RTO 300.
 fn rtt() -> RttEstimator {
-    let mut rtt = RttEstimator::new();
+    let mut rtt = RttEstimator::new(Duration::ZERO);
     let sample = Duration::from_millis(100);
     rtt.sample(sample, sample, SeqNumber(1), SeqNumber(1));
     rtt
@@ -19,7 +24,7 @@ fn at(ms: u64) -> Instant {
 
 fn receiver() -> Receiver {
     let mut r = Receiver::new(64_000, MSS, Stack::Linux6);
-    r.open(at(0), SeqNumber(5000), 0, true);
+    r.open(at(0), SeqNumber(5000), 0, echo(EcnMode::Classic));
     r
 }
 
@@ -129,7 +134,7 @@ fn after_a_silence_of_an_rto_acks_are_quick_again() {
 #[test]
 fn while_the_window_grows_every_segment_is_acknowledged_at_once() {
     let mut r = Receiver::new(1 << 20, MSS, Stack::Linux6);
-    r.open(at(0), SeqNumber(5000), 0, false);
+    r.open(at(0), SeqNumber(5000), 0, echo(EcnMode::Off));
     let mut acks = |ms, segments| {
         let one = |r: &mut Receiver| {
             let segment = Segment { tsecr: 1, ..segment(r.nxt.0) };
@@ -182,7 +187,7 @@ fn what_comes_twice_is_told_once_and_first() {
 #[test]
 fn an_application_that_pauses_closes_the_window_and_opens_it_when_it_goes_on() {
     let mut r = Receiver::new(20_000, MSS, Stack::Linux6);
-    r.open(at(0), SeqNumber(5000), 0, false);
+    r.open(at(0), SeqNumber(5000), 0, echo(EcnMode::Off));
     r.pause();
     let mut windows = vec![];
     for n in 0..40_u32 {
@@ -228,7 +233,7 @@ fn ce_is_echoed_until_cwr_and_the_change_is_told_at_once() {
 #[test]
 fn a_connection_without_ecn_echoes_nothing() {
     let mut r = settled();
-    r.ecn = false;
+    r.echo = echo(EcnMode::Off);
     r.on_data(at(1), &Segment { ecn: Ecn::Ce, ..segment(r.nxt.0) }, &rtt());
     r.demand_ack();
     assert!(ack(&mut r).is_some_and(|a| !a.flags.contains(Flags::ECE)));

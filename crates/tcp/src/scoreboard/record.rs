@@ -30,8 +30,13 @@ impl Record {
         self.end - (u32::from(self.len) + u32::from(self.flags & FIN != 0))
     }
 
+    /// Whether it has any of `flags`.
     pub(super) fn has(&self, flags: u8) -> bool {
         self.flags & flags != 0
+    }
+
+    pub(super) fn chunk(&self) -> Chunk {
+        Chunk { seq: self.start(), len: self.len, fin: self.has(FIN) }
     }
 }
 
@@ -48,6 +53,8 @@ pub(crate) struct Chunk {
 pub(crate) struct Delivery {
     pub(super) now: Instant,
     pub(super) min_rtt: Duration,
+    /// The echo of our clock, 0 for none.
+    pub(crate) tsecr: u32,
     /// Segments newly delivered, cumulatively or by SACK.
     pub(crate) segments: u32,
     /// Send times of the first and the last segment newly acknowledged, [`Instant::MAX`] without one. Segments that
@@ -57,13 +64,27 @@ pub(crate) struct Delivery {
     pub(crate) sacked: (Instant, Instant),
     /// A segment that was sent twice was acknowledged: `acked` is no sample (Karn).
     pub(crate) ambiguous: bool,
+    /// By how many bytes, at most, a segment that was sent once came after later ones.
+    pub(crate) late: u32,
 }
 
 impl Delivery {
     #[inline]
     pub(crate) fn new(now: Instant, min_rtt: Duration) -> Self {
         let none = (Instant::MAX, Instant::MAX);
-        Self { now, min_rtt, segments: 0, acked: none, sacked: none, ambiguous: false }
+        Self { now, min_rtt, tsecr: 0, segments: 0, acked: none, sacked: none, ambiguous: false, late: 0 }
+    }
+
+    /// The segment at `start` came now, after one at `highest`.
+    pub(super) fn note_late(&mut self, start: Option<SeqNumber>, highest: SeqNumber) {
+        if let Some(start) = start {
+            self.late = self.late.max(highest.since(start));
+        }
+    }
+
+    /// When the earliest of the delivered segments was sent that were sent once, or [`Instant::MAX`].
+    pub(crate) fn original_sent_at(&self) -> Instant {
+        self.acked.0.min(self.sacked.0)
     }
 
     #[inline]

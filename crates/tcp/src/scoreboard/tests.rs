@@ -32,6 +32,13 @@ fn ack(board: &mut Scoreboard, ms: u64, ack: u32, blocks: &[SackBlock]) -> Deliv
     delivery
 }
 
+/// Whether losses are found that no reordering may explain.
+fn lost(board: &mut Scoreboard) -> bool {
+    let found = board.detect_losses(at(1000), Duration::ZERO);
+    assert!(board.is_consistent() && found.wait_until.is_none());
+    found.segments > 0
+}
+
 fn resend_all(board: &mut Scoreboard, ms: u64) -> Vec<u32> {
     core::iter::from_fn(|| board.resend(at(ms))).map(|(chunk, _)| chunk.seq.0 / 100).collect()
 }
@@ -50,11 +57,11 @@ fn everything_sent_before_the_newest_delivered_is_lost_and_is_resent_lowest_firs
     let d = ack(&mut b, 105, 0, &[block(3, 3), block(5, 6)]);
     assert_eq!((d.segments, d.sacked), (3, (at(3), at(6))));
     assert_eq!(b.in_flight(), 7, "SACKed segments have left the network, nothing is lost yet");
-    assert!(b.detect_losses());
+    assert!(lost(&mut b));
     assert_eq!((b.lost_out(), b.in_flight()), (4, 3)); // 0, 1, 2 and 4 are lost; 7, 8, 9 are in flight
     assert_eq!(resend_all(&mut b, 106), [0, 1, 2, 4]);
     assert_eq!((b.resent_out, b.in_flight()), (4, 7));
-    assert!(!b.detect_losses(), "what was just resent is not lost");
+    assert!(!lost(&mut b), "what was just resent is not lost");
 }
 
 /// RFC 8985, 3.3: the retransmission of 0 was sent before that of 1, which was delivered.
@@ -62,10 +69,10 @@ fn everything_sent_before_the_newest_delivered_is_lost_and_is_resent_lowest_firs
 fn a_lost_retransmission_is_found_by_a_later_one_that_arrived() {
     let mut b = board(5);
     ack(&mut b, 104, 0, &[block(2, 4)]);
-    b.detect_losses();
+    lost(&mut b);
     assert_eq!(resend_all(&mut b, 110), [0, 1]);
     ack(&mut b, 210, 0, &[block(1, 4)]);
-    assert!(b.detect_losses());
+    assert!(lost(&mut b));
     assert_eq!((b.lost_out(), b.resent_out), (1, 0));
     assert_eq!(resend_all(&mut b, 211), [0]);
 }
@@ -74,11 +81,11 @@ fn a_lost_retransmission_is_found_by_a_later_one_that_arrived() {
 fn a_lost_retransmission_is_found_by_new_data_sent_after_it() {
     let mut b = board(4);
     ack(&mut b, 103, 0, &[block(1, 3)]);
-    b.detect_losses();
+    lost(&mut b);
     assert_eq!(resend_all(&mut b, 110), [0]);
     b.send(at(111), 100, false);
     ack(&mut b, 211, 0, &[block(1, 4)]);
-    assert!(b.detect_losses() && b.has_lost());
+    assert!(lost(&mut b) && b.has_lost());
 }
 
 /// New data left first, the retransmission at the same instant: that the former arrived says nothing of the latter, nor
@@ -88,11 +95,11 @@ fn at_one_instant_originals_and_retransmissions_are_not_compared() {
     for (blocks, ack_to) in [(&[block(1, 4)][..], 0), (&[], 4)] {
         let mut b = board(4);
         ack(&mut b, 103, 0, &[block(1, 3)]);
-        b.detect_losses();
+        lost(&mut b);
         b.send(at(110), 100, false);
         assert_eq!(resend_all(&mut b, 110), [0]);
         ack(&mut b, 215, ack_to, blocks);
-        assert!(!b.detect_losses());
+        assert!(!lost(&mut b));
     }
 }
 
@@ -101,21 +108,21 @@ fn at_one_instant_originals_and_retransmissions_are_not_compared() {
 fn an_ambiguous_delivery_gives_no_sample_and_a_too_fast_one_no_order() {
     let mut b = board(5);
     ack(&mut b, 104, 0, &[block(2, 4)]);
-    b.detect_losses();
+    lost(&mut b);
     resend_all(&mut b, 110);
     let d = ack(&mut b, 115, 1, &[]);
     assert!(d.ambiguous && d.acked.0 == Instant::MAX);
-    assert!(!b.detect_losses(), "the retransmission of 1 must not be taken for lost");
+    assert!(!lost(&mut b), "the retransmission of 1 must not be taken for lost");
 }
 
 #[test]
 fn a_timeout_loses_all_but_the_sacked_and_cancels_retransmissions() {
     let mut b = board(6);
     ack(&mut b, 105, 0, &[block(3, 5)]);
-    b.detect_losses();
+    lost(&mut b);
     assert_eq!(resend_all(&mut b, 110), [0, 1, 2]);
     b.send(at(111), 100, false);
-    b.lose_all();
+    assert_eq!(b.lose_all(at(400), false), 4, "the retransmissions and 6");
     assert!(b.is_consistent());
     assert_eq!((b.in_flight(), b.lost_out(), b.sacked_out()), (0, 4, 3));
     assert_eq!(resend_all(&mut b, 400), [0, 1, 2, 6]);
@@ -160,4 +167,141 @@ fn the_ring_grows_and_keeps_its_order() {
     assert!(b.is_consistent());
     assert_eq!(b.packets_out(), 993);
     assert_eq!(ack(&mut b, 1100, 1000, &[]).acked, (at(7), at(999)));
+}
+
+/// RFC 8985, 6.2, step 5. Segment n leaves at n ms, RTT 100. With 25 ms for reordering, segment n may come until n + 125 ms;
+/// one timer waits for the latest. Wrong would be: a loss before its time, or a timer for a segment that is here.
+#[test]
+fn segments_that_may_be_late_are_waited_for_until_the_last_of_them() {
+    let mut b = board(10);
+    let window = Duration::from_millis(25);
+    ack(&mut b, 105, 0, &[block(3, 3), block(5, 5)]);
+    let found = b.detect_losses(at(105), window);
+    assert_eq!(found, Found { wait_until: Some(at(4 + 125)), ..Found::default() });
+    let found = b.detect_losses(at(126), window);
+    assert_eq!(found, Found { segments: 2, resent: false, wait_until: Some(at(129)) }, "0 and 1");
+    let found = b.detect_losses(at(129), window);
+    assert_eq!(found, Found { segments: 2, ..Found::default() }, "2 and 4; after 5 nothing is known");
+    assert!(b.is_consistent());
+}
+
+#[test]
+fn retransmissions_may_be_late_as_well() {
+    let mut b = board(5);
+    ack(&mut b, 104, 0, &[block(3, 4)]);
+    lost(&mut b);
+    resend_all(&mut b, 110); // 0, 1, 2
+    ack(&mut b, 212, 0, &[block(2, 4)]); // the copy of 2, after 102 ms; those of 0 and 1 left at the same time
+    b.probe(at(212));
+    b.send(at(213), 100, false);
+    ack(&mut b, 313, 0, &[block(2, 5)]); // sent last, after 100 ms
+    let found = b.detect_losses(at(200), Duration::from_millis(25));
+    assert_eq!(found.wait_until, Some(at(110 + 125)));
+    let found = b.detect_losses(at(235), Duration::from_millis(25));
+    assert_eq!(found, Found { segments: 2, resent: true, wait_until: None });
+    assert_eq!(resend_all(&mut b, 236), [0, 1]);
+}
+
+/// A tail loss probe is found lost like any retransmission, though it was never taken for lost before.
+#[test]
+fn a_lost_probe_is_found_by_what_was_sent_after_it() {
+    let mut b = board(3);
+    assert_eq!(b.probe(at(300)).map(|chunk| chunk.seq), Some(SeqNumber(200)));
+    assert_eq!((b.in_flight(), b.lost_out()), (3, 0), "it is out once");
+    b.send(at(301), 100, false);
+    ack(&mut b, 401, 2, &[block(3, 3)]);
+    assert!(lost(&mut b));
+    assert_eq!((b.lost_out(), b.in_flight()), (1, 0));
+    assert_eq!(resend_all(&mut b, 402), [2]);
+}
+
+/// RFC 6675, section 4, IsLost() with DupThresh 3, by hand: three runs above, or more than two full segments.
+#[test]
+fn by_rfc_6675_three_runs_or_three_segments_above_make_a_loss() {
+    let mut b = board(12);
+    ack(&mut b, 110, 0, &[block(1, 2)]);
+    assert_eq!(b.detect_by_sacks(3).segments, 0, "200 bytes are not more than two segments");
+    ack(&mut b, 111, 0, &[block(4, 4), block(1, 2)]);
+    assert_eq!(b.detect_by_sacks(3).segments, 1, "0; above 3 is one segment");
+    ack(&mut b, 112, 0, &[block(6, 6), block(4, 4), block(1, 2)]);
+    assert_eq!(b.detect_by_sacks(3).segments, 0);
+    ack(&mut b, 113, 0, &[block(8, 8), block(6, 6), block(4, 4)]);
+    assert_eq!(b.detect_by_sacks(3).segments, 1, "3: of 5 and 7 only two and one");
+    assert!(b.is_consistent());
+    // Short segments: three runs are enough.
+    let mut b = Scoreboard::new(SeqNumber(0), 100);
+    for n in 0..7 {
+        b.send(at(n), 10, false);
+    }
+    let runs = [5, 3, 1].map(|n| SackBlock { start: SeqNumber(n * 10), end: SeqNumber(n * 10 + 10) });
+    let mut delivery = Delivery::new(at(110), RTT);
+    b.sack(&runs, &mut delivery);
+    assert_eq!((b.detect_by_sacks(3).segments, resend_all(&mut b, 111)), (1, [0].to_vec()));
+}
+
+/// RFC 8985, 6.3: the timer fires at 300 ms; what left at 250 ms is younger than a round trip.
+#[test]
+fn a_timeout_may_spare_what_was_sent_within_the_last_round_trip() {
+    let mut b = board(4);
+    ack(&mut b, 100, 1, &[]); // RACK.rtt is 100 ms
+    b.send(at(250), 100, false);
+    assert_eq!(b.lose_all(at(300), true), 3);
+    assert_eq!((b.lost_out(), b.in_flight()), (3, 1));
+    assert_eq!(resend_all(&mut b, 300), [1, 2, 3]);
+    ack(&mut b, 400, 4, &[]);
+    assert!(lost(&mut b), "it was sent before what is delivered now");
+    assert_eq!(resend_all(&mut b, 400), [4]);
+}
+
+/// RFC 2018, section 8. Wrong would be to wait for ever for a segment that the receiver has thrown away.
+#[test]
+fn a_receiver_that_keeps_not_what_it_sacked_gets_it_again() {
+    let mut b = board(4);
+    ack(&mut b, 104, 0, &[block(1, 2)]);
+    ack(&mut b, 105, 1, &[]);
+    assert_eq!(b.lose_all(at(400), true), 3);
+    assert_eq!((b.sacked_out(), resend_all(&mut b, 400)), (0, [1, 2, 3].to_vec()));
+    assert!(b.is_consistent());
+}
+
+/// Nothing was lost: all that waits is out again, and is looked at anew.
+#[test]
+fn what_was_taken_for_lost_can_be_found() {
+    let mut b = board(6);
+    ack(&mut b, 105, 0, &[block(3, 3), block(5, 5)]);
+    lost(&mut b);
+    b.unmark_lost();
+    assert!(b.is_consistent());
+    assert_eq!((b.lost_out(), b.in_flight(), b.has_lost()), (0, 4, false));
+    assert!(lost(&mut b) && b.lost_out() == 4);
+}
+
+/// RFC 8985, 6.2, step 3: sent once, delivered after a later one. A retransmission proves nothing.
+#[test]
+fn a_segment_that_comes_late_tells_by_how_much() {
+    let mut b = board(6);
+    assert_eq!(ack(&mut b, 104, 0, &[block(3, 4)]).late, 0);
+    assert_eq!(ack(&mut b, 105, 0, &[block(1, 1), block(3, 4)]).late, 300);
+    assert_eq!(ack(&mut b, 106, 1, &[block(3, 4)]).late, 400);
+    lost(&mut b);
+    assert_eq!(resend_all(&mut b, 110), [2]);
+    assert_eq!(ack(&mut b, 210, 5, &[]).late, 0);
+    let mut b = board(4);
+    assert_eq!(ack(&mut b, 104, 0, &[block(2, 3), block(0, 0)]).late, 0, "of one ACK no order is known");
+}
+
+/// RFC 8985, 6.2, step 2, with timestamps: 0 was sent again at 110 ms; the echo of 1 ms says that the original came, 300 ms
+/// late. Wrong would be to take all that was sent before 110 ms for lost because of it.
+#[test]
+fn by_its_echo_a_late_original_says_nothing_of_its_retransmission() {
+    for (tsecr, expected) in [(1, false), (111, true), (0, true)] {
+        let mut b = board(5);
+        ack(&mut b, 104, 0, &[block(2, 4)]);
+        lost(&mut b);
+        resend_all(&mut b, 110);
+        b.unmark_lost();
+        let mut delivery = Delivery { tsecr, ..Delivery::new(at(300), RTT) };
+        b.acknowledge(SeqNumber(100), &mut delivery);
+        assert_eq!(b.newest_delivered.sent_at == at(110), expected, "echo {tsecr}");
+    }
 }

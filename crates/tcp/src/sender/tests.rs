@@ -1,22 +1,22 @@
 //! The sender alone, fed with ACKs by hand: segments of 1000 bytes from sequence number 1, RTT 100 ms.
 
 use super::*;
-use crate::{Cc, SackBlock};
+use crate::{Cc, SackBlock, Stack};
 use goodqueue_units::Ecn;
 use std::vec::Vec;
 
-const MSS: u32 = 1000;
+pub(super) const MSS: u32 = 1000;
 
-fn at(ms: u64) -> Instant {
+pub(super) fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
 }
 
-fn config(initial_window: u32) -> Config {
+pub(super) fn config(initial_window: u32) -> Config {
     Config { cc: Cc::Reno, mss: MSS as u16, initial_window, ..Config::default() }
 }
 
 /// A segment with the widest window.
-const WIDE: Segment = Segment {
+pub(super) const WIDE: Segment = Segment {
     seq: SeqNumber(0),
     ack: SeqNumber(0),
     tsval: 1,
@@ -30,7 +30,7 @@ const WIDE: Segment = Segment {
     sack: [SackBlock { start: SeqNumber(0), end: SeqNumber(0) }; 3],
 };
 
-fn sender(config: &Config, segments: u64) -> Sender {
+pub(super) fn sender(config: &Config, segments: u64) -> Sender {
     let mut s = Sender::new(config, SeqNumber(1));
     s.peer_shift = 14;
     s.open(at(0), Some(Duration::from_millis(100)), 0, &WIDE, config.ecn);
@@ -39,7 +39,7 @@ fn sender(config: &Config, segments: u64) -> Sender {
 }
 
 /// Sends all that may be sent; the numbers of the segments, and whether one said CWR.
-fn transmit(s: &mut Sender, ms: u64) -> (Vec<u32>, bool) {
+pub(super) fn transmit(s: &mut Sender, ms: u64) -> (Vec<u32>, bool) {
     let mut cwr = false;
     let sent = core::iter::from_fn(|| s.poll_transmit(at(ms)))
         .map(|(chunk, flags, _)| {
@@ -50,10 +50,33 @@ fn transmit(s: &mut Sender, ms: u64) -> (Vec<u32>, bool) {
     (sent, cwr)
 }
 
-/// An ACK of the first `n` segments with SACK blocks of segments `first..end`.
+/// An ACK of the first `n` segments with SACK blocks of segments `first..end`. It echoes the clock of 100 ms ago.
 fn ack(s: &mut Sender, ms: u64, n: u32, blocks: &[(u32, u32)], flags: Flags) -> Option<Duration> {
+    echoed(s, ms, ms - 100, n, blocks, flags)
+}
+
+/// The same, caused by a segment sent at `sent_ms`.
+pub(super) fn echoed(
+    s: &mut Sender,
+    ms: u64,
+    sent_ms: u64,
+    n: u32,
+    blocks: &[(u32, u32)],
+    flags: Flags,
+) -> Option<Duration> {
+    answer(s, ms, timestamp(at(sent_ms)), n, blocks, flags)
+}
+
+fn answer(
+    s: &mut Sender,
+    ms: u64,
+    tsecr: u32,
+    n: u32,
+    blocks: &[(u32, u32)],
+    flags: Flags,
+) -> Option<Duration> {
     let seq = |n| SeqNumber(1 + n * MSS);
-    let mut segment = Segment { ack: seq(n), flags: Flags::ACK | flags, ..WIDE };
+    let mut segment = Segment { ack: seq(n), tsecr, flags: Flags::ACK | flags, ..WIDE };
     for &(first, end) in blocks {
         segment.sack[usize::from(segment.sack_len)] = SackBlock { start: seq(first), end: seq(end) };
         segment.sack_len += 1;
@@ -61,17 +84,24 @@ fn ack(s: &mut Sender, ms: u64, n: u32, blocks: &[(u32, u32)], flags: Flags) -> 
     s.on_ack(at(ms), &segment)
 }
 
-fn plain(s: &mut Sender, ms: u64, n: u32) {
+/// An ACK without a timestamp.
+pub(super) fn without_echo(s: &mut Sender, ms: u64, n: u32, blocks: &[(u32, u32)]) {
+    answer(s, ms, 0, n, blocks, Flags::NONE);
+}
+
+pub(super) fn plain(s: &mut Sender, ms: u64, n: u32) {
     ack(s, ms, n, &[], Flags::NONE);
 }
 
-fn sacked(s: &mut Sender, ms: u64, n: u32, blocks: &[(u32, u32)]) {
+pub(super) fn sacked(s: &mut Sender, ms: u64, n: u32, blocks: &[(u32, u32)]) {
     ack(s, ms, n, blocks, Flags::NONE);
 }
 
 #[test]
-fn the_window_counts_segments_on_linux_6_and_acks_on_3_10() {
-    for (stack, cwnd) in [(Stack::Linux6, 20), (Stack::Linux3_10, 15)] {
+fn slow_start_counts_segments_since_linux_3_13_and_acks_before_and_in_rfc_5681() {
+    for (stack, cwnd) in
+        [(Stack::Linux6, 20), (Stack::Linux3_14, 20), (Stack::Linux3_10, 15), (Stack::Rfc, 15)]
+    {
         let mut s = sender(&Config { stack, ..config(10) }, 1000);
         transmit(&mut s, 0);
         for n in (2..=10).step_by(2) {
@@ -98,7 +128,25 @@ fn segments_leave_in_pairs_and_the_second_says_push() {
     plain(&mut s, 100, 1);
     assert_eq!(pushed(&mut s, 100), [], "one alone");
     plain(&mut s, 101, 4);
-    assert_eq!(pushed(&mut s, 101), [12], "two, and one alone");
+    assert_eq!(pushed(&mut s, 101), [12], "two, and the third waits");
+}
+
+/// Wrong would be a third segment alone behind a pair though the next ACK is due: its own ACK would be of one segment too.
+/// The window counts as used while the segment waits, or it would not grow.
+#[test]
+fn the_third_segment_waits_for_the_next_ack() {
+    let mut s = sender(&config(10), 1000);
+    transmit(&mut s, 0);
+    s.window.ssthresh = 10;
+    s.window.cwnd = 11;
+    plain(&mut s, 100, 2);
+    assert_eq!(transmit(&mut s, 100).0, [10, 11]);
+    assert_eq!(s.board.in_flight() + 1, s.window.cwnd);
+    assert!(s.usage.is_cwnd_limited(&s.window));
+    plain(&mut s, 103, 3);
+    assert_eq!(transmit(&mut s, 103).0, [12, 13]);
+    s.window.cwnd += 1;
+    assert_eq!(transmit(&mut s, 105).0, [14], "behind a pause it does not wait");
 }
 
 #[test]
@@ -107,18 +155,18 @@ fn three_sacked_segments_start_recovery_and_limited_transmit_comes_before() {
     transmit(&mut s, 0);
     sacked(&mut s, 100, 0, &[(1, 2)]);
     assert_eq!((s.state, transmit(&mut s, 100).0), (CongestionState::Disorder, [10].to_vec()));
-    sacked(&mut s, 101, 0, &[(1, 3)]);
-    assert_eq!(transmit(&mut s, 101).0, [11]);
-    sacked(&mut s, 102, 0, &[(1, 4)]);
+    sacked(&mut s, 102, 0, &[(1, 3)]);
+    assert_eq!(transmit(&mut s, 102).0, [11]);
+    sacked(&mut s, 104, 0, &[(1, 4)]);
     assert_eq!((s.state, s.window.ssthresh), (CongestionState::Recovery, 5));
-    assert_eq!(transmit(&mut s, 102).0, [0], "the fast retransmit");
+    assert_eq!(transmit(&mut s, 104).0, [0], "the fast retransmit");
     // PRR: 12 out, in flight 9 with the retransmission; it ends with the window at ssthresh.
     for n in 5..=12 {
         sacked(&mut s, 100 + u64::from(n), 0, &[(1, n)]);
         transmit(&mut s, 100 + u64::from(n));
     }
     let nxt = (s.board.nxt().0 - 1) / MSS;
-    plain(&mut s, 202, 12);
+    plain(&mut s, 205, 12);
     assert_eq!((s.state, s.window.cwnd), (CongestionState::Open, 5), "una reached high_seq");
     assert!(nxt > 12 && s.board.in_flight() <= 5);
     assert_eq!((s.stats.fast_recoveries, s.stats.retransmitted), (1, 1));
@@ -136,17 +184,37 @@ fn losses_found_within_a_recovery_reduce_only_once() {
     assert_eq!(s.board.lost_out(), 1 + 6); // 4 to 9 too
 }
 
-/// RFC 5827, 3.2: three out, two SACKed, nothing new to send: the threshold is two.
+/// Three out, two SACKed, nothing new to send: DupThresh cannot be reached. Linux 6: RACK waits until 0 ms + 101 (RTT) + 25
+/// (min_RTT/4) + 2 (ticks). Linux 3.10: RFC 5827, 3.2, an SRTT/4 late. RFC 6675: only the timer is left.
 #[test]
-fn early_retransmit_where_three_duplicates_cannot_come() {
-    let mut s = sender(&config(10), 3);
+fn where_three_duplicates_cannot_come_a_quarter_of_a_round_trip_is_waited() {
+    for (stack, deadline) in
+        [(Stack::Linux6, at(128)), (Stack::Linux3_10, at(101) + Duration::from_micros(25_031))]
+    {
+        let mut s = sender(&Config { stack, ..config(10) }, 3);
+        transmit(&mut s, 0);
+        sacked(&mut s, 100, 0, &[(1, 2)]);
+        assert_eq!(transmit(&mut s, 100).0, []);
+        sacked(&mut s, 101, 0, &[(1, 3)]);
+        assert_eq!((transmit(&mut s, 101).0, s.state), ([].to_vec(), CongestionState::Disorder), "{stack:?}");
+        assert!(
+            s.deadline() >= deadline && s.deadline() < deadline + Duration::from_micros(1),
+            "{:?}",
+            s.deadline
+        );
+        s.on_timeout(s.deadline());
+        assert_eq!((transmit(&mut s, 128).0, s.state), ([0].to_vec(), CongestionState::Recovery));
+        assert_eq!((s.stats.lost, s.stats.fast_recoveries), (1, 1));
+    }
+    let mut s = sender(&Config { stack: Stack::Rfc, ..config(10) }, 3);
     transmit(&mut s, 0);
-    sacked(&mut s, 100, 0, &[(1, 2)]);
-    assert_eq!(transmit(&mut s, 100).0, []);
     sacked(&mut s, 101, 0, &[(1, 3)]);
-    assert_eq!((transmit(&mut s, 101).0, s.state), ([0].to_vec(), CongestionState::Recovery));
+    s.on_timeout(at(999));
+    assert_eq!(s.state, CongestionState::Disorder);
+    s.on_timeout(at(1000));
+    assert_eq!(s.state, CongestionState::Loss);
 
-    let mut s = sender(&config(3), 100);
+    let mut s = sender(&Config { stack: Stack::Linux3_10, ..config(3) }, 100);
     transmit(&mut s, 0);
     sacked(&mut s, 100, 0, &[(1, 3)]);
     assert_eq!(s.state, CongestionState::Disorder, "with new data to send, limited transmit is the way");
@@ -181,42 +249,55 @@ fn a_lost_retransmission_is_sent_a_third_time_without_a_timeout() {
     assert_eq!((s.stats.timeouts, s.stats.fast_recoveries), (0, 1));
 }
 
-/// RFC 6298, 5.4 to 5.7; RFC 5681, equation 4 and its "loss window".
+/// Lets time pass, with tail loss probes, until the retransmission timer has fired; when that was.
+pub(super) fn time_out(s: &mut Sender) -> u64 {
+    let before = s.stats.timeouts;
+    while s.stats.timeouts == before {
+        let deadline = s.deadline();
+        s.on_timeout(deadline);
+        if s.stats.timeouts == before {
+            transmit(s, deadline.as_nanos() / 1_000_000);
+        } else {
+            return deadline.as_nanos() / 1_000_000;
+        }
+    }
+    0
+}
+
+/// RFC 6298, 5.4 to 5.7; RFC 5681, equation 4 and its "loss window". There is no new data, so none for F-RTO.
 #[test]
 fn a_timeout_starts_over_with_one_segment_and_a_second_one_keeps_ssthresh() {
-    let mut s = sender(&config(10), 100);
+    let mut s = sender(&config(10), 10);
     transmit(&mut s, 0);
-    assert_eq!(s.deadline(), at(300)); // SRTT 100 + max(4·50, 200)
-    s.on_timeout(at(299));
-    assert_eq!(s.state, CongestionState::Open);
-    s.on_timeout(at(300));
+    assert_eq!(s.deadline(), at(202), "the probe: 2·SRTT and 2 ms");
+    assert_eq!(time_out(&mut s), 502); // SRTT 100 + max(4·50, 200) after it
     assert_eq!((s.state, s.window.cwnd, s.window.ssthresh), (CongestionState::Loss, 1, 5));
-    assert_eq!((transmit(&mut s, 300).0, s.deadline()), ([0].to_vec(), at(900)), "backoff");
-    s.on_timeout(at(900));
+    assert_eq!((transmit(&mut s, 502).0, s.deadline()), ([0].to_vec(), at(1102)), "backoff");
+    s.on_timeout(at(1102));
     assert_eq!((s.window.ssthresh, s.stats.timeouts), (5, 2));
-    assert_eq!((transmit(&mut s, 900).0, s.deadline()), ([0].to_vec(), at(2100)));
-    plain(&mut s, 1000, 1);
-    // 1000 + 4·300: an ACK of a segment that was sent twice is no sample, so it does not end the backoff (Karn).
-    assert_eq!((s.window.cwnd, s.deadline()), (2, at(2200)), "slow start, at the backed-off timeout");
-    assert_eq!(transmit(&mut s, 1000).0, [1, 2]);
-    plain(&mut s, 1100, 3);
-    assert_eq!(transmit(&mut s, 1100).0, [3, 4, 5, 6]);
-    plain(&mut s, 1200, 7);
+    assert_eq!((transmit(&mut s, 1102).0, s.deadline()), ([0].to_vec(), at(2302)));
+    plain(&mut s, 1202, 1);
+    // The echo says that the last copy arrived: a sample of 100 ms, which ends the backoff.
+    assert_eq!((s.window.cwnd, s.deadline()), (2, at(1502)));
+    assert_eq!(transmit(&mut s, 1202).0, [1, 2]);
+    plain(&mut s, 1302, 3);
+    assert_eq!(transmit(&mut s, 1302).0, [3, 4, 5, 6]);
+    plain(&mut s, 1402, 7);
     assert_eq!((s.state, s.window.cwnd), (CongestionState::Loss, 5), "slow start stops at ssthresh");
-    transmit(&mut s, 1200);
-    plain(&mut s, 1300, 10);
-    assert_eq!(s.state, CongestionState::Open);
+    transmit(&mut s, 1402);
+    plain(&mut s, 1502, 10);
+    assert_eq!((s.state, s.stats.undos, s.stats.lost), (CongestionState::Open, 0, 11), "0 was lost twice");
 }
 
 /// Two timeouts with progress between them are two congestions, also before the first one's end.
 #[test]
 fn a_timeout_after_progress_reduces_again() {
-    let mut s = sender(&config(40), 100);
+    let mut s = sender(&config(40), 40);
     transmit(&mut s, 0);
-    s.on_timeout(at(300));
-    transmit(&mut s, 300);
-    plain(&mut s, 400, 1);
-    transmit(&mut s, 400);
+    let ms = time_out(&mut s);
+    transmit(&mut s, ms);
+    plain(&mut s, ms + 100, 1);
+    transmit(&mut s, ms + 100);
     assert_eq!((s.window.ssthresh, s.window.cwnd), (20, 2));
     s.on_timeout(s.deadline());
     assert_eq!(s.window.ssthresh, 2);
@@ -232,38 +313,42 @@ fn a_timeout_within_recovery_keeps_its_ssthresh() {
     assert_eq!((s.state, s.window.ssthresh), (CongestionState::Loss, 10));
 }
 
-/// Karn: segment 0 was sent twice, so neither its ACK nor one that covers it is a sample.
+/// Karn, and RFC 7323, 4.1: of segments sent twice only the echo tells. Wrong would be a sample from when the last copy
+/// was sent, or from when the first was.
 #[test]
-fn segments_sent_twice_give_no_sample() {
-    let mut s = sender(&config(4), 100);
+fn segments_sent_twice_are_timed_by_the_echo_or_not_at_all() {
+    let mut s = sender(&config(4), 4);
     transmit(&mut s, 0);
-    s.on_timeout(at(300));
-    transmit(&mut s, 300);
-    assert_eq!(ack(&mut s, 400, 1, &[], Flags::NONE), None);
-    transmit(&mut s, 400); // 1 and 2 for the second time
-    assert_eq!(ack(&mut s, 500, 3, &[], Flags::NONE), None);
-    transmit(&mut s, 500); // 3 for the second time, 4 and 5 for the first
-    assert_eq!(ack(&mut s, 600, 5, &[], Flags::NONE), None, "it covers 3");
-    assert_eq!(ack(&mut s, 610, 6, &[], Flags::NONE), Some(Duration::from_millis(110)));
-    assert_eq!(s.rtt.srtt(), Some(Duration::from_micros(101_250)));
+    let ms = time_out(&mut s);
+    transmit(&mut s, ms);
+    assert_eq!(echoed(&mut s, ms + 130, ms, 1, &[], Flags::NONE), Some(Duration::from_millis(130)));
+    transmit(&mut s, ms + 130); // 1 and 2 for the second time
+    let silent = Segment { ack: SeqNumber(1 + 3 * MSS), tsecr: 0, ..WIDE };
+    assert_eq!(s.on_ack(at(ms + 250), &silent), None);
+    transmit(&mut s, ms + 250);
+    s.write(2000);
+    transmit(&mut s, ms + 260); // 4 for the first time; there is room for one
+    assert_eq!(echoed(&mut s, ms + 370, ms + 260, 5, &[], Flags::NONE), Some(Duration::from_millis(110)));
 }
 
 #[test]
 fn the_timer_restarts_with_progress_and_stops_when_nothing_is_out() {
-    let mut s = sender(&config(10), 3);
-    transmit(&mut s, 0);
-    plain(&mut s, 100, 1);
-    assert_eq!(s.deadline(), at(400));
-    plain(&mut s, 150, 1);
-    assert_eq!(s.deadline(), at(400), "a duplicate is no progress");
-    plain(&mut s, 160, 3);
-    assert_eq!(s.deadline(), Instant::MAX);
+    for (stack, wait) in [(Stack::Linux6, 202), (Stack::Linux3_10, 200), (Stack::Rfc, 1000)] {
+        let mut s = sender(&Config { stack, ..config(10) }, 3);
+        transmit(&mut s, 0);
+        plain(&mut s, 100, 1);
+        assert_eq!(s.deadline(), at(100 + wait), "{stack:?}");
+        plain(&mut s, 150, 1);
+        assert_eq!(s.deadline(), at(100 + wait), "a duplicate is no progress");
+        plain(&mut s, 160, 3);
+        assert_eq!(s.deadline(), Instant::MAX);
+    }
 }
 
 /// RFC 3168, 6.1.2: one reduction a window of data, CWR on the first new segment, retransmissions not ECT.
 #[test]
 fn an_ecn_echo_reduces_once_a_window() {
-    let mut s = sender(&Config { ecn: true, ..config(10) }, 1000);
+    let mut s = sender(&Config { ecn: EcnMode::Classic, ..config(10) }, 1000);
     transmit(&mut s, 0);
     ack(&mut s, 100, 1, &[], Flags::ECE);
     assert_eq!((s.state, s.window.ssthresh, s.stats.ecn_reductions), (CongestionState::Cwr, 5, 1));
@@ -283,7 +368,7 @@ fn an_ecn_echo_reduces_once_a_window() {
 
 #[test]
 fn a_loss_while_ecn_reduces_is_repaired_without_a_second_reduction() {
-    let mut s = sender(&Config { ecn: true, ..config(10) }, 1000);
+    let mut s = sender(&Config { ecn: EcnMode::Classic, ..config(10) }, 1000);
     transmit(&mut s, 0);
     ack(&mut s, 100, 1, &[], Flags::ECE);
     ack(&mut s, 101, 1, &[(2, 5)], Flags::ECE);
@@ -306,7 +391,7 @@ fn an_application_that_does_not_fill_the_window_does_not_grow_it() {
 #[test]
 fn the_receive_window_is_honoured() {
     let mut s = Sender::new(&config(10), SeqNumber(1));
-    s.open(at(0), None, 0, &Segment { window: 3500, ..WIDE }, false);
+    s.open(at(0), None, 0, &Segment { window: 3500, ..WIDE }, EcnMode::Off);
     s.write(1 << 20);
     assert_eq!(transmit(&mut s, 0).0, [0, 1, 2]);
 }
@@ -322,9 +407,9 @@ fn an_ack_of_what_was_never_sent_is_ignored() {
 #[test]
 fn two_lost_syns_cost_the_initial_window() {
     let mut s = Sender::new(&config(10), SeqNumber(1));
-    s.open(at(0), None, 1, &WIDE, false);
+    s.open(at(0), None, 1, &WIDE, EcnMode::Off);
     assert_eq!(s.window.cwnd, 10);
-    s.open(at(0), None, 2, &WIDE, false);
+    s.open(at(0), None, 2, &WIDE, EcnMode::Off);
     assert_eq!(s.window.cwnd, 1);
 }
 

@@ -16,6 +16,11 @@ pub struct Path {
     pub mark_data: HashSet<u64>,
     /// Data segments that take longer, by so much.
     pub late_data: BTreeMap<u64, Duration>,
+    /// What is sent between these waits until the latter.
+    pub pause: Option<(Instant, Instant)>,
+    /// Data segments leave the path no closer together than this.
+    pub spacing: Option<Duration>,
+    pub last_departure: Instant,
     /// Segments of either kind that arrive twice.
     pub twice: HashSet<u64>,
     pub data_seen: u64,
@@ -47,7 +52,15 @@ impl Path {
             segment.ecn = Ecn::Ce;
         }
         let late = if segment.seq_len() > 0 { self.late_data.get(&number).copied() } else { None };
-        let mut fate = vec![late.unwrap_or(Duration::ZERO)];
+        let mut queued = Duration::ZERO;
+        if let Some(spacing) = self.spacing.filter(|_| segment.seq_len() > 0) {
+            self.last_departure = now.max(self.last_departure + spacing);
+            queued = self.last_departure.since(now);
+        }
+        if let Some((_, end)) = self.pause.filter(|&(start, end)| now >= start && now < end) {
+            queued = queued + end.since(now);
+        }
+        let mut fate = vec![queued + late.unwrap_or(Duration::ZERO)];
         if self.twice.contains(&number) {
             fate.push(Duration::from_micros(10));
         }

@@ -2,7 +2,7 @@
 
 use super::Fault;
 use super::wire::{Acks, CODEPOINTS, FLAGS, Wire};
-use goodqueue_tcp::{Config, Flags};
+use goodqueue_tcp::{Config, EcnMode, Flags};
 use goodqueue_units::Duration;
 use goodqueue_units::parse::{bytes, duration_with_unit, nearest};
 
@@ -216,8 +216,9 @@ fn setting(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Strin
         "stack" => settings.stack = Some((line, word.to_string())),
         "cc" => settings.cc = Some((line, word.to_string())),
         "ecn" => match word {
-            "off" | "classic" => settings.config.ecn = word == "classic",
-            "accecn" => settings.lacks = Some((line, "AccECN")),
+            "off" => settings.config.ecn = EcnMode::Off,
+            "classic" => settings.config.ecn = EcnMode::Classic,
+            "accecn" => settings.config.ecn = EcnMode::Accurate,
             _ => return Err(unknown(word, &["off", "classic", "accecn"])),
         },
         "mss" => settings.config.mss = number(word)?,
@@ -227,7 +228,7 @@ fn setting(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Strin
         "peer_window" => settings.peer_window = size(word)?,
         "tolerance" => settings.tolerance = duration_with_unit(word)?,
         "timestamps" => settings.timestamps = is_on(word)?,
-        "abe" if is_on(word)? => settings.lacks = Some((line, "ABE")),
+        "abe" => settings.config.cc_options.abe = is_on(word)?,
         "pacing" if is_on(word)? => settings.lacks = Some((line, "pacing")),
         _ => {}
     }

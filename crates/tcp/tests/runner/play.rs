@@ -4,7 +4,8 @@ use super::Fault;
 use super::parse::{Event, Script, Settings, Step, Value};
 use super::wire::{Acks, Origins, Wire, block};
 use goodqueue_tcp::{
-    Cc, Config, CongestionState, Connection, Flags, INFINITE_SSTHRESH, Segment, SeqNumber, Stack, SynOptions,
+    Cc, Config, CongestionState, Connection, EcnMode, Flags, INFINITE_SSTHRESH, Segment, SeqNumber, Stack,
+    SynOptions,
 };
 use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -78,15 +79,17 @@ impl<'a> Player<'a> {
     fn shake_hands(&mut self, rtt: Duration) -> Result<(), String> {
         let syn = Wire { flags: Flags::SYN, segments: 1, ..Wire::default() };
         let (agrees, asks) = match self.settings.config.ecn {
-            true => (Flags::ECE, Flags::ECE | Flags::CWR),
-            false => (Flags::NONE, Flags::NONE),
+            EcnMode::Classic => (Flags::ECE, Flags::ECE | Flags::CWR),
+            EcnMode::Accurate => (Flags::CWR, Flags::ACE), // our SYN came without ECT
+            EcnMode::Off => (Flags::NONE, Flags::NONE),
         };
         let ts = self.settings.timestamps.then_some((1, 0));
         if self.settings.is_server {
             self.arrive(&Wire { flags: Flags::SYN | asks, ts, ..syn.clone() })?;
             self.now = Instant::ZERO + rtt;
             self.peer_ack = 1;
-            self.arrive(&Wire { ts, segments: 1, ..Wire::default() })?;
+            let told = if self.settings.config.ecn == EcnMode::Accurate { Flags::CWR } else { Flags::NONE };
+            self.arrive(&Wire { flags: told, ts, segments: 1, ..Wire::default() })?;
         } else {
             self.poll();
             self.now = Instant::ZERO + rtt;

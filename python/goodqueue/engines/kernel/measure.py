@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from goodqueue.engines.kernel import tc
+from goodqueue.engines.kernel import applications, tc
 from goodqueue.engines.kernel.distribution import jain, percent, percentiles_ms, rounded, summary
+from goodqueue.engines.kernel.lab.plan import TCP, Plan
 from goodqueue.engines.kernel.lab.plan import Flow as Planned
-from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.sightings import Journey, Packets, Sightings, read
 from goodqueue.errors import UserError
 from goodqueue.record import (
-    App,
     Fairness,
     Flow,
     FlowSeries,
@@ -32,6 +31,7 @@ from goodqueue.record import (
     Record,
     Scenario,
     Series,
+    TcpSeries,
 )
 from goodqueue.scenario import seconds
 
@@ -78,7 +78,11 @@ class _Measuring:
             queues={way: self._queue(way, lines[way]) for way in ("down", "up")},
             flows=[self._flow(place, flow) for place, flow in flows if flow.kind != "ping"],
             fairness=self._fairness(),
-            apps=[self._app(flow) for flow in self.plan.flows if flow.kind == "ping"],
+            apps=[
+                applications.app(flow, self.lab["flows"][flow.name], self.begin, self.end)
+                for flow in self.plan.flows
+                if flow.kind not in ("bulk", "cbr")
+            ],
             kernel=self._kernel(where),
         )
         if (series := self._series()) is not None:
@@ -145,7 +149,8 @@ class _Measuring:
 
     def _flow(self, place: int, flow: Planned) -> Flow:
         journey = self.seen.journeys[place]
-        tcp = flow.kind == "bulk"
+        tcp = flow.kind in TCP
+        sent, retransmitted = self._bytes(flow) if tcp else (None, None)
         offered, dropped = self._fates(place)
         return Flow(
             name=flow.name,
@@ -155,9 +160,12 @@ class _Measuring:
             start_s=rounded(flow.start_s),
             goodput_mbps=self._goodput_mbps(place),
             rtt_ms=_as_dict(summary(journey.rtt[self._within(journey.rtt_at)])),
+            bytes_sent=sent,
+            bytes_retrans=retransmitted,
             retransmitted=int(np.sum(self._within(journey.resent_at))),
             timeouts=self._timeouts(flow) if tcp else 0,
             loss_percent=percent(dropped, offered),
+            completion_ms=applications.completion_ms(flow, self.lab["flows"][flow.name], self.begin, self.end),
             goodput_5s_mbps=self._bins(flow, journey),
         )
 
@@ -166,7 +174,8 @@ class _Measuring:
 
     def _timeouts(self, flow: Planned) -> int | None:
         """Return the sender's timeouts; None where it shares its host, which counts them, with others."""
-        if sum(other.kind == "bulk" and other.direction == flow.direction for other in self.plan.flows) > 1:
+        senders = [other for other in self.plan.flows if other.kind in TCP]
+        if sum(other.direction == flow.direction or other.kind == "rr" for other in senders) > 1:
             return None
         side = "server" if flow.direction == "down" else "client"
         count: int = self.lab["netstat"][side].get("TcpExt.TCPTimeouts", 0)
@@ -196,19 +205,17 @@ class _Measuring:
         losses = [dropped / offered if offered else 0.0 for offered, dropped in fates]
         return Fairness(jain_goodput=jain([self._goodput_mbps(place) for place in sharing]), jain_drops=jain(losses))
 
-    def _app(self, flow: Planned) -> App:
-        pings = [ping for ping in self.lab["flows"][flow.name]["pings"] if self.begin <= _ns(ping[1]) <= self.end]
-        home = [(number, rtt) for number, sent, rtt in pings if rtt is not None and _ns(sent + rtt) <= self.end]
-        # Those still under way at the end are not lost.
-        settled = max(number for number, _ in home) - pings[0][0] + 1 if home else len(pings)
-        return App(
-            name=flow.name,
-            kind=flow.kind,
-            rtt_ms=_as_dict(summary(np.array([_ns(rtt) for _, rtt in home], dtype=np.int64))),
-            sent=len(pings),
-            received=len(home),
-            loss_percent=percent(settled - len(home), settled),
-        )
+    def _bytes(self, flow: Planned) -> tuple[int | None, int | None]:
+        """Return the bytes that the flow's sender sent, and sent again, within the measured time, by its TCP_INFO."""
+        found = self.lab["flows"][flow.name]
+        counts: list[list[float]] = found.get("bytes") or [
+            [info["t_s"], info["bytes_sent"], info["bytes_retrans"]] for info in found.get("tcp_info") or []
+        ]
+        if not counts:
+            return None, None
+        # The first reading within the measured time is that of its beginning, if the flow was there already.
+        since = [count for count in counts if count[0] >= self.plan.warmup_s > flow.start_s] or [[0, 0, 0]]
+        return int(counts[-1][1] - since[0][1]), int(counts[-1][2] - since[0][2])
 
     def _series(self) -> Series | None:
         asked = self.scenario.get("series")
@@ -249,17 +256,34 @@ class _Measuring:
         samples = self.lab["flows"][flow.name].get("tcp_info") or []
         times = np.array([_ns(sample["t_s"]) for sample in samples], dtype=np.int64)
 
-        def cwnd(end: int) -> float | None:
+        def sample(end: int) -> dict[str, Any] | None:
+            """Return the sample that is nearest to ``end``, if one is nearer than half an interval."""
             if not len(times):
                 return None
             nearest = int(np.argmin(np.abs(times - end)))
-            found: float = samples[nearest]["cwnd"]
-            return found if 2 * abs(int(times[nearest]) - end) < every else None
+            return samples[nearest] if 2 * abs(int(times[nearest]) - end) < every else None
+
+        found = [sample(end) for end in ends]
+
+        def column(name: str, unit: float = 1.0) -> list[float | None]:
+            values = [None if one is None else one[name] for one in found]
+            return [value if value is None or unit == 1.0 else rounded(value * unit) for value in values]
 
         rates: list[float | None] = [
             rounded((after - before) * 8e-6 / (every / 1e9)) for before, after in pairwise(delivered)
         ]
-        return FlowSeries(name=flow.name, cwnd_packets=[cwnd(end) for end in ends], goodput_mbps=rates)
+        series = FlowSeries(name=flow.name, cwnd_packets=column("cwnd"), goodput_mbps=rates)
+        if flow.kind in TCP and self.scenario["series"].get("tcp"):
+            series["tcp"] = TcpSeries(
+                ssthresh_packets=column("ssthresh"),
+                rtt_ms=column("rtt_us", 1e-3),
+                rttvar_ms=column("rttvar_us", 1e-3),
+                rto_ms=column("rto_us", 1e-3),
+                unacked_packets=column("unacked"),
+                pacing_rate_mbps=column("pacing_rate", 8e-6),
+                delivery_rate_mbps=column("delivery_rate", 8e-6),
+            )
+        return series
 
     def _kernel(self, where: str) -> Kernel:
         return Kernel(

@@ -4,12 +4,12 @@ import json
 
 from goodqueue.engines.kernel import tc
 from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_RTTS
-from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper
+from goodqueue.engines.kernel.lab.plan import TCP, Flow, Plan, Shaper
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
 
-KINDS = ("bulk", "cbr", "ping")
+KINDS = (*TCP, "cbr", "ping")
 STACKS = ("linux-6.x",)
 CONGESTION_CONTROLS = (
     "reno", "cubic", "bbr", "bic", "cdg", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable",
@@ -73,6 +73,9 @@ def _check_traffic(key: str, traffic: Scenario) -> None:
             raise UserError(
                 f"{key}.{name}", f"found {quoted(found)}; accepted by the kernel engine: {', '.join(accepted)}"
             )
+    if traffic.get("ecn") == "accecn":
+        message = 'found "accecn", which Linux 6.1 has not; accepted by the kernel engine: false, true'
+        raise UserError(f"{key}.ecn", message)
 
 
 def _shaper(key: str, rate: str, line: str) -> Shaper:

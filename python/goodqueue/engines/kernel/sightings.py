@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from goodqueue.engines.kernel.lab.plan import Flow, Plan
+from goodqueue.engines.kernel.lab.plan import TCP, Flow, Plan
 from goodqueue.errors import UserError
 
 Nanoseconds = NDArray[np.int64]
@@ -80,30 +80,32 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
         captured = _goodqueue.read_captures(str(folder / "r-wan.pcap"), str(folder / "r-cli.pcap"))
     except ValueError as error:
         raise UserError(str(error)) from None
-    places = {_ends(flow, lab["flows"][flow.name]): place for place, flow in enumerate(plan.flows)}
-    known = [(found["protocol"], found["server"], found["client"]) for found in captured["flows"]]
-    place_of = np.array([places.get(ends, -1) for ends in known] + [-1], dtype=np.int64)
+    places = {_hosts(flow, lab["flows"][flow.name]): place for place, flow in enumerate(plan.flows)}
+    known = [(found["protocol"], found["server"][0], found["client"][0]) for found in captured["flows"]]
+    place_of = np.array([places.get(hosts, -1) for hosts in known] + [-1], dtype=np.int64)
     origin: int = lab["start_ns"]
     queues = {way: _packets(queue, place_of, origin) for way, queue in captured["queues"].items()}
-    transfers = {
-        places[ends]: found["transfers"] for ends, found in zip(known, captured["flows"], strict=True) if ends in places
-    }
+    connections: dict[int, list[Any]] = {}
+    for hosts, found in zip(known, captured["flows"], strict=True):
+        if hosts in places:
+            connections.setdefault(places[hosts], []).append(found["transfers"])
     wires = {"down": _Wire(queues["down"], plan.down.rate_bps), "up": _Wire(queues["up"], plan.up.rate_bps)}
     journeys = []
     for place, flow in enumerate(plan.flows):
-        if flow.kind == "bulk":
-            back = wires["up" if flow.direction == "down" else "down"]
-            journeys.append(_tcp(flow, transfers.get(place), back.arrivals(place, flow), origin))
+        if flow.kind in TCP:
+            back = wires["up" if flow.direction == "down" else "down"].arrivals(place, flow)
+            parts = [_tcp(found[flow.direction], back, origin) for found in connections.get(place, [])]
+            journeys.append(_joined(parts))
         else:
             journeys.append(_datagrams(wires[flow.direction].arrivals(place, flow)))
     return Sightings(queues, journeys)
 
 
-def _ends(flow: Flow, seen: dict[str, Any]) -> tuple[int, tuple[str, int], tuple[str, int]]:
-    """Return protocol, server and client of a flow as the captures have them."""
-    source, sink = (seen["local"][0], seen["local"][1]), (seen["remote"][0], seen["remote"][1])
+def _hosts(flow: Flow, seen: dict[str, Any]) -> tuple[int, str, str]:
+    """Return protocol, server and client of a flow as the captures have them: each flow has hosts of its own."""
+    source, sink = seen["local"][0], seen["remote"][0]
     server, client = (source, sink) if flow.direction == "down" else (sink, source)
-    return 6 if flow.kind == "bulk" else 17, server, client
+    return 6 if flow.kind in TCP else 17, server, client
 
 
 def _column(data: bytes, kind: str) -> NDArray[np.int64]:
@@ -152,12 +154,8 @@ class _Wire:
         return _Arrivals(departure, departure + transmission + round(flow.rtt_s * 1e9 / 2), length)
 
 
-def _tcp(flow: Flow, transfers: Any, back: _Arrivals, origin: int) -> Journey:
+def _tcp(transfer: Any, back: _Arrivals, origin: int) -> Journey:
     """Hosts stand beside their queue: what they send is seen at once, but what they hear has its wire yet to pass."""
-    if transfers is None:  # it never got as far as the router
-        transfer = dict.fromkeys(("delivered_at_ns", "delivered_bytes", "rtt_at_ns", "rtt_ns", "resent_at_ns"), b"")
-    else:
-        transfer = transfers[flow.direction]
     times = {name: _column(data, "<i8") for name, data in transfer.items()}
     acknowledged = times["rtt_at_ns"] - origin
     heard = back.of(acknowledged)
@@ -167,6 +165,26 @@ def _tcp(flow: Flow, transfers: Any, back: _Arrivals, origin: int) -> Journey:
         rtt_at=heard,
         rtt=times["rtt_ns"] + heard - acknowledged,
         resent_at=times["resent_at_ns"] - origin,
+    )
+
+
+def _joined(parts: list[Journey]) -> Journey:
+    """Return the journey of a flow that had several connections, or none that got as far as the router."""
+    none = np.array([], dtype=np.int64)
+
+    def joined(columns: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+        return np.concatenate([none, *columns])
+
+    at = joined([part.delivered_at for part in parts])
+    more = joined([np.diff(part.delivered_bytes, prepend=0) for part in parts])
+    delivered, rtt_at = np.argsort(at, kind="stable"), joined([part.rtt_at for part in parts])
+    heard = np.argsort(rtt_at, kind="stable")
+    return Journey(
+        delivered_at=at[delivered],
+        delivered_bytes=np.cumsum(more[delivered]),
+        rtt_at=rtt_at[heard],
+        rtt=joined([part.rtt for part in parts])[heard],
+        resent_at=np.sort(joined([part.resent_at for part in parts])),
     )
 
 

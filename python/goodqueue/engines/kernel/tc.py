@@ -197,9 +197,15 @@ def _fq_pie(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
 
 
 def _red(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
-    """What is unset, tc derives: `qdisc::aqm::red::setup` does as it does."""
+    """What is unset, tc derives: `qdisc::aqm::red::setup` does as it does.
+
+    tc says ``adaptive`` among the flags that came with ``nodrop``; Linux shows it from there, but starts the timer that
+    moves the probability by the old flags alone. So it would stand still, and that is not what the line says.
+    """
+    if _on(line, "adaptive"):
+        raise line.refuse("adaptive", "noadaptive, since tc 5.7 and later does not start Linux's timer for it")
     words = _words(line, "limit", "min", "max", "avpkt", "burst", "bandwidth", "probability")
-    return [[*place, "red", *words, *_on(line, "ecn", "harddrop", "nodrop", "adaptive")]]
+    return [[*place, "red", *words, *_on(line, "ecn", "harddrop", "nodrop")]]
 
 
 def _choke(line: Line, _rate: int, place: list[str]) -> list[list[str]]:

@@ -1,6 +1,7 @@
 //! PIE's parameters, and how its variants differ, as data: see [`super`].
 
-use super::MAX_PROB;
+use super::{FIRST_UPDATE, MAX_PROB};
+use crate::aqm::jiffies;
 use crate::param::{Args, ParamSpec, Unit, Value};
 use goodqueue_units::Duration;
 
@@ -34,6 +35,8 @@ pub(super) struct Rules {
     /// Whether delays, bursts and activity are handled as the RFC is written (4.1, 4.2, 4.4, 5.2, 5.3), see
     /// `rfc8033.rs`, or as Linux does it.
     pub(super) as_written: bool,
+    /// Whether the time between updates is counted in jiffies, by the kernel's timers.
+    pub(super) jiffies: bool,
 }
 
 impl Rules {
@@ -43,6 +46,17 @@ impl Rules {
             word if word == DRAFT2013.name => &DRAFT2013,
             word if word == RFC8033.name => &RFC8033,
             _ => &LINUX,
+        }
+    }
+
+    /// When the first update comes, and how far the others are apart.
+    pub(super) const fn beat(&self, tupdate: Duration) -> (Duration, Duration) {
+        if self.as_written {
+            (tupdate, tupdate)
+        } else if self.jiffies {
+            (jiffies::timer(FIRST_UPDATE), jiffies::timer(tupdate))
+        } else {
+            (FIRST_UPDATE, tupdate)
         }
     }
 }
@@ -62,6 +76,7 @@ pub(super) const LINUX: Rules = Rules {
     dq_threshold: 16_384,
     rate_bits: 8,
     as_written: false,
+    jiffies: true,
 };
 
 /// The PIE of 2013. Three levels of gain; steps up are capped whatever p; packets are dropped by plain dice.
@@ -75,6 +90,7 @@ pub(super) const DRAFT2013: Rules = Rules {
     derandomised: false,
     dq_threshold: 10_000,
     rate_bits: 24,
+    jiffies: false,
     ..LINUX
 };
 
@@ -87,6 +103,7 @@ pub(super) const RFC8033: Rules = Rules {
     mark_below: MAX_PROB / 10,
     least_backlog: Some(2 * 1024 + 1),
     as_written: true,
+    jiffies: false,
     ..LINUX
 };
 

@@ -14,7 +14,7 @@ fn window(stack: Stack, cwnd: u32, ssthresh: u32) -> Window {
 }
 
 fn congestion(cwnd: u32) -> Congestion {
-    Congestion { now: at(0), cwnd }
+    Congestion { now: at(0), cwnd, cause: Cause::Loss }
 }
 
 #[test]
@@ -169,4 +169,33 @@ fn hystart_ends_slow_start_at_the_window_it_has() {
         c.on_delivered(&ack(200 + 5 * n, 1), &mut w);
     }
     assert_eq!((w.ssthresh, c.delay_min), (16, Duration::from_millis(50)));
+}
+
+/// RFC 8511, section 3.1: 0.85 at marks, 0.7 at losses as before.
+#[test]
+fn with_abe_marks_take_less_than_losses() {
+    for (abe, cause, kept) in [
+        (false, Cause::Ecn, 700),
+        (true, Cause::Ecn, 850),
+        (true, Cause::Loss, 700),
+        (true, Cause::Timeout, 700),
+    ] {
+        let mut c = Cubic { abe, ..Cubic::of(Stack::Linux6) };
+        assert_eq!(c.ssthresh(&Congestion { cause, ..congestion(1000) }), kept);
+        c.on_rto();
+        assert_eq!(c.abe, abe, "a timeout forgets the path, not what was asked for");
+    }
+}
+
+/// HyStart would end slow start by the train of ACKs; with HyStart++ in its place it does not.
+#[test]
+fn hystart_plus_plus_stands_in_the_place_of_hystart() {
+    for (plus_plus, leaves) in [(None, true), (Some(HyStartPlusPlus::new()), false)] {
+        let mut c = Cubic { plus_plus, ..Cubic::of(Stack::Linux6) };
+        let mut w = window(Stack::Linux6, 20, crate::INFINITE_SSTHRESH);
+        for ms in 0..100 {
+            c.on_delivered(&ack(ms, 1), &mut w);
+        }
+        assert_eq!(w.ssthresh == 20, leaves);
+    }
 }

@@ -17,11 +17,13 @@ from .plan import Flow, Plan
 
 _UNSENT_S = 0.01
 _UNSENT_BYTES = (1 << 14, 1 << 18)
-"""How much waits unsent in a sender's socket: some time's worth of the bottleneck, within these bounds.
+"""How much waits unsent in the socket of a sender that stops before the run does: some time's worth of the bottleneck,
+within these bounds. Little, since it still goes out after the stop; the other senders have the most.
 
-Enough that TCP is never short of data, and little, since it still goes out when the flow stops.
+Behind a train of ACKs TCP may send a window at once: with little waiting it is short of data then, sends a short
+segment, and does not count its window as used.
 """
-_ABORT = struct.pack("ii", 1, 0)
+ABORT = struct.pack("ii", 1, 0)
 """SO_LINGER: closing throws away what is unsent and resets the connection."""
 
 
@@ -31,14 +33,14 @@ class Sender:
     def __init__(self, flow: Flow, ends: Ends, plan: Plan, clock: Clock, loop: Loop) -> None:
         """Plan the flow's start, stop and samples."""
         self._flow, self._ends, self._plan, self._clock, self._loop = flow, ends, plan, clock, loop
-        self._socket = _tcp(flow)
-        self._chunk = bytes(_unsent(flow, plan))
+        self._socket = tcp_socket(flow)
+        self._chunk = bytes(unsent(flow, plan))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, len(self._chunk))
         self._infos: list[tuple[float, bytes]] = []
         stop = min(flow.stop_s, plan.duration_s)
         if flow.start_s >= stop:
             return
-        for seconds in _sample_times(flow.start_s, stop, plan):
+        for seconds in sample_times(flow.start_s, stop, plan):
             loop.at(clock.at(seconds), self._sample)
         loop.at(clock.at(flow.start_s), self._start)
         loop.at(clock.at(stop), self._stop)
@@ -74,7 +76,7 @@ class Sender:
             self._socket.shutdown(socket.SHUT_WR)
 
     def _abort(self) -> None:
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
         self._socket.close()
 
 
@@ -84,7 +86,7 @@ class Receiver:
     def __init__(self, flow: Flow, ends: Ends, loop: Loop) -> None:
         """Listen."""
         self._loop = loop
-        self._listener = _tcp(flow)
+        self._listener = tcp_socket(flow)
         self._listener.bind(ends.sink)
         self._listener.listen(1)
         loop.watch(self._listener.fileno(), select.EPOLLIN, self._accept)
@@ -99,7 +101,7 @@ class Receiver:
     def _take(self) -> None:
         """MSG_TRUNC: the kernel throws the bytes away instead of copying them to us."""
         try:
-            if self._connection.recv_into(_SINK, len(_SINK), socket.MSG_TRUNC) > 0:
+            if self._connection.recv_into(SINK, len(SINK), socket.MSG_TRUNC) > 0:
                 return
         except BlockingIOError:
             return
@@ -109,17 +111,20 @@ class Receiver:
         self._connection.close()
 
 
-_SINK = bytearray(1 << 18)
+SINK = bytearray(1 << 18)
+"""Where what is received goes."""
 
 
-def _unsent(flow: Flow, plan: Plan) -> int:
+def unsent(flow: Flow, plan: Plan) -> int:
     """Return how many bytes may wait unsent in the flow's socket."""
+    if flow.stop_s >= plan.duration_s:
+        return _UNSENT_BYTES[1]
     shaper = plan.down if flow.direction == "down" else plan.up
     least, most = _UNSENT_BYTES
     return min(max(int(shaper.rate_bps / 8 * _UNSENT_S), least), most)
 
 
-def _tcp(flow: Flow) -> socket.socket:
+def tcp_socket(flow: Flow) -> socket.socket:
     """Both ends get the flow's congestion control: DCTCP's receivers, too, answer in its own way."""
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -131,7 +136,7 @@ def _tcp(flow: Flow) -> socket.socket:
     return made
 
 
-def _sample_times(start_s: float, stop_s: float, plan: Plan) -> list[float]:
+def sample_times(start_s: float, stop_s: float, plan: Plan) -> list[float]:
     """Return when TCP_INFO is read: as measuring begins, and each ``sample_s``; the stop reads it too."""
     times = {plan.warmup_s}
     if plan.sample_s is not None:

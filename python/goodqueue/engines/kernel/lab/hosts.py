@@ -8,10 +8,12 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from .addresses import ends, sink_side, source_side
+from .apps import HALVES, half
 from .bulk import Receiver, Sender
 from .clock import Clock
 from .datagrams import Sink, Source
 from .errors import LabError
+from .halves import Half
 from .libc import die_with_parent
 from .loop import Loop
 from .plan import Plan
@@ -74,15 +76,18 @@ def _be_host(side: str, space: Namespace, plan: Plan, clock: Clock, told: int, w
 
 def _serve(side: str, plan: Plan, clock: Clock, told: int) -> dict[str, Any]:
     loop = Loop()
-    sources: dict[str, Sender | Source] = {}
+    known: dict[str, Sender | Source | Half] = {}
     sinks: list[Receiver | Sink] = []
     for place, flow in enumerate(plan.flows):
         between = ends(plan, place)
+        if flow.kind in HALVES:
+            known[flow.name] = half(side, flow, between, plan, clock, loop)
+            continue
         if source_side(flow) == side:
             kind = Sender if flow.kind == "bulk" else Source
-            sources[flow.name] = kind(flow, between, plan, clock, loop)
+            known[flow.name] = kind(flow, between, plan, clock, loop)
         if sink_side(flow) == side:
             sinks.append(Receiver(flow, between, loop) if flow.kind == "bulk" else Sink(flow, between, loop))
     os.close(told)
     loop.run(clock.at(plan.duration_s + plan.drain_s))
-    return {name: source.results() for name, source in sources.items()}
+    return {name: one.results() for name, one in known.items()}

@@ -20,13 +20,17 @@ class Shaper:
     Those that begin with ``class`` follow ``tc class add dev DEV``."""
 
 
+TCP = ("bulk", "transfer", "rr", "stream")
+"""The kinds of flows that are TCP."""
+
+
 @dataclass(frozen=True, slots=True)
 class Flow:
     """One flow."""
 
     name: str
     kind: str
-    """``bulk``, ``cbr`` or ``ping``."""
+    """One of `TCP`, ``cbr`` or ``ping``."""
     direction: str
     """Which way its data go: ``down`` (server to client) or ``up``."""
     start_s: float
@@ -35,14 +39,30 @@ class Flow:
     """Base round-trip time."""
     ecn: bool
     cc: str | None
-    """Congestion control of a bulk flow, as Linux names it."""
+    """Congestion control of a TCP flow, as Linux names it."""
     dscp: int
     packet_size: int | None
     """Of a datagram of cbr and ping, Ethernet header included."""
     interval_s: float | None
-    """Between datagrams of cbr and ping."""
+    """Between datagrams of cbr and ping, between a stream's chunks, or from the end of a transfer to the next one."""
     port: int
-    """Unique among the flows: the receiver's port. The sender's is this plus 10000."""
+    """Unique among the flows: the receiver's port. The sender's is this plus 10000.
+
+    An application (transfer, rr, stream) listens here, on the side that opens no connections, and opens them from
+    ports that Linux chooses.
+    """
+    size_bytes: int | None = None
+    """Of a transfer."""
+    repeat: int | None = None
+    """How many transfers or exchanges; None: until the stop."""
+    request_bytes: int | None = None
+    response_bytes: int | None = None
+    think_s: float | None = None
+    """From a response to the next request, where it is fixed."""
+    think_mean_s: float | None = None
+    """Its mean, where it is drawn from an exponential distribution."""
+    rate_bps: int | None = None
+    """What a stream's application writes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,11 +46,12 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     wait.until(plan.duration_s)
     _read_queues(router, clock, stats)
     after = _netstat(spaces)
-    flows: dict[str, Any] = {}
+    flows: dict[str, Any] = {flow.name: {} for flow in plan.flows}
     wait.until(plan.duration_s + plan.drain_s)
     _read_queues(router, clock, stats)
     for host in hosts:
-        flows |= host.results()
+        for name, found in host.results().items():
+            flows[name] |= found
     time.sleep(_CAPTURE_LAG_S)
     lost = {device: capture.stop() for device, capture in captures.items()}
     if any(lost.values()):
@@ -70,7 +71,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
         "qdisc_stats": stats,
         "capture_dropped": lost,
         "netstat": {side: counters.since(before[side], after[side]) for side in SIDES},
-        "flows": {flow.name: flows[flow.name] for flow in plan.flows},
+        "flows": flows,
     }
     (folder / "lab.json").write_text(json.dumps(result), encoding="ascii")
 

@@ -1,0 +1,148 @@
+//! Every congestion control on a link of its own, and those of L4S beside a classic one.
+//!
+//! `cargo test -p goodqueue-netsim --test congestion -- --nocapture` prints what was measured.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // the first: clippy.toml's exemption covers test functions only
+
+use goodqueue_netsim::{Record, Scenario, Simulation};
+use goodqueue_tcp::Cc;
+use serde_json::{Value, json};
+
+fn run(rate: &str, rtt: &str, qdisc: &str, seconds: u32, traffic: &Value) -> Record {
+    let scenario = json!({
+        "duration": format!("{seconds}s"),
+        "warmup": format!("{}s", seconds / 3),
+        "bottleneck": {"rate": rate, "qdisc": qdisc, "up": {"qdisc": "pfifo limit 1000"}},
+        "path": {"rtt": rtt},
+        "traffic": traffic,
+    });
+    let mut simulation = Simulation::new(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap();
+    simulation.run();
+    simulation.record()
+}
+
+/// 41 full frames are 10 Mbit/s times 50 ms. With such a buffer half of a full pipe and buffer still fills the pipe, so a
+/// sender that halves keeps the link busy, and so must those that keep a target of delay.
+#[test]
+fn everyone_fills_a_link_whose_buffer_is_its_bandwidth_delay_product() {
+    for cc in Cc::ALL {
+        // A window that stays fills the link if it is the pipe's.
+        let line = if *cc == Cc::Fixed { "none cwnd 45" } else { cc.name() };
+        let record = run("10mbit", "50ms", "pfifo limit 41", 60, &json!([{"kind": "bulk", "cc": line}]));
+        let (queue, flow) = (&record.queues.down, &record.flows[0]);
+        let delay = queue.delay_ms.unwrap();
+        println!(
+            "{line:12} {:6.2} % {:6.2} ms {:3} dropped",
+            queue.utilisation_percent, delay.mean, queue.packets.dropped
+        );
+        assert!(queue.utilisation_percent > 85.0, "{line}: {queue:?}");
+        assert_eq!(flow.timeouts, 0, "{line}");
+    }
+}
+
+/// Vegas keeps two to four segments in the queue: at 10 Mbit/s 1.2 ms each.
+#[test]
+fn vegas_keeps_a_few_segments_in_the_queue_and_drops_none() {
+    let record = run("10mbit", "50ms", "pfifo limit 41", 60, &json!([{"kind": "bulk", "cc": "vegas"}]));
+    let delay = record.queues.down.delay_ms.unwrap().mean;
+    assert!((1.2..6.0).contains(&delay), "{delay} ms");
+    assert_eq!(record.queues.down.packets.dropped, 0);
+}
+
+/// RFC 6817: alone, with room, LEDBAT holds its target of 100 ms of queue and loses nothing; RFC 6817, section 1: beside a
+/// loss-based flow it gives way.
+#[test]
+fn ledbat_holds_its_target_alone_and_gives_way_to_cubic() {
+    for (cc, target) in [("ledbat", 100.0), ("ledbat++", 60.0)] {
+        let alone = run("10mbit", "50ms", "pfifo limit 1000", 120, &json!([{"kind": "bulk", "cc": cc}]));
+        let delay = alone.queues.down.delay_ms.unwrap();
+        let beside = json!([{"kind": "bulk", "cc": cc}, {"kind": "bulk", "cc": "cubic", "start": "20s"}]);
+        let both = run("10mbit", "50ms", "pfifo limit 250", 120, &beside);
+        let share = both.flows[0].goodput_mbps / both.flows[1].goodput_mbps;
+        println!(
+            "{cc:9} alone p50 {:.1} ms, p99 {:.1} ms; beside cubic 1 : {:.1}",
+            delay.p50,
+            delay.p99,
+            1.0 / share
+        );
+        assert!((0.8 * target..1.1 * target).contains(&delay.p50), "{cc}: {delay:?}");
+        assert_eq!(alone.queues.down.packets.dropped, 0, "{cc}");
+        assert!(share < 0.2, "{cc}: {share}");
+    }
+}
+
+/// RFC 9332, section 1: the L queue waits less than a millisecond on average and 1 to 2 ms at the 99th percentile, at full
+/// utilisation. At 40 Mbit/s a full frame takes 0.3 ms, so none of that is the packet's own time.
+#[test]
+fn scalable_senders_alone_wait_about_a_millisecond_in_dualpi2() {
+    for (cc, qdisc) in
+        [("dctcp", "dualpi2 any_ect"), ("prague", "dualpi2"), ("prague", "dualpi2 variant rfc9332")]
+    {
+        let record = run("40mbit", "20ms", qdisc, 60, &json!([{"kind": "bulk", "cc": cc}]));
+        let (queue, delay) = (&record.queues.down, record.queues.down.delay_ms.unwrap());
+        println!(
+            "{cc:7} {qdisc:24} {:5.1} % mean {:.2} ms p99 {:.2} ms",
+            queue.utilisation_percent, delay.mean, delay.p99
+        );
+        assert!(delay.mean < 1.0 && delay.p99 < 2.0, "{cc} in {qdisc}: {delay:?}");
+        assert!(queue.utilisation_percent > 95.0 && queue.packets.dropped == 0, "{cc} in {qdisc}: {queue:?}");
+    }
+}
+
+/// RFC 9332, sections 2.1 and 2.5: the coupling gives flows of both kinds roughly equal rates. "Roughly" is taken as within a
+/// factor of two: k = 2 stands for 1.4 to 1.9 in appendix C, and the classic flow's RTT is longer by the target of
+/// 15 ms, which counts for a sender whose rate depends on it, as DCTCP's does.
+#[test]
+fn scalable_senders_and_cubic_share_dualpi2_about_equally_and_l4s_waits_little() {
+    for (cc, qdisc) in
+        [("dctcp", "dualpi2 any_ect"), ("prague", "dualpi2"), ("prague", "dualpi2 variant rfc9332")]
+    {
+        let traffic = json!([
+            {"kind": "bulk", "name": "l4s", "cc": cc},
+            {"kind": "bulk", "name": "classic", "cc": "cubic", "start": "1s"},
+        ]);
+        let record = run("40mbit", "20ms", qdisc, 120, &traffic);
+        let (l4s, classic) = (&record.flows[0], &record.flows[1]);
+        let ratio = l4s.goodput_mbps / classic.goodput_mbps;
+        let waits = [l4s, classic].map(|flow| flow.rtt_ms.unwrap().mean - 20.0);
+        println!(
+            "{cc:7} {qdisc:24} {:.2} and {:.2} Mbit/s, RTT + {:.2} and + {:.2} ms",
+            l4s.goodput_mbps, classic.goodput_mbps, waits[0], waits[1]
+        );
+        assert!((0.5..2.0).contains(&ratio), "{cc} in {qdisc}: {ratio}");
+        // Both ways, with the transmission of 0.3 ms and the ACKs'.
+        assert!(waits[0] < 2.0, "{cc} in {qdisc}: {:?}", l4s.rtt_ms);
+        assert!(l4s.loss_percent < 0.01, "{cc} in {qdisc}: {}", l4s.loss_percent);
+    }
+}
+
+/// RFC 8511: with a shallow target, where half of the window leaves the link idle for a while, falling less at marks uses
+/// more of it.
+#[test]
+fn abe_uses_more_of_a_link_with_a_shallow_queue() {
+    let used = |cc: &str| {
+        let traffic = json!([{"kind": "bulk", "cc": cc, "ecn": true}]);
+        run("10mbit", "100ms", "codel ecn", 120, &traffic).queues.down.utilisation_percent
+    };
+    for (plain, abe) in [("reno", "reno abe"), ("cubic", "cubic abe")] {
+        println!("{plain} {:.2} %, with abe {:.2} %", used(plain), used(abe));
+        assert!(used(abe) > used(plain), "{plain}");
+    }
+}
+
+/// RFC 9406: the delay of slow start's end is noticed, so the first overshoot drops less than plain slow start's.
+#[test]
+fn hystart_plus_plus_drops_less_in_the_first_slow_start() {
+    let drops = |cc: &str| {
+        let traffic = json!([{"kind": "bulk", "cc": cc}]);
+        let mut scenario = json!({
+            "duration": "5s", "bottleneck": {"rate": "50mbit", "qdisc": "pfifo limit 400"},
+            "path": {"rtt": "50ms"}, "traffic": traffic,
+        });
+        scenario["seed"] = json!(1);
+        let mut simulation = Simulation::new(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap();
+        simulation.run();
+        simulation.record().queues.down.packets.dropped
+    };
+    println!("reno {} and with hystart++ {} dropped", drops("reno"), drops("reno hystart++"));
+    assert!(drops("reno hystart++") < drops("reno") / 2);
+}

@@ -1,0 +1,157 @@
+//! DCTCP (RFC 8257): falls by as much as the part of the data that was marked.
+//!
+//! As in Linux. Where that differs from RFC 8257: parts are out of 1024, and alpha's floor is what its shift no longer
+//! moves, then zero (3.3); growth is Reno's, without the marked ACKs being left out; a loss halves once, and once more if ECN
+//! had begun to reduce (3.4). Every packet is ECT(0), SYN and ACKs too (3.5 and 6). Without ECN it is Reno.
+//!
+//! Its receiver, which tells of each ACK whether what it covers was marked (3.2), is in `ecn.rs`.
+
+use super::{Ack, Cause, Congestion, CongestionControl};
+use crate::{Config, CongestionState, EcnUse, SeqNumber, Window};
+
+/// Alpha is out of this.
+const ONE: u32 = 1024;
+/// g = 1/16 (4.2).
+const G_SHIFT: u32 = 4;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Dctcp {
+    /// The estimated part of data that is marked.
+    alpha: u32,
+    /// The observation window ends when this is acknowledged.
+    window_end: Option<SeqNumber>,
+    /// Segments delivered in it, and of these the marked.
+    delivered: u32,
+    marked: u32,
+}
+
+impl CongestionControl for Dctcp {
+    const NAME: &'static str = "dctcp";
+    const SUMMARY: &'static str = "falls by half the part of the data that is marked; for data centres";
+    const SOURCE: &'static str = "RFC 8257; Linux's tcp_dctcp";
+    const DIFFERS: &'static str = "marked ACKs count for growth, alpha in 1/1024 (both as Linux)";
+    const ECN: EcnUse = EcnUse::Dctcp;
+
+    fn new(_config: &Config) -> Self {
+        // 4.2: alpha begins at 1, so that the first mark halves.
+        Self { alpha: ONE, window_end: None, delivered: 0, marked: 0 }
+    }
+
+    #[inline]
+    fn on_delivered(&mut self, ack: &Ack, _window: &mut Window) {
+        let end = *self.window_end.get_or_insert(ack.nxt);
+        if ack.una >= end {
+            self.end_window();
+            self.window_end = Some(ack.nxt);
+        }
+        self.delivered += ack.segments;
+        self.marked += ack.marked;
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+        if !ack.is_cwnd_limited {
+            return;
+        }
+        let mut counted = ack.counted;
+        if window.in_slow_start() {
+            counted = window.slow_start(counted);
+        }
+        if counted > 0 {
+            window.increase(window.cwnd, counted);
+        }
+    }
+
+    /// 3.3: cwnd (1 − alpha / 2). 3.4: at a loss as any TCP, half.
+    fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
+        let cwnd = congestion.cwnd;
+        let kept = match congestion.cause {
+            Cause::Ecn => cwnd - (u64::from(cwnd) * u64::from(self.alpha) / u64::from(2 * ONE)) as u32,
+            Cause::Loss | Cause::Timeout => cwnd / 2,
+        };
+        kept.max(2)
+    }
+
+    fn on_state(&mut self, state: CongestionState, window: &mut Window) {
+        if state == CongestionState::Recovery {
+            window.ssthresh = (window.cwnd / 2).max(2);
+        }
+    }
+
+    fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("alpha", f64::from(self.alpha) / f64::from(ONE));
+    }
+}
+
+impl Dctcp {
+    /// 3.3: M = marked / delivered, alpha = alpha (1 − g) + g M.
+    fn end_window(&mut self) {
+        let fall = self.alpha >> G_SHIFT;
+        self.alpha -= if fall == 0 { self.alpha } else { fall };
+        let part = (self.marked << (ONE.trailing_zeros() - G_SHIFT)) / self.delivered.max(1);
+        self.alpha = (self.alpha + part).min(ONE);
+        (self.delivered, self.marked) = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_units::Instant;
+
+    fn dctcp() -> (Dctcp, Window) {
+        (Dctcp::new(&Config::default()), Window::new(&Config::default()))
+    }
+
+    fn congestion(cwnd: u32, cause: Cause) -> Congestion {
+        Congestion { now: Instant::ZERO, cwnd, cause }
+    }
+
+    /// Windows of ten segments of which `marked` are: the alpha after each.
+    fn alphas(marked: &[u32]) -> std::vec::Vec<u32> {
+        let (mut d, mut w) = dctcp();
+        let deliver = |d: &mut Dctcp, w: &mut Window, una: u32, marked| {
+            let (una, nxt) = (SeqNumber(una), SeqNumber(una + 1000));
+            d.on_delivered(&Ack { una, nxt, marked, ..Ack::of(Instant::ZERO, 10) }, w);
+        };
+        deliver(&mut d, &mut w, 1, marked[0]);
+        (1..=marked.len())
+            .map(|n| {
+                let next = marked.get(n).copied().unwrap_or(0);
+                deliver(&mut d, &mut w, 1 + 1000 * n as u32, next);
+                d.alpha
+            })
+            .collect()
+    }
+
+    /// 3.3 by hand, out of 1024. Nothing marked: 1024 − 64 = 960, 900, 844 (900 / 16 = 56). All marked from 844:
+    /// 844 − 52 + 64 = 856. A fifth: 856 − 53 + 2·64/10 = 815.
+    #[test]
+    fn alpha_follows_the_marked_part_with_a_gain_of_a_sixteenth() {
+        assert_eq!(alphas(&[0, 0, 0, 10, 2]), [960, 900, 844, 856, 815]);
+        let mut d = dctcp().0;
+        d.alpha = 15; // its sixteenth is nothing: it would never end
+        d.end_window();
+        assert_eq!(d.alpha, 0);
+    }
+
+    /// 3.3: alpha 1 halves, alpha 1/4 takes an eighth, alpha 0 nothing; 3.4: a loss halves whatever alpha is.
+    #[test]
+    fn marks_take_half_of_alpha_and_a_loss_takes_half() {
+        let mut d = dctcp().0;
+        for (alpha, kept) in [(1024, 50), (256, 88), (0, 100)] {
+            d.alpha = alpha;
+            assert_eq!(d.ssthresh(&congestion(100, Cause::Ecn)), kept);
+            assert_eq!(d.ssthresh(&congestion(100, Cause::Loss)), 50);
+            assert_eq!(d.ssthresh(&congestion(3, Cause::Timeout)), 2);
+        }
+    }
+
+    #[test]
+    fn a_loss_after_marks_halves_what_is_left() {
+        let (mut d, mut w) = dctcp();
+        (w.cwnd, w.ssthresh) = (90, 88);
+        d.on_state(CongestionState::Recovery, &mut w);
+        assert_eq!(w.ssthresh, 45);
+    }
+}

@@ -1,0 +1,223 @@
+//! LEDBAT (RFC 6817): for transfers in the background; keeps the queueing delay at a target and yields to all others.
+//!
+//! One-way delays are the receiver's clock less ours by TCP's timestamps, in milliseconds, so a delayed ACK's wait
+//! counts as delay (the filter over four samples takes the smallest). TARGET is 100 ms, the largest that 2.4.2 allows, GAIN 1,
+//! INIT_CWND and MIN_CWND 2, ALLOWED_INCREASE 1, BASE_HISTORY ten minutes, CURRENT_FILTER four samples (section 2.5 and
+//! 3.3). There is no slow start, as in 2.4.2.
+
+use super::{Ack, Cause, Congestion, CongestionControl};
+use crate::{Config, Window};
+use goodqueue_units::{Duration, Instant};
+
+/// In milliseconds.
+const TARGET: i64 = 100;
+const MIN_CWND: u32 = 2;
+const ALLOWED_INCREASE: u32 = 1;
+
+/// Fractions of a segment are counted in these.
+pub(super) const SEGMENT: i64 = 1 << 16;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Ledbat {
+    delays: Delays<u32>,
+    /// The part of the window below a segment.
+    fraction: i64,
+}
+
+impl CongestionControl for Ledbat {
+    const NAME: &'static str = "ledbat";
+    const SUMMARY: &'static str =
+        "background transfers: 100 ms of queue alone, and yields to everything else";
+    const SOURCE: &'static str = "RFC 6817";
+    const DIFFERS: &'static str =
+        "one-way delays by TCP's timestamps, in milliseconds, with a delayed ACK's wait";
+
+    fn new(_config: &Config) -> Self {
+        Self { delays: Delays::new(0), fraction: 0 }
+    }
+
+    fn on_open(&mut self, _now: Instant, window: &mut Window) {
+        window.cwnd = window.cwnd.min(MIN_CWND); // INIT_CWND
+    }
+
+    #[inline]
+    fn on_delivered(&mut self, ack: &Ack, _window: &mut Window) {
+        self.delays.sample(ack.now, ack.clock_ms);
+    }
+
+    /// Section 2.4.2.
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+        let Some((base, current)) = self.delays.base_and_current() else { return };
+        let queueing = i64::from(current.wrapping_sub(base) as i32).max(0);
+        // cwnd += GAIN · off_target · bytes_newly_acked · MSS / cwnd, off_target = (TARGET − queueing delay) / TARGET.
+        let change = (TARGET - queueing) * i64::from(ack.counted) * SEGMENT / TARGET / i64::from(window.cwnd);
+        if change > 0 && !ack.is_cwnd_limited {
+            return;
+        }
+        add(window, &mut self.fraction, change);
+        let most = ack.prior_in_flight + ALLOWED_INCREASE;
+        window.cwnd = window.cwnd.min(most).max(MIN_CWND);
+    }
+
+    /// Section 2.4.2: at a loss half, once a round trip.
+    fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
+        if congestion.cause == Cause::Timeout {
+            self.fraction = 0;
+        }
+        (congestion.cwnd / 2).max(MIN_CWND)
+    }
+
+    fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        if let Some((base, current)) = self.delays.base_and_current() {
+            show("queueing_delay_ms", f64::from(current.wrapping_sub(base) as i32));
+        }
+    }
+}
+
+/// Adds `change`, in parts of a segment, to the window; what is below a segment stays in `fraction`.
+pub(super) fn add(window: &mut Window, fraction: &mut i64, change: i64) {
+    *fraction += change;
+    let whole = fraction.div_euclid(SEGMENT);
+    *fraction -= whole * SEGMENT;
+    window.cwnd = (i64::from(window.cwnd) + whole).clamp(1, 1 << 30) as u32;
+}
+
+/// What delays are compared by: a clock's difference wraps, an RTT does not.
+pub(super) trait Delay: Copy {
+    fn is_less(self, other: Self) -> bool;
+}
+
+impl Delay for u32 {
+    fn is_less(self, other: Self) -> bool {
+        (self.wrapping_sub(other) as i32) < 0
+    }
+}
+
+impl Delay for Duration {
+    fn is_less(self, other: Self) -> bool {
+        self < other
+    }
+}
+
+/// RFC 6817's base delay, the smallest of the last ten minutes, and its filter, the smallest of the last four samples.
+#[derive(Clone, Debug)]
+pub(super) struct Delays<D> {
+    /// The smallest of each minute, the present one last.
+    minutes: [D; BASE_HISTORY],
+    minute_count: usize,
+    minute: u64,
+    /// The last samples, in a ring.
+    recent: [D; CURRENT_FILTER],
+    samples: usize,
+}
+
+const BASE_HISTORY: usize = 10;
+const CURRENT_FILTER: usize = 4;
+
+impl<D: Delay> Delays<D> {
+    pub(super) const fn new(nothing: D) -> Self {
+        Self {
+            minutes: [nothing; BASE_HISTORY],
+            minute_count: 0,
+            minute: 0,
+            recent: [nothing; CURRENT_FILTER],
+            samples: 0,
+        }
+    }
+
+    /// Section 2.4.2: update_base_delay and update_current_delay.
+    pub(super) fn sample(&mut self, now: Instant, delay: D) {
+        let minute = now.as_nanos() / 60_000_000_000;
+        if self.minute_count == 0 || minute != self.minute {
+            self.minute = minute;
+            if self.minute_count == BASE_HISTORY {
+                self.minutes.copy_within(1.., 0);
+                self.minute_count -= 1;
+            }
+            self.minutes[self.minute_count] = delay;
+            self.minute_count += 1;
+        } else if delay.is_less(self.minutes[self.minute_count - 1]) {
+            self.minutes[self.minute_count - 1] = delay;
+        }
+        self.recent[self.samples % CURRENT_FILTER] = delay;
+        self.samples += 1;
+        if self.samples == 2 * CURRENT_FILTER {
+            self.samples = CURRENT_FILTER; // the same place in the ring, and full
+        }
+    }
+
+    /// The base delay and the filtered present one.
+    pub(super) fn base_and_current(&self) -> Option<(D, D)> {
+        let smallest = |all: &[D]| all.iter().copied().reduce(|a, b| if b.is_less(a) { b } else { a });
+        let base = smallest(&self.minutes[..self.minute_count])?;
+        let current = smallest(&self.recent[..self.samples.min(CURRENT_FILTER)])?;
+        Some((base, current))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// Four samples of `delay_ms` over a base of 1000, then an ACK of one segment: the change of a window of 20 in 1/65536.
+    fn change(delay_ms: u32) -> i64 {
+        let mut l = Ledbat::new(&Config::default());
+        let mut w = Window { cwnd: 20, ..Window::new(&Config::default()) };
+        l.delays.sample(at(0), 1000);
+        for _ in 0..4 {
+            l.delays.sample(at(1), 1000 + delay_ms);
+        }
+        l.on_ack(&Ack { prior_in_flight: 20, ..Ack::of(at(1), 1) }, &mut w);
+        (i64::from(w.cwnd) - 20) * SEGMENT + l.fraction
+    }
+
+    /// 2.4.2 by hand, for one segment of twenty: without a queue 1/20 of a segment, at 50 ms half of that, at the target
+    /// nothing, at 300 ms −2/20.
+    #[test]
+    fn the_window_follows_the_distance_to_the_target() {
+        assert_eq!([change(0), change(50), change(100), change(300)], [3276, 1638, 0, -6553]);
+    }
+
+    /// 2.4.2: not beyond what was in flight and one more, not below two.
+    #[test]
+    fn the_window_stays_near_what_is_in_flight_and_at_two_at_least() {
+        let mut l = Ledbat::new(&Config::default());
+        let mut w = Window { cwnd: 20, ..Window::new(&Config::default()) };
+        l.delays.sample(at(0), 7);
+        l.on_ack(&Ack { prior_in_flight: 11, ..Ack::of(at(0), 1) }, &mut w);
+        assert_eq!(w.cwnd, 12);
+        for _ in 0..4 {
+            l.delays.sample(at(0), 2007);
+        }
+        for _ in 0..20 {
+            l.on_ack(&Ack { prior_in_flight: 11, ..Ack::of(at(0), 4) }, &mut w);
+        }
+        assert_eq!(w.cwnd, 2);
+    }
+
+    #[test]
+    fn the_base_is_of_ten_minutes_and_the_present_of_four_samples() {
+        let mut d = Delays::<u32>::new(0);
+        d.sample(at(0), 5);
+        for minute in 1..10 {
+            d.sample(at(60_000 * minute), 50);
+        }
+        assert_eq!(d.base_and_current(), Some((5, 50)));
+        d.sample(at(600_000), 60);
+        assert_eq!(d.base_and_current(), Some((50, 50)), "the eleventh minute forgets the first");
+        for _ in 0..3 {
+            d.sample(at(600_001), 60);
+        }
+        assert_eq!(d.base_and_current(), Some((50, 60)));
+        // A clock that is behind ours wraps: −3 ms is less than 5.
+        let mut d = Delays::<u32>::new(0);
+        d.sample(at(0), 5);
+        d.sample(at(0), 0_u32.wrapping_sub(3));
+        assert_eq!(d.base_and_current(), Some((u32::MAX - 2, u32::MAX - 2)));
+    }
+}

@@ -1,0 +1,218 @@
+//! LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus-01): LEDBAT as Windows has it, by RTTs, mended where it failed in practice.
+//!
+//! Section 4.1: slow start scaled by the gain, left at 3/4 of the target; 4.2: a gain that makes it slower than Reno on short
+//! paths; 4.3: multiplicative decrease above the target; 4.4: slowdowns to two segments, which let the queue drain so
+//! that the base RTT is seen; 4.5: a target of 60 ms. Base and filter are LEDBAT's, of RTTs in place of one-way delays.
+
+use super::ledbat::{Delays, SEGMENT, add};
+use super::{Ack, Congestion, CongestionControl};
+use crate::{Config, Window};
+use goodqueue_units::{Duration, Instant};
+
+/// 4.5.
+const TARGET: Duration = Duration::from_millis(60);
+/// 4.2.
+const MOST_SLOWER: u64 = 16;
+/// 4.3: "Constant".
+const DECREASE: i64 = 1;
+const MIN_CWND: u32 = 2;
+/// 4.4: so many RTTs from the end of slow start to the first slowdown, and so many does the window stay at two.
+const SLOWDOWN_RTTS: u64 = 2;
+/// 4.4: the next slowdown comes after so many times what this one took: a tenth of the capacity is lost at most.
+const SLOWDOWN_SHARE: u64 = 9;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    SlowStart,
+    /// Until the next slowdown.
+    Steady {
+        until: Instant,
+    },
+    /// The window is two; then it grows back to `to`.
+    Frozen {
+        since: Instant,
+        to: u32,
+    },
+    Regrowing {
+        since: Instant,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct LedbatPlusPlus {
+    delays: Delays<Duration>,
+    fraction: i64,
+    phase: Phase,
+}
+
+impl CongestionControl for LedbatPlusPlus {
+    const NAME: &'static str = "ledbat++";
+    const SUMMARY: &'static str =
+        "background transfers as Windows has them: 60 ms of queue, and pauses to see the path";
+    const SOURCE: &'static str = "draft-irtf-iccrg-ledbat-plus-plus-01";
+    const DIFFERS: &'static str = "none known; the smallest of four RTTs is the present one";
+
+    fn new(_config: &Config) -> Self {
+        Self { delays: Delays::new(Duration::ZERO), fraction: 0, phase: Phase::SlowStart }
+    }
+
+    /// 4.1: two segments.
+    fn on_open(&mut self, _now: Instant, window: &mut Window) {
+        window.cwnd = window.cwnd.min(MIN_CWND);
+    }
+
+    #[inline]
+    fn on_delivered(&mut self, ack: &Ack, _window: &mut Window) {
+        if let Some(rtt) = ack.rtt {
+            self.delays.sample(ack.now, rtt);
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+        let (base, rtt) = self.delays.base_and_current().unwrap_or((TARGET * 2, TARGET * 2));
+        let queueing = Duration::from_nanos(rtt.as_nanos() - base.as_nanos());
+        match self.phase {
+            Phase::SlowStart if queueing > TARGET * 3 / 4 => {
+                window.ssthresh = window.cwnd;
+                self.phase = Phase::Steady { until: ack.now + rtt * SLOWDOWN_RTTS };
+            }
+            Phase::SlowStart if window.in_slow_start() => self.slow_start(base, ack, window),
+            Phase::SlowStart => self.phase = Phase::Steady { until: ack.now + rtt * SLOWDOWN_RTTS }, // after a loss
+            Phase::Steady { until } if ack.now >= until => {
+                self.phase = Phase::Frozen { since: ack.now, to: window.cwnd.max(MIN_CWND) };
+                (window.cwnd, self.fraction) = (MIN_CWND, 0);
+            }
+            Phase::Steady { .. } => self.steady(base, queueing, ack, window),
+            Phase::Frozen { since, .. } if ack.now.since(since) < rtt * SLOWDOWN_RTTS => {
+                window.cwnd = MIN_CWND
+            }
+            Phase::Frozen { since, to } => {
+                window.ssthresh = to;
+                self.phase = Phase::Regrowing { since };
+            }
+            Phase::Regrowing { .. } if window.in_slow_start() => self.slow_start(base, ack, window),
+            Phase::Regrowing { since } => {
+                let took = ack.now.since(since);
+                self.phase = Phase::Steady { until: ack.now + took * SLOWDOWN_SHARE };
+            }
+        }
+    }
+
+    /// 4.3, last paragraph: at a loss as standard TCP.
+    fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
+        (congestion.cwnd / 2).max(MIN_CWND)
+    }
+
+    fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        if let Some((base, rtt)) = self.delays.base_and_current() {
+            show("base_rtt_ms", base.as_millis_f64());
+            show("queueing_delay_ms", rtt.as_millis_f64() - base.as_millis_f64());
+        }
+    }
+}
+
+/// 4.2: 1 / GAIN = min(16, ceil(2 TARGET / base)).
+fn slower(base: Duration) -> i64 {
+    let ratio = (2 * TARGET.as_nanos()).div_ceil(base.as_nanos().max(1));
+    ratio.clamp(1, MOST_SLOWER) as i64
+}
+
+impl LedbatPlusPlus {
+    /// 4.1: a segment acknowledged brings GAIN segments.
+    fn slow_start(&mut self, base: Duration, ack: &Ack, window: &mut Window) {
+        if ack.is_cwnd_limited {
+            add(window, &mut self.fraction, i64::from(ack.counted) * SEGMENT / slower(base));
+            window.cwnd = window.cwnd.min(window.ssthresh);
+        }
+    }
+
+    /// 4.3: a round trip brings GAIN segments up to the target, and above it
+    /// max(GAIN − Constant · W · (delay / TARGET − 1), −W / 2).
+    fn steady(&mut self, base: Duration, queueing: Duration, ack: &Ack, window: &mut Window) {
+        let cwnd = i64::from(window.cwnd);
+        let gain = SEGMENT / slower(base);
+        let (delay, target) = (queueing.as_nanos() as i64 / 1000, TARGET.as_nanos() as i64 / 1000);
+        // From half the target above it on, the bound holds: no need for larger numbers.
+        let over = DECREASE * cwnd * SEGMENT * (delay - target).clamp(0, target) / target;
+        let round_trip = (gain - over).max(-cwnd * SEGMENT / 2);
+        if round_trip > 0 && !ack.is_cwnd_limited {
+            return;
+        }
+        add(window, &mut self.fraction, round_trip * i64::from(ack.counted).min(cwnd) / cwnd);
+        window.cwnd = window.cwnd.max(MIN_CWND);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn window(cwnd: u32, ssthresh: u32) -> Window {
+        Window { cwnd, ssthresh, ..Window::new(&Config::default()) }
+    }
+
+    /// 4.2 by hand: 120 ms is Reno's speed, 119 is half of it, 20 ms a sixth, 1 ms a sixteenth.
+    #[test]
+    fn the_gain_is_smaller_on_shorter_paths() {
+        assert_eq!([500, 120, 119, 20, 1].map(|base| slower(ms(base))), [1, 1, 2, 6, 16]);
+    }
+
+    /// 4.3 by hand for a window of 40 and a base of 120 ms (GAIN 1): at 60 ms of queue +1; at 63 ms 1 − 40/20 = −1; at
+    /// 120 ms 1 − 40, which is held at −20.
+    #[test]
+    fn above_the_target_the_window_falls_by_as_much_as_the_delay_is_over_it() {
+        for (queueing, change) in [(0, 1), (60, 1), (63, -1), (120, -20)] {
+            let mut l = LedbatPlusPlus::new(&Config::default());
+            let mut w = window(40, 2);
+            l.steady(ms(120), ms(queueing), &Ack::of(at(0), 40), &mut w);
+            let found = (i64::from(w.cwnd) - 40) * SEGMENT + l.fraction;
+            assert!((found - change * SEGMENT).abs() <= 64, "{queueing} ms: {found}");
+        }
+    }
+
+    fn run(l: &mut LedbatPlusPlus, w: &mut Window, now_ms: u64, rtt_ms: u64, segments: u32) {
+        let ack = Ack { rtt: Some(ms(rtt_ms)), ..Ack::of(at(now_ms), segments) };
+        l.on_delivered(&ack, w);
+        l.on_ack(&ack, w);
+    }
+
+    /// 4.1 and 4.4 with a base of 120 ms: slow start ends above 45 ms of queue; two RTTs later the window is two, for two
+    /// RTTs; it grows back; nine times what that took, the next.
+    #[test]
+    fn slowdowns_follow_slow_start_and_then_take_a_tenth_of_the_time() {
+        let (mut l, mut w) = (LedbatPlusPlus::new(&Config::default()), window(10, crate::INFINITE_SSTHRESH));
+        run(&mut l, &mut w, 0, 120, 10);
+        assert_eq!(w.cwnd, 20);
+        for _ in 0..4 {
+            run(&mut l, &mut w, 100, 165, 1); // 45 ms are not yet more than 3/4
+        }
+        assert_eq!((w.cwnd, l.phase), (24, Phase::SlowStart));
+        for _ in 0..4 {
+            run(&mut l, &mut w, 200, 170, 1);
+        }
+        assert_eq!(l.phase, Phase::Steady { until: at(540) });
+        run(&mut l, &mut w, 539, 170, 1);
+        let before = w.cwnd;
+        run(&mut l, &mut w, 540, 170, 1);
+        assert_eq!((w.cwnd, l.phase), (2, Phase::Frozen { since: at(540), to: before }));
+        for _ in 0..4 {
+            run(&mut l, &mut w, 700, 120, 1);
+        }
+        assert_eq!(w.cwnd, 2);
+        run(&mut l, &mut w, 781, 120, 1);
+        assert_eq!((l.phase, w.ssthresh), (Phase::Regrowing { since: at(540) }, before));
+        run(&mut l, &mut w, 900, 120, 100);
+        assert_eq!(w.cwnd, before, "no further than it was");
+        run(&mut l, &mut w, 940, 120, 1);
+        assert_eq!(l.phase, Phase::Steady { until: at(940 + 9 * 400) });
+    }
+}

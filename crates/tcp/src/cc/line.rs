@@ -1,0 +1,185 @@
+//! A congestion control's line: its name, then words, as in `cubic hystart++ abe` and `none cwnd 20`.
+
+use super::Cc;
+use crate::Config;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use goodqueue_units::parse;
+
+/// A word that may follow a congestion control's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CcWord {
+    /// The word.
+    pub name: &'static str,
+    /// The least and the greatest number that may follow it; none follows where this is none.
+    pub number: Option<(u32, u32)>,
+    /// The document that describes it.
+    pub source: &'static str,
+    /// What it does, in one sentence.
+    pub help: &'static str,
+}
+
+/// What the words of a line ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct CcOptions {
+    /// Leave slow start by RFC 9406.
+    pub hystart_plus_plus: bool,
+    /// Fall less far at ECN's marks than at a loss (RFC 8511).
+    pub abe: bool,
+    /// The window of `none`, in segments; the initial window, if left out.
+    pub cwnd: Option<u32>,
+}
+
+pub(super) const HYSTART_PLUS_PLUS: CcWord = CcWord {
+    name: "hystart++",
+    number: None,
+    source: "RFC 9406",
+    help: "leave the first slow start by rising RTTs, through a slower one",
+};
+pub(super) const ABE: CcWord = CcWord {
+    name: "abe",
+    number: None,
+    source: "RFC 8511",
+    help: "at marks fall to 0.8 (reno) or 0.85 (cubic) of the window",
+};
+pub(super) const CWND: CcWord = CcWord {
+    name: "cwnd",
+    number: Some((1, 1_000_000)),
+    source: "this project",
+    help: "the window in segments; the initial window, if left out",
+};
+
+/// A congestion control with its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CcLine {
+    /// Which.
+    pub cc: Cc,
+    /// Its words.
+    pub options: CcOptions,
+}
+
+impl CcLine {
+    /// Reads a line such as `reno`, `cubic abe` or `none cwnd 20`.
+    ///
+    /// # Errors
+    /// What was found and what is accepted, and the nearest known word.
+    pub fn parse(line: &str) -> Result<Self, String> {
+        let mut words = line.split_whitespace();
+        let name = words.next().unwrap_or("");
+        let Some(cc) = Cc::from_name(name) else {
+            let known: Vec<_> = Cc::ALL.iter().map(|cc| cc.name()).collect();
+            return Err(format!("found {name:?}; {}", accepted(name, &known)));
+        };
+        let mut options = CcOptions::default();
+        while let Some(word) = words.next() {
+            let Some(known) = cc.words().iter().find(|known| known.name == word) else {
+                let known: Vec<_> = cc.words().iter().map(|word| word.name).collect();
+                return Err(format!("found {word:?} after {name:?}; {}", accepted(word, &known)));
+            };
+            let number = match known.number {
+                Some(range) => Some(number(word, words.next(), range)?),
+                None => None,
+            };
+            if !options.set(known, number) {
+                return Err(format!("found {word:?} twice after {name:?}; accepted: once"));
+            }
+        }
+        if cc.words().contains(&CWND) {
+            options.cwnd.get_or_insert(Config::default().initial_window);
+        }
+        Ok(Self { cc, options })
+    }
+}
+
+fn number(word: &str, text: Option<&str>, (least, most): (u32, u32)) -> Result<u32, String> {
+    let value = text.and_then(|text| text.parse().ok()).filter(|value| (least..=most).contains(value));
+    value.ok_or_else(|| {
+        let found = text.map_or_else(|| "nothing".to_owned(), |text| format!("{text:?}"));
+        format!("found {found} after {word:?}; accepted: {least} to {most}")
+    })
+}
+
+fn accepted(found: &str, known: &[&str]) -> String {
+    let hint = parse::nearest(found, known.iter().copied())
+        .map_or_else(String::new, |near| format!("did you mean {near:?}? "));
+    let list = if known.is_empty() { "no word".to_owned() } else { known.join(", ") };
+    format!("{hint}accepted: {list}")
+}
+
+impl CcOptions {
+    /// Sets what `word` asks for; whether it was not set before.
+    fn set(&mut self, word: &CcWord, number: Option<u32>) -> bool {
+        if *word == HYSTART_PLUS_PLUS {
+            !core::mem::replace(&mut self.hystart_plus_plus, true)
+        } else if *word == ABE {
+            !core::mem::replace(&mut self.abe, true)
+        } else {
+            core::mem::replace(&mut self.cwnd, number).is_none()
+        }
+    }
+}
+
+impl From<Cc> for CcLine {
+    fn from(cc: Cc) -> Self {
+        Self { cc, options: CcOptions::default() }
+    }
+}
+
+/// The line that says the same, its words in one order.
+impl fmt::Display for CcLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.cc.name())?;
+        let CcOptions { hystart_plus_plus, abe, cwnd } = self.options;
+        for (word, set) in [(HYSTART_PLUS_PLUS, hystart_plus_plus), (ABE, abe)] {
+            if set {
+                write!(f, " {}", word.name)?;
+            }
+        }
+        cwnd.map_or(Ok(()), |cwnd| write!(f, " {} {cwnd}", CWND.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    /// Wrong would be a line in a record that reads back as another.
+    #[test]
+    fn a_line_prints_as_one_that_reads_the_same() {
+        for (line, canonical) in [
+            ("cubic", "cubic"),
+            ("  cubic  abe hystart++ ", "cubic hystart++ abe"),
+            ("reno abe", "reno abe"),
+            ("none cwnd 20", "none cwnd 20"),
+            ("none", "none cwnd 10"),
+            ("ledbat++", "ledbat++"),
+        ] {
+            let parsed = CcLine::parse(line).unwrap();
+            assert_eq!(parsed.to_string(), canonical);
+            assert_eq!(CcLine::parse(canonical), Ok(parsed));
+        }
+        let all = CcLine::parse("cubic abe hystart++").unwrap().options;
+        assert_eq!(all, CcOptions { hystart_plus_plus: true, abe: true, cwnd: None });
+    }
+
+    #[test]
+    fn a_refusal_names_what_was_found_and_the_nearest_word() {
+        let refused = |line: &str| CcLine::parse(line).unwrap_err();
+        assert!(
+            refused("cubik").starts_with(r#"found "cubik"; did you mean "cubic"? accepted: cubic, reno"#)
+        );
+        assert!(refused("").starts_with(r#"found ""; accepted: cubic"#));
+        assert_eq!(
+            refused("cubic hystart+"),
+            r#"found "hystart+" after "cubic"; did you mean "hystart++"? accepted: hystart++, abe"#
+        );
+        assert_eq!(refused("vegas abe"), r#"found "abe" after "vegas"; accepted: no word"#);
+        assert_eq!(refused("reno abe abe"), r#"found "abe" twice after "reno"; accepted: once"#);
+        assert_eq!(refused("none cwnd"), r#"found nothing after "cwnd"; accepted: 1 to 1000000"#);
+        assert_eq!(refused("none cwnd 0"), r#"found "0" after "cwnd"; accepted: 1 to 1000000"#);
+    }
+}

@@ -1,0 +1,290 @@
+//! Prague (draft-briscoe-iccrg-prague-congestion-control-04): DCTCP made fit for the Internet, for the L4S service.
+//!
+//! Here of the draft: ECT(1) on every packet and accurate feedback, with classic ECN as a fallback, which is answered as
+//! Reno does; alpha as a moving average that begins at 1 with the first mark (2.3.2); falling by half of alpha once a
+//! round trip (2.4.2), and halving at a loss, less what marks took in the same round trip (2.4.1); growth by unmarked
+//! segments only, also while the window falls (2.4.3); less dependence on the RTT, as if it were 25 ms at least, from
+//! the 500th round trip on (2.4.4).
+//!
+//! Not here: pacing of its own, which the draft asks for; a window with fractions, or below two segments; falling back
+//! where the bottleneck turns out to be a classic one with ECN. The window falls by the sender's rate reduction over a
+//! round trip, as DCTCP's in Linux, and not at once.
+
+use super::{Ack, Cause, Congestion, CongestionControl};
+use crate::{Config, CongestionState, EcnMode, EcnUse, SeqNumber, Window};
+use goodqueue_units::{Duration, Instant};
+
+/// Alpha is out of this.
+const ONE: u64 = 1 << 20;
+/// g = 1/16 (2.3.2), as a shift; alpha is kept larger by this, so that nothing is lost to rounding.
+const G_SHIFT: u32 = 4;
+/// 2.4.4: the least virtual RTT.
+const RTT_VIRT_MIN: Duration = Duration::from_millis(25);
+/// 2.4.4: round trips after which the virtual RTT takes the place of the RTT; until then a flow only looks for its rate.
+const TRANSITION_ROUNDS: u32 = 500;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Prague {
+    /// Alpha times 16.
+    alpha_x16: u64,
+    /// A mark was seen, so something on the path marks.
+    seen: bool,
+    /// The round trip ends when this is acknowledged.
+    round_end: Option<SeqNumber>,
+    /// Round trips after slow start.
+    rounds: u32,
+    /// Segments delivered since alpha was last updated, and of these the marked.
+    delivered: u32,
+    marked: u32,
+    alpha_updated: Instant,
+    /// When the window last fell because of marks, and from where.
+    fell: Option<(Instant, u32)>,
+    /// 8 times the smoothed RTT of the path, in nanoseconds.
+    srtt_x8: u64,
+    classic: bool,
+}
+
+impl CongestionControl for Prague {
+    const NAME: &'static str = "prague";
+    const SUMMARY: &'static str = "DCTCP's answer to marks, made fit for the Internet: the sender of L4S";
+    const SOURCE: &'static str = "draft-briscoe-iccrg-prague-congestion-control-04";
+    const DIFFERS: &'static str = "falls over a round trip, whole segments and two at least; no pacing of its own; does not look for classic bottlenecks";
+    const ECN: EcnUse = EcnUse::L4s;
+
+    fn new(_config: &Config) -> Self {
+        Self {
+            alpha_x16: ONE << G_SHIFT,
+            seen: false,
+            round_end: None,
+            rounds: 0,
+            delivered: 0,
+            marked: 0,
+            alpha_updated: Instant::ZERO,
+            fell: None,
+            srtt_x8: 0,
+            classic: false,
+        }
+    }
+
+    fn on_ecn_agreed(&mut self, mode: EcnMode) {
+        self.classic = mode != EcnMode::Accurate;
+    }
+
+    #[inline]
+    fn on_delivered(&mut self, ack: &Ack, window: &mut Window) {
+        if let Some(rtt) = ack.rtt {
+            let rtt = rtt.as_nanos();
+            self.srtt_x8 = if self.srtt_x8 == 0 { 8 * rtt } else { self.srtt_x8 - self.srtt_x8 / 8 + rtt };
+        }
+        self.delivered += ack.segments;
+        self.marked += ack.marked;
+        self.seen |= ack.marked > 0;
+        let end = *self.round_end.get_or_insert(ack.nxt);
+        if ack.una > end {
+            self.round_end = Some(ack.nxt);
+            self.end_round(ack.now, window);
+        }
+        if ack.state == CongestionState::Cwr {
+            // 2.4.3: growth goes on; the rate reduction leads to the threshold, so that is what grows.
+            let falling = window.cwnd;
+            window.cwnd = window.ssthresh;
+            self.grow(ack, window);
+            window.ssthresh = window.cwnd;
+            window.cwnd = falling;
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+        if window.in_slow_start() && ack.is_cwnd_limited {
+            let unmarked = ack.counted.saturating_sub(ack.marked);
+            window.slow_start(unmarked);
+        } else {
+            self.grow(ack, window);
+        }
+    }
+
+    /// 2.4.2: cwnd (1 − alpha / 2). 2.4.1: at a loss half.
+    fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
+        let cwnd = congestion.cwnd;
+        if congestion.cause != Cause::Ecn || self.classic {
+            return (cwnd / 2).max(2);
+        }
+        let virtual_round = self.virtual_rtt();
+        if self.fell.is_some_and(|(fell, _)| congestion.now.since(fell) < virtual_round) {
+            return cwnd.max(2); // 2.4.4: once a virtual round trip
+        }
+        self.fell = Some((congestion.now, cwnd));
+        // Rounded to the nearest segment, so that the mean of many is right.
+        let fall = (u64::from(cwnd) * self.alpha() + ONE) / (2 * ONE);
+        (cwnd - fall as u32).max(2)
+    }
+
+    /// 2.4.1: a loss in the round trip in which marks took something takes what is missing to half.
+    fn on_state(&mut self, state: CongestionState, window: &mut Window) {
+        if state != CongestionState::Recovery {
+            return;
+        }
+        if let Some((_, before)) = self.fell.take()
+            && window.ssthresh > before / 2
+            && window.cwnd < before
+        {
+            window.ssthresh = (before / 2).max(2);
+        }
+    }
+
+    fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("alpha", self.alpha() as f64 / ONE as f64);
+        show("rtt_virt_ms", self.virtual_rtt().as_millis_f64());
+    }
+}
+
+impl Prague {
+    fn alpha(&self) -> u64 {
+        self.alpha_x16 >> G_SHIFT
+    }
+
+    fn srtt(&self) -> Duration {
+        Duration::from_nanos(self.srtt_x8 / 8)
+    }
+
+    /// 2.4.4: the RTT by which it behaves; before the transition the RTT itself.
+    fn virtual_rtt(&self) -> Duration {
+        if self.rounds < TRANSITION_ROUNDS { self.srtt() } else { self.srtt().max(RTT_VIRT_MIN) }
+    }
+
+    fn end_round(&mut self, now: Instant, window: &Window) {
+        if !window.in_slow_start() {
+            self.rounds = self.rounds.saturating_add(1);
+        }
+        // 2.4.4: flows with different RTTs come to the same alpha only if they average over the same time.
+        let early = self.rounds >= TRANSITION_ROUNDS && now.since(self.alpha_updated) < self.virtual_rtt();
+        if early {
+            return;
+        }
+        self.alpha_updated = now;
+        if self.seen {
+            // 2.3.2: alpha += g (F − alpha).
+            let part = u64::from(self.marked.min(self.delivered)) * ONE / u64::from(self.delivered.max(1));
+            self.alpha_x16 = self.alpha_x16 - (self.alpha_x16 >> G_SHIFT) + part;
+        }
+        (self.delivered, self.marked) = (0, 0);
+    }
+
+    /// 2.4.3 and 2.4.4: a segment a round trip, as many as are unmarked; times (srtt / rtt_virt)², since a shorter RTT has
+    /// more round trips in a second and each of them is smaller.
+    fn grow(&mut self, ack: &Ack, window: &mut Window) {
+        let unmarked = ack.counted.saturating_sub(ack.marked);
+        if unmarked == 0 || !ack.is_cwnd_limited {
+            return;
+        }
+        let srtt_us = (self.srtt_x8 / 8000).max(1);
+        let virtual_us = (self.virtual_rtt().as_nanos() / 1000).max(srtt_us);
+        let per = u64::from(window.cwnd) * virtual_us / srtt_us * virtual_us / srtt_us;
+        window.increase(per.min(1 << 30) as u32, unmarked);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn prague() -> (Prague, Window) {
+        let mut prague = Prague::new(&Config::default());
+        prague.on_ecn_agreed(EcnMode::Accurate);
+        (prague, Window { ssthresh: 2, ..Window::new(&Config::default()) })
+    }
+
+    fn marks(cwnd: u32, ms: u64) -> Congestion {
+        Congestion { now: at(ms), cwnd, cause: Cause::Ecn }
+    }
+
+    fn ack(ms: u64, round: u32, segments: u32, marked: u32, rtt_ms: u64) -> Ack {
+        let (una, nxt) = (SeqNumber(1 + 1000 * round), SeqNumber(1000 + 1000 * round));
+        let rtt = Some(Duration::from_millis(rtt_ms));
+        Ack { una, nxt, rtt, marked, ..Ack::of(at(ms), segments) }
+    }
+
+    /// 2.3.2 by hand: rounds without marks before the first leave alpha at 1; then 1, 15/16, (15/16)², and with a round
+    /// of which a half is marked 15/16 of that + 1/32.
+    #[test]
+    fn alpha_begins_with_the_first_mark_and_follows_by_sixteenths() {
+        let (mut p, mut w) = prague();
+        p.on_delivered(&ack(0, 0, 0, 0, 50), &mut w);
+        let rounds = [(0, 1.0), (0, 1.0), (10, 1.0), (0, 0.9375), (0, 0.878_906), (5, 0.855_225)];
+        for (round, (marked, after)) in (1..).zip(rounds) {
+            p.on_delivered(&ack(0, round, 10, marked, 50), &mut w);
+            let alpha = p.alpha() as f64 / ONE as f64;
+            assert!((alpha - after).abs() < 1e-4, "round {round}: {alpha} for {after}");
+        }
+    }
+
+    /// 2.4.2: alpha 1 halves; alpha 1/10 of 95 segments takes 4.75, which is 5.
+    #[test]
+    fn marks_take_half_of_alpha_rounded_to_the_nearest_segment() {
+        let (mut p, _) = prague();
+        assert_eq!(p.ssthresh(&marks(100, 0)), 50);
+        p.alpha_x16 = (ONE << G_SHIFT) / 10;
+        assert_eq!(p.ssthresh(&marks(95, 100)), 90);
+        p.on_ecn_agreed(EcnMode::Classic);
+        assert_eq!(p.ssthresh(&marks(95, 200)), 47, "with classic feedback as Reno");
+    }
+
+    /// 2.4.4: at 10 ms, after the transition, a window needs (25 / 10)² = 6.25 times its segments to grow by one; before
+    /// it, and at 50 ms, once.
+    #[test]
+    fn growth_is_that_of_25_ms_at_shorter_rtts_once_it_runs_long() {
+        for (rounds, rtt, counts) in [(0, 10, 100), (500, 10, 625), (500, 50, 100)] {
+            let (mut p, mut w) = prague();
+            w.cwnd = 100;
+            p.rounds = rounds;
+            p.srtt_x8 = 8_000_000 * rtt;
+            let segment = Ack { rtt: None, ..ack(0, 0, 1, 0, rtt) };
+            let grown = (1..1000).find(|_| {
+                p.on_ack(&segment, &mut w);
+                w.cwnd == 101
+            });
+            assert_eq!(grown, Some(counts));
+        }
+    }
+
+    /// 2.4.4: twice within a virtual round trip of 25 ms is once.
+    #[test]
+    fn marks_count_once_a_virtual_round_trip() {
+        let (mut p, _) = prague();
+        (p.rounds, p.srtt_x8) = (500, 8_000_000 * 10);
+        assert_eq!(p.ssthresh(&marks(100, 1000)), 50);
+        assert_eq!(p.ssthresh(&marks(100, 1024)), 100);
+        assert_eq!(p.ssthresh(&marks(100, 1025)), 50);
+    }
+
+    /// 2.4.3: marked segments do not count; while the window falls it is the threshold that grows.
+    #[test]
+    fn only_unmarked_segments_grow_the_window_and_they_do_while_it_falls() {
+        let (mut p, mut w) = prague();
+        w.cwnd = 10;
+        p.on_ack(&ack(0, 0, 10, 10, 50), &mut w);
+        assert_eq!(w.cwnd, 10);
+        p.on_ack(&ack(0, 0, 12, 2, 50), &mut w);
+        assert_eq!(w.cwnd, 11);
+        (w.cwnd, w.ssthresh) = (20, 10);
+        p.on_delivered(&Ack { state: CongestionState::Cwr, ..ack(0, 0, 10, 0, 50) }, &mut w);
+        assert_eq!((w.cwnd, w.ssthresh), (20, 11));
+    }
+
+    /// 2.4.1: marks took 100 to 95; a loss on the way leads to 50, not to 47.
+    #[test]
+    fn a_loss_after_marks_takes_what_is_missing_to_half() {
+        let (mut p, mut w) = prague();
+        p.alpha_x16 = (ONE << G_SHIFT) / 10;
+        w.ssthresh = p.ssthresh(&marks(100, 0));
+        assert_eq!(w.ssthresh, 95);
+        w.cwnd = 97;
+        p.on_state(CongestionState::Recovery, &mut w);
+        assert_eq!(w.ssthresh, 50);
+    }
+}

@@ -1,0 +1,142 @@
+use super::*;
+use std::vec::Vec;
+
+const A: Flags = Flags::AE;
+const W: Flags = Flags::CWR;
+const E: Flags = Flags::ECE;
+const NO: Flags = Flags::NONE;
+use EcnMode::{Accurate, Classic, Off};
+
+/// RFC 9768, table 2: what the client asks, what the server gives, what both have.
+#[test]
+fn the_best_feedback_that_both_give_is_agreed() {
+    for (client, server, syn, both) in [
+        (Accurate, Accurate, A | W | E, Accurate),
+        (Accurate, Classic, A | W | E, Classic),
+        (Accurate, Off, A | W | E, Off),
+        (Classic, Accurate, W | E, Classic),
+        (Classic, Classic, W | E, Classic),
+        (Classic, Off, W | E, Off),
+        (Off, Accurate, NO, Off),
+    ] {
+        assert_eq!(client.syn_flags(), syn);
+        let server = server.answer(syn);
+        let client = client.agreed(server.syn_ack_flags(Ecn::NotEct));
+        assert_eq!((client, server), (both, both));
+    }
+}
+
+/// RFC 9768, table 2, the rows of a client that asked for AccECN, and 3.1.3 for what has no meaning yet.
+#[test]
+fn a_syn_ack_tells_how_the_syn_came_and_a_broken_one_ends_ecn() {
+    for (syn, told) in [(Ecn::NotEct, W), (Ecn::Ect1, W | E), (Ecn::Ect0, A), (Ecn::Ce, A | W)] {
+        assert_eq!(Accurate.syn_ack_flags(syn), told);
+        assert_eq!(Accurate.agreed(told | Flags::SYN | Flags::ACK), Accurate);
+    }
+    assert_eq!([Accurate.agreed(A | E), Accurate.agreed(E)], [Accurate, Classic]);
+    assert_eq!([Accurate.agreed(A | W | E), Accurate.agreed(NO)], [Off, Off]);
+    assert_eq!([Accurate.answer(A), Accurate.answer(NO)], [Accurate, Off]);
+    assert_eq!([Classic.agreed(W | E), Classic.agreed(E)], [Off, Classic]);
+}
+
+/// RFC 9331, 4.1 and 4.3: ECT(1) says L4S, which needs accurate feedback.
+#[test]
+fn only_l4s_with_accurate_feedback_is_ect_1() {
+    assert_eq!(Accurate.codepoint(EcnUse::L4s), Ecn::Ect1);
+    assert_eq!(Classic.codepoint(EcnUse::L4s), Ecn::Ect0);
+    assert_eq!(Accurate.codepoint(EcnUse::Classic), Ecn::Ect0);
+    assert_eq!(Off.codepoint(EcnUse::L4s), Ecn::NotEct);
+}
+
+fn data(ecn: Ecn) -> Segment {
+    Segment { payload_len: 1000, flags: Flags::ACK, ecn, ..Segment::default() }
+}
+
+/// Feeds data of these codepoints, without an ACK between; how urgent each is, and what an ACK then says.
+fn feed(echo: &mut Echo, marks: &[Ecn]) -> Vec<(Urgency, Flags)> {
+    let take = |&ecn: &Ecn| {
+        let segment = data(ecn);
+        let urgency =
+            if echo.concerns(&segment) { echo.on_data(&segment, SeqNumber(9), false) } else { Urgency::NONE };
+        (urgency, echo.flags())
+    };
+    marks.iter().map(take).collect()
+}
+
+/// RFC 8257, 3.2, figure 1: the state is the last packet's, and each change is told at once.
+#[test]
+fn dctcp_echoes_the_last_packet_and_tells_each_change() {
+    let mut echo = Echo::new(Classic, EcnUse::Dctcp, Ecn::Ect0, false);
+    let told = feed(&mut echo, &[Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ect0]);
+    let (none, now) = (Urgency::NONE, Urgency::NOW);
+    assert_eq!(told, [(none, NO), (now, E), (none, E), (now, NO), (none, NO)]);
+    assert!(!echo.owes());
+}
+
+/// The same, where a delayed ACK waits: what it covers is told first, as it was.
+#[test]
+fn dctcp_tells_what_waited_before_what_changed() {
+    let mut echo = Echo::new(Classic, EcnUse::Dctcp, Ecn::Ect0, false);
+    assert_eq!(echo.on_data(&data(Ecn::Ce), SeqNumber(2000), true), Urgency::NOW);
+    assert_eq!((echo.take_owed(), echo.flags()), (Some((SeqNumber(2000), NO)), E));
+    assert!(echo.take_owed().is_none());
+}
+
+/// RFC 9768, 3.2.2: the counter begins at 5, 0b101; six, seven, and zero again. 3.2.2.5.1: a mark after an unmarked
+/// packet is told at once, and every second one.
+#[test]
+fn the_accurate_echo_counts_modulo_eight() {
+    let mut echo = Echo::new(Accurate, EcnUse::Classic, Ecn::NotEct, true);
+    assert_eq!(echo.flags(), A | E);
+    let (none, now) = (Urgency::NONE, Urgency::NOW);
+    let told = feed(&mut echo, &[Ecn::Ect1, Ecn::Ce]);
+    assert_eq!(told, [(none, A | E), (now, A | W)]);
+    echo.on_told();
+    let told = feed(&mut echo, &[Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ce]);
+    assert_eq!(told, [(none, A | W | E), (now, NO), (none, NO), (now, E)]);
+}
+
+/// RFC 9768, 3.2.2.2: a CE mark on SYN-ACK counts at the client, one on SYN does not at the server; 3.2.2.5.1: ACKs of
+/// marked ACKs come for every third.
+#[test]
+fn a_marked_syn_ack_counts_once_and_marked_acks_are_told_every_third() {
+    assert_eq!(Echo::new(Accurate, EcnUse::Classic, Ecn::Ce, true).flags(), A | W);
+    let mut echo = Echo::new(Accurate, EcnUse::Classic, Ecn::Ce, false);
+    assert_eq!(echo.flags(), A | E);
+    let told: Vec<_> = (0..3).map(|_| echo.on_marked_ack()).collect();
+    assert_eq!((told, echo.flags()), (std::vec![Urgency::NONE, Urgency::NONE, Urgency::NOW], NO));
+}
+
+/// RFC 9768, 3.2.2.2: the difference to the counter as last heard, modulo 8.
+#[test]
+fn the_sender_reads_the_difference_of_the_counter() {
+    let mut f = Feedback::new(Accurate, None);
+    assert!(!f.is_news(A | E, 2) && f.is_news(A | W, 2));
+    assert_eq!(f.read(A | W, 2), Some(1)); // 5 to 6
+    assert_eq!(f.read(E, 3), Some(3)); // 6 to 9
+    assert_eq!(f.read(NO, 7), Some(7)); // 9 to 16
+    assert_eq!(f.read(A, 0), None, "an ACK that delivers nothing may be an old one");
+    assert_eq!(f.read(A, 5), Some(4), "and its news are not lost");
+}
+
+/// RFC 9768, A.2: of ten delivered segments a difference of 2 may be 2 or 10; 10 is safe. Of nine, 2. Where no mark was ever
+/// heard of, a long stretch without news is none.
+#[test]
+fn a_counter_that_may_have_gone_round_is_read_safely() {
+    let after_two = |delivered| Feedback::new(Accurate, None).read(A | W | E, delivered);
+    assert_eq!((after_two(10), after_two(9), after_two(18)), (Some(10), Some(2), Some(18)));
+    let mut f = Feedback::new(Accurate, None);
+    assert!(!f.is_news(A | E, 30));
+    f.read(A | W, 1);
+    assert!(f.is_news(A | W, 8) && !f.is_news(A | W, 7));
+    assert_eq!(f.read(A | W, 8), Some(8));
+}
+
+/// RFC 9768, table 4.
+#[test]
+fn the_ack_of_the_syn_ack_tells_a_server_how_that_came() {
+    assert_eq!(Feedback::new(Accurate, Some(W | Flags::ACK)).known, A | E);
+    assert_eq!(Feedback::new(Accurate, Some(A | W | Flags::ACK)).known, A | W);
+    assert_eq!(Feedback::new(Accurate, Some(Flags::ACK)).mode(), Off);
+    assert!(Feedback::new(Classic, Some(Flags::ACK)).confirms());
+}

@@ -1,0 +1,368 @@
+//! What sets one TCP apart from another: the constants of each [`Stack`], and the table of them that the docs print.
+//!
+//! What no constant here tells is the same in all of them.
+
+use crate::Stack;
+use alloc::borrow::Cow;
+use alloc::format;
+use goodqueue_units::Duration;
+
+/// How losses are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detection {
+    /// By the time since a segment was sent (RFC 8985).
+    Rack,
+    /// Once DupThresh segments are SACKed, all that was sent before the newest of these; DupThresh grows with the
+    /// reordering that was seen.
+    DupThresh,
+    /// By what is SACKed above a segment (RFC 6675, section 4).
+    Rfc6675,
+}
+
+/// When a tail loss probe leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Probes {
+    No,
+    /// Linux 3.10: 2 SRTT and at least 10 ms; with one segment out at least 1.5 SRTT + 200 ms.
+    Linux3_10,
+    /// RFC 8985, section 7.2, as Linux 6 has it: 2 SRTT + 2 ms; with one segment out 2 SRTT + 200 ms.
+    Rfc8985,
+}
+
+/// The constants of one stack.
+#[derive(Debug)]
+pub(crate) struct Era {
+    /// Slow start grows by the segments that an ACK delivers, else by one.
+    pub(crate) slow_start_by_segment: bool,
+    /// Linear growth counts segments delivered, else ACKs.
+    pub(crate) linear_by_segment: bool,
+    /// By how many segments slow start may end above ssthresh.
+    pub(crate) overshoot: u32,
+    /// The window falls from what is in flight (RFC 5681, equation 4; RFC 9438, 4.6), else from itself.
+    pub(crate) reduces_from_flight: bool,
+    pub(crate) hystart: bool,
+    /// HyStart's delay step is the smallest RTT divided by this.
+    pub(crate) hystart_divisor: u64,
+    /// How much longer than half a round trip HyStart wants a train to be, doubled.
+    pub(crate) hystart_bursts: Duration,
+    pub(crate) detection: Detection,
+    /// Early retransmit (RFC 5827), a quarter of a round trip late.
+    pub(crate) early_retransmit: bool,
+    pub(crate) probes: Probes,
+    /// Timestamps (RFC 3522) and DSACKs (RFC 3708) prove a reduction needless; F-RTO (RFC 5682) always does.
+    pub(crate) undoes_by_echo: bool,
+    /// PRR below ssthresh: one segment extra on every ACK, else only on one that advances and shows no new loss.
+    pub(crate) prr_always_adds: bool,
+    /// PRR's RecoverFS is what is in flight (RFC 9937), else the window.
+    pub(crate) prr_from_flight: bool,
+    /// RTO = max(SRTT + 4 RTTVAR, this); where it is zero, RTO = SRTT + max(4 RTTVAR, 200 ms).
+    pub(crate) rto_min: Duration,
+    /// A timeout leaves out what was sent less than a round trip ago.
+    pub(crate) timeout_spares_recent: bool,
+    /// A lost retransmission after a timeout starts a fast recovery.
+    pub(crate) recovers_from_loss: bool,
+    /// After idling, the window halves for each RTO, else it falls to the initial one at once.
+    pub(crate) idle_halves: bool,
+    /// A window that was not used for an RTO falls half way to what was used.
+    pub(crate) validates_window: bool,
+    /// So many lost SYNs, or SYN-ACKs, leave the initial window as it is.
+    pub(crate) forgiven_syns: u32,
+    /// A FIN, alone or with the last segment, leaves whatever the congestion window.
+    pub(crate) fin_beyond_window: bool,
+    /// ACKs are quick at first.
+    pub(crate) quick_acks: bool,
+    /// The receive buffer at first, in bytes; half of it may be offered, the rest is for what a segment takes beside
+    /// its payload.
+    pub(crate) receive_buffer: u32,
+    /// The receive window begins with 64 KiB and grows to several times a round trip's data; else with ten segments, and
+    /// to twice that data.
+    pub(crate) tunes_ahead: bool,
+    /// While segments arrive out of order, some ACKs are held back.
+    pub(crate) compresses_acks: bool,
+    /// How often an answer must follow a question for the ACK to wait for it.
+    pub(crate) ping_pong: u8,
+    /// Segments that leave together end with PSH.
+    pub(crate) pushes: bool,
+    /// A segment that would leave alone waits for an ACK that is due soon.
+    pub(crate) gathers: bool,
+    /// A SYN that is sent again no longer asks for ECN (RFC 3168, 6.1.1.1).
+    pub(crate) ecn_fallback: bool,
+}
+
+const LINUX3_10: Era = Era {
+    slow_start_by_segment: false,
+    linear_by_segment: false,
+    overshoot: 1,
+    reduces_from_flight: false,
+    hystart: true,
+    hystart_divisor: 16,
+    hystart_bursts: Duration::ZERO,
+    detection: Detection::DupThresh,
+    early_retransmit: true,
+    probes: Probes::Linux3_10,
+    undoes_by_echo: true,
+    prr_always_adds: true,
+    prr_from_flight: false,
+    rto_min: Duration::ZERO,
+    timeout_spares_recent: false,
+    recovers_from_loss: false,
+    idle_halves: true,
+    validates_window: true,
+    forgiven_syns: 1,
+    fin_beyond_window: true,
+    quick_acks: true,
+    receive_buffer: 87_380,
+    tunes_ahead: false,
+    compresses_acks: false,
+    ping_pong: 1,
+    pushes: false,
+    gathers: false,
+    ecn_fallback: false,
+};
+
+/// Slow start counts segments since 3.13; all else that is modelled came later.
+const LINUX3_14: Era = Era { slow_start_by_segment: true, ..LINUX3_10 };
+
+const LINUX6: Era = Era {
+    slow_start_by_segment: true,
+    linear_by_segment: true,
+    overshoot: 0,
+    hystart_divisor: 8,                       // RFC 9406: MIN_RTT_DIVISOR
+    hystart_bursts: Duration::from_millis(1), // for segmentation offload; see `cc/hystart.rs`
+    detection: Detection::Rack,
+    early_retransmit: false,
+    probes: Probes::Rfc8985,
+    prr_always_adds: false,
+    timeout_spares_recent: true,
+    recovers_from_loss: true,
+    receive_buffer: 131_072,
+    tunes_ahead: true,
+    compresses_acks: true,
+    ping_pong: 3,
+    pushes: true,
+    gathers: true,
+    ecn_fallback: true,
+    ..LINUX3_10
+};
+
+/// The Standards Track to the letter, and of what it leaves open the plainest; nothing Experimental.
+const RFC: Era = Era {
+    slow_start_by_segment: false, // RFC 5681, equation 2: min(N, SMSS) an ACK
+    reduces_from_flight: true,
+    hystart: false,
+    detection: Detection::Rfc6675,
+    probes: Probes::No,
+    undoes_by_echo: false,
+    prr_from_flight: true,
+    rto_min: Duration::from_secs(1), // RFC 6298, 2.4
+    timeout_spares_recent: false,
+    recovers_from_loss: false,
+    idle_halves: false,
+    validates_window: false,
+    forgiven_syns: 0, // RFC 5681, 3.1
+    fin_beyond_window: false,
+    quick_acks: false,
+    compresses_acks: false,
+    pushes: false,
+    gathers: false,
+    ..LINUX6
+};
+
+impl Stack {
+    /// Its constants.
+    #[inline]
+    pub(crate) const fn era(self) -> &'static Era {
+        match self {
+            Self::Linux3_10 => &LINUX3_10,
+            Self::Linux3_14 => &LINUX3_14,
+            Self::Linux6 => &LINUX6,
+            Self::Rfc => &RFC,
+        }
+    }
+}
+
+/// One way in which stacks differ.
+#[derive(Clone, Copy, Debug)]
+pub struct Difference {
+    /// What differs.
+    pub aspect: &'static str,
+    of: fn(&Era) -> Cow<'static, str>,
+}
+
+impl Difference {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[
+        Self::new("slow start grows by", |era| {
+            pick(era.slow_start_by_segment, "the segments that an ACK delivers", "one segment an ACK")
+        }),
+        Self::new("slow start while", |era| {
+            pick(era.overshoot == 0, "cwnd < ssthresh, where it stops", "cwnd ≤ ssthresh")
+        }),
+        Self::new("linear growth counts", |era| {
+            pick(era.linear_by_segment, "segments delivered, fractions kept", "ACKs, one more than needed")
+        }),
+        Self::new("CUBIC's `cnt`", |era| {
+            pick(
+                era.linear_by_segment,
+                "at least 2 (1.5× a round trip)",
+                "divided by the measured segments per ACK, at least 1",
+            )
+        }),
+        Self::new("the window falls from", |era| {
+            pick(era.reduces_from_flight, "the segments in flight (RFC 5681, RFC 9438)", "cwnd")
+        }),
+        Self::new("HyStart", |era| {
+            if !era.hystart {
+                return "none: the slow start of RFC 5681".into();
+            }
+            let train = pick(era.hystart_bursts == Duration::ZERO, "delay_min / 2", "(delay_min + 1 ms) / 2");
+            format!("delay step delay_min / {}, train of ACKs {train}", era.hystart_divisor).into()
+        }),
+        Self::new("losses are found by", |era| match era.detection {
+            Detection::Rack => "RACK (RFC 8985)".into(),
+            Detection::DupThresh => {
+                "DupThresh SACKed segments, then all that was sent before the newest of them".into()
+            }
+            Detection::Rfc6675 => "IsLost() of RFC 6675".into(),
+        }),
+        Self::new("early retransmit (RFC 5827)", |era| {
+            pick(era.early_retransmit, "a quarter of an SRTT late", "none")
+        }),
+        Self::new("tail loss probe", |era| match era.probes {
+            Probes::No => "none".into(),
+            Probes::Linux3_10 => {
+                "in Open, after 2 SRTT; of a single segment after 1.5 SRTT + 200 ms at least".into()
+            }
+            Probes::Rfc8985 => "in Open and CWR, after 2 SRTT; of a single segment 200 ms later".into(),
+        }),
+        Self::new("undo of a needless reduction", |era| {
+            pick(
+                era.undoes_by_echo,
+                "by F-RTO (RFC 5682), timestamps (RFC 3522) and DSACK (RFC 3708)",
+                "by F-RTO (RFC 5682)",
+            )
+        }),
+        Self::new("PRR below ssthresh", |era| {
+            pick(
+                era.prr_always_adds,
+                "one segment extra on every ACK (RFC 6937, SSRB)",
+                "only if the ACK advances and shows no new loss (RFC 9937), else CRB",
+            )
+        }),
+        Self::new("PRR's RecoverFS", |era| {
+            pick(era.prr_from_flight, "what was out and not SACKed (RFC 9937)", "cwnd")
+        }),
+        Self::new("RTO", |era| {
+            pick(
+                era.rto_min == Duration::ZERO,
+                "SRTT + max(4 RTTVAR, 200 ms)",
+                "max(SRTT + 4 RTTVAR, 1 s) (RFC 6298)",
+            )
+        }),
+        Self::new("a timeout takes for lost", |era| {
+            pick(
+                era.timeout_spares_recent,
+                "all but what was sent within the last round trip",
+                "all that is not SACKed",
+            )
+        }),
+        Self::new("a lost retransmission after a timeout", |era| {
+            pick(era.recovers_from_loss, "starts a fast recovery", "is sent again")
+        }),
+        Self::new("after idling for longer than RTO, cwnd", |era| {
+            pick(
+                era.idle_halves,
+                "halves for each RTO, down to the initial window",
+                "is the initial window (RFC 5681, 4.1)",
+            )
+        }),
+        Self::new("cwnd that the application did not use for an RTO", |era| {
+            pick(era.validates_window, "falls half way to what was used", "stays")
+        }),
+        Self::new("the initial window is one segment after", |era| {
+            pick(era.forgiven_syns == 0, "a lost SYN (RFC 5681, 3.1)", "a second lost SYN")
+        }),
+        Self::new("a FIN", |era| {
+            pick(
+                era.fin_beyond_window,
+                "leaves whatever the congestion window",
+                "waits for the congestion window",
+            )
+        }),
+        Self::new("quick ACKs", |era| {
+            pick(
+                era.quick_acks,
+                "at first, after a pause or trouble, and while the receive window grows",
+                "none: every second segment, else late (RFC 9293, 3.8.6.3)",
+            )
+        }),
+        Self::new("ACKs of data out of order", |era| {
+            pick(
+                era.compresses_acks,
+                "three at once, then one a twentieth of an RTT, a millisecond at most",
+                "each at once",
+            )
+        }),
+        Self::new("no quick ACKs once we have answered", |era| {
+            pick(era.ping_pong == 1, "one question", "three")
+        }),
+        Self::new("receive window", |era| {
+            let grows = pick(
+                era.tunes_ahead,
+                "64 KiB at first, then several times a round trip's data",
+                "ten segments at first, then twice a round trip's data",
+            );
+            format!("{grows}; of a first buffer of {} bytes", era.receive_buffer).into()
+        }),
+        Self::new("PSH", |era| {
+            pick(
+                era.pushes,
+                "on the last segment of those that leave as one packet for segmentation offload",
+                "never",
+            )
+        }),
+        Self::new("a segment that would leave alone", |era| {
+            pick(
+                era.gathers,
+                "waits for an ACK that is due within 1 ms, if the last segment left within 1 ms",
+                "leaves",
+            )
+        }),
+        Self::new("a SYN sent again", |era| {
+            pick(era.ecn_fallback, "no longer asks for ECN (RFC 3168, 6.1.1.1)", "still asks for ECN")
+        }),
+    ];
+
+    const fn new(aspect: &'static str, of: fn(&Era) -> Cow<'static, str>) -> Self {
+        Self { aspect, of }
+    }
+
+    /// How `stack` has it.
+    #[must_use]
+    pub fn of(&self, stack: Stack) -> Cow<'static, str> {
+        (self.of)(stack.era())
+    }
+}
+
+fn pick(condition: bool, yes: &'static str, no: &'static str) -> Cow<'static, str> {
+    if condition { yes } else { no }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Wrong would be a row that tells of no difference, or two stacks that are one.
+    #[test]
+    fn every_row_differs_and_so_does_every_stack() {
+        for row in Difference::ALL {
+            let first = row.of(Stack::ALL[0]);
+            assert!(Stack::ALL.iter().any(|&stack| row.of(stack) != first), "{}", row.aspect);
+        }
+        for (n, &a) in Stack::ALL.iter().enumerate() {
+            for &b in &Stack::ALL[n + 1..] {
+                assert!(Difference::ALL.iter().any(|row| row.of(a) != row.of(b)), "{a:?} {b:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A window that was not used says nothing of the path any more: restart after idling, and validation.
+
+use crate::Window;
+use goodqueue_units::Duration;
+
+impl Window {
+    /// What ssthresh is worth now: a window that was reached without a reduction is remembered by three quarters.
+    pub(crate) fn current_ssthresh(&self) -> u32 {
+        self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
+    }
+
+    /// Nothing was sent for `idle`, longer than `rto` (RFC 5681, section 4.1; Linux's `tcp_slow_start_after_idle`).
+    pub(crate) fn restart(&mut self, idle: Duration, rto: Duration) {
+        let least = self.initial.min(self.cwnd);
+        if !self.stack.era().idle_halves {
+            self.cwnd = least;
+            return;
+        }
+        self.ssthresh = self.current_ssthresh();
+        // RFC 2861: it halves for each RTO; the kernel counts one that has begun.
+        let periods = idle.as_nanos().saturating_sub(1) / rto.as_nanos().max(1);
+        self.cwnd = (self.cwnd >> periods.min(31)).max(least);
+    }
+
+    /// Of the window no more than `used` segments were out for an RTO (RFC 2861; RFC 7661 replaces it, but not in Linux).
+    #[cold]
+    pub(crate) fn shrink_to_use(&mut self, used: u32) {
+        let used = used.max(self.initial);
+        if used < self.cwnd {
+            self.ssthresh = self.current_ssthresh();
+            self.cwnd = u32::midpoint(self.cwnd, used);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Config, Stack};
+
+    fn window(stack: Stack, cwnd: u32) -> Window {
+        Window { cwnd, ssthresh: 50, ..Window::new(&Config { stack, ..Config::default() }) }
+    }
+
+    fn restarted(stack: Stack, cwnd: u32, idle_ms: u64) -> (u32, u32) {
+        let mut w = window(stack, cwnd);
+        w.restart(Duration::from_millis(idle_ms), Duration::from_millis(200));
+        (w.cwnd, w.ssthresh)
+    }
+
+    /// RTO 200 ms: one halving for an RTO beyond the first that has begun, two for two.
+    #[test]
+    fn an_idle_window_halves_for_each_rto_and_ssthresh_remembers_three_quarters() {
+        assert_eq!(restarted(Stack::Linux6, 100, 201), (50, 75));
+        assert_eq!(restarted(Stack::Linux6, 100, 400), (50, 75));
+        assert_eq!(restarted(Stack::Linux6, 100, 401), (25, 75));
+        assert_eq!(restarted(Stack::Linux6, 100, 700), (12, 75));
+        assert_eq!(restarted(Stack::Linux6, 100, 60_000), (10, 75), "the initial window");
+        assert_eq!(restarted(Stack::Linux6, 4, 60_000), (4, 50), "no larger than it was");
+        assert_eq!(restarted(Stack::Rfc, 100, 300), (10, 50), "RFC 5681: RW = min(IW, cwnd)");
+    }
+
+    #[test]
+    fn an_unused_window_falls_half_way() {
+        let mut w = window(Stack::Linux6, 100);
+        w.shrink_to_use(40);
+        assert_eq!((w.cwnd, w.ssthresh), (70, 75));
+        w.shrink_to_use(1);
+        assert_eq!(w.cwnd, 40, "half way to the initial window of 10");
+        w.shrink_to_use(40);
+        assert_eq!(w.cwnd, 40);
+    }
+}

@@ -1,0 +1,155 @@
+//! RACK's reordering window (RFC 8985, section 6.2): how much later than its successors a segment may arrive.
+
+use crate::SeqNumber;
+use crate::rtt::RttEstimator;
+use goodqueue_units::Duration;
+
+/// RFC 8985, section 5.2: RACK.reo_wnd_persist, in recoveries.
+const PERSIST: u8 = 16;
+/// RFC 6675, section 2: DupThresh, until reordering is seen.
+pub(crate) const DUP_THRESH: u32 = 3;
+/// The most that DupThresh grows to (Linux's `tcp_max_reordering`).
+const MAX_REORDERING: u32 = 300;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Rack {
+    /// RACK.reo_wnd_mult.
+    steps: u8,
+    /// Recoveries until the window falls back to one step.
+    persist: u8,
+    /// RACK.dsack_round: DSACKs count once until this is acknowledged.
+    dsack_round: Option<SeqNumber>,
+    /// RACK.reordering_seen.
+    seen: bool,
+    /// The largest distance, in segments, by which one was seen to be late; at least [`DUP_THRESH`].
+    degree: u32,
+}
+
+impl Rack {
+    pub(crate) const fn new() -> Self {
+        Self { steps: 1, persist: 0, dsack_round: None, seen: false, degree: DUP_THRESH }
+    }
+
+    /// Segments that must be SACKed before others count as lost.
+    #[inline]
+    pub(crate) fn degree(&self) -> u32 {
+        self.degree
+    }
+
+    /// A segment that was sent once arrived `segments` later than it was sent (step 3).
+    #[cold]
+    pub(crate) fn on_reordering(&mut self, segments: u32) {
+        self.seen = true;
+        self.degree = self.degree.max(segments.min(MAX_REORDERING));
+    }
+
+    /// Much was SACKed and yet the timer fired: DupThresh was too large, and reordering is not what happened.
+    pub(crate) fn on_timeout(&mut self, sacked_out: u32) {
+        if sacked_out >= DUP_THRESH {
+            self.degree = DUP_THRESH;
+        }
+    }
+
+    /// A DSACK: a retransmission was needless, so the window was too short (step 4). Before any reordering is seen there
+    /// is no window to widen.
+    pub(crate) fn on_dsack(&mut self, una: SeqNumber, nxt: SeqNumber) {
+        if self.dsack_round.is_some_and(|round| una >= round) {
+            self.dsack_round = None;
+        }
+        if self.seen && self.dsack_round.is_none() {
+            self.dsack_round = Some(nxt);
+            self.steps = self.steps.saturating_add(1);
+            self.persist = PERSIST;
+        }
+    }
+
+    /// A recovery is over; `needless` if its reduction was undone.
+    pub(crate) fn on_recovered(&mut self, needless: bool) {
+        if needless {
+            self.persist = PERSIST.min(self.persist + 1);
+            return;
+        }
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.steps = 1;
+        }
+    }
+
+    /// RACK_update_reo_wnd (step 4), for a sender that is `recovering` or has `sacked_out` segments SACKed.
+    pub(crate) fn window(&self, recovering: bool, sacked_out: u32, rtt: &RttEstimator) -> Duration {
+        if !self.seen && (recovering || sacked_out >= self.degree) {
+            return Duration::ZERO;
+        }
+        match rtt.srtt() {
+            Some(srtt) => (rtt.min() / 4 * u64::from(self.steps)).min(srtt),
+            None => Duration::ZERO,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    /// min_RTT 40 ms, SRTT 60 ms: (7·40 + 200)/8.
+    fn rtt() -> RttEstimator {
+        let mut rtt = RttEstimator::new(Duration::ZERO);
+        rtt.sample(ms(40), ms(40), SeqNumber(1), SeqNumber(2));
+        rtt.sample(ms(200), ms(200), SeqNumber(1), SeqNumber(2));
+        assert_eq!(rtt.srtt(), Some(ms(60)));
+        rtt
+    }
+
+    /// Wrong would be a wait before the fast retransmit on a path that never reordered, or none with two SACKed.
+    #[test]
+    fn without_reordering_dupthresh_or_recovery_close_the_window() {
+        let rack = Rack::new();
+        assert_eq!(rack.window(false, 2, &rtt()), ms(10));
+        assert_eq!(rack.window(false, 3, &rtt()), ms(0));
+        assert_eq!(rack.window(true, 0, &rtt()), ms(0));
+        assert_eq!(rack.window(false, 1, &RttEstimator::new(Duration::ZERO)), ms(0));
+    }
+
+    /// RFC 8985, 6.2, step 4: a quarter of min_RTT more per round with a DSACK, at most SRTT, for 16 recoveries.
+    #[test]
+    fn dsacks_widen_the_window_once_a_round_for_sixteen_recoveries() {
+        let mut rack = Rack::new();
+        rack.on_dsack(SeqNumber(1), SeqNumber(100));
+        rack.on_reordering(2);
+        assert_eq!(rack.window(true, 9, &rtt()), ms(10), "a DSACK before reordering was seen counts nothing");
+        rack.on_dsack(SeqNumber(100), SeqNumber(200));
+        assert_eq!(rack.window(true, 9, &rtt()), ms(20));
+        rack.on_dsack(SeqNumber(199), SeqNumber(300));
+        assert_eq!(rack.window(true, 9, &rtt()), ms(20), "the same round");
+        for round in 2..9 {
+            rack.on_dsack(SeqNumber(round * 100), SeqNumber(round * 100 + 100));
+        }
+        assert_eq!(rack.window(true, 9, &rtt()), ms(60), "SRTT");
+        for _ in 0..15 {
+            rack.on_recovered(false);
+        }
+        assert_eq!(rack.window(true, 9, &rtt()), ms(60));
+        rack.on_recovered(false);
+        assert_eq!(rack.window(true, 9, &rtt()), ms(10), "the sixteenth; reordering is remembered");
+    }
+
+    #[test]
+    fn dupthresh_follows_the_reordering_seen_up_to_300_and_a_timeout_takes_it_back() {
+        let mut rack = Rack::new();
+        rack.on_reordering(2);
+        assert_eq!(rack.degree(), 3);
+        rack.on_reordering(12);
+        rack.on_reordering(5);
+        assert_eq!(rack.degree(), 12);
+        rack.on_reordering(4000);
+        assert_eq!(rack.degree(), 300);
+        rack.on_timeout(2);
+        assert_eq!(rack.degree(), 300, "too little was SACKed to tell");
+        rack.on_timeout(3);
+        assert_eq!(rack.degree(), 3);
+    }
+}

@@ -1,0 +1,229 @@
+//! Which segments are lost: RACK (RFC 8985, section 6.2), RFC 6675's rule, and the timeout.
+//!
+//! RACK's is O(1) amortised: originals were sent in sequence order, so one pointer (`scan`) passes each once, and
+//! retransmissions stand in a queue in the order in which they were sent.
+
+use super::Scoreboard;
+use super::record::{AMBIGUOUS, LOST, RESENT, Record, SACKED, TOUCHED};
+use goodqueue_units::{Duration, Instant};
+
+/// What a search for losses found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Segments, retransmissions among them.
+    pub(crate) segments: u32,
+    /// There are retransmissions among them.
+    pub(crate) resent: bool,
+    /// Until when others may still be late, if any may: the latest of them.
+    pub(crate) wait_until: Option<Instant>,
+}
+
+impl Scoreboard {
+    /// RACK.rtt: how long the most recently sent delivered segment took.
+    fn rack_rtt(&self) -> Duration {
+        self.newest_at.since(self.newest_delivered.sent_at)
+    }
+
+    /// Marks as lost whatever was sent before the most recently sent delivered segment, a round trip and `window` ago
+    /// (RFC 8985, 6.2, step 5).
+    pub(crate) fn detect_losses(&mut self, now: Instant, window: Duration) -> Found {
+        let newest = self.newest_delivered;
+        let span = self.rack_rtt() + window;
+        let mut found = Found::default();
+        while self.scan < self.tail {
+            let record = *self.at(self.scan);
+            if record.flags & TOUCHED == 0 {
+                if !newest.is_after(&record) {
+                    break;
+                }
+                if record.sent_at + span > now {
+                    found.wait_until = Some(self.last_sent_before_newest() + span);
+                    break;
+                }
+                self.lose(self.scan);
+                found.segments += 1;
+            }
+            self.scan += 1;
+        }
+        let mut waiting = 0;
+        while let Some(&(number, sent_at)) = self.resent.get(waiting) {
+            if !self.is_out_again(number, sent_at) {
+                if waiting > 0 {
+                    waiting += 1;
+                } else {
+                    self.resent.pop_front();
+                }
+                continue;
+            }
+            let record = *self.at(number);
+            if !newest.is_after(&record) {
+                break;
+            }
+            if sent_at + span > now {
+                found.wait_until = found.wait_until.max(Some(sent_at + span));
+                waiting += 1; // and so do those behind it
+                continue;
+            }
+            self.lose(number);
+            found.segments += 1;
+            found.resent = true;
+            self.resent.pop_front();
+        }
+        found
+    }
+
+    /// Whether the copy of segment `number` that was sent again at `sent_at` may still arrive.
+    fn is_out_again(&self, number: u64, sent_at: Instant) -> bool {
+        number >= self.head && {
+            let record = self.at(number);
+            record.sent_at == sent_at && !record.has(SACKED) && record.flags & (LOST | RESENT) != LOST
+        }
+    }
+
+    /// When the last original was sent that is missing and older than the most recently sent delivered segment. There is
+    /// one at `scan`.
+    fn last_sent_before_newest(&self) -> Instant {
+        let newest = &self.newest_delivered;
+        let mut number = if newest.resent { self.tail } else { self.find(newest.end).max(self.scan + 1) };
+        while number > self.scan + 1 {
+            let record = self.at(number - 1);
+            if record.flags & TOUCHED == 0 && newest.is_after(record) {
+                break;
+            }
+            number -= 1;
+        }
+        self.at(number - 1).sent_at
+    }
+
+    /// RFC 6675, section 4, IsLost(): marks what has `dup_thresh` runs of SACKed segments above it, or more than
+    /// `dup_thresh` − 1 full segments. Retransmissions are not looked at.
+    pub(crate) fn detect_by_sacks(&mut self, dup_thresh: u32) -> Found {
+        let mut found = Found::default();
+        if self.sacked_out == 0 {
+            return found;
+        }
+        let (mut runs, mut bytes, mut in_run) = (0, 0, false);
+        let mut end = (self.find(self.highest_sacked) + 1).min(self.tail);
+        while end > self.scan && runs < dup_thresh && bytes <= (dup_thresh - 1) * self.mss {
+            end -= 1;
+            let record = *self.at(end);
+            let is_sacked = record.has(SACKED);
+            if is_sacked {
+                runs += u32::from(!in_run);
+                bytes += u32::from(record.len);
+            }
+            in_run = is_sacked;
+        }
+        if runs < dup_thresh && bytes <= (dup_thresh - 1) * self.mss {
+            return found;
+        }
+        for number in self.scan..end {
+            if self.at(number).flags & TOUCHED == 0 {
+                self.lose(number);
+                found.segments += 1;
+            }
+        }
+        self.scan = self.scan.max(end);
+        found
+    }
+
+    /// Segment `number`, or its retransmission, is lost, and waits for its next one.
+    fn lose(&mut self, number: u64) {
+        // With none waiting, the next retransmission is this one, wherever the last was: nothing needs a second look.
+        self.next_lost = if self.has_lost() { self.next_lost.min(number) } else { number };
+        let record = self.at_mut(number);
+        let before = record.flags;
+        record.flags = before & !RESENT | LOST;
+        self.resent_out -= u32::from(before & RESENT != 0);
+        self.lost_out += u32::from(before & LOST == 0);
+    }
+
+    /// The retransmission timer fired: all that is not SACKed is lost, and so are the retransmissions; how many that
+    /// are. `spare_recent`: but for what was sent less than a round trip ago (RFC 8985, 6.3).
+    pub(crate) fn lose_all(&mut self, now: Instant, spare_recent: bool) -> u32 {
+        let span = self.rack_rtt();
+        // A receiver that does not acknowledge what it SACKed has thrown it away (RFC 2018, section 8).
+        let reneged = self.head != self.tail && self.at(self.head).has(SACKED);
+        let mut lost = 0;
+        self.scan = self.tail;
+        (self.lost_out, self.resent_out) = (0, 0);
+        for number in self.head..self.tail {
+            let is_head = number == self.head;
+            let record = self.at_mut(number);
+            if reneged {
+                record.flags &= !SACKED;
+            } else if record.has(SACKED) {
+                continue;
+            }
+            let (sent_at, before) = (record.sent_at, record.flags);
+            if spare_recent && !is_head && sent_at + span > now && before & (LOST | RESENT) != LOST {
+                self.lost_out += u32::from(before & LOST != 0);
+                self.resent_out += u32::from(before & RESENT != 0);
+                self.scan = self.scan.min(number);
+                continue;
+            }
+            record.flags = before & !RESENT | LOST;
+            lost += u32::from(before & (LOST | RESENT) != LOST);
+            self.lost_out += 1;
+        }
+        if reneged {
+            self.sacked_out = 0;
+        }
+        self.next_lost = self.head;
+        while self.resent.front().is_some_and(|&(number, at)| !self.is_out_again(number, at)) {
+            self.resent.pop_front();
+        }
+        lost
+    }
+
+    /// Nothing was lost after all.
+    pub(crate) fn unmark_lost(&mut self) {
+        for number in self.head..self.tail {
+            self.at_mut(number).flags &= !(LOST | RESENT);
+        }
+        (self.lost_out, self.resent_out) = (0, 0);
+        self.scan = self.head;
+    }
+
+    /// Notes that the last segment leaves again now, as a tail loss probe, whatever is known of it.
+    pub(crate) fn probe(&mut self, now: Instant) -> Option<super::Chunk> {
+        if self.head == self.tail {
+            return None;
+        }
+        let number = self.tail - 1;
+        let record = self.at_mut(number);
+        record.flags |= AMBIGUOUS;
+        record.sent_at = now;
+        let (chunk, is_missing) = (record.chunk(), !record.has(SACKED));
+        if is_missing {
+            self.resent.push_back((number, now));
+        }
+        Some(chunk)
+    }
+
+    /// When the first segment that is out was sent last, if there is one.
+    #[inline]
+    pub(crate) fn head_sent_at(&self) -> Option<Instant> {
+        (self.head != self.tail).then(|| self.at(self.head).sent_at)
+    }
+
+    /// Whether a retransmission is out, or the first segment was sent again.
+    pub(crate) fn is_any_resent(&self) -> bool {
+        self.resent_out > 0 || (self.head != self.tail && self.at(self.head).has(AMBIGUOUS))
+    }
+
+    #[inline]
+    pub(crate) fn resent_out(&self) -> u32 {
+        self.resent_out
+    }
+
+    /// The lowest of the segments before `ack` that were sent once and arrive now although later ones were SACKed
+    /// (RFC 8985, 6.2, step 3).
+    #[cold]
+    pub(super) fn lowest_late(&self, ack: crate::SeqNumber) -> Option<crate::SeqNumber> {
+        let is_late =
+            |record: &Record| !record.has(SACKED | AMBIGUOUS) && record.start() < self.highest_sacked;
+        let records = (self.head..self.tail).map(|number| self.at(number));
+        records.take_while(|record| record.end <= ack).find(|record| is_late(record)).map(Record::start)
+    }
+}

@@ -1,0 +1,119 @@
+//! Probes and waits, with segments of 1000 bytes and an RTT of 100 ms.
+
+use super::*;
+use crate::sender::tests::{MSS, WIDE, at, config, plain, sender, time_out, transmit};
+use crate::{Config, Segment, SeqNumber, Stack};
+
+/// An ACK of the first `n` segments that leaves room for `window` bytes, on the peer's byte `seq`.
+fn offered(s: &mut Sender, ms: u64, n: u32, window: u16, seq: u32) {
+    s.peer_shift = 0;
+    let (ack, seq) = (SeqNumber(1 + n * MSS), SeqNumber(seq));
+    s.on_ack(at(ms), &Segment { ack, seq, window, tsecr: 0, ..WIDE });
+}
+
+/// RFC 9293, 3.8.6.1: probes from RTO on, with backoff, that take no sequence number and so need no room. Each answer
+/// starts the wait anew.
+#[test]
+fn a_closed_window_is_probed_until_it_opens() {
+    let mut s = sender(&config(10), 20);
+    transmit(&mut s, 0);
+    offered(&mut s, 100, 10, 0, 1);
+    assert_eq!(transmit(&mut s, 100).0, []);
+    assert_eq!(s.deadline(), at(400), "RTO: 100 + 200 ms");
+    for (ms, next) in [(400, 1000), (1000, 2200), (2200, 4600)] {
+        s.on_timeout(at(ms));
+        let (probe, flags, ect) = s.poll_transmit(at(ms)).expect("a probe");
+        assert_eq!((probe.seq, probe.len, probe.fin, ect), (s.board.una() - 1, 0, false, false));
+        assert!(flags == crate::Flags::NONE && s.poll_transmit(at(ms)).is_none());
+        assert_eq!(s.deadline(), at(next), "backoff");
+    }
+    offered(&mut s, 2300, 10, 0, 1);
+    assert_eq!(s.deadline(), at(4700), "2300 ms + 8·300");
+    offered(&mut s, 2500, 10, 3500, 1);
+    assert_eq!(transmit(&mut s, 2500).0, [10, 11, 12]);
+    assert_eq!((s.stats.timeouts, s.board.packets_out()), (0, 3));
+    assert!(s.deadline() <= at(2800), "without backoff");
+}
+
+/// RFC 9293, 3.8.6.2.1: no small segment while there may be room for a full one; after the timer, what fits.
+#[test]
+fn a_window_of_less_than_a_segment_is_used_only_by_the_probe() {
+    let mut s = sender(&config(10), 20);
+    transmit(&mut s, 0);
+    offered(&mut s, 100, 10, 400, 1);
+    assert_eq!(transmit(&mut s, 100).0, []);
+    s.on_timeout(at(400));
+    let (probe, ..) = s.poll_transmit(at(400)).expect("a probe");
+    assert_eq!((probe.seq, probe.len), (SeqNumber(10_001), 400));
+    assert_eq!(s.board.packets_out(), 1);
+}
+
+/// RFC 9293, 3.10.7.4 (SND.WL1): wrong would be to miss a pure window update, or to believe an old one.
+#[test]
+fn a_window_is_taken_from_updates_and_not_from_late_segments() {
+    let mut s = sender(&config(10), 20);
+    transmit(&mut s, 0);
+    offered(&mut s, 100, 10, 1000, 500);
+    offered(&mut s, 101, 10, 3000, 500);
+    assert_eq!(s.peer_window, 3000, "more, and nothing else is new");
+    offered(&mut s, 102, 10, 2000, 500);
+    assert_eq!(s.peer_window, 3000, "less from the same number is older");
+    offered(&mut s, 103, 10, 2000, 600);
+    assert_eq!(s.peer_window, 2000, "less from a later number is newer");
+    offered(&mut s, 104, 10, 9000, 400);
+    assert_eq!(s.peer_window, 2000);
+    offered(&mut s, 105, 9, 9000, 700);
+    assert_eq!(s.peer_window, 2000, "an old ACK tells nothing of now");
+}
+
+/// RFC 8985, 7.3: new data goes as the probe, one segment beyond the window; then nothing but RTO is left.
+#[test]
+fn a_probe_is_new_data_where_there_is_some_and_comes_once() {
+    let mut s = sender(&config(10), 100);
+    transmit(&mut s, 0);
+    assert_eq!(s.deadline(), at(202));
+    s.on_timeout(at(202));
+    assert_eq!(transmit(&mut s, 202).0, [10]);
+    assert_eq!((s.deadline(), s.stats.tlp_probes, s.stats.retransmitted), (at(502), 1, 0));
+    assert_eq!(time_out(&mut s), 502);
+}
+
+/// RFC 8985, 7.2: at most RTO after the first segment was sent, not after the last.
+#[test]
+fn a_trickle_does_not_put_off_the_timeout() {
+    let mut s = sender(&config(10), 0);
+    for ms in [0, 150, 290] {
+        s.write(u64::from(MSS));
+        transmit(&mut s, ms);
+    }
+    assert_eq!(s.deadline(), at(300));
+}
+
+/// Linux's `tcp_slow_start_after_idle`. RTO is 300 ms: after 1000 ms of silence the window has halved three times.
+#[test]
+fn a_window_is_not_kept_over_a_pause() {
+    for (stack, cwnd) in [(Stack::Linux6, 12), (Stack::Rfc, 10)] {
+        let mut s = sender(&Config { stack, ..config(10) }, 10);
+        transmit(&mut s, 0);
+        plain(&mut s, 100, 10);
+        s.window.cwnd = 100;
+        s.write(200 * u64::from(MSS));
+        let rto = s.rtt.rto().as_nanos() / 1_000_000;
+        transmit(&mut s, 3 * rto + 100);
+        assert_eq!(s.window.cwnd, cwnd, "{stack:?}");
+    }
+}
+
+/// 20, 25 and 30 segments of a window of 100 are used; RTO is 300 ms.
+#[test]
+fn a_window_that_the_application_does_not_fill_falls_half_way_to_what_was_used() {
+    let mut s = sender(&config(10), 20);
+    (s.window.cwnd, s.window.ssthresh) = (100, 50);
+    transmit(&mut s, 0);
+    s.write(5 * u64::from(MSS));
+    transmit(&mut s, 299);
+    assert_eq!(s.window.cwnd, 100);
+    s.write(5 * u64::from(MSS));
+    transmit(&mut s, 301);
+    assert_eq!((s.window.cwnd, s.window.ssthresh), (u32::midpoint(100, 30), 75));
+}

@@ -1,0 +1,141 @@
+//! Tail loss probes (RFC 8985, section 7): when ACKs stop, one segment is sent before the retransmission timer fires.
+//!
+//! Its ACK brings SACKs, from which RACK finds what else of the tail is missing. Where the probe itself repaired the
+//! loss, only its ACK tells: nothing came twice, so something had been lost, and the window is reduced.
+
+use crate::SeqNumber;
+use crate::era::Probes;
+use crate::rtt::RttEstimator;
+use goodqueue_units::Duration;
+
+/// What a delayed ACK may take (max_ack_delay of RFC 8985, section 7.2; Linux takes its least RTO).
+const ACK_DELAY: Duration = Duration::from_millis(200);
+/// Without an RTT sample (RFC 8985, 7.2).
+const FIRST: Duration = Duration::from_secs(1);
+/// Linux adds this to each timer of the order of a round trip, for its clock's ticks.
+pub(crate) const TICKS: Duration = Duration::from_millis(2);
+/// Linux 3.10 probes no earlier.
+const LEAST: Duration = Duration::from_millis(10);
+
+impl Probes {
+    /// PTO: how long after the last segment or ACK the probe leaves, if RTO does not come first; none without probes.
+    #[inline]
+    pub(crate) fn timeout(self, rtt: &RttEstimator, packets_out: u32) -> Option<Duration> {
+        let srtt = rtt.srtt();
+        match self {
+            Self::No => None,
+            Self::Rfc8985 => {
+                let extra = if packets_out == 1 { ACK_DELAY } else { TICKS };
+                Some(srtt.map_or(FIRST, |srtt| srtt * 2 + extra))
+            }
+            Self::Linux3_10 => srtt.map(|srtt| {
+                let least = if packets_out == 1 { srtt + srtt / 2 + ACK_DELAY } else { LEAST };
+                (srtt * 2).max(least)
+            }),
+        }
+    }
+}
+
+/// What an ACK says of the probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Nothing yet.
+    Pending,
+    /// Nothing was lost, or what was lost is seen otherwise.
+    Needless,
+    /// The probe repaired a loss.
+    Repaired,
+}
+
+/// The probe that is out, if one is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tail {
+    /// TLP.end_seq: SND.NXT when it left.
+    end: Option<SeqNumber>,
+    /// TLP.is_retrans: it was a retransmission.
+    resent: bool,
+}
+
+impl Tail {
+    #[inline]
+    pub(crate) fn is_pending(&self) -> bool {
+        self.end.is_some()
+    }
+
+    pub(crate) fn is_resent(&self) -> bool {
+        self.end.is_some() && self.resent
+    }
+
+    pub(crate) fn begin(&mut self, nxt: SeqNumber, resent: bool) {
+        *self = Self { end: Some(nxt), resent };
+    }
+
+    /// A reduction or a timeout ends the episode.
+    pub(crate) fn end(&mut self) {
+        self.end = None;
+    }
+
+    /// Whether a DSACK up to `end` is of the probe.
+    pub(crate) fn is_end(&self, end: SeqNumber) -> bool {
+        self.end == Some(end)
+    }
+
+    /// TLP_process_ack (section 7.4.2), of an ACK up to `ack` that may be `plain`, one that says nothing new at all, or
+    /// tell of the probe as a `duplicate`.
+    #[cold]
+    pub(crate) fn on_ack(&mut self, ack: SeqNumber, plain: bool, duplicate: bool) -> Verdict {
+        let Some(end) = self.end.filter(|&end| ack >= end) else { return Verdict::Pending };
+        let verdict = if !self.resent || duplicate || (ack == end && plain) {
+            Verdict::Needless
+        } else if ack > end {
+            Verdict::Repaired
+        } else {
+            return Verdict::Pending; // by the original or by the probe: the next ACK tells
+        };
+        self.end = None;
+        verdict
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn the_probe_waits_two_round_trips_and_for_a_delayed_ack_of_a_single_segment() {
+        let mut rtt = RttEstimator::new(Duration::ZERO);
+        assert_eq!(Probes::Rfc8985.timeout(&rtt, 5), Some(ms(1000)));
+        assert_eq!(Probes::Linux3_10.timeout(&rtt, 5), None);
+        rtt.sample(ms(100), ms(100), SeqNumber(1), SeqNumber(2));
+        assert_eq!(Probes::Rfc8985.timeout(&rtt, 2), Some(ms(202)));
+        assert_eq!(Probes::Rfc8985.timeout(&rtt, 1), Some(ms(400)));
+        assert_eq!(Probes::Linux3_10.timeout(&rtt, 2), Some(ms(200)));
+        assert_eq!(Probes::Linux3_10.timeout(&rtt, 1), Some(ms(350)));
+        assert_eq!(Probes::No.timeout(&rtt, 1), None);
+        let mut rtt = RttEstimator::new(Duration::ZERO);
+        rtt.sample(ms(1), ms(1), SeqNumber(1), SeqNumber(2));
+        assert_eq!(Probes::Linux3_10.timeout(&rtt, 2), Some(ms(10)));
+    }
+
+    /// RFC 8985, 7.4.2, case by case. Wrong would be a reduction without a loss, or a loss without one.
+    #[test]
+    fn the_ack_of_a_probe_tells_whether_something_was_lost() {
+        let probe = |resent| {
+            let mut tail = Tail::default();
+            tail.begin(SeqNumber(100), resent);
+            tail
+        };
+        assert_eq!(probe(true).on_ack(SeqNumber(99), true, true), Verdict::Pending);
+        assert_eq!(probe(false).on_ack(SeqNumber(100), false, false), Verdict::Needless, "new data");
+        assert_eq!(probe(true).on_ack(SeqNumber(100), false, true), Verdict::Needless, "DSACK");
+        assert_eq!(probe(true).on_ack(SeqNumber(101), false, false), Verdict::Repaired);
+        let mut tail = probe(true);
+        assert_eq!(tail.on_ack(SeqNumber(100), false, false), Verdict::Pending);
+        assert_eq!(tail.on_ack(SeqNumber(100), true, false), Verdict::Needless, "acknowledged twice");
+        assert!(!tail.is_pending());
+    }
+}

@@ -1,0 +1,73 @@
+"""The benchmark's tables."""
+
+from collections.abc import Sequence
+
+from goodqueue.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, QdiscResult
+from goodqueue.peers import PeerResult
+from goodqueue.tables import Column, Table, decimals, number
+
+
+def bench_tables(
+    cases: Sequence[CaseResult], qdiscs: Sequence[QdiscResult], peers: Sequence[PeerResult] | None = None
+) -> list[Table]:
+    """Return the speed of the standard cases, the peers' where asked for, and the cost of the disciplines."""
+    rows = [
+        [
+            f"({result.case}) {result.description}",
+            number(result.packets_per_cpu_s / 1e6, 2),
+            number(result.floor_packets_per_cpu_s / 1e6, 0),
+            number(result.packets / 1e6, 2),
+            number(result.cpu_s, 2),
+            number(result.max_rss_mb, 0),
+        ]
+        for result in cases
+    ]
+    headings = ["speed\nM packets/CPU s", "aim\nM/CPU s", "packets\nM", "CPU\ns", "memory\nMB"]
+    note = "Packets that the down bottleneck forwarded; memory is the process's greatest, the interpreter included."
+    speed = Table("CUBIC flows simulated by one thread", [Column("case", False), *map(Column, headings)], rows, [note])
+    return [speed, *([_peers(peers)] if peers else []), _costs(qdiscs)]
+
+
+def _costs(qdiscs: Sequence[QdiscResult]) -> Table:
+    backlogs = [str(count) for count in BACKLOGS if count != BACKLOG]  # that is the one flow's
+    headings = [*(f"{count}\nflow{'s' * (count > 1)}" for count in FLOWS), *(f"1 flow,\n{count}" for count in backlogs)]
+    columns = [Column("qdisc", False), *map(Column, headings), Column("over-\nflow")]
+    rows = [
+        [
+            result.qdisc,
+            *map(number, result.pair_ns.values()),
+            *(number(result.backlog_ns[count]) for count in backlogs),
+            number(result.overflow_ns),
+        ]
+        for result in qdiscs
+    ]
+    notes = [
+        f"In the queue wait {BACKLOG} packets of so many flows, or {' or '.join(backlogs)} of one (–: it holds less).",
+        f"Overflow: each packet offered, when {OVERFLOW[0]} flows would fill {OVERFLOW[1]} places (–: they fit).",
+    ]
+    return Table("Nanoseconds of one enqueue and one dequeue", columns, rows, notes)
+
+
+def _peers(peers: Sequence[PeerResult]) -> Table:
+    ran = [peer for peer in peers if peer.note is None]
+    speeds = [peer.packets_per_cpu_s / 1e6 for peer in ran if peer.packets_per_cpu_s]
+    digits = max(2, decimals(speeds))
+    rows = [
+        [
+            f"{peer.simulator} {peer.version}".rstrip(),
+            peer.qdisc or "–",
+            number((peer.packets_per_cpu_s or 0) / 1e6, digits),
+            "" if peer.goodqueue_times_as_fast is None else f"{number(peer.goodqueue_times_as_fast)} ×",
+            number(peer.utilisation_percent),
+            number(peer.simulated_s, 0),
+            number(peer.cpu_s, 2),
+        ]
+        for peer in ran
+    ]
+    headings = ["speed\nM packets/CPU s", "goodqueue\nas fast", "utilisation\n%", "simulated\ns", "CPU\ns"]
+    columns = [Column("simulator", False), Column("qdisc", False), *map(Column, headings)]
+    notes = ["Run in turns; start-up is not counted. The utilisation says whether the same thing was simulated."]
+    stand_ins = [peer for peer in ran if peer.qdisc != ran[0].qdisc]
+    notes += [f"{peer.simulator} has no {ran[0].qdisc} here; {peer.qdisc} stands in for it." for peer in stand_ins]
+    notes += [f"{peer.simulator}: {peer.note}" for peer in peers if peer.note is not None]
+    return Table("Case (i) in other simulators", columns, rows, notes)

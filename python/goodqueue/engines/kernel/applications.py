@@ -1,0 +1,94 @@
+"""What applications measured, from the times that their processes noted. Definitions are those of the simulator.
+
+``noted`` is what the laboratory left of a flow, in seconds of the run; ``begin`` and ``end`` enclose the measured
+time, in nanoseconds.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goodqueue.engines.kernel.distribution import percent, rounded, summary
+from goodqueue.engines.kernel.lab.plan import Flow
+from goodqueue.record import App
+
+Noted = dict[str, Any]
+
+
+def app(flow: Flow, noted: Noted, begin: int, end: int) -> App:
+    """Return what the application ``flow`` measured."""
+    if flow.kind == "ping":
+        return _ping(flow, noted, begin, end)
+    if flow.kind == "stream":
+        return _stream(flow, noted, begin, end)
+    names = ("begun", "completed") if flow.kind == "transfer" else ("asked", "heard")
+    count, times = _spans(noted, names, begin, end)
+    found = App(name=flow.name, kind=flow.kind)
+    found["completion_ms" if flow.kind == "transfer" else "response_ms"] = _summary(times)
+    found["count"], found["completed"] = count, len(times)
+    return found
+
+
+def completion_ms(flow: Flow, noted: Noted, begin: int, end: int) -> float | None:
+    """Return how long the flow's transfer took, if it made one."""
+    if flow.kind != "transfer":
+        return None
+    count, times = _spans(noted, ("begun", "completed"), begin, end)
+    return rounded(float(times[0]) / 1e6) if count == len(times) == 1 else None
+
+
+def _spans(noted: Noted, names: tuple[str, str], begin: int, end: int) -> tuple[int, NDArray[np.int64]]:
+    """Return how many of what the flow did began within the measured time, and how long those took that ended."""
+    starts, ends = ([_ns(at) for at in noted[name]] for name in names)
+    count = sum(begin <= at <= end for at in starts)
+    spans = [last - first for first, last in zip(starts, ends, strict=False) if begin <= first and last <= end]
+    return count, np.array(spans, dtype=np.int64)
+
+
+def _stream(flow: Flow, noted: Noted, begin: int, end: int) -> App:
+    """A player at the receiver stalls where the next chunk is not there (``netsim/src/traffic/stream.rs``)."""
+    assert flow.interval_s is not None
+    count, delays = _spans(noted, ("written", "arrived"), begin, end)
+    arrived = [at for at in map(_ns, noted["arrived"]) if at <= end]
+    written = sum(_ns(at) <= end for at in noted["written"])
+    due: int | None = None
+    waits = []
+    for at in [*arrived, *([end] if written > len(arrived) and arrived else [])]:
+        wanted = at if due is None else due
+        waits.append(at - max(wanted, begin))
+        due = max(wanted, at) + _ns(flow.interval_s)
+    stalled = [wait for wait in waits if wait > 0]
+    return App(
+        name=flow.name,
+        kind=flow.kind,
+        delay_ms=_summary(delays),
+        count=count,
+        completed=len(delays),
+        stalls=len(stalled),
+        stalled_ms=rounded(sum(stalled) / 1e6),
+    )
+
+
+def _ping(flow: Flow, noted: Noted, begin: int, end: int) -> App:
+    pings = [ping for ping in noted["pings"] if begin <= _ns(ping[1]) <= end]
+    home = [(number, rtt) for number, sent, rtt in pings if rtt is not None and _ns(sent + rtt) <= end]
+    # Those still under way at the end are not lost.
+    settled = max(number for number, _ in home) - pings[0][0] + 1 if home else len(pings)
+    return App(
+        name=flow.name,
+        kind=flow.kind,
+        rtt_ms=_summary(np.array([_ns(rtt) for _, rtt in home], dtype=np.int64)),
+        sent=len(pings),
+        received=len(home),
+        loss_percent=percent(settled - len(home), settled),
+    )
+
+
+def _summary(times: NDArray[np.int64]) -> dict[str, float | None] | None:
+    found: Any = summary(times)
+    return None if found is None else dict(found)
+
+
+def _ns(seconds_of_run: float) -> int:
+    return round(seconds_of_run * 1e9)

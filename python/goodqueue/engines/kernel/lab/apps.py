@@ -1,0 +1,176 @@
+"""Applications above TCP: ``transfer``, ``rr``, ``stream``. Times are seconds of the run, as the processes see them."""
+
+import random
+from typing import Any
+
+from .addresses import Ends
+from .clock import Clock
+from .halves import Connection, Half
+from .loop import Loop
+from .plan import Flow, Plan
+
+
+def half(side: str, flow: Flow, ends: Ends, plan: Plan, clock: Clock, loop: Loop) -> Half:
+    """Return the half of the application ``flow`` that runs on ``side``."""
+    return HALVES[flow.kind](flow, ends, side, plan, clock, loop)
+
+
+class Transfer(Half):
+    """A new connection each, which the user opens; the sender writes all and closes, and so does then the other."""
+
+    def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop) -> None:
+        """Begin no transfer yet."""
+        self._left = flow.repeat
+        self._begun: list[float] = []
+        self._completed: list[float] = []
+        super().__init__(flow, ends, side, plan, clock, loop)
+
+    def notes(self) -> dict[str, Any]:
+        """Return when transfers began, from the half that opens, and when they were complete, from the receiver's."""
+        return ({"begun": self._begun} if self.opens else {}) | ({} if self.sends else {"completed": self._completed})
+
+    def start(self) -> None:
+        """Begin a transfer."""
+        if self.stopped:
+            return
+        if self._left is not None:
+            self._left -= 1
+        self._begun.append(self.clock.now())
+        self._offer(self.open())
+
+    def established(self, connection: Connection) -> None:
+        """Send, if it is this half that accepts."""
+        if not self.opens:
+            self._offer(connection)
+
+    def _offer(self, connection: Connection) -> None:
+        if self.sends:
+            assert self.flow.size_bytes is not None
+            connection.write(self.flow.size_bytes)
+            connection.end()
+
+    def came(self, connection: Connection) -> None:
+        """Note the last byte."""
+        if not self.sends and connection.received == self.flow.size_bytes:
+            self._completed.append(self.clock.now())
+
+    def ended(self) -> None:
+        """Plan the next transfer: the far side has closed, too."""
+        if self.opens and not self.stopped and self._left != 0:
+            assert self.flow.interval_s is not None
+            self.loop.at(self.clock.at(self.clock.now() + self.flow.interval_s), self.start)
+
+
+class Rr(Half):
+    """The receiver of the flow's data opens one connection and asks; the sender answers."""
+
+    def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop) -> None:
+        """Ask nothing yet."""
+        assert flow.request_bytes is not None
+        assert flow.response_bytes is not None
+        self._request, self._response = flow.request_bytes, flow.response_bytes
+        self._left = flow.repeat
+        self._random = random.Random(f"{plan.seed} think of {flow.name}")
+        self._asked: list[float] = []
+        self._heard: list[float] = []
+        self._answers = 0
+        super().__init__(flow, ends, side, plan, clock, loop)
+
+    def notes(self) -> dict[str, Any]:
+        """Return when requests were written and responses complete."""
+        return {"asked": self._asked, "heard": self._heard} if self.opens else {}
+
+    def start(self) -> None:
+        """Open the connection."""
+        self._connection = self.open()
+
+    def stop(self) -> None:
+        """Ask no more."""
+        self._left = 0
+        if self.opens:
+            self._connection.end()
+
+    def established(self, connection: Connection) -> None:
+        """Ask for the first time."""
+        if self.opens:
+            self._ask(connection)
+
+    def came(self, connection: Connection) -> None:
+        """Answer whole requests, or note a whole response and think."""
+        if not self.opens:
+            while connection.received >= (self._answers + 1) * self._request:
+                self._answers += 1
+                connection.write(self._response)
+        elif connection.received >= (len(self._heard) + 1) * self._response:
+            self._heard.append(self.clock.now())
+            if self._left == 0:
+                connection.end()
+            elif think_s := self._think_s():
+                self.loop.at(self.clock.at(self.clock.now() + think_s), lambda: self._ask(connection))
+            else:
+                self._ask(connection)
+
+    def _ask(self, connection: Connection) -> None:
+        if self.stopped or self._left == 0:
+            return
+        if self._left is not None:
+            self._left -= 1
+        self._asked.append(self.clock.now())
+        connection.write(self._request)
+
+    def _think_s(self) -> float:
+        if self.flow.think_mean_s is None:
+            return self.flow.think_s or 0.0
+        return self._random.expovariate(1 / self.flow.think_mean_s) if self.flow.think_mean_s else 0.0
+
+
+class Stream(Half):
+    """The user opens a connection; the sender writes a chunk each interval from then on."""
+
+    def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop) -> None:
+        """Write nothing yet."""
+        self._written: list[float] = []
+        self._arrived: list[float] = []
+        super().__init__(flow, ends, side, plan, clock, loop)
+
+    def notes(self) -> dict[str, Any]:
+        """Return when chunks were written, from the sender, and when they were whole, from the receiver."""
+        return {"written": self._written} if self.sends else {"arrived": self._arrived}
+
+    def start(self) -> None:
+        """Open the connection."""
+        self.open()
+
+    def stop(self) -> None:
+        """Write no more."""
+        if self.sends and self._written:
+            self._connection.end()
+
+    def established(self, connection: Connection) -> None:
+        """Write the first chunk."""
+        if self.sends:
+            self._connection, self._began = connection, self.clock.now()
+            self._write()
+
+    def came(self, connection: Connection) -> None:
+        """Note chunks that are whole."""
+        while not self.sends and connection.received >= self._bytes(len(self._arrived) + 1):
+            self._arrived.append(self.clock.now())
+
+    def _write(self) -> None:
+        if self.stopped:
+            return
+        assert self.flow.interval_s is not None
+        number = len(self._written)
+        self._written.append(self.clock.now())
+        self._connection.write(self._bytes(number + 1) - self._bytes(number))
+        self.loop.at(self.clock.at(self._began + (number + 1) * self.flow.interval_s), self._write)
+
+    def _bytes(self, chunks: int) -> int:
+        """Return the bytes of the first ``chunks`` chunks."""
+        assert self.flow.rate_bps is not None
+        assert self.flow.interval_s is not None
+        return self.flow.rate_bps * round(self.flow.interval_s * 1e9) * chunks // 8_000_000_000
+
+
+HALVES: dict[str, type[Half]] = {"transfer": Transfer, "rr": Rr, "stream": Stream}

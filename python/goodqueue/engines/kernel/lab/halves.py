@@ -1,0 +1,223 @@
+"""What every application above TCP stands on: connections, and the two halves that own them, one a side.
+
+One half opens connections, the other listens. A half acts when a connection is made, when bytes came or when there are
+no more, as the simulator's applications do (``crates/netsim/src/traffic/app.rs``).
+"""
+
+import errno
+import os
+import select
+import socket
+from contextlib import suppress
+from typing import Any
+
+from . import tcpinfo
+from .addresses import Ends, sink_side, source_side
+from .bulk import ABORT, SINK, sample_times, tcp_socket
+from .clock import Clock
+from .errors import LabError
+from .loop import Loop
+from .plan import Flow, Plan
+
+_CHUNK = bytes(1 << 18)
+
+
+class Connection:
+    """One end of a TCP connection: counts what came, and sends what is written as the socket takes it."""
+
+    def __init__(self, made: socket.socket, half: "Half", established: bool) -> None:
+        """Serve ``made``; unless it is ``established``, its handshake is under way."""
+        self.socket, self._half, self._established = made, half, established
+        self.received = 0
+        self._unsent, self._ending, self._over = 0, False, False
+        self._waits = 0
+        made.setblocking(False)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._watch()
+
+    def write(self, count: int) -> None:
+        """Send ``count`` bytes, after those written before."""
+        self._unsent += count
+        if self._established:
+            self._send()
+            self._watch()
+
+    def end(self) -> None:
+        """Write no more."""
+        self._ending = True
+        if self._established:
+            self._send()
+
+    def abort(self) -> None:
+        """Throw away what is on its way."""
+        if not self._over:
+            self._over = True
+            self._half.loop.forget(self.socket.fileno())
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
+            self.socket.close()
+
+    def _watch(self) -> None:
+        """Wait for room only where there is something to send: a socket nearly always has some."""
+        sending = self._unsent or not self._established
+        waits = select.EPOLLIN | (select.EPOLLOUT if sending else 0)
+        if waits != self._waits and not self._over:
+            self._half.loop.forget(self.socket.fileno())
+            self._half.loop.watch(self.socket.fileno(), waits, self._ready)
+            self._waits = waits
+
+    def _ready(self) -> None:
+        if not self._established:
+            if status := self.socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                raise LabError(f"flow {self._half.flow.name}: connect: {os.strerror(status)}")
+            self._established = True
+            self._half.established(self)
+        self._send()
+        self._take()
+        self._watch()
+
+    def _send(self) -> None:
+        while self._unsent and not self._over:
+            try:
+                self._unsent -= self.socket.send(memoryview(_CHUNK)[: self._unsent])
+            except BlockingIOError:
+                return
+            except OSError:  # the other side has aborted: the run is over
+                self._unsent = 0
+        if self._ending and not self._over:
+            with suppress(OSError):
+                self.socket.shutdown(socket.SHUT_WR)
+
+    def _take(self) -> None:
+        """MSG_TRUNC: the kernel throws the bytes away instead of copying them to us."""
+        while not self._over:
+            try:
+                count = self.socket.recv_into(SINK, len(SINK), socket.MSG_TRUNC)
+            except BlockingIOError:
+                return
+            except ConnectionError:
+                count = 0
+            if count == 0:
+                self._finish()
+                return
+            self.received += count
+            self._half.came(self)
+
+    def _finish(self) -> None:
+        """The other end writes no more; so does this one, once the half has had its say."""
+        self._half.ended()
+        self._over = True
+        self._half.forget(self)
+        self._half.loop.forget(self.socket.fileno())
+        self.socket.close()
+
+
+class Half:
+    """One side of an application."""
+
+    def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop) -> None:
+        """Listen, or plan the start, and the rest of the flow's life."""
+        self.flow, self.clock, self.loop = flow, clock, loop
+        self.sends = source_side(flow) == side
+        """Whether this half sends the flow's data."""
+        self.opens = (sink_side(flow) if flow.kind == "rr" else "client") == side
+        source, sink = ends.source[0], ends.sink[0]
+        self._own, self._other = (source, sink) if self.sends else (sink, source)
+        self.stopped = False
+        self._connections: list[Connection] = []
+        self._counted = [0, 0]
+        self._totals: list[tuple[float, int, int]] = []
+        self._infos: list[tuple[float, bytes]] = []
+        if not self.opens:
+            self._listen()
+        stop = min(flow.stop_s, plan.duration_s)
+        if flow.start_s >= stop:
+            return
+        if self.opens:
+            loop.at(clock.at(flow.start_s), self.start)
+        if self.sends:
+            for seconds in sample_times(flow.start_s, stop, plan):
+                loop.at(clock.at(seconds), self._sample)
+        loop.at(clock.at(stop), self._stop)
+        loop.at(clock.at(plan.duration_s), self._abort)
+
+    def start(self) -> None:
+        """Begin: the flow starts. Of the half that opens."""
+
+    def established(self, connection: Connection) -> None:
+        """Act: the handshake is over, as this side sees it."""
+
+    def came(self, connection: Connection) -> None:
+        """Act: bytes came."""
+
+    def ended(self) -> None:
+        """Act: the other half writes no more."""
+
+    def stop(self) -> None:
+        """Begin nothing new."""
+
+    def notes(self) -> dict[str, Any]:
+        """Return what this half saw."""
+        return {}
+
+    def results(self) -> dict[str, Any]:
+        """Return what this half saw; of the half that sends also its connections' counters at some times."""
+        if not self.sends:
+            return self.notes()
+        infos = [{"t_s": at} | tcpinfo.decode(data) for at, data in self._infos]
+        return self.notes() | {"tcp_info": infos, "bytes": self._totals}
+
+    def open(self) -> Connection:
+        """Open a connection."""
+        made = tcp_socket(self.flow)
+        made.bind((self._own, 0))
+        status = made.connect_ex((self._other, self.flow.port))
+        if status not in {0, errno.EINPROGRESS}:
+            raise LabError(f"flow {self.flow.name}: connect: {os.strerror(status)}")
+        connection = Connection(made, self, established=False)
+        self._connections.append(connection)
+        return connection
+
+    def forget(self, connection: Connection) -> None:
+        """Count what ``connection`` sent: it is over."""
+        self._counted = self._counters([connection])
+        self._connections.remove(connection)
+
+    def _listen(self) -> None:
+        self._listener = tcp_socket(self.flow)
+        self._listener.bind((self._own, self.flow.port))
+        self._listener.listen(64)
+        self.loop.watch(self._listener.fileno(), select.EPOLLIN, self._accept)
+
+    def _accept(self) -> None:
+        with suppress(BlockingIOError):
+            made, _ = self._listener.accept()
+            connection = Connection(made, self, established=True)
+            self._connections.append(connection)
+            self.established(connection)
+
+    def _sample(self) -> None:
+        now = self.clock.now()
+        if self._connections:
+            self._infos.append((now, tcpinfo.read(self._connections[-1].socket)))
+        sent, retransmitted = self._counters(self._connections)
+        self._totals.append((now, sent, retransmitted))
+
+    def _counters(self, connections: list[Connection]) -> list[int]:
+        """Return the bytes sent, and sent again, by those counted and by ``connections``."""
+        infos = [tcpinfo.decode(tcpinfo.read(connection.socket)) for connection in connections]
+        names = ("bytes_sent", "bytes_retrans")
+        return [
+            counted + sum(info[name] or 0 for info in infos) for counted, name in zip(self._counted, names, strict=True)
+        ]
+
+    def _stop(self) -> None:
+        self.stopped = True
+        self.stop()
+
+    def _abort(self) -> None:
+        if self.sends:
+            self._sample()
+        self.stopped = True
+        for connection in self._connections:
+            connection.abort()
+        self._connections.clear()
