@@ -2,6 +2,7 @@
 
 use crate::link::FlowFates;
 use crate::probe::goodput::Bins;
+use crate::probe::series::{EchoLog, PingSeries};
 use crate::scenario::{Direction, RateText, Scenario, ScenarioError, Size, Span, Traffic, objects_of};
 use crate::sockets::Sockets;
 use crate::traffic::Kind;
@@ -182,6 +183,19 @@ impl Flow {
             Source::Isochronous(_) => None,
             Source::App(app) => app.sender(sockets),
         }
+    }
+
+    /// Keeps each echo from now on, if it is a ping.
+    pub(crate) fn log_echoes(&mut self) {
+        if let (Kind::Ping, Source::Isochronous(source)) = (self.kind, &mut self.source) {
+            source.log = Some(EchoLog::default());
+        }
+    }
+
+    /// The echoes that were kept.
+    pub(crate) fn echoes(&self) -> Option<PingSeries> {
+        let Source::Isochronous(source) = &self.source else { return None };
+        source.log.as_ref().map(|log| log.series(self.name.clone()))
     }
 
     /// Whether it is TCP.

@@ -87,7 +87,7 @@ impl Simulation {
     /// As [`Simulation::new`], and what `make` refuses.
     pub fn with_foreign(mut scenario: Scenario, make: &mut Maker<'_>) -> Result<Self, ScenarioError> {
         scenario.resolve_changes()?;
-        let flows = Flow::all(&scenario)?;
+        let mut flows = Flow::all(&scenario)?;
         let links = [
             Self::link(&mut scenario, Direction::Down, flows.len(), make)?,
             Self::link(&mut scenario, Direction::Up, flows.len(), make)?,
@@ -104,6 +104,9 @@ impl Simulation {
         }
         for (index, flow) in flows.iter().enumerate() {
             agenda.set(PIPE + (pipes.len() + 2 * index) as u32, flow.start);
+        }
+        if interval.is_some() {
+            flows.iter_mut().for_each(Flow::log_echoes);
         }
         let named = if interval.is_some() { flows.as_slice() } else { &[] };
         let tcp = scenario.series.as_ref().is_some_and(|series| series.tcp);

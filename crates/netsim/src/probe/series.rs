@@ -43,6 +43,42 @@ pub struct PacketSeries {
     pub delay_ms: Vec<f64>,
 }
 
+/// Each echo of a ping that came home.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EchoLog {
+    echoes: Vec<(u64, Instant, Duration)>,
+}
+
+impl EchoLog {
+    /// Packet `number`, sent at `sent_at`, came home after `rtt`.
+    pub(crate) fn record(&mut self, number: u64, sent_at: Instant, rtt: Duration) {
+        self.echoes.push((number, sent_at, rtt));
+    }
+
+    /// The log of the flow `name`.
+    pub(crate) fn series(&self, name: String) -> PingSeries {
+        PingSeries {
+            name,
+            seq: self.echoes.iter().map(|(number, _, _)| *number).collect(),
+            sent_s: self.echoes.iter().map(|(_, sent_at, _)| sent_at.as_secs_f64()).collect(),
+            rtt_ms: self.echoes.iter().map(|(_, _, rtt)| rounded(rtt.as_millis_f64())).collect(),
+        }
+    }
+}
+
+/// The round trips of a ping, in the order in which they ended, those of the warm-up too; what is lost is missing.
+#[derive(Clone, Debug, Serialize)]
+pub struct PingSeries {
+    /// The flow's name.
+    pub name: String,
+    /// The packet's number, from 0.
+    pub seq: Vec<u64>,
+    /// When it was sent, in seconds of the run.
+    pub sent_s: Vec<f64>,
+    /// Its round-trip time.
+    pub rtt_ms: Vec<f64>,
+}
+
 /// A queue over time.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct QueueSeries {

@@ -162,3 +162,15 @@ impl Traffic {
         }
     }
 }
+
+impl Traffic {
+    /// How many round trips it makes at the most, where it is a ping.
+    pub(super) fn echoes(&self, whole: Duration) -> u64 {
+        match (self.kind, self.interval) {
+            (Kind::Ping, Some(Span(interval))) => {
+                self.count.unwrap_or(1).saturating_mul(whole.as_nanos() / interval.as_nanos().max(1))
+            }
+            _ => 0,
+        }
+    }
+}
