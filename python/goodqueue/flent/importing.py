@@ -260,6 +260,8 @@ def _flow_series(file: DataFile, flow: Transfer, grid: Sequence[float], step: fl
             rttvar_ms=_nearest(samples, "tcp_rtt_var", grid, step),
             rto_ms=unknown,
             unacked_packets=unknown,
+            pacing_rate_mbps=_nearest(samples, "tcp_pacing_rate", grid, step),
+            delivery_rate_mbps=_nearest(samples, "tcp_delivery_rate", grid, step),
         )
     return found
 

@@ -95,12 +95,12 @@ def _tcp(flow: FlowSeries) -> dict[str, Values]:
     """Return what is known of the sender, by Flent's names."""
     found = {"tcp_cwnd": list(flow["cwnd_packets"])}
     if tcp := flow.get("tcp"):
-        found |= {"tcp_rtt": list(tcp["rtt_ms"]), "tcp_rtt_var": list(tcp["rttvar_ms"])}
-        if "pacing_rate_mbps" in tcp and "delivery_rate_mbps" in tcp:
-            found |= {
-                "tcp_pacing_rate": list(tcp["pacing_rate_mbps"]),
-                "tcp_delivery_rate": list(tcp["delivery_rate_mbps"]),
-            }
+        found |= {
+            "tcp_rtt": list(tcp["rtt_ms"]),
+            "tcp_rtt_var": list(tcp["rttvar_ms"]),
+            "tcp_pacing_rate": list(tcp["pacing_rate_mbps"]),
+            "tcp_delivery_rate": list(tcp["delivery_rate_mbps"]),
+        }
     return found
 
 
