@@ -44,8 +44,7 @@ pub(crate) struct Agenda {
 impl Agenda {
     /// An agenda of `components` components, none of which has plans.
     pub(crate) fn new(components: usize) -> Self {
-        let mut agenda =
-            Self { scanned: [Instant::MAX; SCANNED], heap: Vec::new(), position: Vec::new() };
+        let mut agenda = Self { scanned: [Instant::MAX; SCANNED], heap: Vec::new(), position: Vec::new() };
         agenda.grow(components.max(1));
         agenda
     }

@@ -215,12 +215,14 @@ impl Link {
 
     /// Takes the next packet from the queue to the wire, and so into its pipe.
     fn transmit(&mut self, now: Instant, agenda: &mut Agenda) {
-        let Some(packet) = self.qdisc.dequeue(now, &mut self.fates) else { return self.rest(agenda) };
+        // It is copied once, into its pipe.
+        let sent = self.qdisc.dequeue(now, &mut self.fates);
+        let Some(packet) = &sent else { return self.rest(agenda) };
         let delay = now.since(packet.arrival);
         self.delays.record(delay);
         self.delay_sum += u128::from(delay.as_nanos());
         if let Some(watch) = &mut self.fates.watch {
-            watch.started(now, packet, delay);
+            watch.started(now, *packet, delay);
         }
         let length = packet.len();
         let duration = self.occupy(length);
@@ -230,7 +232,7 @@ impl Link {
         self.wire_free = now + duration;
         self.is_busy = true;
         agenda.set(WIRE + self.direction as u32, self.wire_free);
-        if let Some((pipe, time)) = self.pipes.push(self.wire_free, packet) {
+        if let Some((pipe, time)) = self.pipes.push(self.wire_free, *packet) {
             agenda.set(PIPE + 2 * pipe + self.direction as u32, time);
         }
     }

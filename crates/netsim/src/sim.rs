@@ -86,7 +86,8 @@ impl Simulation {
             Self::link(&mut scenario, Direction::Down, down, make)?,
             Self::link(&mut scenario, Direction::Up, up, make)?,
         ];
-        let ways = flows.iter().map(|&Flow { hash, dscp, stop, direction, .. }| Way { hash, dscp, stop, direction });
+        let ways =
+            flows.iter().map(|&Flow { hash, dscp, stop, direction, .. }| Way { hash, dscp, stop, direction });
         let ways = ways.collect();
         let interval = scenario.series.as_ref().and_then(|series| series.interval).map(|span| span.0);
         let changes = scenario.change.iter().map(|change| change.at.0);
@@ -189,6 +190,8 @@ impl Simulation {
         self.now = until.max(self.now);
     }
 
+    // In the loop's own function, so that a wire costs no second call; what is rarer or larger stands apart.
+    #[inline]
     fn act(&mut self, component: Component) {
         let flow_timers = PIPE + 2 * self.rtts as u32;
         let (now, agenda) = (self.now, &mut self.agenda);
@@ -208,6 +211,7 @@ impl Simulation {
     }
 
     /// A packet comes out of `pipe`; even pipes lead down.
+    #[inline(never)]
     fn arrived(&mut self, pipe: usize) {
         let direction = Direction::BOTH[pipe % 2];
         let pipes = &mut self.links[direction.index()].pipes;
@@ -255,6 +259,7 @@ impl Simulation {
     }
 
     /// The timer of end `end` of flow `index`.
+    #[inline(never)]
     fn flow_timer(&mut self, index: usize, end: usize) {
         let now = self.now;
         let stopping = end == SENDER && now >= self.flows[index].stop;
@@ -341,6 +346,7 @@ impl Simulation {
         self.links[direction.index()].offer(self.now, packet, &mut self.agenda);
     }
 
+    #[cold]
     fn beat(&mut self) {
         match self.metronome.strike() {
             Beat::WarmedUp => self.warmed_up(),

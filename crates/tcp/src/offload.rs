@@ -31,7 +31,7 @@ impl Offload {
     #[inline]
     pub(crate) fn on_sent(&mut self, more: bool, window: &Window, srtt: Option<Duration>) -> bool {
         self.segments += 1;
-        if more && (self.segments == 1 || self.segments < packet(window, srtt)) {
+        if more && (self.segments == 1 || is_short(self.segments, window, srtt)) {
             return false;
         }
         let several = self.segments > 1 && window.stack.era().pushes;
@@ -53,18 +53,25 @@ impl Offload {
         self.segments == 0
             && since_last <= PATIENCE
             && window.stack.era().gathers
-            && room < packet(window, srtt)
+            && is_short(room, window, srtt)
             && room < window.cwnd.div_ceil(WINDOW_SHARE)
             && srtt.is_some_and(|srtt| since_oldest + PATIENCE.min(srtt / 2) >= srtt)
     }
 }
 
-/// How many segments a packet has. The connection's rate is Linux's pacing rate: 2 cwnd / SRTT while slow start is far from
-/// its end, else 1.2 cwnd / SRTT.
-fn packet(window: &Window, srtt: Option<Duration>) -> u32 {
+/// Whether a packet may have more than `segments`. The connection's rate is Linux's pacing rate: 2 cwnd / SRTT while slow
+/// start is far from its end, else 1.2 cwnd / SRTT; before the first sample it is taken for low.
+#[inline]
+fn is_short(segments: u32, window: &Window, srtt: Option<Duration>) -> bool {
+    let segments = u64::from(segments);
+    if segments < LEAST || segments >= MOST {
+        return segments < LEAST;
+    }
     let tenths = if window.cwnd < window.ssthresh / 2 { 20 } else { 12 };
-    let srtt_ns = srtt.map_or(u64::MAX, Duration::as_nanos).max(1);
-    (u64::from(window.cwnd) * tenths * SPAN_NS / 10 / srtt_ns).clamp(LEAST, MOST) as u32
+    // cwnd · tenths / 10 · SPAN / SRTT > segments, in whole segments and without a division, as this is asked often.
+    srtt.is_some_and(|srtt| {
+        u64::from(window.cwnd) * tenths * SPAN_NS >= 10 * (segments + 1) * srtt.as_nanos().max(1)
+    })
 }
 
 #[cfg(test)]

@@ -204,14 +204,15 @@ impl Sender {
         if self.due != Due::Nothing {
             return self.send_probe(now);
         }
-        if self.board.in_flight() >= self.window.cwnd {
+        let in_flight = self.board.in_flight();
+        if in_flight >= self.window.cwnd {
             return if self.end == End::Closing { self.send_last(now) } else { None };
         }
         if self.board.has_lost() && !self.sends_new_first() {
             let chunk = self.retransmit(now)?;
             return Some((chunk, Flags::NONE, false)); // not ECT: RFC 3168, 6.1.5
         }
-        if self.waits_for_company(now) {
+        if self.waits_for_company(now, self.window.cwnd - in_flight) {
             // The window is what limits, although a part of it is free.
             self.usage.on_sent(true, self.board.packets_out(), self.board.una(), self.board.nxt());
             return None;
@@ -219,15 +220,14 @@ impl Sender {
         let chunk = self.send_new(now)?;
         let cwr = self.cwr_due && chunk.len > 0;
         self.cwr_due &= !cwr;
-        let more = self.board.in_flight() < self.window.cwnd && self.has_new();
+        let more = in_flight + 1 < self.window.cwnd && self.has_new();
         let push = self.offload.on_sent(more, &self.window, self.rtt.srtt());
         Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
     }
 
     /// Whether new data waits for the next ACK, so as not to leave as a packet too short for segmentation offload.
     #[inline]
-    fn waits_for_company(&self, now: Instant) -> bool {
-        let room = self.window.cwnd - self.board.in_flight();
+    fn waits_for_company(&self, now: Instant, room: u32) -> bool {
         self.state < CongestionState::Recovery
             && self.unsent > u64::from(room) * u64::from(self.mss)
             && self.board.head_sent_at().is_some_and(|oldest| {
