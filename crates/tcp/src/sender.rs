@@ -232,7 +232,7 @@ impl Sender {
             let chunk = self.retransmit(now)?;
             return Some((chunk, Flags::NONE, false)); // not ECT: RFC 3168, 6.1.5
         }
-        if self.waits_for_company(now) {
+        if self.waits_for_company(now, self.window.cwnd - self.board.in_flight()) {
             // The window is what limits, although a part of it is free.
             self.usage.on_sent(true, self.board.packets_out(), self.board.una(), self.board.nxt());
             return None;
@@ -263,8 +263,7 @@ impl Sender {
 
     /// Whether new data waits for the next ACK, so as not to leave as a packet too short for segmentation offload.
     #[inline]
-    fn waits_for_company(&self, now: Instant) -> bool {
-        let room = self.window.cwnd - self.board.in_flight();
+    fn waits_for_company(&self, now: Instant, room: u32) -> bool {
         self.state < CongestionState::Recovery
             && self.unsent > u64::from(room) * u64::from(self.mss)
             && self.board.head_sent_at().is_some_and(|oldest| {
