@@ -2,15 +2,17 @@
 
 use crate::link::FlowFates;
 use crate::probe::goodput::Bins;
-use crate::scenario::{Direction, RateText, Scenario, ScenarioError, Size, Span, Traffic};
+use crate::scenario::{Direction, RateText, Scenario, ScenarioError, Size, Span, Traffic, objects_of};
 use crate::sockets::Sockets;
 use crate::traffic::Kind;
 use crate::traffic::app::{App, Program};
 use crate::traffic::bulk::{Bulk, SENDER};
-use crate::traffic::isochronous::Isochronous;
+use crate::traffic::isochronous::{Far, Isochronous};
+use crate::traffic::page::Page;
 use crate::traffic::rr::{Rr, Think};
 use crate::traffic::stream::Stream;
 use crate::traffic::transfer::Transfer;
+use crate::traffic::voip::{Codec, Listener};
 use goodqueue_tcp::{CcLine, Config, Connection, EcnMode, Stack};
 use goodqueue_units::{Duration, Ecn, Instant, Stream as Random, Streams};
 use std::ops::{Add, AddAssign};
@@ -196,6 +198,11 @@ fn config(traffic: &Traffic) -> Result<Config, ScenarioError> {
     Ok(Config { cc, cc_options: options, stack, ecn, ..Config::default() })
 }
 
+/// The codec of a call.
+pub(crate) fn codec(traffic: &Traffic) -> Result<Codec, ScenarioError> {
+    traffic.codec.as_deref().and_then(Codec::from_name).ok_or_else(|| missing("codec"))
+}
+
 impl Source {
     /// The source that `traffic` describes; `thinking` is what an application draws from, and `app` makes it a source.
     fn new(
@@ -229,12 +236,26 @@ impl Source {
             Kind::Cbr => {
                 // `rate` packets take 8 * len seconds, whatever the rate.
                 let interval = Duration::from_secs(8 * u64::from(len));
-                let source = Isochronous::new(start, interval, rate()?.as_bps(), len, datagram_ecn, false);
+                let source =
+                    Isochronous::new(start, interval, rate()?.as_bps(), len, datagram_ecn, Far::Takes);
                 Ok(Self::Isochronous(source))
             }
             Kind::Ping => {
-                Ok(Self::Isochronous(Isochronous::new(start, interval()?, 1, len, datagram_ecn, true)))
+                Ok(Self::Isochronous(Isochronous::new(start, interval()?, 1, len, datagram_ecn, Far::Echoes)))
             }
+            Kind::Voip => {
+                let codec = codec(traffic)?;
+                let listener = Far::Listens(Box::new(Listener::new()));
+                let (interval, len) = (codec.interval(), codec.packet_bytes());
+                Ok(Self::Isochronous(Isochronous::new(start, interval, 1, len, datagram_ecn, listener)))
+            }
+            Kind::Page => {
+                let connections = traffic.connections.ok_or_else(|| missing("connections"))?;
+                let objects = objects_of(traffic)?;
+                let page = Page::new(&objects, traffic.request, connections, interval()?, traffic.repeat);
+                app(Program::Page(page))
+            }
+            Kind::Rrul | Kind::RrulBe | Kind::TcpNup | Kind::TcpNdown => Err(missing("kind")),
         }
     }
 }

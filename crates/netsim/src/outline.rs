@@ -1,9 +1,10 @@
 //! The flows of a scenario, for engines that run them elsewhere.
 
 use crate::ScenarioError;
-use crate::flow::Flow;
+use crate::flow::{Flow, codec};
 use crate::scenario::{Direction, Scenario, Span, Traffic};
 use crate::traffic::Kind;
+use crate::traffic::voip::Codec;
 use goodqueue_tcp::EcnMode;
 use serde::Serialize;
 
@@ -65,7 +66,9 @@ impl Scenario {
 }
 
 fn outline(flow: &Flow, traffic: &Traffic) -> FlowOutline {
-    let size = traffic.packet_size;
+    let codec = codec(traffic).ok();
+    let size = traffic.packet_size.or(codec.map(|codec| codec.packet_bytes().into()));
+    let interval = traffic.interval.map(|interval| interval.0).or(codec.map(Codec::interval));
     let paced = traffic.rate.zip(size).map(|(rate, size)| 8.0 * size as f64 / rate.0.as_bps() as f64);
     let seconds = |span: Option<Span>| span.map(|span| span.0.as_secs_f64());
     FlowOutline {
@@ -80,7 +83,7 @@ fn outline(flow: &Flow, traffic: &Traffic) -> FlowOutline {
         cc: traffic.cc.clone(),
         stack: traffic.stack.clone(),
         packet_size: size,
-        interval_s: seconds(traffic.interval).or(paced),
+        interval_s: interval.map(|interval| interval.as_secs_f64()).or(paced),
         size_bytes: traffic.size.map(|size| size.0),
         repeat: traffic.repeat,
         request_bytes: traffic.request.map(|size| size.0),

@@ -10,9 +10,11 @@ use crate::scenario::{Direction, Scenario};
 use crate::sim::Simulation;
 use crate::traffic::Kind;
 pub use crate::traffic::isochronous::PingResult;
+pub use crate::traffic::page::PageResult;
 pub use crate::traffic::rr::RrResult;
 pub use crate::traffic::stream::StreamResult;
 pub use crate::traffic::transfer::TransferResult;
+pub use crate::traffic::voip::VoipResult;
 use goodqueue_qdisc::{Drop, Mark};
 use goodqueue_units::Instant;
 use serde::Serialize;
@@ -151,7 +153,7 @@ pub struct AppRecord {
 }
 
 /// What a kind of application measures.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum AppResult {
     /// Of a `ping`.
@@ -162,6 +164,10 @@ pub enum AppResult {
     Rr(RrResult),
     /// Of a `stream`.
     Stream(StreamResult),
+    /// Of a `voip`.
+    Voip(VoipResult),
+    /// Of a `page`.
+    Page(PageResult),
 }
 
 /// Time series.
@@ -311,8 +317,8 @@ impl Simulation {
         let flow = &self.flows[index];
         let result = match &flow.source {
             Source::App(app) => app.result(self.now),
-            Source::Isochronous(source) if flow.kind == Kind::Ping => AppResult::Ping(source.result()),
-            Source::Bulk(_) | Source::Isochronous(_) => return None,
+            Source::Isochronous(source) => source.result()?,
+            Source::Bulk(_) => return None,
         };
         Some(AppRecord { name: flow.name.clone(), kind: flow.kind, result })
     }

@@ -273,12 +273,17 @@ impl Simulation {
                 self.pump(index, arrived_at, None);
             }
             Body::Datagram(datagram) => {
-                let Source::Isochronous(source) = &mut self.flows[index].source else {
-                    unreachable!("a flow's packets are its own")
+                let source = match &mut self.flows[index].source {
+                    Source::Isochronous(source) => source,
+                    Source::App(app) => {
+                        app.handle_datagram(self.now, direction.index(), datagram.number, &mut self.sockets);
+                        return self.serve(index);
+                    }
+                    Source::Bulk(_) => unreachable!("a flow's packets are its own"),
                 };
                 if arrived_at == SENDER {
                     source.returned(self.now, datagram.number);
-                } else if source.arrived() {
+                } else if source.arrived(self.now, datagram.number) {
                     self.send_datagram(index, direction.reverse(), datagram.number, datagram.dscp);
                 }
             }

@@ -3,16 +3,20 @@
 //! A scenario is read with [`Scenario::from_json`], which also fills in every default: what it returns prints to
 //! JSON that reads back as itself and gives the same run.
 
-mod applications;
 mod change;
 mod dscp;
 mod ecn;
+mod flent;
+mod page;
 mod resolve;
 mod text;
+mod traffic;
 
 pub use change::Change;
 pub use dscp::Dscp;
 pub use ecn::EcnAsked;
+pub use page::Object;
+pub(crate) use page::{DEFAULT_REQUEST, objects_of};
 pub(crate) use resolve::Line;
 pub use text::{RateText, Size, Span};
 
@@ -164,13 +168,13 @@ pub struct Traffic {
     /// Bytes of each packet as `tc` counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet_size: Option<u64>,
-    /// Time between packets, between a stream's chunks, or from the end of a transfer to the next one's start.
+    /// Time between packets, between a stream's chunks, or from the end of a transfer or page to the next one's start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Span>,
     /// Bytes of a transfer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
-    /// How many transfers, or exchanges, one after the other; until `stop`, if left out (but one transfer, where there
+    /// How many transfers, exchanges or pages, one after the other; until `stop`, if left out (but one transfer, where there
     /// is no `interval` either).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<u64>,
@@ -186,6 +190,18 @@ pub struct Traffic {
     /// The same, drawn from an exponential distribution with this mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think_mean: Option<Span>,
+    /// What a call's packets are: `g711` or `ditg`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub codec: Option<String>,
+    /// Which page is fetched: `google` or `huffpost`; with `objects`, what they are the objects of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
+    /// A page's objects; the first is the document, and the others are asked for once it is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<Vec<Object>>,
+    /// How many connections a browser has to a host at a time, at the most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u64>,
 }
 
 /// Which way the data go.

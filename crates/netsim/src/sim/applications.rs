@@ -1,11 +1,13 @@
 //! The loop's part for applications: their connections' segments and timers.
 
 use super::Simulation;
+use super::offer;
 use crate::agenda::Component;
 use crate::flow::Source;
+use crate::packet::{Body, Datagram, Packet};
 use crate::scenario::Direction;
 use crate::sockets::SocketId;
-use crate::traffic::app::App;
+use crate::traffic::app::{App, Outgoing};
 use goodqueue_tcp::Handled;
 use goodqueue_units::Instant;
 
@@ -34,6 +36,13 @@ impl Simulation {
     pub(super) fn serve(&mut self, index: usize) {
         let sockets = self.sockets.len() as SocketId;
         self.agenda.grow(self.socket_timer_of(sockets, 0) as usize);
+        while let Some(Outgoing { end, hash, datagram }) = self.app(index).and_then(App::next_datagram) {
+            let direction = Direction::BOTH[end].reverse();
+            let body = Body::Datagram(Datagram { dscp: self.ways[index].dscp, ..datagram });
+            let packet =
+                Packet { arrival: self.now, flow: index as u32, hash: hash[direction.index()], body };
+            offer(&mut self.links[direction.index()], &mut self.agenda, self.now, direction, packet);
+        }
         let Some(touched) = self.app(index).map(App::take_touched) else { return };
         for &(id, end) in &touched {
             self.pump(index, end, Some(id));
