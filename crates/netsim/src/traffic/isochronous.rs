@@ -28,6 +28,8 @@ pub(crate) struct Isochronous {
     last_returned: Option<u64>,
     /// Round-trip times of echoes.
     pub(crate) rtt: FlowDelays,
+    /// Their number and sum in ns since the run began.
+    pub(crate) echoes: (u64, u128),
 }
 
 /// What the other side does with a packet.
@@ -69,6 +71,7 @@ impl Isochronous {
             returned: 0,
             last_returned: None,
             rtt: FlowDelays::for_flow(),
+            echoes: (0, 0),
         }
     }
 
@@ -133,10 +136,12 @@ impl Isochronous {
     /// The echo of the packet that carries `low` came home at `now`.
     pub(crate) fn returned(&mut self, now: Instant, low: u32) {
         let number = self.number(low);
+        let rtt = now.since(self.sent_at(number));
+        self.echoes = (self.echoes.0 + 1, self.echoes.1 + u128::from(rtt.as_nanos()));
         if number >= self.first_measured {
             self.returned += 1;
             self.last_returned = self.last_returned.max(Some(number));
-            self.rtt.record(now.since(self.sent_at(number)));
+            self.rtt.record(rtt);
         }
     }
 
