@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from goodqueue import executors, run
@@ -106,7 +106,9 @@ def _pooled(cells: Sequence[Measured]) -> Iterator[Measured]:
         metric = first.cell.experiment.metrics[name]
         runs = metrics.pool([one.numbers[name].runs for one in group])
         at = {key: value for key, value in first.cell.at.items() if key != metric.pooled}
-        yield replace(first, cell=replace(first.cell, at=at), numbers={name: metrics.over_seeds(metric, runs)}, records=())
+        yield replace(
+            first, cell=replace(first.cell, at=at), numbers={name: metrics.over_seeds(metric, runs)}, records=()
+        )
 
 
 def _do(
@@ -128,11 +130,14 @@ def _do(
             if progress:
                 progress((done + share * weight) / whole)
 
-        wanted = {run_.key: (run_, key) for key in batch for run_ in [identity.of(plan.engine, plan.scenarios[key])]}
+        def shown(_: int, note: run.Progress = note) -> AbstractContextManager[run.Progress]:
+            return nullcontext(note)
 
-        def took(one: Run, text: str, wanted: Mapping[str, tuple[Run, str]] = wanted) -> None:
-            seen(wanted[one.key][1], json.loads(text))
+        wanted = [identity.of(plan.engine, plan.scenarios[key]) for key in batch]
+        of_run = {one.key: key for one, key in zip(wanted, batch, strict=True)}
 
-        runs = [one for one, _ in wanted.values()]
-        completing.complete(store, runs, local, took, lambda _, note=note: nullcontext(note), warn=warn)
+        def took(one: Run, text: str, of_run: Mapping[str, str] = of_run) -> None:
+            seen(of_run[one.key], json.loads(text))
+
+        completing.complete(store, wanted, local, took, shown, warn=warn)
         done += weight

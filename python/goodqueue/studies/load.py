@@ -21,7 +21,9 @@ def base_ms(record: Record) -> float:
 
 def goodput_mbps(record: Record, options: Options) -> float | None:
     """Return the goodput of all flows of TCP in one ``direction``, together; None where there are none."""
-    flows = [flow["goodput_mbps"] for flow in record["flows"] if flow["cc"] and flow["direction"] == options["direction"]]
+    flows = [
+        flow["goodput_mbps"] for flow in record["flows"] if flow["cc"] and flow["direction"] == options["direction"]
+    ]
     return math.fsum(flows) if flows else None
 
 
@@ -80,7 +82,9 @@ def first_drop_ms(record: Record, _: Options) -> float | None:
     """Return the begin of the first interval in which a packet was dropped: a lower bound of when it was."""
     series = record["series"]
     begins = [0.0, *series["time_s"]]
-    for begin, drops in zip(begins, zip(*(flow["dropped_packets"] for flow in series["flows"]), strict=True), strict=False):
+    for begin, drops in zip(
+        begins, zip(*(flow["dropped_packets"] for flow in series["flows"]), strict=True), strict=False
+    ):
         if any(drops):
             return 1e3 * begin
     return None

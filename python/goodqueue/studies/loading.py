@@ -136,7 +136,7 @@ def _check_metrics(experiment: Experiment, table: Table) -> None:
     """Refuse a metric that refers to what the experiment does not have."""
     for name, metric in experiment.metrics.items():
         if metric.to == ALONE and experiment.alone is None:
-            table.refuse(f"metrics.{name}.to", "the experiment names no scenario `alone`; accepted: one, or an algorithm")
+            table.refuse(f"metrics.{name}.to", "the experiment has no scenario `alone`; accepted: with one")
         if metric.to and metric.to != ALONE and metric.to not in experiment.qdiscs:
             table.refuse(f"metrics.{name}.to", unknown(metric.to, (ALONE, *experiment.qdiscs)))
         if metric.pooled and metric.pooled not in experiment.sweep:
@@ -158,7 +158,9 @@ def _parameter(name: str, table: Table) -> Parameter:
         values = list(cases)
     parameter = Parameter(name, _assignments(table, "set"), None if values is None else tuple(values), cases)
     if bool(parameter.set) == bool(cases):
-        table.refuse("set", 'found both or neither of set and cases; accepted: a table such as { "path.rtt" = "{}ms" }, or a list of cases, each a value and its set')  # noqa: E501
+        found = "both" if cases else "neither"
+        accepted = 'set = { "path.rtt" = "{}ms" }, or cases = [{ value = …, set = {…} }]'
+        table.refuse("set", f"found {found} of set and cases; accepted: {accepted}")
     for key, template in parameter.set.items():
         if template.count("{}") != 1:
             table.refuse(f"set.{key}", f"found {quoted(template)}; accepted: a text with one {{}} for the value")

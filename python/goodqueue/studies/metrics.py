@@ -87,7 +87,7 @@ def of_record(metric: Metric, record: Record) -> float | None:
 
 
 def set_against(metric: Metric, value: float | None, other: float | None) -> float | None:
-    """Return ``value`` against ``other`` as the ``metric`` says; None where either is missing or there is no quotient."""
+    """Return ``value`` against ``other`` as the ``metric`` says; None without both, or without a quotient."""
     if value is None or not other:
         return None
     return value / other if metric.form == "ratio" else 100 * (1 - value / other)

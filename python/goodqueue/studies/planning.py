@@ -98,9 +98,7 @@ def points(study: Study, experiment: Experiment, scenario: str) -> list[At]:
     swept = study.published.scenarios[scenario].sweep
     given = experiment.points.get(scenario)
     open_ones = {
-        name: parameter
-        for name, parameter in experiment.sweep.items()
-        if given is None or given.get(name) == EACH
+        name: parameter for name, parameter in experiment.sweep.items() if given is None or given.get(name) == EACH
     }
     axes = {}
     for name, parameter in open_ones.items():
@@ -115,7 +113,10 @@ def points(study: Study, experiment: Experiment, scenario: str) -> list[At]:
 
 
 def scenario_of(cell: Cell, quick: bool, alone: bool = False) -> Scenario:
-    """Return the resolved scenario of ``cell``, or that without load. Raises UserError naming the study's file and key."""
+    """Return the resolved scenario of ``cell``, or that without load.
+
+    Raises UserError naming the study's file and key.
+    """
     experiment = cell.experiment
     scenario = copy.deepcopy(experiment.alone if alone and experiment.alone else experiment.scenario)
     origins = {f"{table}.qdisc": f"qdiscs.{cell.algorithm}" for table in ("bottleneck", "bottleneck.up")}
@@ -147,7 +148,7 @@ def _place(bottleneck: dict[str, Any], lines: Lines, origin: str) -> None:
         bottleneck["qdisc"] = lines
         return
     for table in (bottleneck, bottleneck.setdefault("up", {})):
-        rate = table.get("rate", bottleneck.get("rate"))
+        rate = str(table.get("rate", bottleneck.get("rate")))
         if rate not in lines:
             raise UserError(origin, f"no line for a rate of {quoted(rate)}; accepted: {', '.join(lines)}")
         table["qdisc"] = lines[rate]
