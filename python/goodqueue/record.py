@@ -105,6 +105,10 @@ class App(TypedDict):
     """How often a player, who began one interval after the first chunk, had to wait for the next."""
     stalled_ms: NotRequired[float]
     """How long, in all."""
+    load_ms: NotRequired[dict[str, float | None] | None]
+    """Of pages."""
+    delay_percentiles_ms: NotRequired[list[float | None] | None]
+    """Of a call: the 0th to the 100th percentile."""
     rtt_ms: NotRequired[dict[str, float | None] | None]
     sent: NotRequired[int]
     received: NotRequired[int]
@@ -147,6 +151,10 @@ class FlowSeries(TypedDict):
     name: str
     cwnd_packets: list[float | None]
     goodput_mbps: list[float | None]
+    dropped_packets: NotRequired[list[int]]
+    """Of its sender's packets at the bottleneck; from the simulator alone."""
+    rtt_ms: NotRequired[list[float | None]]
+    """Of a ping: the mean of the echoes that came home."""
     tcp: NotRequired[TcpSeries]
     """Of TCP flows, where ``series.tcp`` asks for it."""
 
