@@ -105,10 +105,6 @@ class App(TypedDict):
     """How often a player, who began one interval after the first chunk, had to wait for the next."""
     stalled_ms: NotRequired[float]
     """How long, in all."""
-    load_ms: NotRequired[dict[str, float | None] | None]
-    """Of pages."""
-    delay_percentiles_ms: NotRequired[list[float | None] | None]
-    """Of a call: the 0th to the 100th percentile."""
     rtt_ms: NotRequired[dict[str, float | None] | None]
     sent: NotRequired[int]
     received: NotRequired[int]
