@@ -18,6 +18,22 @@ def resolved(qdisc: str = "codel", **changes: Any) -> dict[str, Any]:
     return scenario.resolve(asked | changes)
 
 
+@pytest.mark.parametrize("kind", ["page", "voip"])
+def test_what_the_laboratory_has_no_program_for_is_refused_by_name(kind: str) -> None:
+    with pytest.raises(UserError) as refused:
+        planning.plan(resolved(traffic=[{"kind": "rrul"}, {"kind": kind}]))
+    accepted = ", ".join(planning.KINDS)
+    assert str(refused.value) == f'traffic[12].kind: found "{kind}"; accepted by the kernel engine: {accepted}'
+
+
+def test_rrul_is_flows_that_the_laboratory_knows() -> None:
+    plan = planning.plan(resolved(traffic=[{"kind": "rrul", "start": "1s"}]))
+    assert [flow.kind for flow in plan.flows] == ["bulk"] * 8 + ["ping"] * 4
+    assert [flow.dscp for flow in plan.flows] == [0, 8, 40, 46, 0, 8, 40, 46, 46, 8, 0, 0]
+    assert [flow.packet_size for flow in plan.flows[8:]] == [60, 60, 60, 98]
+    assert plan.flows[0].name == "TCP upload BE/0"
+
+
 def test_a_plan_holds_each_flow_with_the_start_that_the_simulator_draws() -> None:
     traffic = [
         {"kind": "bulk", "count": 2, "start_spread": "1s", "rtt": "30ms"},

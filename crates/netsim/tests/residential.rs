@@ -116,8 +116,8 @@ fn pages_follow_each_other_and_those_from_before_the_warm_up_do_not_count() {
     assert_eq!(page(&run(&late)).count, 1);
 }
 
-/// Half a second of the queue is full, so queries, SYNs and requests are lost; a lookup is repeated after five seconds. Every page
-/// but the last must come nevertheless.
+/// Among flows that keep two short queues full, queries, SYNs and requests are lost, and a lookup is repeated only after five
+/// seconds. Every page but the last must come nevertheless.
 #[test]
 fn pages_come_whatever_is_lost() {
     let mut lossy = scenario(json!([
@@ -155,7 +155,7 @@ fn a_call_over_an_empty_link_takes_its_way_and_nothing_else() {
             let wanted = ways(&[bytes]);
             assert!((delay.min - wanted).abs() < 1e-6 && (delay.max - wanted).abs() < 1e-6, "{delay:?}");
             assert_eq!((call.jitter_ms, call.jitter_rfc3550_ms), (Some(0.0), Some(0.0)));
-            // The one of 20 s is sent, too; what left within the last 25 ms is under way.
+            // What left within the last 25 ms is under way.
             assert_eq!(call.sent, 20 * per_second);
             assert!(call.sent - call.received <= 3 && call.loss_percent == 0.0, "{call:?}");
             assert!((call.mos.unwrap() - 4.39).abs() < 0.01, "{call:?}");
@@ -171,7 +171,7 @@ fn a_call_over_an_empty_link_takes_its_way_and_nothing_else() {
 fn a_call_suffers_in_a_full_queue_and_not_in_one_of_its_own() {
     let call = |qdisc: &str| {
         let mut asked = scenario(
-            json!([{"kind": "voip", "direction": "up"}, {"kind": "bulk", "count": 4, "direction": "up"}]),
+            json!([{"kind": "voip", "direction": "up"}, {"kind": "bulk", "count": 8, "direction": "up"}]),
         );
         asked["bottleneck"]["qdisc"] = json!(qdisc);
         asked["warmup"] = json!("5s");

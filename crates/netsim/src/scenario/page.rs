@@ -5,8 +5,8 @@
 //! 20 kB and objects of 14 and 22 kB; and a document of 100 kB with 60 objects of 5 kB, 30 of 20 kB, 14 of 60 kB and 5 of 232
 //! kB, few large ones among many small ones, as pages have them, spread evenly over the document.
 
-use super::resolve::{Result, refuse, unknown};
-use super::traffic::check_size;
+use super::applications::check_size;
+use super::resolve::{Result, check_span, refuse, unknown};
 use super::{ScenarioError, Size, Span, Traffic};
 use goodqueue_units::Duration;
 use serde::{Deserialize, Serialize};
@@ -95,12 +95,7 @@ impl Traffic {
             return refuse(&key("connections"), connections, &format!("1 to {MOST_CONNECTIONS}"));
         }
         let Span(gap) = *self.interval.get_or_insert_default();
-        super::resolve::check_span(
-            &key("interval"),
-            Span(gap),
-            Duration::ZERO,
-            Duration::from_secs(1_000_000),
-        )
+        check_span(&key("interval"), Span(gap), Duration::ZERO, Duration::from_secs(1_000_000))
     }
 }
 

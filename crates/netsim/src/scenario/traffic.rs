@@ -1,7 +1,7 @@
 //! Reading `[[traffic]]`: what each kind takes, its defaults, and what contradicts what.
 
-use super::resolve::{FRAME_BYTES, MOST_FLOWS, Result, check_rate, check_span, refuse, unknown};
-use super::{Dscp, EcnAsked, RateText, ScenarioError, Size, Span, Traffic};
+use super::resolve::{FRAME_BYTES, MOST_FLOWS, Result, check_span, refuse, unknown};
+use super::{Dscp, EcnAsked, ScenarioError, Span, Traffic};
 use crate::traffic::Kind;
 use crate::traffic::voip::Codec;
 use goodqueue_tcp::{CcLine, Config, EcnMode, Stack};
@@ -9,8 +9,6 @@ use goodqueue_units::Duration;
 
 /// The smallest Ethernet frame, without its checksum.
 const LEAST_FRAME_BYTES: u64 = 60;
-const MOST_REPEATS: u64 = 1_000_000_000;
-const MOST_BYTES: u64 = 1_000_000_000_000_000;
 
 impl Traffic {
     /// Fills in and checks one table, of which `key` makes full keys; those `before` it, with their places in the file, are
@@ -39,14 +37,8 @@ impl Traffic {
             Kind::Bulk => self.resolve_tcp(key),
             Kind::Cbr | Kind::Ping => self.resolve_datagrams(key),
             Kind::Voip => self.resolve_voip(key),
-            Kind::Page => {
+            Kind::Transfer | Kind::Rr | Kind::Stream | Kind::Page => {
                 self.resolve_tcp(key)?;
-                self.resolve_repeat(key)?;
-                self.resolve_page(key)
-            }
-            Kind::Transfer | Kind::Rr | Kind::Stream => {
-                self.resolve_tcp(key)?;
-                self.resolve_repeat(key)?;
                 self.resolve_application(key)
             }
             Kind::Rrul | Kind::RrulBe | Kind::TcpNup | Kind::TcpNdown => {
@@ -60,6 +52,7 @@ impl Traffic {
         let set = [
             ("cc", self.cc.is_some()),
             ("stack", self.stack.is_some()),
+            ("pacing", self.pacing.is_some()),
             ("rate", self.rate.is_some()),
             ("packet_size", self.packet_size.is_some()),
             ("interval", self.interval.is_some()),
@@ -112,6 +105,12 @@ impl Traffic {
         let asked = self.cc.get_or_insert_with(|| CcLine::from(Config::default().cc).to_string());
         let line = CcLine::parse(asked).map_err(|message| ScenarioError::new(key("cc"), message))?;
         *asked = line.to_string();
+        let paces = line.cc.is_model_based();
+        if paces && self.pacing == Some(false) {
+            let accepted = format!("true, or none, as {} always paces", line.cc.name());
+            return refuse(&key("pacing"), false, &accepted);
+        }
+        self.pacing = self.pacing.filter(|&pacing| pacing && !paces);
         let ecn = self.ecn.get_or_insert(EcnAsked::default_of(line.cc));
         ecn.check(line.cc).map_err(|message| ScenarioError::new(key("ecn"), message))?;
         let stack = self.stack.get_or_insert_with(|| Stack::default().name().to_string());
@@ -140,15 +139,6 @@ impl Traffic {
         }
     }
 
-    fn resolve_repeat(&self, key: &dyn Fn(&str) -> String) -> Result<()> {
-        match self.repeat {
-            Some(repeat) if !(1..=MOST_REPEATS).contains(&repeat) => {
-                refuse(&key("repeat"), repeat, &format!("1 to {MOST_REPEATS}"))
-            }
-            _ => Ok(()),
-        }
-    }
-
     fn resolve_datagrams(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
         self.resolve_datagram_ecn(key)?;
         // 98 bytes is what `ping` sends on Ethernet by default.
@@ -171,59 +161,16 @@ impl Traffic {
             None => Err(ScenarioError::new(key("rate"), "missing; accepted: a rate such as \"10mbit\"")),
         }
     }
-
-    fn resolve_application(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
-        match self.kind {
-            Kind::Transfer => {
-                check_size(&key("size"), self.size)?;
-                if self.repeat.is_none() && self.interval.is_none() {
-                    self.repeat = Some(1);
-                }
-                let gap = *self.interval.get_or_insert_default();
-                check_span(&key("interval"), gap, Duration::ZERO, Duration::from_secs(1_000_000))
-            }
-            Kind::Rr => {
-                check_size(&key("request"), self.request)?;
-                check_size(&key("response"), self.response)?;
-                if self.think.is_some() && self.think_mean.is_some() {
-                    return Err(ScenarioError::new(
-                        key("think_mean"),
-                        "found a think time besides; accepted: think (fixed) or think_mean (exponential)",
-                    ));
-                }
-                if self.think_mean.is_none() {
-                    self.think.get_or_insert_default();
-                }
-                for (name, span) in [("think", self.think), ("think_mean", self.think_mean)] {
-                    let span = span.unwrap_or_default();
-                    check_span(&key(name), span, Duration::ZERO, Duration::from_secs(1_000_000))?;
-                }
-                Ok(())
-            }
-            _ => self.resolve_stream(key),
-        }
-    }
-
-    fn resolve_stream(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
-        let Some(RateText(rate)) = self.rate else {
-            return Err(ScenarioError::new(key("rate"), "missing; accepted: a rate such as \"10mbit\""));
-        };
-        check_rate(&key("rate"), rate)?;
-        let interval = *self.interval.get_or_insert(Span(Duration::from_millis(20)));
-        check_span(&key("interval"), interval, Duration::from_micros(1), Duration::from_secs(1000))?;
-        if rate.bytes_in(interval.0) == 0 {
-            let found = format!("{}, in which {rate} makes no byte", interval.0);
-            return refuse(&key("interval"), found, "a time for a chunk of one byte or more");
-        }
-        Ok(())
-    }
 }
 
-/// A size that must be there.
-pub(super) fn check_size(key: &str, size: Option<Size>) -> Result<()> {
-    match size {
-        Some(Size(bytes)) if (1..=MOST_BYTES).contains(&bytes) => Ok(()),
-        Some(Size(bytes)) => refuse(key, format!("{bytes} bytes"), "1B to 1000000GB"),
-        None => Err(ScenarioError::new(key, "missing; accepted: a size such as \"100kB\" or \"1MB\"")),
+impl Traffic {
+    /// How many round trips it makes at the most, where it is a ping.
+    pub(super) fn echoes(&self, whole: Duration) -> u64 {
+        match (self.kind, self.interval) {
+            (Kind::Ping, Some(Span(interval))) => {
+                self.count.unwrap_or(1).saturating_mul(whole.as_nanos() / interval.as_nanos().max(1))
+            }
+            _ => 0,
+        }
     }
 }

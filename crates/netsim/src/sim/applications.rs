@@ -1,7 +1,6 @@
-//! The loop's part for applications: their connections' segments and timers.
+//! The loop's part for applications: their connections' segments and timers, and their datagrams.
 
 use super::Simulation;
-use super::offer;
 use crate::agenda::Component;
 use crate::flow::Source;
 use crate::packet::{Body, Datagram, Packet};
@@ -22,6 +21,16 @@ impl Simulation {
         }
     }
 
+    /// The application of flow `index` gets its datagram `number`.
+    #[cold]
+    pub(super) fn heard_datagram(&mut self, index: usize, direction: Direction, number: u32) {
+        let Source::App(app) = &mut self.flows[index].source else {
+            unreachable!("a flow's packets are its own")
+        };
+        app.handle_datagram(self.now, direction.index(), number, &mut self.sockets);
+        self.serve(index);
+    }
+
     /// The timer of end `end` of an application's connection.
     pub(super) fn socket_timer(&mut self, socket: SocketId, end: usize) {
         let index = self.sockets[socket].flow as usize;
@@ -36,12 +45,8 @@ impl Simulation {
     pub(super) fn serve(&mut self, index: usize) {
         let sockets = self.sockets.len() as SocketId;
         self.agenda.grow(self.socket_timer_of(sockets, 0) as usize);
-        while let Some(Outgoing { end, hash, datagram }) = self.app(index).and_then(App::next_datagram) {
-            let direction = Direction::BOTH[end].reverse();
-            let body = Body::Datagram(Datagram { dscp: self.ways[index].dscp, ..datagram });
-            let packet =
-                Packet { arrival: self.now, flow: index as u32, hash: hash[direction.index()], body };
-            offer(&mut self.links[direction.index()], &mut self.agenda, self.now, direction, packet);
+        while let Some(outgoing) = self.app(index).and_then(App::next_datagram) {
+            self.send_outgoing(index, outgoing);
         }
         let Some(touched) = self.app(index).map(App::take_touched) else { return };
         for &(id, end) in &touched {
@@ -57,6 +62,15 @@ impl Simulation {
         }
         app.served(touched);
         self.agenda.set(app_timer, app.next_time(self.ways[index].stop));
+    }
+
+    #[cold]
+    fn send_outgoing(&mut self, index: usize, Outgoing { end, hash, datagram }: Outgoing) {
+        let direction = Direction::BOTH[end].reverse();
+        let body = Body::Datagram(Datagram { dscp: self.ways[index].dscp, ..datagram });
+        let (arrival, hash) = (self.now, hash[direction.index()]);
+        let packet = Packet { arrival, flow: index as u32, hash, body };
+        self.links[direction.index()].offer(self.now, packet, &mut self.agenda);
     }
 
     fn app(&mut self, index: usize) -> Option<&mut App> {

@@ -3,6 +3,7 @@
 use super::voip::Listener;
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::percent;
+use crate::probe::series::EchoLog;
 use crate::record::AppResult;
 use goodqueue_units::{Duration, Ecn, Instant};
 use serde::Serialize;
@@ -28,6 +29,8 @@ pub(crate) struct Isochronous {
     last_returned: Option<u64>,
     /// Round-trip times of echoes.
     pub(crate) rtt: FlowDelays,
+    /// Each echo, if the scenario asks for time series.
+    pub(crate) log: Option<EchoLog>,
     /// Their number and sum in ns since the run began.
     pub(crate) echoes: (u64, u128),
 }
@@ -71,6 +74,7 @@ impl Isochronous {
             returned: 0,
             last_returned: None,
             rtt: FlowDelays::for_flow(),
+            log: None,
             echoes: (0, 0),
         }
     }
@@ -136,8 +140,12 @@ impl Isochronous {
     /// The echo of the packet that carries `low` came home at `now`.
     pub(crate) fn returned(&mut self, now: Instant, low: u32) {
         let number = self.number(low);
-        let rtt = now.since(self.sent_at(number));
+        let sent_at = self.sent_at(number);
+        let rtt = now.since(sent_at);
         self.echoes = (self.echoes.0 + 1, self.echoes.1 + u128::from(rtt.as_nanos()));
+        if let Some(log) = &mut self.log {
+            log.record(number, sent_at, rtt);
+        }
         if number >= self.first_measured {
             self.returned += 1;
             self.last_returned = self.last_returned.max(Some(number));
