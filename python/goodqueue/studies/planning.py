@@ -105,9 +105,11 @@ def points(study: Study, experiment: Experiment, scenario: str) -> list[At]:
         if values := parameter.values if parameter.values is not None else swept.get(name):
             axes[name] = values
     found: list[At] = [dict(zip(axes, point, strict=True)) for point in itertools.product(*axes.values()) if axes]
+    metrics = experiment.metrics.values()
     for value in study.published.values:
-        printed = value.scenario == scenario and value.metric in {metric.name for metric in experiment.metrics.values()}
-        if printed and value.at and value.at.keys() <= open_ones.keys() and value.at not in found:
+        printed = value.scenario == scenario and any(metric.name == value.metric for metric in metrics)
+        pooled = any(metric.name == value.metric and metric.pooled not in ("", *value.at) for metric in metrics)
+        if printed and not pooled and value.at.keys() <= open_ones.keys() and value.at not in found:
             found.append(dict(value.at))
     return found or [{}]
 
