@@ -157,7 +157,7 @@ def _grouped(cells: Sequence[Measured]) -> Figure:
 
 
 def _start(outcome: Outcome) -> Iterator[Drawn]:
-    cells = outcome.measured(f"{PAPER}/fig7")
+    cells = [cell for cell in outcome.measured(f"{PAPER}/fig7") if "bandwidth_mbps" in cell.cell.at]  # not the pooled
     rates = sorted({cell.cell.at["bandwidth_mbps"] for cell in cells}, key=float, reverse=True)
     if not cells:
         return
