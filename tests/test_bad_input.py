@@ -43,6 +43,8 @@ TABLE = [
     ("run ok.toml --set bottleneck.rate.x=1", "--set bottleneck.rate.x=1: bottleneck.rate is "),
     ("run ok.toml --set traffic.7.count=2", '--set traffic.7.count=2: found "7"; accepted: traffic.0 to traffic.2'),
     ("run ok.toml --set traffic.0.cc=cubik", '--set traffic.0.cc: found "cubik"; did you mean "cubic"? accepted:'),
+    ("run ok.toml --set traffic.0.ecn=accec", '--set traffic.0.ecn: found "accec"; accepted: false, true or "accecn"'),
+    ("run ok.toml --set traffic.0.cc=none:5", '--set traffic.0.cc: found "none:5"; accepted: cubic, reno'),
     ("run ok.toml --set nonsense", "--set nonsense: found no KEY=VALUE; accepted: a dotted key"),
     ("run ok.toml --set path.rtt=\udcff", "path.rtt: found "),
     ("run ok.toml --seed x", '--seed: found "x"; accepted: a whole number from 0'),

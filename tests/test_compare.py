@@ -223,3 +223,17 @@ def test_an_error_while_writing_leaves_the_old_folder(tmp_path: Path) -> None:
         output.write(target, False, fail)
     assert [file.name for file in target.iterdir()] == ["results.json"]
     assert [file.name for file in target.parent.iterdir()] == ["out"]
+
+
+def test_calls_and_pages_are_compared_by_what_their_users_feel(goodqueue: Callable[..., Result]) -> None:
+    command = ["compare", "pfifo limit 200", "fq_codel", "--traffic", "rrul,voip:up,page:google"]
+    command += ["--duration", "20s", "--warmup", "5s", "--seeds", "2", "--up-rate", "2mbit"]
+    found = json.loads(goodqueue(*command, "--json").out)
+    fifo, fair = (entry["metrics"] for entry in found["qdiscs"])
+    assert fifo["voip_delay_p95_ms"]["mean"] > 5 * fair["voip_delay_p95_ms"]["mean"]
+    assert fifo["page_load_mean_ms"]["mean"] > 2 * fair["page_load_mean_ms"]["mean"]
+    assert fair["voip_mos"]["mean"] > fifo["voip_mos"]["mean"]
+    assert fair["voip_loss_percent"]["values"] == [0.0, 0.0]
+    shown = " ".join(goodqueue(*command).out.split())
+    assert "4 × bulk cubic up, 4 × bulk cubic down, 4 × ping, 1 × voip g711 up, 1 × page google down" in shown
+    assert "MOS: 1 to 4.5 by ITU-T G.107" in shown

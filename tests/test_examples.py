@@ -18,7 +18,8 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
 
 def test_there_are_examples() -> None:
-    names = ["ack-filter", "asymmetric", "cbr-step", "one-flow-codel", "rate-step", "short-flows"]
+    names = ["ack-filter", "asymmetric", "cbr-step", "one-flow-codel", "rate-step"]
+    names += ["rrul", "rrul-be", "rtt-fairness", "short-flows", "voip-and-web"]
     assert [file.stem for file in EXAMPLES] == names
 
 

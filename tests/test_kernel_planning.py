@@ -18,6 +18,22 @@ def resolved(qdisc: str = "codel", **changes: Any) -> dict[str, Any]:
     return scenario.resolve(asked | changes)
 
 
+@pytest.mark.parametrize("kind", ["page", "voip"])
+def test_what_the_laboratory_has_no_program_for_is_refused_by_name(kind: str) -> None:
+    with pytest.raises(UserError) as refused:
+        planning.plan(resolved(traffic=[{"kind": "rrul"}, {"kind": kind}]))
+    accepted = ", ".join(planning.KINDS)
+    assert str(refused.value) == f'traffic[12].kind: found "{kind}"; accepted by the kernel engine: {accepted}'
+
+
+def test_rrul_is_flows_that_the_laboratory_knows() -> None:
+    plan = planning.plan(resolved(traffic=[{"kind": "rrul", "start": "1s"}]))
+    assert [flow.kind for flow in plan.flows] == ["bulk"] * 8 + ["ping"] * 4
+    assert [flow.dscp for flow in plan.flows] == [0, 8, 40, 46, 0, 8, 40, 46, 46, 8, 0, 0]
+    assert [flow.packet_size for flow in plan.flows[8:]] == [60, 60, 60, 98]
+    assert plan.flows[0].name == "TCP upload BE/0"
+
+
 def test_a_plan_holds_each_flow_with_the_start_that_the_simulator_draws() -> None:
     traffic = [
         {"kind": "bulk", "count": 2, "start_spread": "1s", "rtt": "30ms"},
@@ -83,6 +99,11 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
             {"traffic": [{"kind": "bulk"}, {"kind": "bulk", "stack": "linux-3.10", "name": "old"}]},
             'traffic[1].stack: found "linux-3.10"; accepted by the kernel engine: linux-6.x',
         ),
+        *(
+            ({"traffic": [{"kind": "bulk", "cc": cc}]}, f'traffic[0].cc: found "{cc}"; accepted by the kernel engine:')
+            for cc in ("prague", "ledbat", "ledbat++", "none cwnd 10", "cubic hystart++", "reno abe")
+        ),
+        ({"traffic": [{"kind": "bulk", "ecn": "accecn"}]}, 'traffic[0].ecn: found "accecn", which Linux 6.1 has not'),
         (
             {"traffic": [{"kind": "bulk", "rtt": f"{n}ms", "name": f"n{n}"} for n in range(17)]},
             "traffic.rtt: found 17 distinct RTTs; accepted by the kernel engine: at most 16",

@@ -276,6 +276,9 @@ def qdiscs() -> str:
 def congestion_controls() -> str:
     """A list of name, summary and source."""
 
+def stacks() -> str:
+    """The names of the TCP stacks, and their differences: a list of aspect and stacks, what each does."""
+
 def traffic_kinds() -> str:
     """A list of name and summary."""
 

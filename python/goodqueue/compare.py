@@ -48,6 +48,17 @@ def _apps(kind: str, name: str) -> Callable[[Record], float | None]:
     return pick
 
 
+def _calls(key: str) -> Callable[[Record], float | None]:
+    """Return what picks the number ``key`` of calls: of several, their mean."""
+
+    def pick(record: Record) -> float | None:
+        found: list[Any] = [app.get(key) for app in record["apps"] if app["kind"] == "voip"]
+        known = [value for value in found if value is not None]
+        return sum(known) / len(known) if known else None
+
+    return pick
+
+
 def _stalled(record: Record) -> float | None:
     """Return how long streams stalled, of the measured time."""
     waits = [app["stalled_ms"] for app in record["apps"] if app["kind"] == "stream"]
@@ -76,6 +87,11 @@ METRICS = (
     Metric("completion_p95_ms", "transfer p95", "ms", "low", _apps("transfer", "p95")),
     Metric("response_p95_ms", "rr p95", "ms", "low", _apps("rr", "p95")),
     Metric("chunk_delay_p95_ms", "stream p95", "ms", "low", _apps("stream", "p95")),
+    Metric("voip_delay_p95_ms", "voip p95", "ms", "low", _apps("voip", "p95")),
+    Metric("voip_loss_percent", "voip loss", "%", "low", _calls("loss_percent")),
+    Metric("voip_mos", "MOS", "", "high", _calls("mos")),
+    Metric("page_load_mean_ms", "page mean", "ms", "low", _apps("page", "mean")),
+    Metric("page_load_p95_ms", "page p95", "ms", "low", _apps("page", "p95")),
     Metric("stalled_percent", "stalled", "%", "low", _stalled),
     Metric("jain_goodput", "Jain", "", "high", _jain),
 )

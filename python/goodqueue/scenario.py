@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from goodqueue import discipline
+from goodqueue import discipline, har
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 
@@ -19,8 +19,8 @@ from goodqueue.record import Scenario
 def load(path: str | Path) -> Scenario:
     """Read a scenario file.
 
-    A discipline written in Python is looked for beside the file. Raises UserError where the file is missing, a
-    directory, empty, not UTF-8 or not TOML (with the line).
+    A discipline written in Python is looked for beside the file, and so are pages in HAR files, which are read. Raises
+    UserError where the file is missing, a directory, empty, not UTF-8 or not TOML (with the line).
     """
     name = str(path)
     try:
@@ -47,6 +47,7 @@ def load(path: str | Path) -> Scenario:
     if not scenario:
         raise UserError(name, "found only comments; accepted: a scenario in TOML (`goodqueue run --help` shows one)")
     discipline.rebase(scenario, Path(path).parent)
+    har.expand(scenario.get("traffic"), Path(path).parent)
     return scenario
 
 
@@ -66,7 +67,8 @@ def apply_set(scenario: Scenario, assignment: str) -> str:
     """Carry out one ``--set KEY=VALUE`` on ``scenario`` in place, and return the key.
 
     The key is a dotted path; a number in it picks from a list (``traffic.0.count=4``), and the number after the last
-    adds one. Tables on the way are made where they are missing. Raises UserError.
+    adds one. Tables on the way are made where they are missing. Another ``page`` has other objects; a HAR file is read.
+    Raises UserError.
     """
     key, equals, text = assignment.partition("=")
     key = key.strip()
@@ -79,6 +81,9 @@ def apply_set(scenario: Scenario, assignment: str) -> str:
         slot = _slot(holder, part, where=".".join(parts[:depth]), origin=origin)
         if depth == len(parts) - 1:
             holder[slot] = parse_value(text.strip())
+            if part == "page":
+                holder.pop("objects", None)
+                har.expand([holder], Path())
         elif isinstance(holder, dict):
             holder = holder.setdefault(part, {})
         else:
@@ -249,8 +254,9 @@ def from_options(
 ) -> Scenario:
     """Return the (unresolved) scenario that the options of ``goodqueue compare`` describe.
 
-    ``flows`` (4), ``cc`` (cubic) and ``ecn`` (no) are those of the bulk flows; None where they were not asked for. Bulk
-    flows start at random within the first second, so that each seed is another experiment. Raises UserError.
+    ``flows`` (4), ``cc`` (cubic) and ``ecn`` (what the cc needs) are those of the bulk flows, ``cc`` and ``ecn`` of
+    Flent's tests too; None where they were not asked for. All these start at random within the first second, so that
+    each seed is another experiment. Raises UserError.
     """
     bottleneck: dict[str, Any] = {"rate": _number_or_text(rate)}
     if buffer is not None:
@@ -285,19 +291,29 @@ def parse_buffer(text: str) -> dict[str, float]:
     return {"bdp": bdp}
 
 
+FLENT = ("rrul", "rrul_be", "tcp_nup", "tcp_ndown")
+"""Kinds that stand for flows of TCP and for pings, as Flent's tests have them."""
+
+
 def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None) -> list[dict[str, Any]]:
-    """Return the traffic tables of ``--traffic`` with what the other options say of its bulk flows."""
+    """Return the traffic tables of ``--traffic`` with what the other options say of its flows of TCP."""
     sources = [_source(item.strip()) for item in text.split(",")]
     bulk = [source for source in sources if source["kind"] == "bulk"]
-    for option, value in (("--flows", flows), ("--cc", cc), ("--ecn", ecn)):
-        if value is not None and not bulk:
-            message = f"there are no bulk flows in --traffic {text}; accepted: {option} with bulk flows"
+    load = [source for source in sources if source["kind"] in ("bulk", *FLENT)]
+    tcp = "bulk flows or Flent's tests"
+    wanted = (("--flows", flows, bulk, "bulk flows"), ("--cc", cc, load, tcp), ("--ecn", ecn, load, tcp))
+    for option, value, takers, accepted in wanted:
+        if value is not None and not takers:
+            message = f"there are no bulk flows in --traffic {text}; accepted: {option} with {accepted}"
             raise UserError(option, message)
     if flows is not None and any("count" in source for source in bulk):
         raise UserError("--flows", f"--traffic {text} gives a number of flows too; accepted: one of them")
     for source in bulk:
-        count = source.pop("count", 4 if flows is None else flows)
-        source |= {"count": count, "cc": cc or "cubic", "ecn": bool(ecn), "start_spread": "1s"}
+        source["count"] = source.pop("count", 4 if flows is None else flows)
+    for source in load:
+        source |= {"cc": cc or "cubic", "start_spread": "1s"}
+        if ecn:  # else what the congestion control needs
+            source["ecn"] = True
     return sources
 
 
@@ -306,12 +322,14 @@ _DETAILS = {
     "stream": ("rate", "1mbit"),
     "transfer": ("size", "100kB"),
     "rr": ("response", "10kB"),
+    "voip": ("codec", None),
+    "page": ("page", None),
 }
-"""What a source of a kind cannot do without, and an example."""
+"""What a detail of a kind's source is, and an example where it cannot do without."""
 
 
 def _source(item: str) -> dict[str, Any]:
-    """Return one traffic table for ``KIND[:DETAIL]…``: a detail is a count, a direction, a rate or a size.
+    """Return one traffic table for ``KIND[:DETAIL]…``: a count, a direction, a rate, a size, a codec, a page.
 
     Transfers follow one another, requests have 200 bytes, and applications start at random within the first second.
     """
@@ -328,16 +346,17 @@ def _source(item: str) -> dict[str, Any]:
         elif detail.isascii() and detail.isdecimal() and len(detail) < 10:
             key, value = "count", int(detail)
         elif kind in _DETAILS and detail:
-            key, value = _DETAILS[kind][0], _number_or_text(detail)
+            key, example = _DETAILS[kind]
+            value = _number_or_text(detail) if example else detail
         else:
-            accepted = "a list such as bulk,ping or bulk:4:down,bulk:1:up,cbr:1mbit,transfer:100kB,ping"
+            accepted = "a list such as bulk,ping or bulk:4:down,bulk:1:up,cbr:1mbit,transfer:100kB,voip:up,page:google"
             raise UserError("--traffic", f"found {quoted(item)}; accepted: {accepted}")
         if key in source:
             raise UserError("--traffic", f"found {quoted(item)}, a second {key}; accepted: one")
         source[key] = value
     if kind in _DETAILS:
         key, example = _DETAILS[kind]
-        if key not in source:
+        if example and key not in source:
             what = "size" if example.endswith("B") else "rate"
             accepted = f"{kind}:{what.upper()}, as {kind}:{example}"
             raise UserError("--traffic", f"found {quoted(item)}, a source without a {what}; accepted: {accepted}")
@@ -346,6 +365,7 @@ def _source(item: str) -> dict[str, Any]:
         "rr": {"request": "200B", "start_spread": "1s"},
         "stream": {"start_spread": "1s"},
     }
+    har.expand([source], Path())
     return source | extra.get(kind, {})
 
 

@@ -14,6 +14,7 @@ APPS_NOTE = (
     "transfer: SYN to last byte; rr: request to response; stream: a chunk's way; stalled: share of the time that its "
     "player waits."
 )
+CALLS_NOTE = "voip: one way; MOS: 1 to 4.5 by ITU-T G.107; page: from the lookup to the last object."
 """What the columns of a comparison mean."""
 
 MANY_FLOWS = 12
@@ -72,7 +73,13 @@ def run_tables(record: Record) -> list[Table]:
     tables = [_queues(record)]
     if record["flows"]:
         tables.append(_by_kind(record) if len(record["flows"]) > MANY_FLOWS else _flows(record))
-    for kinds, table in ((("ping",), _pings), (("transfer", "rr"), _exchanges), (("stream",), _streams)):
+    shown = (
+        (("ping",), _pings),
+        (("voip",), _calls),
+        (("transfer", "rr", "page"), _exchanges),
+        (("stream",), _streams),
+    )
+    for kinds, table in shown:
         if apps := [app for app in record["apps"] if app["kind"] in kinds]:
             tables.append(table(apps))
     return tables
@@ -173,7 +180,7 @@ def _pings(apps: Sequence[App]) -> Table:
 
 def _exchanges(apps: Sequence[App]) -> Table:
     names = ("mean", "p10", "p50", "p90", "p95", "p99")
-    times = {"transfer": "completion", "rr": "response"}
+    times = {"transfer": "completion", "rr": "response", "page": "page load"}
     rows = [
         [
             app["name"],
@@ -186,7 +193,26 @@ def _exchanges(apps: Sequence[App]) -> Table:
     ]
     columns = [Column("application", False), Column("time of", False), *map(Column, ("begun", "ended", "mean\nms"))]
     columns += [Column(f"\n{name} ms") for name in names[1:]]
-    return Table("Transfers and exchanges", columns, rows, _more(apps))
+    return Table("Transfers, exchanges, pages", columns, rows, _more(apps))
+
+
+def _calls(apps: Sequence[App]) -> Table:
+    names = ("mean", "p50", "p95", "p99")
+    rows = [
+        [
+            app["name"],
+            *(number(times_of(app).get(name)) for name in names),
+            number(app.get("jitter_ms"), 2),
+            number(app.get("jitter_rfc3550_ms"), 2),
+            number(app.get("loss_percent"), 2),
+            number(app.get("mos"), 2),
+        ]
+        for app in apps[:MANY_FLOWS]
+    ]
+    headings = ["delay\nmean ms", *(f"\n{name} ms" for name in names[1:]), "jitter\nmean ms", "\nRFC 3550"]
+    columns = [Column("call", False), *map(Column, headings), Column("lost\n%"), Column("MOS")]
+    notes = ["delay: one way; MOS: 1 to 4.5, ITU-T G.107's E-model of mean delay and loss"]
+    return Table("Calls", columns, rows, [*notes, *_more(apps)])
 
 
 def _streams(apps: Sequence[App]) -> Table:
@@ -231,13 +257,14 @@ def compare_table(comparison: Comparison) -> Table:
 def _notes(comparison: Comparison) -> list[str]:
     """Return what the columns mean."""
     known = {metric.label.split(" ")[0] for metric in comparison.seen()}
-    return [NOTE, APPS_NOTE] if known & {"transfer", "rr", "stream"} else [NOTE]
+    notes = [NOTE, APPS_NOTE] if known & {"transfer", "rr", "stream"} else [NOTE]
+    return [*notes, CALLS_NOTE] if known & {"voip", "page"} else notes
 
 
 def _short_heading(metric: Metric) -> str:
     short = {"utilisation": "used", "Jain": "Jain"}.get(metric.label, metric.label)
     if metric.label.split(" ")[0] in TIMES:
-        short = metric.label.replace(" ", "\n") + " ms"
+        short = metric.label.replace(" ", "\n") + f" {metric.unit}"
     if metric.label.startswith("delay "):
         return f"\n{metric.label.removeprefix('delay ')}"
     return short if "\n" in short or not metric.unit else f"{short}\n{metric.unit}"
@@ -245,7 +272,8 @@ def _short_heading(metric: Metric) -> str:
 
 def _mean_column(comparison: Comparison, metric: Metric) -> list[str]:
     means = [estimate.mean if (estimate := entry.estimates[metric.key]) else None for entry in comparison.entries]
-    digits = 2 if metric.unit in ("%", "Mbit/s") and metric.label != "utilisation" else decimals(means)
+    two = metric.unit in ("%", "Mbit/s") or metric.key == "voip_mos"
+    digits = 2 if two and metric.label != "utilisation" else decimals(means)
     return [number(mean, 3 if metric.key == "jain_goodput" else digits) for mean in means]
 
 
@@ -270,7 +298,7 @@ def _differences(
         return None
     keys = [
         *("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps", "ping_rtt_p95_ms"),
-        *("completion_p95_ms", "response_p95_ms", "stalled_percent"),
+        *("completion_p95_ms", "response_p95_ms", "stalled_percent", "voip_mos", "page_load_mean_ms"),
     ]
     shown = [metric for metric in comparison.seen() if metric.key in keys]
     columns = [Column("qdisc", False)]
@@ -346,25 +374,48 @@ def qdisc_parameters(qdisc: dict[str, Any]) -> Table:
 
 
 def catalogue(title: str, items: Sequence[dict[str, Any]]) -> Table:
-    """Return a list of things with a name, a summary and perhaps a source."""
-    keys = [key for key in ("name", "summary", "source") if any(item.get(key) for item in items)]
-    return Table(title, [Column(key, False) for key in keys], [[item.get(key) or "" for key in keys] for item in items])
+    """Return a list of things with a name, a summary and perhaps words and a source."""
+    keys = [key for key in ("name", "words", "summary", "source") if any(item.get(key) for item in items)]
+    rows = [[_cell(item.get(key)) for key in keys] for item in items]
+    return Table(title, [Column(key, False) for key in keys], rows)
+
+
+def _cell(value: Any) -> str:
+    """Return a text, or the names of a list."""
+    return ", ".join(part["name"] for part in value) if isinstance(value, list) else value or ""
+
+
+def cc_words(cc: dict[str, Any]) -> Table:
+    """Return the words of one congestion control."""
+    columns = [Column(name, False) for name in ("word", "followed by", "what it does", "source")]
+    rows = [[word["name"], word["number"] or "", word["help"], word["source"]] for word in cc["words"]]
+    notes = [f"Source: {cc['source']}", f"Differs: {cc['differs']}"]
+    return Table(f"{cc['name']}: {cc['summary']}", columns, rows, notes)
 
 
 def describe(scenario: Scenario) -> str:
     """Return a comparison's scenario in a line: the link, the traffic, the time."""
-    bottleneck = scenario["bottleneck"]
-    rate = bottleneck["rate"]
-    up = (bottleneck.get("up") or {}).get("rate", rate)
-    link = f"{rate} down, {up} up" if up != rate else f"{rate}"
+    link = describe_link(scenario)
     time = f"{scenario['duration']} a run, the first {scenario.get('warmup', '0s')} left out"
     link += "".join(_describe_change(change) for change in scenario.get("change", []))
     return f"{link}, base RTT {scenario['path']['rtt']}; {describe_traffic(scenario)}; {time}"
 
 
+def describe_link(scenario: Scenario) -> str:
+    """Return the rate of a scenario's link, or both rates where they differ."""
+    bottleneck = scenario["bottleneck"]
+    rate = bottleneck["rate"]
+    up = (bottleneck.get("up") or {}).get("rate", rate)
+    return f"{rate} down, {up} up" if up != rate else f"{rate}"
+
+
 def describe_traffic(scenario: Scenario) -> str:
     """Return a scenario's traffic in a line: what, how many, and which way."""
-    return ", ".join(_describe_source(source) for source in scenario.get("traffic", []))
+    counts: dict[str, int] = {}
+    for source in scenario.get("traffic", []):
+        what = _describe_source(source)
+        counts[what] = counts.get(what, 0) + source.get("count", 1)
+    return ", ".join(f"{count} × {what}" for what, count in counts.items())
 
 
 def _describe_change(change: dict[str, Any]) -> str:
@@ -375,8 +426,9 @@ def _describe_change(change: dict[str, Any]) -> str:
 
 
 def _describe_source(source: dict[str, Any]) -> str:
-    kind, count = source["kind"], source.get("count", 1)
+    kind = source["kind"]
     name = f"{kind} {source['cc']}" if kind == "bulk" and source.get("cc") else kind
     rate = f" of {what}" if (what := source.get("rate") or source.get("size") or source.get("response")) else ""
     way = f" {source['direction']}" if kind != "ping" and source.get("direction") else ""
-    return f"{count} × {name}{rate}{way}"
+    of = "".join(f" {source[key]}" for key in ("codec", "page") if source.get(key))
+    return f"{name}{of}{rate}{way}"

@@ -1,7 +1,7 @@
 //! The flows of a scenario, for engines that run them elsewhere.
 
 use crate::ScenarioError;
-use crate::flow::Flow;
+use crate::flow::{Flow, codec};
 use crate::scenario::{Direction, Scenario, Span, Traffic};
 use crate::traffic::Kind;
 use goodqueue_tcp::EcnMode;
@@ -30,6 +30,8 @@ pub struct FlowOutline {
     pub cc: Option<String>,
     /// Which TCP, if it is one.
     pub stack: Option<String>,
+    /// Whether it is TCP that is asked to pace.
+    pub pacing: bool,
     /// Bytes of each datagram as `tc` counts them.
     pub packet_size: Option<u64>,
     /// Time between datagrams, between a stream's chunks, or from a transfer to the next.
@@ -65,7 +67,9 @@ impl Scenario {
 }
 
 fn outline(flow: &Flow, traffic: &Traffic) -> FlowOutline {
-    let size = traffic.packet_size;
+    let codec = codec(traffic).ok();
+    let size = traffic.packet_size.or(codec.map(|codec| codec.packet_bytes().into()));
+    let call = codec.map(|codec| codec.interval().as_secs_f64());
     let paced = traffic.rate.zip(size).map(|(rate, size)| 8.0 * size as f64 / rate.0.as_bps() as f64);
     let seconds = |span: Option<Span>| span.map(|span| span.0.as_secs_f64());
     FlowOutline {
@@ -79,8 +83,9 @@ fn outline(flow: &Flow, traffic: &Traffic) -> FlowOutline {
         dscp: flow.dscp,
         cc: traffic.cc.clone(),
         stack: traffic.stack.clone(),
+        pacing: traffic.pacing.unwrap_or(false),
         packet_size: size,
-        interval_s: seconds(traffic.interval).or(paced),
+        interval_s: seconds(traffic.interval).or(call).or(paced),
         size_bytes: traffic.size.map(|size| size.0),
         repeat: traffic.repeat,
         request_bytes: traffic.request.map(|size| size.0),

@@ -4,15 +4,17 @@ use crate::flow::{Flow, Source, Totals};
 use crate::link::FlowFates;
 use crate::probe::delay::Summary;
 use crate::probe::goodput::Quantiles;
-use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};
+use crate::probe::series::{FlowSeries, PacketSeries, PingSeries, QueueSeries};
 use crate::probe::{percent, ratio, rounded};
 use crate::scenario::{Direction, Scenario};
 use crate::sim::Simulation;
 use crate::traffic::Kind;
 pub use crate::traffic::isochronous::PingResult;
+pub use crate::traffic::page::PageResult;
 pub use crate::traffic::rr::RrResult;
 pub use crate::traffic::stream::StreamResult;
 pub use crate::traffic::transfer::TransferResult;
+pub use crate::traffic::voip::VoipResult;
 use goodqueue_qdisc::{Drop, Mark};
 use goodqueue_units::Instant;
 use serde::Serialize;
@@ -151,7 +153,7 @@ pub struct AppRecord {
 }
 
 /// What a kind of application measures.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum AppResult {
     /// Of a `ping`.
@@ -162,6 +164,10 @@ pub enum AppResult {
     Rr(RrResult),
     /// Of a `stream`.
     Stream(StreamResult),
+    /// Of a `voip`.
+    Voip(VoipResult),
+    /// Of a `page`.
+    Page(PageResult),
 }
 
 /// Time series.
@@ -175,6 +181,9 @@ pub struct SeriesRecord {
     pub queues: PerDirection<QueueSeries>,
     /// The flows.
     pub flows: Vec<FlowSeries>,
+    /// The round trips of each ping, where intervals are asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pings: Vec<PingSeries>,
     /// Single packets, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PerDirection<PacketSeries>>,
@@ -311,8 +320,8 @@ impl Simulation {
         let flow = &self.flows[index];
         let result = match &flow.source {
             Source::App(app) => app.result(self.now),
-            Source::Isochronous(source) if flow.kind == Kind::Ping => AppResult::Ping(source.result()),
-            Source::Bulk(_) | Source::Isochronous(_) => return None,
+            Source::Isochronous(source) => source.result()?,
+            Source::Bulk(_) => return None,
         };
         Some(AppRecord { name: flow.name.clone(), kind: flow.kind, result })
     }
@@ -348,6 +357,7 @@ impl Simulation {
             time_s: self.interval_ends.iter().map(|end| end.as_secs_f64()).collect(),
             queues: PerDirection { down: down.clone(), up: up.clone() },
             flows: self.flow_series.clone(),
+            pings: self.flows.iter().filter_map(Flow::echoes).collect(),
             packets: down_log
                 .zip(up_log)
                 .map(|(down, up)| PerDirection { down: down.series(), up: up.series() }),

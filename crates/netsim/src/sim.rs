@@ -79,7 +79,7 @@ impl Simulation {
     /// As [`Simulation::new`], and what `make` refuses.
     pub fn with_foreign(mut scenario: Scenario, make: &mut Maker<'_>) -> Result<Self, ScenarioError> {
         scenario.resolve_changes()?;
-        let flows = Flow::all(&scenario)?;
+        let mut flows = Flow::all(&scenario)?;
         let [down, up] = pipes(&flows);
         let rtts = down.len();
         let links = [
@@ -99,6 +99,9 @@ impl Simulation {
         }
         for (index, flow) in flows.iter().enumerate() {
             agenda.set(PIPE + 2 * (rtts + index) as u32, flow.start);
+        }
+        if interval.is_some() {
+            flows.iter_mut().for_each(Flow::log_echoes);
         }
         let named = if interval.is_some() { flows.as_slice() } else { &[] };
         let tcp = scenario.series.as_ref().is_some_and(|series| series.tcp);
@@ -247,11 +250,11 @@ impl Simulation {
             &Body::Datagram(datagram) => {
                 self.agenda.set(PIPE + pipe as u32, pipes.pop(pipe / 2));
                 let Source::Isochronous(source) = &mut self.flows[index].source else {
-                    unreachable!("a flow's packets are its own")
+                    return self.heard_datagram(index, direction, datagram.number);
                 };
                 if arrived_at == SENDER {
                     source.returned(self.now, datagram.number);
-                } else if source.arrived() {
+                } else if source.arrived(self.now, datagram.number) {
                     self.send_datagram(index, direction.reverse(), datagram.number, datagram.dscp);
                 }
             }

@@ -91,6 +91,31 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
             "traffic[0].cc: found \"cubik\"; did you mean \"cubic\"? accepted: ",
         ),
         (
+            "/traffic/0/cc",
+            json!("cubic hystart+"),
+            "traffic[0].cc: found \"hystart+\" after \"cubic\"; did you mean \"hystart++\"? accepted: hystart++, abe",
+        ),
+        (
+            "/traffic/0/ecn",
+            json!("l4s"),
+            "traffic[0].ecn: found \"l4s\"; accepted: false, true or \"accecn\"",
+        ),
+        (
+            "/traffic/-",
+            json!({"kind": "bulk", "cc": "prague", "ecn": true}),
+            "traffic[1].ecn: found true; accepted with cc \"prague\": \"accecn\"",
+        ),
+        (
+            "/traffic/-",
+            json!({"kind": "bulk", "cc": "dctcp", "ecn": false}),
+            "traffic[1].ecn: found false; accepted with cc \"dctcp\": true or \"accecn\"",
+        ),
+        (
+            "/traffic/-",
+            json!({"kind": "ping", "ecn": "accecn"}),
+            "traffic[1].ecn: found \"accecn\"; accepted: false or true",
+        ),
+        (
             "/traffic/0/dscp",
             json!("AF44"),
             "traffic[0].dscp: found \"AF44\"; did you mean \"AF41\"? accepted: a codepoint such as \"EF\",",
@@ -105,7 +130,7 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
         (
             "/traffic/0/rate",
             json!("1mbit"),
-            "traffic[0].rate: kind \"bulk\" has no such key; accepted beside the common ones: cc, stack, ecn, dscp",
+            "traffic[0].rate: kind \"bulk\" has no such key; accepted beside the common ones: cc, stack, pacing, ecn, dscp",
         ),
         (
             "/traffic/0/start",
@@ -338,4 +363,24 @@ fn a_codepoint_is_named_where_it_has_a_name() {
     }
     let scenario = Scenario::from_json(&with("/traffic/0/dscp", json!("CS0"))).unwrap();
     assert!(serde_json::to_value(&scenario).unwrap()["traffic"][0].get("dscp").is_none());
+}
+
+/// What a congestion control needs of ECN it has without being told; a record says it, and the line with its words.
+#[test]
+fn a_congestion_control_brings_the_ecn_that_it_needs() {
+    for (cc, line, ecn) in [
+        ("reno", "reno", json!(false)),
+        ("cubic  abe hystart++", "cubic hystart++ abe", json!(false)),
+        ("dctcp", "dctcp", json!(true)),
+        ("prague", "prague", json!("accecn")),
+        ("none", "none cwnd 10", json!(false)),
+    ] {
+        let mut asked = smallest();
+        asked["traffic"] = json!([{"kind": "bulk", "cc": cc}]);
+        let scenario = Scenario::from_json(&asked.to_string()).unwrap();
+        let resolved = serde_json::to_value(&scenario).unwrap();
+        assert_eq!((&resolved["traffic"][0]["cc"], &resolved["traffic"][0]["ecn"]), (&json!(line), &ecn));
+        let again = Scenario::from_json(&resolved.to_string()).unwrap();
+        assert_eq!(serde_json::to_value(&again).unwrap(), resolved);
+    }
 }

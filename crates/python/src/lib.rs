@@ -10,7 +10,7 @@ mod trace;
 use crate::law::{Failure, InRun, Law};
 use goodqueue_netsim::traffic::Kind;
 use goodqueue_netsim::{Scenario, Simulation as Run};
-use goodqueue_tcp::Cc;
+use goodqueue_tcp::{Cc, Difference, Stack};
 use goodqueue_units::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -167,11 +167,25 @@ fn congestion_controls() -> PyResult<String> {
                     json!({"name": word.name, "number": number, "source": word.source, "help": word.help})
                 })
                 .collect();
-            let (name, summary, source) = (cc.name(), cc.summary(), cc.source());
-            json!({"name": name, "summary": summary, "source": source, "words": words})
+            let (name, summary, source, differs) = (cc.name(), cc.summary(), cc.source(), cc.differs());
+            json!({"name": name, "summary": summary, "source": source, "differs": differs, "words": words})
         })
         .collect();
     to_json(&all)
+}
+
+/// Every TCP stack, and how they differ.
+#[pyfunction]
+fn stacks() -> PyResult<String> {
+    let names: Vec<&str> = Stack::ALL.iter().map(|stack| stack.name()).collect();
+    let differences: Vec<Value> = Difference::ALL
+        .iter()
+        .map(|row| {
+            let each: Vec<_> = Stack::ALL.iter().map(|&stack| row.of(stack)).collect();
+            json!({"aspect": row.aspect, "stacks": each})
+        })
+        .collect();
+    to_json(&json!({"names": names, "differences": differences}))
 }
 
 /// Every kind of traffic.
@@ -248,6 +262,7 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(trace::merge_captures, module)?)?;
     module.add_function(wrap_pyfunction!(qdiscs, module)?)?;
     module.add_function(wrap_pyfunction!(congestion_controls, module)?)?;
+    module.add_function(wrap_pyfunction!(stacks, module)?)?;
     module.add_function(wrap_pyfunction!(traffic_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(replay, module)?)?;
     module.add_function(wrap_pyfunction!(record, module)?)?;

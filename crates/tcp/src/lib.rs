@@ -1,8 +1,8 @@
 //! TCP as Linux does it, as a sans-io state machine.
 //!
 //! No networking code, no clock, no randomness: segments and the time go in, segments and the next deadline come out.
-//! The sender is Linux's (initial window 10, SACK scoreboard, RACK with DupThresh, PRR, RTO with its 200 ms floor,
-//! CUBIC with HyStart, ECN), the receiver too (delayed and quick ACKs); [`Stack`] chooses how old a Linux, and
+//! The sender is Linux's (initial window 10, SACK scoreboard, RACK-TLP, PRR, undo, RTO with its 200 ms floor, CUBIC
+//! with HyStart, ECN), the receiver too (delayed and quick ACKs); [`Stack`] chooses how old a Linux, and
 //! [`Difference`] lists what that changes. Windows count in segments, as in Linux; sequence numbers are 32 bits that wrap.
 //!
 //! # Author
@@ -63,8 +63,10 @@ mod ecn;
 mod era;
 mod idle;
 mod offload;
+mod pacing;
 mod prr;
 mod rack;
+mod rate;
 mod receive_window;
 mod receiver;
 mod rtt;
@@ -83,6 +85,7 @@ pub use config::{Config, INFINITE_SSTHRESH, Stack};
 pub use connection::{Connection, Handled};
 pub use ecn::{EcnMode, EcnUse};
 pub use era::Difference;
+pub use rate::{LostSegment, RateEstimator, RateSample};
 pub use segment::{Flags, SackBlock, Segment, SynOptions};
 pub use sender::CongestionState;
 pub use seq::SeqNumber;

@@ -1,11 +1,13 @@
 //! The sending half: what may be sent when, and Linux's five congestion states.
 
+mod persist;
 mod recovery;
 mod timers;
 
 use crate::cc::{Ack, AnyCc};
 use crate::ecn::{EcnMode, Feedback};
-use crate::offload::Offload;
+use crate::offload::{self, Offload};
+use crate::pacing::{self, Pacer};
 use crate::prr::Prr;
 use crate::rack::Rack;
 use crate::rtt::RttEstimator;
@@ -15,7 +17,8 @@ use crate::tlp::Tail;
 use crate::undo::Undo;
 use crate::usage::Usage;
 use crate::{Config, Flags, Segment, SeqNumber, Stats, Window};
-use goodqueue_units::{Duration, Instant};
+use alloc::boxed::Box;
+use goodqueue_units::{Duration, Instant, Rate};
 use recovery::{Outcome, Signs};
 use timers::{Due, Timer};
 
@@ -55,6 +58,8 @@ pub(crate) struct Sender {
     /// The next new segment says CWR (RFC 3168, 6.1.2).
     cwr_due: bool,
     offload: Offload,
+    /// Where it is paced.
+    pacer: Option<Box<Pacer>>,
     mss: u16,
     /// Timeouts since the last progress.
     timeouts: u32,
@@ -96,8 +101,13 @@ pub(crate) fn echo_rtt(now: Instant, tsecr: u32) -> Option<Duration> {
 impl Sender {
     /// A sender whose first byte of data will be `first`.
     pub(crate) fn new(config: &Config, first: SeqNumber) -> Self {
+        let is_model_based = config.cc.is_model_based();
+        let mut board = Scoreboard::new(first, config.mss.max(1));
+        if config.delivery_rate || is_model_based {
+            board.estimate_rate();
+        }
         Self {
-            board: Scoreboard::new(first, config.mss.max(1)),
+            board,
             window: Window::new(config),
             cc: AnyCc::new(config),
             state: CongestionState::Open,
@@ -105,6 +115,7 @@ impl Sender {
             feedback: Feedback::OFF,
             cwr_due: false,
             offload: Offload::default(),
+            pacer: (config.pacing || is_model_based).then(Box::default),
             mss: config.mss.max(1),
             timeouts: 0,
             high_seq: first,
@@ -169,12 +180,22 @@ impl Sender {
         self.cc.on_ecn_agreed(self.feedback.mode());
         self.last_sent = now;
         self.usage.on_window(now);
-        self.cc.on_open(now, &mut self.window);
+        self.cc.on_open(now, rtt, &mut self.window);
     }
 
     pub(crate) fn write(&mut self, bytes: u64) {
+        self.check_app_limited();
         if self.end == End::Open {
             self.unsent = self.unsent.saturating_add(bytes);
+        }
+    }
+
+    /// Draft-ietf-ccwg-bbr-06, 4.1.2.4: the application writes, and the path had room for more than it had written.
+    fn check_app_limited(&mut self) {
+        let in_flight = self.board.in_flight();
+        let is_idle = self.unsent == 0 && !self.board.has_lost() && in_flight < self.window.cwnd;
+        if let Some(rate) = self.board.rate_mut().filter(|_| is_idle) {
+            rate.mark_app_limited(in_flight);
         }
     }
 
@@ -201,12 +222,12 @@ impl Sender {
     /// which classic ECN marks and nothing else (RFC 3168, 6.1.4 and 6.1.5), comes last.
     #[inline]
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        if self.due != Due::Nothing {
-            return self.send_probe(now);
-        }
         let in_flight = self.board.in_flight();
-        if in_flight >= self.window.cwnd {
-            return if self.end == End::Closing { self.send_last(now) } else { None };
+        if self.due != Due::Nothing || in_flight >= self.window.cwnd {
+            return self.send_beyond_window(now);
+        }
+        if self.pacer.is_some() && !self.begin_packet(now) {
+            return None;
         }
         if self.board.has_lost() && !self.sends_new_first() {
             let chunk = self.retransmit(now)?;
@@ -221,8 +242,24 @@ impl Sender {
         let cwr = self.cwr_due && chunk.len > 0;
         self.cwr_due &= !cwr;
         let more = in_flight + 1 < self.window.cwnd && self.has_new();
-        let push = self.offload.on_sent(more, &self.window, self.rtt.srtt());
+        let mut offload = self.offload;
+        let push = offload.on_sent(more, self.window.stack, || self.packet());
+        self.offload = offload;
         Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
+    }
+
+    /// Whether pacing lets a segment go now, of the present packet or as a new one; where there is none, that is found later.
+    #[cold]
+    fn begin_packet(&mut self, now: Instant) -> bool {
+        let is_ready = self.board.has_lost() || self.has_new();
+        let Some(pacer) = self.pacer.as_mut().filter(|_| is_ready) else { return true };
+        self.offload.is_amid_packet() || pacer.may_send(now)
+    }
+
+    /// How many segments a packet has.
+    #[inline]
+    fn packet(&self) -> u32 {
+        offload::packet(self.pacing_rate(), &self.window, self.mss, self.rtt.min())
     }
 
     /// Whether new data waits for the next ACK, so as not to leave as a packet too short for segmentation offload.
@@ -232,7 +269,8 @@ impl Sender {
             && self.unsent > u64::from(room) * u64::from(self.mss)
             && self.board.head_sent_at().is_some_and(|oldest| {
                 let (since_last, since_oldest) = (now.since(self.last_sent), now.since(oldest));
-                self.offload.defers(room, since_last, since_oldest, &self.window, self.rtt.srtt())
+                self.offload
+                    .defers(room, since_last, since_oldest, &self.window, self.rtt.srtt(), || self.packet())
             })
     }
 
@@ -259,15 +297,9 @@ impl Sender {
             self.restart(now);
         }
         let chunk = self.board.send(now, len, fin);
-        self.after_send(now);
+        self.after_send(now, len);
         self.arm_after_send(now);
         chunk
-    }
-
-    /// Bytes that the receiver has room for.
-    #[inline]
-    fn room(&self) -> u32 {
-        self.peer_window.saturating_sub(self.board.nxt().since(self.board.una()))
     }
 
     /// Whether there is new data, or FIN, that the receiver has room for.
@@ -277,30 +309,6 @@ impl Sender {
         (len > 0 || self.end == End::Closing) && len <= self.room()
     }
 
-    /// Whether nothing moves: data waits for the peer's window, and no ACK is to come.
-    #[inline]
-    fn is_blocked(&self) -> bool {
-        self.unsent > 0 && self.board.packets_out() == 0 && !self.has_new()
-    }
-
-    /// Nothing can be sent that the congestion window would allow.
-    #[cold]
-    fn on_starved(&mut self, now: Instant) {
-        if self.is_blocked() {
-            if self.deadline == Instant::MAX {
-                self.arm_window_probe(now);
-            }
-            return;
-        }
-        let rto = self.rtt.rto();
-        if let Some(used) = self.usage.on_starved(now, self.board.packets_out(), &self.window, rto)
-            && self.state == CongestionState::Open
-            && self.window.stack.era().validates_window
-        {
-            self.window.shrink_to_use(used);
-        }
-    }
-
     /// Something is sent while nothing was out.
     #[cold]
     fn restart(&mut self, now: Instant) {
@@ -308,18 +316,26 @@ impl Sender {
             self.rtt.end_backoff();
         }
         let (idle, rto) = (now.since(self.last_sent), self.rtt.rto());
-        if idle > rto {
+        if idle > rto && !self.cc.is_model_based() {
             self.window.restart(idle, rto);
             self.usage.on_window(now);
         }
         self.set_timer(Timer::Rto, now + rto);
         self.cc.on_restart(now, idle);
+        if let Some(rate) = self.board.rate() {
+            self.cc.on_transmit_start(now, rate, &mut self.window);
+        }
     }
 
-    /// The window is full: Linux lets that hold everything but FIN with what is left, as nothing can follow it.
+    /// What leaves although the congestion window is full: a probe, and with Linux FIN with what is left, as nothing can
+    /// follow it.
     #[cold]
-    fn send_last(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        if !self.window.stack.era().fin_beyond_window || self.unsent > self.mss.into() {
+    fn send_beyond_window(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
+        if self.due != Due::Nothing {
+            return self.send_probe(now);
+        }
+        let is_last = self.end == End::Closing && self.unsent <= self.mss.into();
+        if !is_last || !self.window.stack.era().fin_beyond_window {
             return None;
         }
         let chunk = self.send_new(now)?;
@@ -347,80 +363,26 @@ impl Sender {
         if is_first {
             self.arm_after_resend(now);
         }
-        self.after_send(now);
+        self.after_send(now, chunk.len);
         self.undo.on_resent(timestamp(now));
         self.stats.retransmitted += 1;
         self.stats.bytes_retransmitted += u64::from(chunk.len);
         Some(chunk)
     }
 
-    /// A segment that no window allows: the end of the stream so far, or something for the peer to say its window.
-    #[cold]
-    fn send_probe(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        let due = core::mem::replace(&mut self.due, Due::Nothing);
-        if due == Due::WindowProbe {
-            // RFC 9293, 3.8.6.1. What fits goes, however little (3.8.6.2.1); else a segment from before the window, which
-            // must be answered.
-            let len = self.unsent.min(self.mss.into()).min(self.room().into()) as u16;
-            if len > 0 {
-                return Some((self.send_len(now, len), Flags::NONE, true));
-            }
-            let seq = self.board.una() - 1;
-            return Some((Chunk { seq, len: 0, fin: false }, Flags::NONE, false));
-        }
-        let (chunk, resent) = match self.send_new(now) {
-            Some(chunk) => (chunk, false),
-            None => (self.board.probe(now)?, true),
-        };
-        if resent {
-            self.after_send(now);
-            self.stats.retransmitted += 1;
-            self.stats.bytes_retransmitted += u64::from(chunk.len);
-        }
-        self.stats.tlp_probes += 1;
-        self.tail.begin(self.board.nxt(), resent);
-        self.set_timer(Timer::Rto, now + self.rtt.rto());
-        Some((chunk, Flags::NONE, !resent && chunk.len > 0))
-    }
-
     #[inline]
-    fn after_send(&mut self, now: Instant) {
+    fn after_send(&mut self, now: Instant, len: u16) {
         self.last_sent = now;
         self.stats.segments_sent += 1;
+        let rate = self.pacer.is_some().then(|| self.pacing_rate()).flatten();
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_sent(now, len, self.stats.segments_sent, rate);
+        }
         if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
             self.prr.on_sent();
         }
         let full = self.board.in_flight() >= self.window.cwnd;
         self.usage.on_sent(full, self.board.packets_out(), self.board.una(), self.board.nxt());
-    }
-
-    /// What a segment says of the peer's window, by RFC 9293, 3.10.7.4, as Linux has it: an ACK with the same number that
-    /// tells of less is an older one.
-    #[inline]
-    fn take_window(&mut self, segment: &Segment, advances: bool) {
-        let window = self.window_of(segment);
-        if advances
-            || segment.seq > self.window_seq
-            || (segment.seq == self.window_seq && (window > self.peer_window || window == 0))
-        {
-            (self.peer_window, self.window_seq) = (window, segment.seq);
-        }
-    }
-
-    /// An ACK that acknowledges nothing new, on data that flows the other way or of a window.
-    #[cold]
-    fn on_plain_ack(&mut self, now: Instant, is_bare: bool) {
-        if self.tail.is_pending() && is_bare {
-            self.on_probe_ack(now, true, false);
-        }
-        if self.timer == Timer::Window && self.board.packets_out() == 0 && self.deadline != Instant::MAX {
-            if self.is_blocked() {
-                self.arm_window_probe(now); // the peer is there: the next probe is due an RTO after its answer
-            } else {
-                self.rtt.end_backoff();
-                self.deadline = Instant::MAX;
-            }
-        }
     }
 
     /// Takes the acknowledgement in `segment`; the path's RTT, where the ACK samples it.
@@ -453,9 +415,12 @@ impl Sender {
             self.acked_bytes += u64::from(ack.since(una));
             self.timeouts = 0;
         }
-        let rtt = self.sample_rtt(&delivery, advances);
+        let path = self.sample_rtt(&delivery);
+        let rtt = if path.is_none() && advances { self.sample_echo(&delivery) } else { path };
         let marked = if self.feedback.is_news(segment.flags, delivery.segments) {
-            self.feedback.read(segment.flags, delivery.segments)
+            let marked = self.feedback.read(segment.flags, delivery.segments);
+            self.stats.delivered_ce += u64::from(marked.unwrap_or(0));
+            marked
         } else {
             None
         };
@@ -485,13 +450,33 @@ impl Sender {
             self.arm_after_ack(now);
         }
         (ack.state, ack.in_flight) = (self.state, self.board.in_flight());
+        if self.board.rate().is_some() && self.on_rate(&ack, una) {
+            return path;
+        }
         if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
             self.reduce(delivery.segments, advances && !lost);
         } else if advances {
             self.usage.on_window(now);
             self.cc.on_ack(&ack, &mut self.window);
         }
-        rtt
+        path
+    }
+
+    /// Takes the sample of the delivery rate; whether the congestion control does everything else by it, recovery
+    /// included. `una` is what was acknowledged before.
+    #[cold]
+    fn on_rate(&mut self, ack: &Ack, una: SeqNumber) -> bool {
+        let Some(rate) = self.board.rate_mut() else { return false };
+        let mut sample = rate.sample(ack.now, ack.segments, ack.marked, self.rtt.min());
+        sample.is_ack_delayed = ack.segments == 1
+            && ack.una.since(una) < u32::from(self.mss)
+            && sample.prior_delivered + 1 == rate.delivered();
+        sample.departure = self.pacer.as_ref().map_or(ack.now, |pacer| pacer.release());
+        if self.cc.is_model_based() {
+            self.cc.on_rate(ack, &sample, rate, &mut self.window);
+        }
+        rate.forget_losses();
+        self.cc.is_model_based()
     }
 
     /// Whether something is SACKed, or a tail loss probe is out.
@@ -500,22 +485,23 @@ impl Sender {
         self.board.sacked_out() > 0 || self.tail.is_pending()
     }
 
-    /// RFC 6298, 3 (Karn), from the first segment the ACK covers; the path's RTT is from the last. Where all were sent
-    /// again, the echo of the timestamp tells which of the copies arrived, to a millisecond (RFC 7323, section 4).
+    /// RFC 6298, 3 (Karn), from the first segment the ACK covers; the path's RTT is from the last.
     #[inline]
-    fn sample_rtt(&mut self, delivery: &Delivery, advances: bool) -> Option<Duration> {
+    fn sample_rtt(&mut self, delivery: &Delivery) -> Option<Duration> {
         let (mut first, mut last) = delivery.acked;
         if delivery.ambiguous || first == Instant::MAX {
             (first, last) = delivery.sacked;
         }
         if first == Instant::MAX {
-            return if advances { self.sample_echo(delivery) } else { None };
+            return None;
         }
         let (smoothed, path) = (delivery.now().since(first), delivery.now().since(last));
         self.rtt.sample(smoothed, path, self.board.una(), self.board.nxt());
         Some(path)
     }
 
+    /// Where all were sent again, the echo of the timestamp tells which of the copies arrived, to a millisecond (RFC 7323,
+    /// section 4).
     #[cold]
     fn sample_echo(&mut self, delivery: &Delivery) -> Option<Duration> {
         let rtt = echo_rtt(delivery.now(), delivery.tsecr)?;
@@ -526,6 +512,14 @@ impl Sender {
     /// The ECN feedback that it reads.
     pub(crate) fn ecn(&self) -> EcnMode {
         self.feedback.mode()
+    }
+
+    pub(crate) fn delivery_rate(&self) -> Option<Rate> {
+        self.board.rate().and_then(|rate| rate.delivery_rate(self.mss))
+    }
+
+    pub(crate) fn pacing_rate(&self) -> Option<Rate> {
+        pacing::rate(&self.window, self.board.packets_out(), self.rtt.srtt(), self.mss)
     }
 
     pub(crate) fn state(&self) -> CongestionState {

@@ -21,6 +21,8 @@ pub struct Stats {
     pub timeouts: u64,
     /// Times that fast recovery was entered.
     pub fast_recoveries: u64,
+    /// Segments that the echo says were marked: with AccECN each of them, else all that an ACK with ECE delivers.
+    pub delivered_ce: u64,
     /// Window reductions because of ECN.
     pub ecn_reductions: u64,
 }

@@ -235,3 +235,27 @@ fn cubic_recovers_to_its_old_window() {
     pair.client.probe(&mut |name, _| names.push(name));
     assert!(names.contains(&"w_max_segments"));
 }
+
+/// RFC 9768: every mark is told, each once. Wrong would be a count that the delay of ACKs, or the three bits, lose.
+#[test]
+fn accurate_feedback_tells_of_every_mark() {
+    let mut pair = upload(Config { ecn: EcnMode::Accurate, ..reno() }, 400, Path::default());
+    // SYN is 0, and not ECT: alone, in pairs, in runs longer than the counter's eight.
+    pair.up.mark_data = (20..=20).chain(30..32).chain(100..123).chain((200..300).step_by(2)).collect();
+    let marks = pair.up.mark_data.len() as u64;
+    finish(&mut pair, 400 * MSS);
+    let stats = pair.client.stats();
+    assert_eq!((stats.delivered_ce, stats.retransmitted), (marks, 0));
+    assert!(stats.ecn_reductions >= 3 && stats.ecn_reductions < marks, "once a window: {stats:?}");
+}
+
+/// RFC 8257, 3.2: as many segments count as marked as were, because ACKs do not span a change.
+#[test]
+fn dctcps_echo_tells_of_every_mark() {
+    let dctcp = Config { cc: Cc::Dctcp, ecn: EcnMode::Classic, ..Config::default() };
+    let mut pair = upload(dctcp, 400, Path::default());
+    pair.up.mark_data = (20..=20).chain(30..33).chain(100..123).chain((200..300).step_by(2)).collect();
+    let marks = pair.up.mark_data.len() as u64;
+    finish(&mut pair, 400 * MSS);
+    assert_eq!(pair.client.stats().delivered_ce, marks);
+}

@@ -80,7 +80,7 @@ impl Flow {
     /// have source ports of their own.
     pub(crate) fn ends(&mut self, way: Direction, packet: &Packet) -> (Endpoint, Endpoint) {
         let [mut source, sink] = self.ends;
-        if matches!(self.kind, Kind::Transfer | Kind::Rr | Kind::Stream) {
+        if matches!(self.kind, Kind::Transfer | Kind::Rr | Kind::Stream | Kind::Page) {
             let next = self.connections.len() as u16;
             let number = *self.connections.entry(packet.connection(way)).or_insert(next);
             if number > 0 {

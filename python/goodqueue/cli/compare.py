@@ -34,13 +34,13 @@ def compare(
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [50ms]")] = None,
     up_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the way back. [as --rate]")] = None,
     flows: Annotated[int | None, typer.Option(parser=whole("--flows", 1), metavar="N", help="Bulk flows. [4]")] = None,
-    cc: Annotated[str | None, typer.Option(metavar="NAME", help="Congestion control. [cubic]")] = None,
+    cc: Annotated[str | None, typer.Option(metavar="LINE", help="Congestion control, as 'cubic abe'. [cubic]")] = None,
     ecn: Annotated[bool, typer.Option("--ecn", help="Bulk flows use ECN; say `ecn` in the qdisc's line too.")] = False,
     traffic: Annotated[
         str | None,
         typer.Option(
             metavar="LIST",
-            help="KIND[:COUNT][:down|up][:RATE|SIZE],... as bulk:4,bulk:up,cbr:1mbit,transfer:9kB. [bulk,ping]",
+            help="KIND[:COUNT][:down|up][:DETAIL],... as bulk:4,bulk:up,cbr:1mbit,transfer:9kB. [bulk,ping]",
         ),
     ] = None,
     duration: Annotated[str | None, typer.Option(metavar="TIME", help="Simulated time of a run. [60s]")] = None,
@@ -66,11 +66,13 @@ def compare(
       goodqueue compare codel "codel target 15ms" pie --flows 16 --cc reno --seeds 10
       goodqueue compare fq_codel sfq --traffic bulk:4,bulk:2:up,cbr:1mbit,ping --up-rate 1mbit
       goodqueue compare pfifo fq_codel --traffic bulk:2,transfer:100kB,rr:10kB,stream:1mbit
+      goodqueue compare pfifo codel --traffic rrul,voip:up,page:huffpost --up-rate 1mbit
       goodqueue compare pfifo codel --scenario my-link.toml --out report --json
       goodqueue compare codel pie --engine sim,kernel --seeds 3
 
     Each qdisc runs on the same seeds, so the difference of two is taken seed by seed and is known better than either.
-    The default traffic is 4 bulk flows that start at random within the first second, and a ping. With --engine
+    The default traffic is 4 bulk flows that start at random within the first second, and a ping; `goodqueue list
+    traffic` shows all kinds. A DETAIL is a rate, a size, a codec, or a page: its name or a HAR file. With --engine
     sim,kernel each runs in the simulator and on Linux's own qdiscs and TCP, and the two are compared as well.
     """
     from goodqueue import compare as comparing

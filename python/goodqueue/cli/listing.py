@@ -16,7 +16,7 @@ TOPICS = {
 
 def listing(
     topic: Annotated[str, typer.Argument(metavar="qdiscs|cc|traffic|studies", help="What to list.")],
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One qdisc: its parameters.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One qdisc or cc: its words.")] = None,
     json: Json = False,
 ) -> None:
     """List qdiscs, congestion controls, kinds of traffic or studies.
@@ -25,6 +25,7 @@ def listing(
     Examples:
       goodqueue list qdiscs
       goodqueue list qdiscs codel
+      goodqueue list cc cubic
       goodqueue list cc --json
     """
     from goodqueue import tables, terminal
@@ -45,6 +46,8 @@ def listing(
         terminal.emit(dumps(items if name is None else items[0], ensure_ascii=False) + "\n")
     elif name is not None and items[0].get("params"):
         terminal.print_table(tables.qdisc_parameters(items[0]))
+    elif name is not None and topic == "cc":
+        terminal.print_table(tables.cc_words(items[0]))
     elif items:
         terminal.print_table(tables.catalogue(TOPICS[topic], items))
         if topic == "qdiscs" and name is None:

@@ -2,6 +2,7 @@
 
 pub(crate) mod delay;
 pub(crate) mod goodput;
+pub(crate) mod mos;
 pub(crate) mod series;
 
 /// Rounds to six decimals: results are for people too, and nothing here is known better.

@@ -1,14 +1,12 @@
 //! What `[[traffic]]` says of applications above TCP: defaults filled in, contradictions refused.
 
-use super::resolve::{check_rate, check_span, refuse};
+use super::resolve::{Result, check_rate, check_span, refuse};
 use super::{RateText, ScenarioError, Size, Span, Traffic};
 use crate::traffic::Kind;
 use goodqueue_units::Duration;
 
 const MOST_REPEATS: u64 = 1_000_000_000;
 const MOST_BYTES: u64 = 1_000_000_000_000_000;
-
-type Result<T> = std::result::Result<T, ScenarioError>;
 
 impl Traffic {
     pub(super) fn resolve_application(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
@@ -42,6 +40,7 @@ impl Traffic {
                 }
                 Ok(())
             }
+            Kind::Page => self.resolve_page(key),
             _ => self.resolve_stream(key),
         }
     }
@@ -62,7 +61,7 @@ impl Traffic {
 }
 
 /// A size that must be there.
-fn check_size(key: &str, size: Option<Size>) -> Result<()> {
+pub(super) fn check_size(key: &str, size: Option<Size>) -> Result<()> {
     match size {
         Some(Size(bytes)) if (1..=MOST_BYTES).contains(&bytes) => Ok(()),
         Some(Size(bytes)) => refuse(key, format!("{bytes} bytes"), "1B to 1000000GB"),

@@ -7,12 +7,17 @@ mod applications;
 mod change;
 mod dscp;
 mod ecn;
+mod flent;
+mod page;
 mod resolve;
 mod text;
+mod traffic;
 
 pub use change::Change;
 pub use dscp::Dscp;
 pub use ecn::EcnAsked;
+pub use page::Object;
+pub(crate) use page::{DEFAULT_REQUEST, objects_of};
 pub(crate) use resolve::Line;
 pub use text::{RateText, Size, Span};
 
@@ -139,6 +144,9 @@ pub struct Traffic {
     /// Whether packets are ECN-capable, and TCP's feedback; what the congestion control needs, if left out, else none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnAsked>,
+    /// Whether TCP paces what it sends, as where a socket asks for it; some congestion controls always do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<bool>,
     /// Codepoint of the packets both ways; CS0, if left out. A ping's echo has what arrived (as ICMP's in Linux); TCP's ACKs have
     /// the flow's, as where both ends set it or `net.ipv4.tcp_reflect_tos` is 1 (it is 0 by default: then they have CS0).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -164,13 +172,13 @@ pub struct Traffic {
     /// Bytes of each packet as `tc` counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet_size: Option<u64>,
-    /// Time between packets, between a stream's chunks, or from the end of a transfer to the next one's start.
+    /// Time between packets, between a stream's chunks, or from the end of a transfer or page to the next one's start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Span>,
     /// Bytes of a transfer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
-    /// How many transfers, or exchanges, one after the other; until `stop`, if left out (but one transfer, where there
+    /// How many transfers, exchanges or pages, one after the other; until `stop`, if left out (but one transfer, where there
     /// is no `interval` either).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<u64>,
@@ -186,6 +194,18 @@ pub struct Traffic {
     /// The same, drawn from an exponential distribution with this mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think_mean: Option<Span>,
+    /// What a call's packets are: `g711` or `ditg`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub codec: Option<String>,
+    /// Which page is fetched: `google` or `huffpost`; with `objects`, what they are the objects of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
+    /// A page's objects; the first is the document, and the others are asked for once it is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<Vec<Object>>,
+    /// How many connections a browser has to a host at a time, at the most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u64>,
 }
 
 /// Which way the data go.

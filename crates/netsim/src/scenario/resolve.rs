@@ -1,26 +1,20 @@
 //! Reading a scenario: defaults filled in, contradictions refused, each with its key.
 
-use super::{
-    Bottleneck, Buffer, Direction, Dscp, EcnAsked, RateText, Scenario, ScenarioError, Series, Span, Traffic,
-};
+use super::{Bottleneck, Buffer, Direction, RateText, Scenario, ScenarioError, Series, Span, Traffic};
 use crate::foreign::is_foreign;
-use crate::traffic::Kind;
 use goodqueue_qdisc::param::{Unit, Value};
 use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain, registry};
-use goodqueue_tcp::{CcLine, Config, EcnMode, Stack};
 use goodqueue_units::{Duration, Rate, parse};
 
 /// Bytes of a full frame: MSS 1448, timestamps, IPv4, Ethernet.
 pub(crate) const FRAME_BYTES: u32 = 1514;
-/// The smallest Ethernet frame, without its checksum.
-const LEAST_FRAME_BYTES: u64 = 60;
-const MOST_FLOWS: u64 = 100_000;
+pub(super) const MOST_FLOWS: u64 = 100_000;
 const MOST_INTERVALS: u64 = 1_000_000;
 /// Of each kind, in a time series.
 const MOST_VALUES: u64 = 20_000_000;
 const MOST_BPS: u64 = 1_000_000_000_000;
 
-type Result<T> = std::result::Result<T, ScenarioError>;
+pub(super) type Result<T> = std::result::Result<T, ScenarioError>;
 
 /// A qdisc line, understood as far as it is ours.
 pub(crate) enum Line {
@@ -67,17 +61,26 @@ impl Scenario {
         if self.traffic.is_empty() {
             return Err(ScenarioError::new("traffic", "found none; accepted: at least one [[traffic]]"));
         }
-        for index in 0..self.traffic.len() {
-            let (before, rest) = self.traffic.split_at_mut(index);
-            if let Some(traffic) = rest.first_mut() {
-                traffic.resolve(index, before, whole, self.path.rtt)?;
+        let mut resolved: Vec<(usize, Traffic)> = Vec::new();
+        for (index, asked) in std::mem::take(&mut self.traffic).into_iter().enumerate() {
+            let key = |name: &str| format!("traffic[{index}].{name}");
+            asked.refuse_foreign_keys(&key)?;
+            let parts = asked.parts(&key)?;
+            let of_test = parts.len() > 1;
+            for mut part in parts {
+                if !(of_test && part.is_probe_among(&resolved, self.path.rtt)) {
+                    part.resolve(&key, &resolved, whole, self.path.rtt)?;
+                    resolved.push((index, part));
+                }
             }
         }
+        self.traffic = resolved.into_iter().map(|(_, traffic)| traffic).collect();
         let flows: u64 = self.traffic.iter().filter_map(|traffic| traffic.count).sum();
         if flows > MOST_FLOWS {
             return refuse("traffic", format!("{flows} flows in all"), &format!("at most {MOST_FLOWS}"));
         }
-        self.series.as_ref().map_or(Ok(()), |series| series.check(whole, flows))
+        let echoes = self.traffic.iter().map(|traffic| traffic.echoes(whole)).sum();
+        self.series.as_ref().map_or(Ok(()), |series| series.check(whole, flows, echoes))
     }
 
     /// The key and the qdisc line of `direction`; what [`Scenario::from_json`] returned has one for both.
@@ -193,126 +196,13 @@ fn apply_buffer(table: &str, args: &mut Args, buffer: Buffer, rate: Rate, rtt: D
     Ok(())
 }
 
-impl Traffic {
-    fn resolve(&mut self, index: usize, before: &[Self], whole: Duration, rtt: Span) -> Result<()> {
-        let key = |name: &str| format!("traffic[{index}].{name}");
-        self.refuse_foreign_keys(&key)?;
-        if let Some(name) = &self.name
-            && let Some(twin) = before.iter().position(|other| other.name.as_deref() == Some(name))
-        {
-            return refuse(&key("name"), format!("{name:?}, which traffic[{twin}] has"), "a name of its own");
-        }
-        let count = *self.count.get_or_insert(1);
-        if !(1..=MOST_FLOWS).contains(&count) {
-            return refuse(&key("count"), count, &format!("1 to {MOST_FLOWS}"));
-        }
-        self.direction.get_or_insert_default();
-        self.dscp = self.dscp.filter(|dscp| *dscp != Dscp::default());
-        check_span(&key("rtt"), *self.rtt.get_or_insert(rtt), Duration::ZERO, Duration::from_secs(1000))?;
-        self.resolve_times(&key, count, whole)?;
-        match self.kind {
-            Kind::Bulk => self.resolve_tcp(&key),
-            Kind::Cbr | Kind::Ping => self.resolve_datagrams(&key),
-            Kind::Transfer | Kind::Rr | Kind::Stream => {
-                self.resolve_tcp(&key)?;
-                self.resolve_application(&key)
-            }
-        }
-    }
-
-    /// Keys that belong to other kinds: a `cc` on a `cbr` is a misunderstanding, not a default.
-    fn refuse_foreign_keys(&self, key: &dyn Fn(&str) -> String) -> Result<()> {
-        let set = [
-            ("cc", self.cc.is_some()),
-            ("stack", self.stack.is_some()),
-            ("rate", self.rate.is_some()),
-            ("packet_size", self.packet_size.is_some()),
-            ("interval", self.interval.is_some()),
-            ("size", self.size.is_some()),
-            ("repeat", self.repeat.is_some()),
-            ("request", self.request.is_some()),
-            ("response", self.response.is_some()),
-            ("think", self.think.is_some()),
-            ("think_mean", self.think_mean.is_some()),
-        ];
-        let (kind, keys) = (self.kind.name(), self.kind.keys());
-        match set.into_iter().find(|(name, set)| *set && !keys.contains(name)) {
-            Some((name, _)) => Err(ScenarioError::new(
-                key(name),
-                format!(
-                    "kind {kind:?} has no such key; accepted beside the common ones: {}",
-                    keys.join(", ")
-                ),
-            )),
-            None => Ok(()),
-        }
-    }
-
-    fn resolve_times(&mut self, key: &dyn Fn(&str) -> String, count: u64, whole: Duration) -> Result<()> {
-        let start = self.start.get_or_insert_default().0;
-        let spread = self.start_spread.get_or_insert_default().0;
-        let stagger = self.stagger.get_or_insert_default().0;
-        let last = start + spread + stagger * (count - 1);
-        let stop = self.stop.get_or_insert(Span(whole)).0;
-        if last >= whole {
-            return refuse(
-                &key("start"),
-                format!("a last start at up to {last}"),
-                &format!("before the end, {whole}"),
-            );
-        }
-        if stop <= last {
-            return refuse(&key("stop"), stop, &format!("after the last start, {last}"));
-        }
-        Ok(())
-    }
-
-    fn resolve_tcp(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
-        let asked = self.cc.get_or_insert_with(|| CcLine::from(Config::default().cc).to_string());
-        let line = CcLine::parse(asked).map_err(|message| ScenarioError::new(key("cc"), message))?;
-        *asked = line.to_string();
-        let ecn = self.ecn.get_or_insert(EcnAsked::default_of(line.cc));
-        ecn.check(line.cc).map_err(|message| ScenarioError::new(key("ecn"), message))?;
-        let stack = self.stack.get_or_insert_with(|| Stack::default().name().to_string());
-        if Stack::from_name(stack).is_none() {
-            return unknown(&key("stack"), stack, Stack::ALL.iter().map(|stack| stack.name()));
-        }
-        Ok(())
-    }
-
-    fn resolve_datagrams(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
-        let ecn = *self.ecn.get_or_insert_default();
-        if ecn.0 == EcnMode::Accurate {
-            return refuse(&key("ecn"), ecn, "false or true: datagrams have no feedback");
-        }
-        // 98 bytes is what `ping` sends on Ethernet by default.
-        let default = if self.kind == Kind::Ping { 98 } else { FRAME_BYTES.into() };
-        let size = *self.packet_size.get_or_insert(default);
-        if !(LEAST_FRAME_BYTES..=FRAME_BYTES.into()).contains(&size) {
-            return refuse(&key("packet_size"), size, &format!("{LEAST_FRAME_BYTES} to {FRAME_BYTES} bytes"));
-        }
-        if self.kind == Kind::Ping {
-            let interval = *self.interval.get_or_insert(Span(Duration::from_millis(200)));
-            return check_span(
-                &key("interval"),
-                interval,
-                Duration::from_micros(1),
-                Duration::from_secs(1000),
-            );
-        }
-        match self.rate {
-            Some(_) => Ok(()),
-            None => Err(ScenarioError::new(key("rate"), "missing; accepted: a rate such as \"10mbit\"")),
-        }
-    }
-}
-
 impl Series {
-    fn check(&self, whole: Duration, flows: u64) -> Result<()> {
+    /// `echoes` is how many round trips of pings a run of `whole` has at the most.
+    fn check(&self, whole: Duration, flows: u64, echoes: u64) -> Result<()> {
         if let Some(Span(interval)) = self.interval {
             let least = Duration::from_nanos(whole.as_nanos().div_ceil(MOST_INTERVALS).max(1));
             check_span("series.interval", Span(interval), least, whole)?;
-            let values = flows * (whole.as_nanos() / interval.as_nanos());
+            let values = (flows * (whole.as_nanos() / interval.as_nanos())).saturating_add(echoes);
             if values > MOST_VALUES {
                 let found = format!("{interval}, which makes {values} values for {flows} flows");
                 return refuse("series.interval", found, &format!("at most {MOST_VALUES}"));
@@ -344,7 +234,7 @@ pub(super) fn check_span(key: &str, span: Span, least: Duration, most: Duration)
     if (least..=most).contains(&span.0) { Ok(()) } else { refuse(key, span.0, &format!("{least} to {most}")) }
 }
 
-fn unknown<T>(key: &str, found: &str, known: impl Iterator<Item = &'static str>) -> Result<T> {
+pub(super) fn unknown<T>(key: &str, found: &str, known: impl Iterator<Item = &'static str>) -> Result<T> {
     let known: Vec<&str> = known.collect();
     Err(ScenarioError::new(
         key,
@@ -352,7 +242,7 @@ fn unknown<T>(key: &str, found: &str, known: impl Iterator<Item = &'static str>)
     ))
 }
 
-fn hint(found: &str, known: &[&str]) -> String {
+pub(super) fn hint(found: &str, known: &[&str]) -> String {
     parse::nearest(found, known.iter().copied())
         .map_or_else(String::new, |near| format!("did you mean {near:?}? "))
 }

@@ -1,11 +1,12 @@
-//! The loop's part for applications: their connections' segments and timers.
+//! The loop's part for applications: their connections' segments and timers, and their datagrams.
 
 use super::Simulation;
 use crate::agenda::Component;
 use crate::flow::Source;
+use crate::packet::{Body, Datagram, Packet};
 use crate::scenario::Direction;
 use crate::sockets::SocketId;
-use crate::traffic::app::App;
+use crate::traffic::app::{App, Outgoing};
 use goodqueue_tcp::Handled;
 use goodqueue_units::Instant;
 
@@ -18,6 +19,16 @@ impl Simulation {
             app.handled(self.now, (id, direction.index()), handled, &mut self.sockets);
             self.serve(index);
         }
+    }
+
+    /// The application of flow `index` gets its datagram `number`.
+    #[cold]
+    pub(super) fn heard_datagram(&mut self, index: usize, direction: Direction, number: u32) {
+        let Source::App(app) = &mut self.flows[index].source else {
+            unreachable!("a flow's packets are its own")
+        };
+        app.handle_datagram(self.now, direction.index(), number, &mut self.sockets);
+        self.serve(index);
     }
 
     /// The timer of end `end` of an application's connection.
@@ -34,6 +45,9 @@ impl Simulation {
     pub(super) fn serve(&mut self, index: usize) {
         let sockets = self.sockets.len() as SocketId;
         self.agenda.grow(self.socket_timer_of(sockets, 0) as usize);
+        while let Some(outgoing) = self.app(index).and_then(App::next_datagram) {
+            self.send_outgoing(index, outgoing);
+        }
         let Some(touched) = self.app(index).map(App::take_touched) else { return };
         for &(id, end) in &touched {
             self.pump(index, end, Some(id));
@@ -48,6 +62,15 @@ impl Simulation {
         }
         app.served(touched);
         self.agenda.set(app_timer, app.next_time(self.ways[index].stop));
+    }
+
+    #[cold]
+    fn send_outgoing(&mut self, index: usize, Outgoing { end, hash, datagram }: Outgoing) {
+        let direction = Direction::BOTH[end].reverse();
+        let body = Body::Datagram(Datagram { dscp: self.ways[index].dscp, ..datagram });
+        let (arrival, hash) = (self.now, hash[direction.index()]);
+        let packet = Packet { arrival, flow: index as u32, hash, body };
+        self.links[direction.index()].offer(self.now, packet, &mut self.agenda);
     }
 
     fn app(&mut self, index: usize) -> Option<&mut App> {

@@ -4,17 +4,19 @@
 //! through a [`Host`], and names the time at which it wants to be woken. An application is one file beside this one, its
 //! variant in [`Program`], and its kind in `traffic/mod.rs`. It may have as many connections at a time as it likes.
 
+use super::page::Page;
 use super::rr::Rr;
 use super::stream::Stream;
 use super::transfer::Transfer;
 use crate::flow::Totals;
-use crate::packet::both_ways;
+use crate::packet::{Datagram, both_ways};
 use crate::probe::delay::FlowDelays;
 use crate::record::AppResult;
 use crate::scenario::Direction;
 use crate::sockets::{Socket, SocketId, Sockets, Stage};
 use goodqueue_tcp::{CcLine, Config, Connection, Handled};
-use goodqueue_units::{Instant, Stream as Random};
+use goodqueue_units::{Ecn, Instant, Stream as Random};
+use std::collections::VecDeque;
 
 /// What an application does. Ends are [`USER`](crate::sockets::USER) and [`REMOTE`](crate::sockets::REMOTE): it plays both.
 pub(crate) trait Application {
@@ -24,6 +26,8 @@ pub(crate) trait Application {
     fn wake(&mut self, host: &mut Host<'_>);
     /// At `end` of `socket` the handshake is over, more bytes came into order, or the other end has closed.
     fn notice(&mut self, socket: SocketId, end: usize, host: &mut Host<'_>);
+    /// The datagram `number` of this application arrived at `end`.
+    fn datagram(&mut self, _number: u32, _end: usize, _host: &mut Host<'_>) {}
     /// The flow's time is over: nothing new begins, and what is under way may end.
     fn stop(&mut self, host: &mut Host<'_>);
     /// Measuring begins.
@@ -38,6 +42,7 @@ pub(crate) enum Program {
     Transfer(Transfer),
     Rr(Rr),
     Stream(Stream),
+    Page(Page),
 }
 
 /// Calls a method of the application, whichever it is.
@@ -47,6 +52,7 @@ macro_rules! application {
             Program::Transfer($it) => $call,
             Program::Rr($it) => $call,
             Program::Stream($it) => $call,
+            Program::Page($it) => $call,
         }
     };
 }
@@ -74,10 +80,19 @@ struct Desk {
     open: Vec<SocketId>,
     /// Ends that may have something to send.
     touched: Vec<(SocketId, usize)>,
+    /// Datagrams that ends are about to send.
+    datagrams: VecDeque<Outgoing>,
     /// When the application wants to be woken; [`Instant::MAX`]: never.
     wake_at: Instant,
     /// What connections did that are gone; of all, what was delivered.
     past: Totals,
+}
+
+/// A datagram with the end that sends it, and what a classifier computes for it, a direction each.
+pub(crate) struct Outgoing {
+    pub(crate) end: usize,
+    pub(crate) hash: [u32; 2],
+    pub(crate) datagram: Datagram,
 }
 
 /// An application's host: its clock, its timer and its sockets.
@@ -139,6 +154,17 @@ impl Host<'_> {
         self.sockets[socket].ends[end].is_peer_finished()
     }
 
+    /// The hashes of an exchange of datagrams between ports of its own.
+    pub(crate) fn exchange(&mut self) -> [u32; 2] {
+        both_ways(self.desk.hashes.next_u32())
+    }
+
+    /// Sends the datagram `number`, of `len` bytes as `tc` counts them, from `end`.
+    pub(crate) fn send_datagram(&mut self, end: usize, hash: [u32; 2], number: u32, len: u16) {
+        let datagram = Datagram { number, len, ecn: Ecn::NotEct, dscp: 0 };
+        self.desk.datagrams.push_back(Outgoing { end, hash, datagram });
+    }
+
     /// Wakes the application at `time`, in place of any earlier wish.
     pub(crate) fn wake_at(&mut self, time: Instant) {
         self.desk.wake_at = time;
@@ -162,6 +188,7 @@ impl App {
             hashes,
             open: Vec::new(),
             touched: Vec::new(),
+            datagrams: VecDeque::new(),
             wake_at: Instant::MAX,
             past: Totals::default(),
         };
@@ -224,6 +251,12 @@ impl App {
         }
     }
 
+    /// The datagram `number` arrives at `end`.
+    pub(crate) fn handle_datagram(&mut self, now: Instant, end: usize, number: u32, sockets: &mut Sockets) {
+        let host = &mut Host { now, desk: &mut self.desk, sockets };
+        application!(&mut self.program, it => it.datagram(number, end, host));
+    }
+
     /// The timer of `end` of `socket` has fired; it is lazy, the deadline may have moved on since.
     pub(crate) fn handle_socket_timeout(
         &mut self,
@@ -236,6 +269,11 @@ impl App {
             connection.handle_timeout(now);
         }
         self.desk.touched.push(at);
+    }
+
+    /// The next datagram to send.
+    pub(crate) fn next_datagram(&mut self) -> Option<Outgoing> {
+        self.desk.datagrams.pop_front()
     }
 
     /// The ends that may have something to send, each as often as something happened to it.

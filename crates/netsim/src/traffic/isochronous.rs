@@ -1,7 +1,10 @@
-//! Datagrams at fixed times: `cbr` one way, `ping` there and back.
+//! Datagrams at fixed times: `cbr` one way, `ping` there and back, `voip` one way with somebody who listens.
 
+use super::voip::Listener;
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::percent;
+use crate::probe::series::EchoLog;
+use crate::record::AppResult;
 use goodqueue_units::{Duration, Ecn, Instant};
 use serde::Serialize;
 
@@ -13,18 +16,31 @@ pub(crate) struct Isochronous {
     per: u64,
     pub(crate) len: u16,
     pub(crate) ecn: Ecn,
-    /// Whether the other side sends each packet back.
-    echoes: bool,
+    /// What the other side does with a packet.
+    far: Far,
     /// The number of the next packet.
     next: u64,
     /// Bytes that arrived at the far side.
     pub(crate) received_bytes: u64,
-    /// The number of the first packet that is measured, how many of those came back, and the last that did.
+    /// The number of the first packet that is measured, how many of those came back (or, of a call, arrived), and the last
+    /// that did.
     first_measured: u64,
     returned: u64,
     last_returned: Option<u64>,
     /// Round-trip times of echoes.
     pub(crate) rtt: FlowDelays,
+    /// Each echo, if the scenario asks for time series.
+    pub(crate) log: Option<EchoLog>,
+}
+
+/// What the other side does with a packet.
+pub(crate) enum Far {
+    /// It takes it.
+    Takes,
+    /// It sends it back.
+    Echoes,
+    /// It hears it, and measures.
+    Listens(Box<Listener>),
 }
 
 /// The packets of a ping that were sent within the measured time.
@@ -42,27 +58,21 @@ pub struct PingResult {
 
 impl Isochronous {
     /// A source of `per` packets of `len` bytes each `interval`.
-    pub(crate) fn new(
-        start: Instant,
-        interval: Duration,
-        per: u64,
-        len: u16,
-        ecn: Ecn,
-        echoes: bool,
-    ) -> Self {
+    pub(crate) fn new(start: Instant, interval: Duration, per: u64, len: u16, ecn: Ecn, far: Far) -> Self {
         Self {
             start,
             interval,
             per,
             len,
             ecn,
-            echoes,
+            far,
             next: 0,
             received_bytes: 0,
             first_measured: 0,
             returned: 0,
             last_returned: None,
             rtt: FlowDelays::for_flow(),
+            log: None,
         }
     }
 
@@ -87,27 +97,68 @@ impl Isochronous {
     pub(crate) fn measure_from_now(&mut self) {
         (self.first_measured, self.returned, self.last_returned) = (self.next, 0, None);
         self.rtt.reset();
+        if let Far::Listens(listener) = &mut self.far {
+            listener.reset();
+        }
     }
 
-    /// A packet arrived at the far side; whether it is to be sent back.
-    pub(crate) fn arrived(&mut self) -> bool {
+    /// The packet that carries `low` arrived at the far side at `now`; whether it is to be sent back.
+    #[inline]
+    pub(crate) fn arrived(&mut self, now: Instant, low: u32) -> bool {
         self.received_bytes += u64::from(self.len);
-        self.echoes
+        match self.far {
+            Far::Takes => false,
+            Far::Echoes => true,
+            Far::Listens(_) => {
+                self.heard(now, low);
+                false
+            }
+        }
+    }
+
+    fn heard(&mut self, now: Instant, low: u32) {
+        let number = self.number(low);
+        let delay = now.since(self.sent_at(number));
+        if let Far::Listens(listener) = &mut self.far
+            && number >= self.first_measured
+        {
+            self.returned += 1;
+            self.last_returned = self.last_returned.max(Some(number));
+            listener.heard(delay);
+        }
+    }
+
+    /// The number of the packet sent last that carries `low`.
+    fn number(&self, low: u32) -> u64 {
+        let last_sent = self.next - 1;
+        last_sent - u64::from((last_sent as u32).wrapping_sub(low))
     }
 
     /// The echo of the packet that carries `low` came home at `now`.
     pub(crate) fn returned(&mut self, now: Instant, low: u32) {
-        let last_sent = self.next - 1;
-        let number = last_sent - u64::from((last_sent as u32).wrapping_sub(low));
+        let number = self.number(low);
+        let sent_at = self.sent_at(number);
+        if let Some(log) = &mut self.log {
+            log.record(number, sent_at, now.since(sent_at));
+        }
         if number >= self.first_measured {
             self.returned += 1;
             self.last_returned = self.last_returned.max(Some(number));
-            self.rtt.record(now.since(self.sent_at(number)));
+            self.rtt.record(now.since(sent_at));
+        }
+    }
+
+    /// What it measured, if its kind measures.
+    pub(crate) fn result(&self) -> Option<AppResult> {
+        match &self.far {
+            Far::Takes => None,
+            Far::Echoes => Some(AppResult::Ping(self.ping())),
+            Far::Listens(listener) => Some(AppResult::Voip(listener.result(self.ping()))),
         }
     }
 
     /// What became of the packets sent since measuring began.
-    pub(crate) fn result(&self) -> PingResult {
+    fn ping(&self) -> PingResult {
         let sent = self.next - self.first_measured;
         let settled = self.last_returned.map_or(sent, |last| last + 1 - self.first_measured);
         PingResult {
@@ -127,7 +178,7 @@ mod tests {
     fn a_rate_that_is_no_whole_number_of_nanoseconds_a_packet_does_not_drift() {
         // 1514 bytes at 7 Mbit/s: 1 730 285.714... ns a packet; 7000 packets take 12 112 000 000 ns exactly.
         let interval = Duration::from_nanos(1514 * 8 * 1_000_000_000);
-        let mut source = Isochronous::new(Instant::ZERO, interval, 7_000_000, 1514, Ecn::NotEct, false);
+        let mut source = Isochronous::new(Instant::ZERO, interval, 7_000_000, 1514, Ecn::NotEct, Far::Takes);
         assert_eq!(source.next_time(), Instant::ZERO);
         assert_eq!((0..7000).map(|_| source.send()).last(), Some(6999));
         assert_eq!(source.next_time(), Instant::from_nanos(12_112_000_000));
@@ -137,7 +188,7 @@ mod tests {
     #[test]
     fn numbers_go_on_beyond_32_bits() {
         let interval = Duration::from_micros(1);
-        let mut source = Isochronous::new(Instant::ZERO, interval, 1, 60, Ecn::NotEct, true);
+        let mut source = Isochronous::new(Instant::ZERO, interval, 1, 60, Ecn::NotEct, Far::Echoes);
         source.next = (1 << 32) - 1;
         source.measure_from_now();
         let low = [source.send(), source.send(), source.send()];
@@ -145,7 +196,7 @@ mod tests {
         let home = source.sent_at(1 << 32) + Duration::from_millis(5);
         source.returned(home, 0);
         assert_eq!(source.rtt.percentile_ms(50.0), Some(5.0));
-        let result = source.result(); // the third is not settled
+        let result = source.ping(); // the third is not settled
         assert_eq!((result.sent, result.received, result.loss_percent), (3, 1, 50.0));
     }
 }

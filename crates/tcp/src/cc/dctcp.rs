@@ -29,6 +29,7 @@ impl CongestionControl for Dctcp {
     const NAME: &'static str = "dctcp";
     const SUMMARY: &'static str = "falls by half the part of the data that is marked; for data centres";
     const SOURCE: &'static str = "RFC 8257; Linux's tcp_dctcp";
+    const DIFFERS: &'static str = "marked ACKs count for growth, alpha in 1/1024 (both as Linux)";
     const ECN: EcnUse = EcnUse::Dctcp;
 
     fn new(_config: &Config) -> Self {

@@ -41,6 +41,7 @@ impl CongestionControl for Illinois {
     const SUMMARY: &'static str =
         "up to ten segments a round trip while the queue is short; for large windows";
     const SOURCE: &'static str = "Liu, Başar & Srikant 2006; Linux's tcp_illinois";
+    const DIFFERS: &'static str = "integers of 1/128 and 1/64; Reno below 15 segments (as Linux)";
 
     fn new(config: &Config) -> Self {
         Self {
@@ -116,11 +117,11 @@ impl Illinois {
     fn end_round(&mut self, cwnd: u32) {
         if cwnd < WINDOW_THRESHOLD {
             (self.alpha, self.beta) = (ALPHA_ONE, BETA_MAX);
-        } else if self.samples > 0 {
+        } else if let Some(mean) = self.sum.as_nanos().checked_div(1000 * self.samples) {
             // In microseconds, as Linux has them: the steps below are coarse enough for the difference to show.
             let us = |span: Duration| span.as_nanos() / 1000;
             let most = us(self.max_rtt) - us(self.base_rtt);
-            let mean = (us(self.sum) / self.samples).saturating_sub(us(self.base_rtt));
+            let mean = mean.saturating_sub(us(self.base_rtt));
             self.alpha = self.alpha_at(mean, most);
             self.beta = beta_at(mean, most);
         }

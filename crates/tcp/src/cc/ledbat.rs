@@ -29,12 +29,14 @@ impl CongestionControl for Ledbat {
     const SUMMARY: &'static str =
         "background transfers: 100 ms of queue alone, and yields to everything else";
     const SOURCE: &'static str = "RFC 6817";
+    const DIFFERS: &'static str =
+        "one-way delays by TCP's timestamps, in milliseconds, with a delayed ACK's wait";
 
     fn new(_config: &Config) -> Self {
         Self { delays: Delays::new(0), fraction: 0 }
     }
 
-    fn on_open(&mut self, _now: Instant, window: &mut Window) {
+    fn on_open(&mut self, _now: Instant, _rtt: Option<Duration>, window: &mut Window) {
         window.cwnd = window.cwnd.min(MIN_CWND); // INIT_CWND
     }
 

@@ -50,13 +50,14 @@ impl CongestionControl for LedbatPlusPlus {
     const SUMMARY: &'static str =
         "background transfers as Windows has them: 60 ms of queue, and pauses to see the path";
     const SOURCE: &'static str = "draft-irtf-iccrg-ledbat-plus-plus-01";
+    const DIFFERS: &'static str = "none known; the smallest of four RTTs is the present one";
 
     fn new(_config: &Config) -> Self {
         Self { delays: Delays::new(Duration::ZERO), fraction: 0, phase: Phase::SlowStart }
     }
 
     /// 4.1: two segments.
-    fn on_open(&mut self, _now: Instant, window: &mut Window) {
+    fn on_open(&mut self, _now: Instant, _rtt: Option<Duration>, window: &mut Window) {
         window.cwnd = window.cwnd.min(MIN_CWND);
     }
 

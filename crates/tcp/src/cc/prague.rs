@@ -1,14 +1,14 @@
 //! Prague (draft-briscoe-iccrg-prague-congestion-control-04): DCTCP made fit for the Internet, for the L4S service.
 //!
-//! Here of the draft: ECT(1) on every packet and accurate feedback, with classic ECN as a fallback to which Reno answers
-//! (2.1, 2.2); alpha as a moving average that begins at 1 with the first mark (2.3.2); falling by half of alpha once a round
-//! trip (2.4.2) and halving at a loss, less what marks took in the same round trip (2.4.1); growth by unmarked
+//! Here of the draft: ECT(1) on every packet and accurate feedback, with classic ECN as a fallback, which is answered as
+//! Reno does; alpha as a moving average that begins at 1 with the first mark (2.3.2); falling by half of alpha once a
+//! round trip (2.4.2), and halving at a loss, less what marks took in the same round trip (2.4.1); growth by unmarked
 //! segments only, also while the window falls (2.4.3); less dependence on the RTT, as if it were 25 ms at least, from
 //! the 500th round trip on (2.4.4).
 //!
-//! Not here: a window with fractions, or below two segments (2.4.5 and 3.1); falling back where the bottleneck turns out
-//! to be a classic one with ECN (3.3). The window falls by the sender's rate reduction over a round trip, as DCTCP's in
-//! Linux, and not at once.
+//! Not here: pacing of its own, which the draft asks for; a window with fractions, or below two segments; falling back
+//! where the bottleneck turns out to be a classic one with ECN. The window falls by the sender's rate reduction over a
+//! round trip, as DCTCP's in Linux, and not at once.
 
 use super::{Ack, Cause, Congestion, CongestionControl};
 use crate::{Config, CongestionState, EcnMode, EcnUse, SeqNumber, Window};
@@ -48,6 +48,7 @@ impl CongestionControl for Prague {
     const NAME: &'static str = "prague";
     const SUMMARY: &'static str = "DCTCP's answer to marks, made fit for the Internet: the sender of L4S";
     const SOURCE: &'static str = "draft-briscoe-iccrg-prague-congestion-control-04";
+    const DIFFERS: &'static str = "falls over a round trip, whole segments and two at least; no pacing of its own; does not look for classic bottlenecks";
     const ECN: EcnUse = EcnUse::L4s;
 
     fn new(_config: &Config) -> Self {

@@ -3,10 +3,10 @@
 //!
 //! As in Linux. The paper (section 3) adds 0.01 segment an ACK and takes off an eighth; below 100 segments, where the first
 //! would be less than Reno's, Linux grows as Reno. Linux up to 5.x counted ACKs, and so took 50 where delayed ACKs come for
-//! every second segment; the stack that counts ACKs has that here.
+//! every second segment; the stacks that count ACKs have that here.
 
 use super::{Ack, Congestion, CongestionControl};
-use crate::{Config, Stack, Window};
+use crate::{Config, Window};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Scalable {
@@ -19,9 +19,10 @@ impl CongestionControl for Scalable {
     const SUMMARY: &'static str =
         "a hundredth of the window more a round trip, an eighth less at congestion; for large windows";
     const SOURCE: &'static str = "Kelly 2003; Linux's tcp_scalable";
+    const DIFFERS: &'static str = "Reno below 100 segments (as Linux; below 50 where ACKs are counted)";
 
     fn new(config: &Config) -> Self {
-        Self { per: if config.stack == Stack::Linux3_10 { 50 } else { 100 } }
+        Self { per: if config.stack.era().linear_by_segment { 100 } else { 50 } }
     }
 
     #[inline]

@@ -35,6 +35,7 @@ impl CongestionControl for Vegas {
     const NAME: &'static str = "vegas";
     const SUMMARY: &'static str = "keeps two to four segments in the queue, by the RTT; yields to Reno";
     const SOURCE: &'static str = "Brakmo & Peterson 1995; Linux's tcp_vegas";
+    const DIFFERS: &'static str = "alpha 2, beta 4, gamma 1; a round trip's smallest RTT; doubles every round trip in slow start (as Linux)";
 
     fn new(config: &Config) -> Self {
         Self {

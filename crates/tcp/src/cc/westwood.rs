@@ -39,6 +39,8 @@ impl CongestionControl for Westwood {
     const SUMMARY: &'static str =
         "Reno that falls to the measured rate times the smallest RTT; for wireless losses";
     const SOURCE: &'static str = "Mascolo et al. 2001; Grieco & Mascolo 2004; Linux's tcp_westwood";
+    const DIFFERS: &'static str =
+        "two filters of 7/8 in series, samples of 50 ms at least (as Linux); time is finer than its jiffies";
 
     fn new(config: &Config) -> Self {
         Self {

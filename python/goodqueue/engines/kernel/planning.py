@@ -73,6 +73,9 @@ def _check_traffic(key: str, traffic: Scenario) -> None:
             raise UserError(
                 f"{key}.{name}", f"found {quoted(found)}; accepted by the kernel engine: {', '.join(accepted)}"
             )
+    if traffic.get("ecn") == "accecn":
+        message = 'found "accecn", which Linux 6.1 has not; accepted by the kernel engine: false, true'
+        raise UserError(f"{key}.ecn", message)
 
 
 def _shaper(key: str, rate: str, line: str) -> Shaper:

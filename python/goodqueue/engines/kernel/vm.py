@@ -81,7 +81,8 @@ def _command(system: image.Image, plan: Plan, first: Path, results: Path) -> lis
     command += ["-rtc", "base=2020-01-01T00:00:00,clock=vm", "-m", str(_SYSTEM_MB + captures)]
     command += ["-nodefaults", "-no-user-config", "-nographic", "-no-reboot", "-serial", "stdio"]
     command += ["-kernel", str(system.vmlinux), "-initrd", str(first), "-append", line]
-    command += ["-fsdev", f"local,id=results,path={results},security_model=none"]
+    path = str(results).replace(",", ",,")  # a comma would begin another option
+    command += ["-fsdev", f"local,id=results,path={path},security_model=none"]
     return [*command, "-device", "virtio-9p-device,fsdev=results,mount_tag=results"]
 
 

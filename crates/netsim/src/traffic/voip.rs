@@ -1,0 +1,155 @@
+//! Calls: the packets of a voice codec, one way, and what their listener makes of them.
+//!
+//! A packet is voice, RTP (12 bytes), UDP (8), IPv4 (20) and Ethernet (14): `g711` has 160 bytes of voice each 20 ms (RFC 3551,
+//! 4.5.14), 214 bytes on the wire; `ditg` is D-ITG's default call, which Høiland-Jørgensen et al. (2015) ran as 64 kbit/s: 80
+//! bytes of voice each 10 ms, 134 on the wire.
+
+use super::isochronous::PingResult;
+use crate::probe::delay::{FlowDelays, Summary};
+use crate::probe::mos::mos;
+use crate::probe::rounded;
+use goodqueue_units::Duration;
+use serde::Serialize;
+
+/// RTP (RFC 3550, 5.1), UDP, IPv4 and Ethernet.
+const HEADER_BYTES: u16 = 12 + 8 + 20 + 14;
+
+/// What a call's packets are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Codec {
+    /// ITU-T G.711, 20 ms a packet.
+    #[default]
+    G711,
+    /// The same, 10 ms a packet.
+    Ditg,
+}
+
+impl Codec {
+    pub(crate) const ALL: [Self; 2] = [Self::G711, Self::Ditg];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::G711 => "g711",
+            Self::Ditg => "ditg",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|codec| codec.name() == name)
+    }
+
+    /// Time from a packet to the next.
+    pub(crate) fn interval(self) -> Duration {
+        match self {
+            Self::G711 => Duration::from_millis(20),
+            Self::Ditg => Duration::from_millis(10),
+        }
+    }
+
+    /// Bytes of a packet as `tc` counts them: 64 kbit/s for the interval, and headers.
+    pub(crate) fn packet_bytes(self) -> u16 {
+        let voice = match self {
+            Self::G711 => 160,
+            Self::Ditg => 80,
+        };
+        voice + HEADER_BYTES
+    }
+}
+
+/// Who hears a call.
+pub(crate) struct Listener {
+    delays: FlowDelays,
+    /// The one-way delay of the packet that was heard last.
+    last: Option<Duration>,
+    /// How many differences of successive delays there were, and their sum.
+    differences: u64,
+    sum: Duration,
+    /// RFC 3550's J, in nanoseconds.
+    smoothed: f64,
+}
+
+/// A call within the measured time.
+#[derive(Clone, Debug, Serialize)]
+pub struct VoipResult {
+    /// From sending a packet to its arrival at the listener.
+    pub delay_ms: Option<Summary>,
+    /// The same distribution as its 0th to 100th percentiles.
+    pub delay_percentiles_ms: Option<Vec<f64>>,
+    /// Mean of the differences, without their signs, between the delays of packets that arrived one after the other.
+    pub jitter_ms: Option<f64>,
+    /// RFC 3550's interarrival jitter (6.4.1) as it was at the end: a moving average of the same differences.
+    pub jitter_rfc3550_ms: Option<f64>,
+    /// Packets sent.
+    pub sent: u64,
+    /// Packets that arrived.
+    pub received: u64,
+    /// Those that did not arrive, of the packets up to the last that did; all, if none did.
+    pub loss_percent: f64,
+    /// Mean opinion score by ITU-T G.107's E-model, 1 to 4.5, of the mean delay and the loss; null where nothing was sent.
+    pub mos: Option<f64>,
+}
+
+impl Listener {
+    pub(crate) fn new() -> Self {
+        let delays = FlowDelays::for_flow();
+        Self { delays, last: None, differences: 0, sum: Duration::ZERO, smoothed: 0.0 }
+    }
+
+    /// Measuring begins.
+    pub(crate) fn reset(&mut self) {
+        *self = Self::new();
+    }
+
+    /// A packet came, `delay` after it was sent.
+    pub(crate) fn heard(&mut self, delay: Duration) {
+        self.delays.record(delay);
+        if let Some(last) = self.last.replace(delay) {
+            let difference = delay.max(last) - delay.min(last);
+            self.differences += 1;
+            self.sum = self.sum + difference;
+            self.smoothed += (difference.as_nanos() as f64 - self.smoothed) / 16.0;
+        }
+    }
+
+    /// What it makes of the call, given what became of the packets.
+    pub(crate) fn result(&self, packets: PingResult) -> VoipResult {
+        let PingResult { sent, received, loss_percent, .. } = packets;
+        let delay_ms = self.delays.summary();
+        let measured = |ms: f64| (self.differences > 0).then(|| rounded(ms));
+        // A call of which nothing arrives is as bad as one that loses everything at once.
+        let delay = delay_ms.map_or(0.0, |delay| delay.mean);
+        VoipResult {
+            delay_ms,
+            delay_percentiles_ms: (0..=100)
+                .map(|percent| self.delays.percentile_ms(f64::from(percent)))
+                .collect(),
+            jitter_ms: measured(self.sum.as_millis_f64() / self.differences.max(1) as f64),
+            jitter_rfc3550_ms: measured(self.smoothed / 1e6),
+            sent,
+            received,
+            loss_percent,
+            mos: (sent > 0).then(|| rounded(mos(delay, loss_percent))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Delays of 30, 34, 28 and 28 ms differ by 4, 6 and 0: a mean of 10/3. J goes 4/16 = 0.25, 0.25 + 5.75/16 = 0.609375, and
+    /// 0.609375 * 15/16 = 0.571289.
+    #[test]
+    fn jitter_is_both_a_mean_and_rfc_3550s() {
+        let mut listener = Listener::new();
+        [30, 34, 28, 28].into_iter().for_each(|ms| listener.heard(Duration::from_millis(ms)));
+        let packets = PingResult { rtt_ms: None, sent: 4, received: 4, loss_percent: 0.0 };
+        let result = listener.result(packets);
+        assert_eq!((result.jitter_ms, result.jitter_rfc3550_ms), (Some(3.333333), Some(0.571289)));
+        assert_eq!(result.delay_ms.map(|delay| delay.mean), Some(30.0));
+        listener.reset();
+        let silent = listener.result(PingResult { received: 0, loss_percent: 100.0, ..packets });
+        assert_eq!((silent.jitter_ms, silent.delay_ms.map(|delay| delay.mean)), (None, None));
+        assert_eq!(silent.mos, Some(1.0), "R is 93.2 - 95 * 100 / 104.3 = 2.1");
+    }
+}

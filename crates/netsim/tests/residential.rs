@@ -1,0 +1,355 @@
+//! What homes do: calls, web pages, and Flent's loads, against times worked out by hand.
+//!
+//! Every wire here has 10 Mbit/s, 0.8 µs a byte, and 25 ms of propagation each way.
+#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
+
+use goodqueue_netsim::record::{AppResult, PageResult, VoipResult};
+use goodqueue_netsim::scenario::Direction;
+use goodqueue_netsim::traffic::Kind;
+use goodqueue_netsim::{Record, Scenario, Simulation};
+use goodqueue_units::Duration;
+use serde_json::{Value, json};
+
+fn scenario(traffic: Value) -> Value {
+    json!({
+        "duration": "20s",
+        "bottleneck": {"rate": "10mbit", "qdisc": "pfifo limit 1000"},
+        "path": {"rtt": "50ms"},
+        "traffic": traffic,
+    })
+}
+
+fn simulation(scenario: &Value) -> Simulation {
+    Simulation::new(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap()
+}
+
+fn run(scenario: &Value) -> Record {
+    let mut simulation = simulation(scenario);
+    simulation.run();
+    simulation.record()
+}
+
+fn page(record: &Record) -> PageResult {
+    record
+        .apps
+        .iter()
+        .find_map(|app| if let AppResult::Page(result) = &app.result { Some(*result) } else { None })
+        .unwrap()
+}
+
+fn voip(record: &Record) -> VoipResult {
+    record
+        .apps
+        .iter()
+        .find_map(|app| if let AppResult::Voip(result) = &app.result { Some(result.clone()) } else { None })
+        .unwrap()
+}
+
+/// Milliseconds of packets of so many bytes, one after the other, each over the wire and 25 ms on.
+fn ways(bytes: &[f64]) -> f64 {
+    bytes.iter().map(|bytes| 25.0 + bytes * 0.8e-3).sum()
+}
+
+/// A query of 86 bytes and an answer of 102; SYN and SYN-ACK, 74 each; the ACK of 66 that goes before the request.
+const LOOKUP: [f64; 2] = [86.0, 102.0];
+const HANDSHAKE: [f64; 2] = [74.0, 74.0];
+const ACK_MS: f64 = 66.0 * 0.8e-3;
+
+fn load_ms(traffic: Value) -> f64 {
+    page(&run(&scenario(json!([traffic])))).load_ms.unwrap().mean
+}
+
+/// Lookup, handshake, a request of 400 bytes (466 on the wire) and a response of 1000 (1066): three round trips.
+#[test]
+fn a_page_of_one_object_takes_three_round_trips_and_its_packets() {
+    let got = load_ms(json!({"kind": "page", "repeat": 1, "objects": [{"response": "1kB"}]}));
+    let wanted = ways(&LOOKUP) + ways(&HANDSHAKE) + ACK_MS + ways(&[466.0, 1066.0]);
+    assert!((got - wanted).abs() < 1e-6, "{got} {wanted}");
+}
+
+/// The document's connection is kept: the second object is one more round trip, on the wire before that of a new connection.
+/// With one connection the third object waits for the second. With two, it takes a handshake meanwhile.
+#[test]
+fn objects_follow_the_document_over_as_many_connections_as_there_may_be() {
+    let objects = json!([{"response": "1kB"}, {"response": "1kB"}, {"response": "1kB"}]);
+    let fetch = |connections: u64| {
+        load_ms(json!({"kind": "page", "repeat": 1, "connections": connections, "objects": objects}))
+    };
+    let document = ways(&LOOKUP) + ways(&HANDSHAKE) + ACK_MS + ways(&[466.0, 1066.0]);
+    let exchange = ways(&[466.0, 1066.0]);
+    let one = document + 2.0 * exchange;
+    assert!((fetch(1) - one).abs() < 1e-6, "{} {one}", fetch(1));
+    // The SYN leaves after the request that was written in the same instant, so the SYN-ACK waits for the response to that one,
+    // which is still on the wire for all but the SYN's own time.
+    let in_the_way = (466.0 + 1066.0 - 74.0) * 0.8e-3;
+    let two = document + in_the_way + ways(&HANDSHAKE) + ACK_MS + exchange;
+    assert!((fetch(2) - two).abs() < 1e-6, "{} {two}", fetch(2));
+    assert!((fetch(6) - two).abs() < 1e-6, "two objects need no more than two");
+}
+
+/// Another host is another lookup and another handshake, whatever connections there are to the first.
+#[test]
+fn every_host_is_looked_up_and_connected_to() {
+    let got = load_ms(json!({"kind": "page", "repeat": 1, "objects": [
+        {"response": "1kB", "host": "www.example.org"},
+        {"response": "1kB", "host": "cdn.example.org", "request": "600B"},
+    ]}));
+    let first = ways(&LOOKUP) + ways(&HANDSHAKE) + ACK_MS + ways(&[466.0, 1066.0]);
+    // The ACK of the document's data is delayed and in nobody's way.
+    let second = ways(&LOOKUP) + ways(&HANDSHAKE) + ACK_MS + ways(&[666.0, 1066.0]);
+    assert!((got - first - second).abs() < 1e-6, "{got} {}", first + second);
+}
+
+/// Each fetch takes 151 ms, and begins so long after the one before as `interval` says.
+#[test]
+fn pages_follow_each_other_and_those_from_before_the_warm_up_do_not_count() {
+    let one_ms = ways(&LOOKUP) + ways(&HANDSHAKE) + ACK_MS + ways(&[466.0, 1066.0]);
+    let asked = |interval: &str| json!([{"kind": "page", "objects": [{"response": "1kB"}], "interval": interval, "stop": "5s"}]);
+    for (interval, gap_ms) in [("0s", 0.0), ("1s", 1000.0)] {
+        let result = page(&run(&scenario(asked(interval))));
+        let wanted = (5000.0 / (one_ms + gap_ms)).ceil() as u64;
+        assert_eq!((result.count, result.completed), (wanted, wanted), "{result:?}");
+        assert!((result.load_ms.unwrap().max - one_ms).abs() < 0.06, "{result:?} {one_ms}");
+    }
+    let mut late = scenario(asked("1s"));
+    late["warmup"] = json!("4s"); // they begin at 0, 1.15, 2.30, 3.46 and 4.61 s
+    assert_eq!(page(&run(&late)).count, 1);
+}
+
+/// Among flows that keep two short queues full, queries, SYNs and requests are lost, and a lookup is repeated only after five
+/// seconds. Every page but the last must come nevertheless.
+#[test]
+fn pages_come_whatever_is_lost() {
+    let mut lossy = scenario(json!([
+        {"kind": "page"},
+        {"kind": "bulk", "count": 8},
+        {"kind": "bulk", "count": 8, "name": "back", "direction": "up"},
+    ]));
+    lossy["bottleneck"]["qdisc"] = json!("pfifo limit 12");
+    lossy["duration"] = json!("300s");
+    let result = page(&run(&lossy));
+    assert!(result.completed > 20 && result.count - result.completed <= 1, "{result:?}");
+    assert!(result.load_ms.unwrap().max > 5000.0, "no query was lost: {result:?}");
+}
+
+#[test]
+fn the_far_side_may_browse_too() {
+    let down = load_ms(json!({"kind": "page", "page": "google", "repeat": 1}));
+    let up = load_ms(json!({"kind": "page", "page": "google", "repeat": 1, "direction": "up"}));
+    assert_eq!(down, up, "the link is symmetric");
+    // 3 MB take 2.4 s and headers on the wire.
+    let huffpost = load_ms(json!({"kind": "page", "page": "huffpost", "repeat": 1}));
+    assert!(huffpost > 2400.0 * 1514.0 / 1448.0 && huffpost < 5000.0, "{huffpost}");
+}
+
+/// G.711: 160 bytes of voice, RTP 12, UDP 8, IPv4 20, Ethernet 14 are 214 on the wire, 50 a second: 85.6 kbit/s. D-ITG's:
+/// 134 bytes, 100 a second. Nothing varies; the score is the E-model's of 25.2 ms, worked out in `probe/mos.rs`.
+#[test]
+fn a_call_over_an_empty_link_takes_its_way_and_nothing_else() {
+    for (codec, bytes, per_second) in [("g711", 214.0, 50), ("ditg", 134.0, 100)] {
+        for direction in ["down", "up"] {
+            let asked = json!([{"kind": "voip", "codec": codec, "direction": direction}]);
+            let record = run(&scenario(asked));
+            let call = voip(&record);
+            let delay = call.delay_ms.unwrap();
+            let wanted = ways(&[bytes]);
+            assert!((delay.min - wanted).abs() < 1e-6 && (delay.max - wanted).abs() < 1e-6, "{delay:?}");
+            assert_eq!((call.jitter_ms, call.jitter_rfc3550_ms), (Some(0.0), Some(0.0)));
+            // What left within the last 25 ms is under way.
+            assert_eq!(call.sent, 20 * per_second);
+            assert!(call.sent - call.received <= 3 && call.loss_percent == 0.0, "{call:?}");
+            assert!((call.mos.unwrap() - 4.39).abs() < 0.01, "{call:?}");
+            let queue = if direction == "down" { &record.queues.down } else { &record.queues.up };
+            let mbps = bytes * 8e-6 * f64::from(per_second as u32);
+            assert!((queue.throughput_mbps - mbps).abs() < 1e-3, "{queue:?}");
+        }
+    }
+}
+
+/// A full queue of 100 frames is 121 ms, and a call among bulk flows loses packets there; with fq_codel it has its own queue.
+#[test]
+fn a_call_suffers_in_a_full_queue_and_not_in_one_of_its_own() {
+    let call = |qdisc: &str| {
+        let mut asked = scenario(
+            json!([{"kind": "voip", "direction": "up"}, {"kind": "bulk", "count": 8, "direction": "up"}]),
+        );
+        asked["bottleneck"]["qdisc"] = json!(qdisc);
+        asked["warmup"] = json!("5s");
+        voip(&run(&asked))
+    };
+    let (fifo, fair) = (call("pfifo limit 100"), call("fq_codel"));
+    assert!(fifo.delay_ms.unwrap().p50 > 90.0 && fifo.loss_percent > 0.0, "{fifo:?}");
+    assert!(fair.delay_ms.unwrap().p99 < 30.0 && fair.loss_percent == 0.0, "{fair:?}");
+    assert!(fair.mos.unwrap() > fifo.mos.unwrap() + 0.05, "{fair:?} {fifo:?}");
+    assert!(fifo.jitter_ms.unwrap() > 0.05, "{fifo:?}");
+    let percentiles = fifo.delay_percentiles_ms.unwrap();
+    assert_eq!((percentiles.len(), percentiles[50]), (101, fifo.delay_ms.unwrap().p50));
+}
+
+/// Flent's rrul.conf: four uploads and four downloads, BE, BK (CS1), CS5 and EF; UDP pings EF, BK and BE; an ICMP ping.
+#[test]
+fn rrul_is_flents_flows_with_flents_marks() {
+    let resolved =
+        Scenario::from_json(&scenario(json!([{"kind": "rrul", "cc": "reno"}])).to_string()).unwrap();
+    let flows: Vec<_> = resolved
+        .traffic
+        .iter()
+        .map(|flow| {
+            let mark = flow.dscp.map_or(0, |dscp| dscp.0);
+            (flow.name.as_deref().unwrap(), flow.kind, flow.direction.unwrap(), mark)
+        })
+        .collect();
+    use Direction::{Down, Up};
+    let wanted = [
+        ("TCP upload BE", Kind::Bulk, Up, 0),
+        ("TCP upload BK", Kind::Bulk, Up, 8),
+        ("TCP upload CS5", Kind::Bulk, Up, 40),
+        ("TCP upload EF", Kind::Bulk, Up, 46),
+        ("TCP download BE", Kind::Bulk, Down, 0),
+        ("TCP download BK", Kind::Bulk, Down, 8),
+        ("TCP download CS5", Kind::Bulk, Down, 40),
+        ("TCP download EF", Kind::Bulk, Down, 46),
+        ("Ping (ms) UDP EF", Kind::Ping, Down, 46),
+        ("Ping (ms) UDP BK", Kind::Ping, Down, 8),
+        ("Ping (ms) UDP BE", Kind::Ping, Down, 0),
+        ("Ping (ms) ICMP", Kind::Ping, Down, 0),
+    ];
+    assert_eq!(flows, wanted);
+    let sizes = resolved.traffic.iter().filter_map(|flow| flow.packet_size);
+    assert_eq!(sizes.collect::<Vec<_>>(), [60, 60, 60, 98]);
+    assert!(resolved.traffic[..8].iter().all(|flow| flow.cc.as_deref() == Some("reno")));
+    // The flows are what the record's scenario has, so it runs again without knowing of Flent.
+    let once = serde_json::to_string(&resolved).unwrap();
+    let twice = serde_json::to_string(&Scenario::from_json(&once).unwrap()).unwrap();
+    assert_eq!(once, twice);
+}
+
+#[test]
+fn rrul_be_and_tcp_nup_and_ndown_are_flents_too() {
+    let resolve = |traffic: Value| Scenario::from_json(&scenario(traffic).to_string());
+    let be = resolve(json!([{"kind": "rrul_be"}])).unwrap();
+    assert!(be.traffic.iter().all(|flow| flow.dscp.is_none()), "all best effort");
+    let names: Vec<_> = be.traffic.iter().map(|flow| flow.name.clone().unwrap()).collect();
+    assert_eq!((names[3].as_str(), names[10].as_str()), ("TCP upload BE4", "Ping (ms) UDP BE3"));
+    // In one run they share their ping; their load may begin later than it, and has its own RTT.
+    let both = resolve(json!([
+        {"kind": "tcp_nup", "count": 8, "start": "5s", "stop": "15s"},
+        {"kind": "tcp_ndown", "count": 2},
+        {"kind": "tcp_nup", "name": "far", "rtt": "200ms"},
+    ]))
+    .unwrap();
+    let flows: Vec<_> = both
+        .flows()
+        .unwrap()
+        .into_iter()
+        .map(|flow| (flow.name, flow.start_s, flow.stop_s, flow.rtt_s))
+        .collect();
+    assert_eq!(flows[0], ("TCP upload/0".to_string(), 5.0, 15.0, 0.05));
+    assert_eq!(flows[8], ("Ping (ms) ICMP/0".to_string(), 0.0, 20.0, 0.05));
+    assert_eq!(flows[10], ("TCP download/1".to_string(), 0.0, 20.0, 0.05));
+    assert_eq!(flows[11], ("far TCP upload/0".to_string(), 0.0, 20.0, 0.2));
+    assert_eq!((flows[12].0.as_str(), flows.len()), ("far Ping (ms) ICMP/0", 13));
+}
+
+/// With a strict band for each class the marks must be felt: a wrong one would be served with the wrong band.
+#[test]
+fn rruls_classes_reach_the_queue() {
+    let mut asked = scenario(json!([{"kind": "rrul"}]));
+    asked["bottleneck"]["qdisc"] = json!("cake diffserv4 flowblind bandwidth 9mbit");
+    asked["warmup"] = json!("5s");
+    let record = run(&asked);
+    let rtt = |name: &str| {
+        let found = record.apps.iter().find(|app| app.name == name).unwrap();
+        if let AppResult::Ping(ping) = &found.result { ping.rtt_ms.unwrap().p50 } else { panic!("{found:?}") }
+    };
+    let goodput = |name: &str| record.flows.iter().find(|flow| flow.name == name).unwrap().goodput_mbps;
+    assert!(rtt("Ping (ms) UDP EF/0") < rtt("Ping (ms) UDP BK/0"), "{:?}", record.apps);
+    assert!(goodput("TCP download BK/0") < 0.5 * goodput("TCP download BE/0"), "{:?}", record.flows);
+}
+
+/// Flows of 10, 50, 200 and 500 ms, each with its own: the shortest round trip that each sees is its own and a few packets.
+#[test]
+fn flows_have_the_round_trips_that_they_are_given() {
+    let flow = |rtt: u64| json!({"kind": "bulk", "direction": "up", "name": format!("{rtt} ms"), "rtt": format!("{rtt}ms")});
+    let mut asked = scenario([10, 50, 200, 500].map(flow).into_iter().collect());
+    (asked["bottleneck"]["rate"], asked["bottleneck"]["qdisc"]) = (json!("100mbit"), json!("fq_codel"));
+    let record = run(&asked);
+    for (flow, rtt) in record.flows.iter().zip([10.0, 50.0, 200.0, 500.0]) {
+        let least = flow.rtt_ms.unwrap().min;
+        assert!(least >= rtt && least < rtt + 2.0, "{} {least}", flow.name);
+    }
+}
+
+#[test]
+fn calls_pages_and_loads_mix_repeat_and_may_be_cut() {
+    let mut asked = scenario(json!([
+        {"kind": "rrul", "start_spread": "1s"},
+        {"kind": "voip", "direction": "up", "codec": "ditg", "dscp": "EF"},
+        {"kind": "voip", "name": "heard"},
+        {"kind": "page", "page": "huffpost"},
+        {"kind": "page", "name": "small", "count": 2, "interval": "100ms", "ecn": true},
+    ]));
+    asked["bottleneck"]["qdisc"] = json!("fq_codel limit 80 flows 8");
+    asked["bottleneck"]["up"] = json!({"rate": "1mbit"});
+    asked["warmup"] = json!("2s");
+    let text = |record: &Record| serde_json::to_string(record).unwrap();
+    let whole = text(&run(&asked));
+    let mut pieces = simulation(&asked);
+    (1..40).for_each(|piece| pieces.advance(Duration::from_millis(piece * 499)));
+    pieces.run();
+    assert_eq!(text(&pieces.record()), whole);
+    asked["seed"] = json!(2);
+    assert_ne!(text(&run(&asked)), whole);
+}
+
+#[test]
+fn what_cannot_be_is_refused_by_its_key() {
+    let table = [
+        (
+            json!({"kind": "voip", "codec": "g71"}),
+            "traffic[0].codec: found \"g71\"; did you mean \"g711\"? accepted: g711, ditg",
+        ),
+        (
+            json!({"kind": "voip", "rate": "1mbit"}),
+            "traffic[0].rate: kind \"voip\" has no such key; accepted beside the common ones: codec, ecn, dscp",
+        ),
+        (
+            json!({"kind": "voip", "ecn": "accecn"}),
+            "traffic[0].ecn: found \"accecn\"; accepted: false or true: datagrams have no feedback",
+        ),
+        (
+            json!({"kind": "page", "page": "gogle"}),
+            "traffic[0].page: found \"gogle\"; did you mean \"google\"? accepted: google, huffpost, FILE.har",
+        ),
+        (
+            json!({"kind": "page", "page": "a.har"}),
+            "traffic[0].page: found \"a.har\"; accepted: its objects beside it, which the command line reads from the file",
+        ),
+        (json!({"kind": "page", "objects": []}), "traffic[0].objects: found 0 objects; accepted: 1 to 10000"),
+        (
+            json!({"kind": "page", "objects": [{"response": "0B"}]}),
+            "traffic[0].objects[0].response: found 0 bytes; accepted: 1B to 1000000GB",
+        ),
+        (json!({"kind": "page", "connections": 0}), "traffic[0].connections: found 0; accepted: 1 to 100"),
+        (
+            json!({"kind": "rrul", "direction": "up"}),
+            "traffic[0].direction: found \"up\"; accepted: none, as \"rrul\" says it",
+        ),
+        (
+            json!({"kind": "rrul", "dscp": "EF"}),
+            "traffic[0].dscp: kind \"rrul\" has no such key; accepted beside the common ones: cc, stack, ecn",
+        ),
+        (json!({"kind": "rrul", "cc": "cubc"}), "traffic[0].cc: "),
+        (json!({"kind": "tcp_nup", "count": 0}), "traffic[0].count: found 0; accepted: 1 to 100000"),
+    ];
+    for (traffic, wanted) in table {
+        let error = Scenario::from_json(&scenario(json!([traffic])).to_string()).unwrap_err().to_string();
+        assert!(error.starts_with(wanted), "{traffic}\n{error}\n{wanted}");
+    }
+    let twice = scenario(json!([{"kind": "rrul"}, {"kind": "rrul"}]));
+    let error = Scenario::from_json(&twice.to_string()).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "traffic[1].name: found \"TCP upload BE\", which traffic[0] has; accepted: a name of its own"
+    );
+}
