@@ -222,7 +222,8 @@ impl Sender {
     /// which classic ECN marks and nothing else (RFC 3168, 6.1.4 and 6.1.5), comes last.
     #[inline]
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        if self.due != Due::Nothing || self.board.in_flight() >= self.window.cwnd {
+        let in_flight = self.board.in_flight();
+        if self.due != Due::Nothing || in_flight >= self.window.cwnd {
             return self.send_beyond_window(now);
         }
         if self.pacer.is_some() && !self.begin_packet(now) {
@@ -240,7 +241,7 @@ impl Sender {
         let chunk = self.send_new(now)?;
         let cwr = self.cwr_due && chunk.len > 0;
         self.cwr_due &= !cwr;
-        let more = self.board.in_flight() < self.window.cwnd && self.has_new();
+        let more = in_flight + 1 < self.window.cwnd && self.has_new();
         let mut offload = self.offload;
         let push = offload.on_sent(more, self.window.stack, || self.packet());
         self.offload = offload;
