@@ -69,7 +69,7 @@ TABLE = [
         "compare codel --traffic telepathy",
         '--traffic: found "telepathy"; accepted: bulk, transfer, rr, stream, cbr',
     ),
-    ("compare codel --traffic rrul", '--traffic: found "rrul"; accepted: bulk, transfer, rr, stream, cbr'),
+    ("compare codel --traffic rrull", '--traffic: found "rrull"; accepted: bulk, transfer, rr, stream, cbr'),
     ("compare codel --traffic bulk:2:3", '--traffic: found "bulk:2:3", a second count; accepted: one'),
     ("compare codel --traffic bulk:up:down", '--traffic: found "bulk:up:down", a second direction; accepted: one'),
     ("compare codel --traffic cbr:1mbit:2mbit", '--traffic: found "cbr:1mbit:2mbit", a second rate; accepted: one'),
