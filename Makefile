@@ -4,7 +4,7 @@
 #   make test     everything: Rust, Python, lint, types
 #   make bench    packets per CPU second, nanoseconds per qdisc operation
 #   make fuzz     the fuzz targets, a minute each (SECONDS=60); needs cargo-fuzz
-#   make bench-instructions   instructions a packet, counted by valgrind
+#   make bench-instructions   instructions a packet, of the simulator and of each qdisc, counted by valgrind
 #   make lint     format, clippy, ruff, mypy (fix the format: make format)
 
 SHELL := bash

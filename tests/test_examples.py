@@ -19,7 +19,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
 def test_there_are_examples() -> None:
     names = ["ack-filter", "asymmetric", "cbr-step", "one-flow-codel", "rate-step"]
-    names += ["rrul", "rtt-fairness", "short-flows", "voip-and-web"]
+    names += ["rrul", "rrul-be", "rtt-fairness", "short-flows", "voip-and-web"]
     assert [file.stem for file in EXAMPLES] == names
 
 

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from conftest import SCENARIO, Result
-from goodqueue import run
+from goodqueue import results, run
 from goodqueue.record import Scenario
-from goodqueue.report import sections
 
 Command = Callable[..., Result]
 
@@ -161,8 +160,8 @@ def test_records_are_compared_where_they_can_be(here: Path, goodqueue: Command) 
 
 def test_short_names_tell_lines_apart() -> None:
     lines = ["codel limit 1000 target 5ms", "codel limit 1000 target 20ms", "pie limit 1000"]
-    assert list(sections.short(lines).values()) == ["codel target 5ms", "codel target 20ms", "pie"]
-    assert sections.short(["codel", "codel ecn"]) == {"codel": "codel", "codel ecn": "codel ecn"}
+    assert list(results.short(lines).values()) == ["codel target 5ms", "codel target 20ms", "pie"]
+    assert results.short(["codel", "codel ecn"]) == {"codel": "codel", "codel ecn": "codel ecn"}
 
 
 def test_a_damaged_store_is_refused_by_name(here: Path, goodqueue: Command) -> None:

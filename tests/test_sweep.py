@@ -261,7 +261,7 @@ def test_until_ci_is_content_where_nothing_is_random(scenario: Scenario) -> None
 
 
 def test_cells_with_more_seeds_are_compared_on_those_they_share(here: Path, goodqueue: Command) -> None:
-    found = sweep(goodqueue, "--seeds", "2", "--until-ci", "5%", "--max-seeds", "12", "--metric", "delay_mean_ms")
+    found = sweep(goodqueue, "--seeds", "2", "--until-ci", "4%", "--max-seeds", "12", "--metric", "delay_mean_ms")
     codel, _, pie, _ = found["cells"]
     assert codel["n"] != pie["n"], "the test needs cells that differ"
     assert pie["difference_from_first_qdisc"]["delay_mean_ms"]["n"] == min(codel["n"], pie["n"])

@@ -17,7 +17,7 @@ from typing import Any
 
 from goodqueue import peers
 from goodqueue.errors import UserError
-from goodqueue.record import Record, Scenario
+from goodqueue.record import Record, Scenario, walk
 
 QUICK = 10
 """``--quick`` divides the simulated time and the operations by this."""
@@ -114,8 +114,8 @@ def measure(case: Case, quick: bool = False) -> dict[str, float]:
     cpu_s = time.process_time() - before
     record: Record = json.loads(simulation.record())
     return {
-        "packets": record["queues"]["down"]["packets"]["forwarded"],
-        "utilisation_percent": record["queues"]["down"]["utilisation_percent"],
+        "packets": walk(record, "queues.down.packets.forwarded") or 0.0,
+        "utilisation_percent": walk(record, "queues.down.utilisation_percent") or 0.0,
         "cpu_s": cpu_s,
         "max_rss_bytes": peak_bytes(),
     }

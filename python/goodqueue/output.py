@@ -139,13 +139,8 @@ PAGE = b'content="goodqueue'
 
 
 def check_page(out: str | Path, force: bool = False) -> None:
-    """Refuse a file that cannot or must not be written, before any work is done. Raises UserError."""
-    path, name = _resolved(out), f"--out {out}"
-    if path.is_dir():
-        raise UserError(name, "found a folder; accepted: a file, new or a page that goodqueue made")
-    parent = path.parent
-    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
-        raise UserError(name, f"cannot be written: no folder {parent}, or no permission in it")
+    """Refuse a page that cannot or must not be written, before any work is done. Raises UserError."""
+    path, name = _place(out, "new or a page that goodqueue made")
     if path.exists() and not force:
         with path.open("rb") as file:
             if PAGE not in file.read(1000):
@@ -154,13 +149,41 @@ def check_page(out: str | Path, force: bool = False) -> None:
                 )
 
 
+def check_file(out: str | Path, force: bool = False) -> None:
+    """Refuse a file that cannot be written, or that is there already, before any work is done. Raises UserError."""
+    path, name = _place(out, "new")
+    if path.exists() and not force:
+        raise UserError(name, "exists already; accepted: a new file, or --force to replace it")
+
+
+def _place(out: str | Path, accepted: str) -> tuple[Path, str]:
+    """Return where a file goes, and the name of that in refusals. Raises UserError where none can be."""
+    path, name = _resolved(out), f"--out {out}"
+    if path.is_dir():
+        raise UserError(name, f"found a folder; accepted: a file, {accepted}")
+    parent = path.parent
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        raise UserError(name, f"cannot be written: no folder {parent}, or no permission in it")
+    return path, name
+
+
 def write_page(out: str | Path, force: bool, text: str) -> None:
     """Write ``text`` to ``out``, whole or not at all. Raises UserError where the system refuses."""
     check_page(out, force)
+    _replace(out, text.encode())
+
+
+def write_file(out: str | Path, force: bool, data: bytes) -> None:
+    """Write ``data`` to ``out``, whole or not at all. Raises UserError where the system refuses."""
+    check_file(out, force)
+    _replace(out, data)
+
+
+def _replace(out: str | Path, data: bytes) -> None:
     path = _resolved(out)
     draft = path.parent / f".{path.name}.partial-{os.getpid()}"
     try:
-        draft.write_text(text, encoding="utf-8")
+        draft.write_bytes(data)
         draft.replace(path)
     except OSError as error:
         raise UserError(f"--out {out}", f"cannot be written: {error.strerror or error}") from error

@@ -37,21 +37,21 @@ class Packets(TypedDict):
 
 
 class Queue(TypedDict):
-    """One direction of the bottleneck."""
+    """One direction of the bottleneck. Flent does not see it: all but ``qdisc`` is None where it measured."""
 
     qdisc: str
-    utilisation_percent: float
-    throughput_mbps: float
+    utilisation_percent: float | None
+    throughput_mbps: float | None
     delay_ms: Delay | None
     """None where the queue forwarded nothing."""
     delay_percentiles_ms: list[float | None] | None
     """The 0th to the 100th percentile of the delay: 101 numbers, ascending."""
-    packets: Packets
+    packets: Packets | None
     drops_by_reason: dict[str, int] | None
     """None from the kernel, which does not tell."""
     marks_by_reason: dict[str, int] | None
-    drop_percent: float
-    mark_percent: float
+    drop_percent: float | None
+    mark_percent: float | None
 
 
 class Flow(TypedDict):
@@ -122,7 +122,7 @@ class QueueSeries(TypedDict):
     """One queue over time; the lists are as long as the series' ``time_s``."""
 
     delay_ms: list[float | None]
-    backlog_packets: list[float]
+    backlog_packets: list[float | None]
     drop_probability: list[float | None]
 
 
@@ -135,9 +135,10 @@ class TcpSeries(TypedDict):
     rttvar_ms: list[float | None]
     rto_ms: list[float | None]
     unacked_packets: list[float | None]
-    pacing_rate_mbps: NotRequired[list[float | None]]
-    """From the kernel alone, as is the next: the simulator's TCP has no such variables."""
-    delivery_rate_mbps: NotRequired[list[float | None]]
+    pacing_rate_mbps: list[float | None]
+    """In payload. Segments leave together by it even where nothing is paced."""
+    delivery_rate_mbps: list[float | None]
+    """In payload, as the sender estimates it."""
 
 
 class FlowSeries(TypedDict):
@@ -148,6 +149,16 @@ class FlowSeries(TypedDict):
     goodput_mbps: list[float | None]
     tcp: NotRequired[TcpSeries]
     """Of TCP flows, where ``series.tcp`` asks for it."""
+
+
+class PingSeries(TypedDict):
+    """The round trips of a ping that ended, in the order in which they did, those of the warm-up too."""
+
+    name: str
+    seq: list[int]
+    """Numbers, from 0; one that is missing was lost, or under way at the end."""
+    sent_s: list[float]
+    rtt_ms: list[float]
 
 
 class PacketSeries(TypedDict):
@@ -164,6 +175,7 @@ class Series(TypedDict):
     time_s: list[float]
     queues: dict[str, QueueSeries]
     flows: list[FlowSeries]
+    pings: NotRequired[list[PingSeries]]
     packets: NotRequired[dict[str, PacketSeries]]
 
 
@@ -187,6 +199,22 @@ class Kernel(TypedDict):
     """Packets that the captures missed: 0, since others make no record."""
 
 
+class FlentFile(TypedDict):
+    """Where a record of the engine ``flent`` comes from."""
+
+    file: str
+    test: str
+    title: str
+    time: str
+    """When it was measured, as the file says it."""
+    version: str
+    """Of Flent."""
+    measured_s: list[float]
+    """Begin and end of the time that the record is of: all TCP flows ran."""
+    left_out: list[str]
+    """Series that a record has no place for."""
+
+
 class Record(TypedDict):
     """One run."""
 
@@ -202,6 +230,8 @@ class Record(TypedDict):
     series: NotRequired[Series]
     kernel: NotRequired[Kernel]
     """From the kernel engine alone."""
+    flent: NotRequired[FlentFile]
+    """Of what `goodqueue import` read."""
 
 
 def delay_of(queue: Queue, name: str) -> float | None:

@@ -395,13 +395,18 @@ def cc_words(cc: dict[str, Any]) -> Table:
 
 def describe(scenario: Scenario) -> str:
     """Return a comparison's scenario in a line: the link, the traffic, the time."""
-    bottleneck = scenario["bottleneck"]
-    rate = bottleneck["rate"]
-    up = (bottleneck.get("up") or {}).get("rate", rate)
-    link = f"{rate} down, {up} up" if up != rate else f"{rate}"
+    link = describe_link(scenario)
     time = f"{scenario['duration']} a run, the first {scenario.get('warmup', '0s')} left out"
     link += "".join(_describe_change(change) for change in scenario.get("change", []))
     return f"{link}, base RTT {scenario['path']['rtt']}; {describe_traffic(scenario)}; {time}"
+
+
+def describe_link(scenario: Scenario) -> str:
+    """Return the rate of a scenario's link, or both rates where they differ."""
+    bottleneck = scenario["bottleneck"]
+    rate = bottleneck["rate"]
+    up = (bottleneck.get("up") or {}).get("rate", rate)
+    return f"{rate} down, {up} up" if up != rate else f"{rate}"
 
 
 def describe_traffic(scenario: Scenario) -> str:

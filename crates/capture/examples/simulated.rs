@@ -53,6 +53,12 @@ fn main() {
     let mut longer: Value = serde_json::to_value(&asked).unwrap();
     longer["warmup"] = json!("0s"); // tc's counters know of none
     longer["duration"] = json!(format!("{}ns", (end + drain).as_nanos()));
+    for traffic in longer["traffic"].as_array_mut().unwrap() {
+        // What stops with the scenario closes now, and the closing is not a part of it.
+        if traffic["kind"] == "bulk" && traffic["stop"] == json!(asked.duration) {
+            traffic["stop"] = json!(format!("{}ns", end.as_nanos() + 1));
+        }
+    }
     let scenario = Scenario::from_json(&longer.to_string()).unwrap();
     let flows = scenario.flows().unwrap();
     let tap = Arc::new(Mutex::new(Tap::default()));

@@ -3,17 +3,26 @@
 //! A component (a wire, a pipe, a connection's timer) has one next time at which it wants to act, or none. At equal
 //! times the lower component number acts first: runs do not depend on the order of insertion.
 //!
-//! The first few components, wires and pipes, act with every packet: theirs is a plain array that is scanned, where
-//! a move costs one store. The others, timers, seldom act: theirs is a 4-ary heap that is indexed by component, so
-//! that a time can be moved in place.
+//! A few components, the wires and the first pipes, act with every packet: theirs is a plain array that is scanned, where
+//! a move costs one store. The others, timers most of them, seldom act: theirs is a 4-ary heap that is indexed by
+//! component, so that a time can be moved in place.
 
 use goodqueue_units::Instant;
 
 /// A component's number: its index, and its priority at equal times (lower first).
 pub(crate) type Component = u32;
 
-/// How many components are scanned; beyond that, the heap is faster.
-const SCANNED: usize = 9;
+// Components in the order in which they act at equal times: as in the golden traces, timers come before ends of
+// transmission, and those before arrivals. Of two, the first is the one of the way down.
+pub(crate) const METRONOME: Component = 0;
+pub(crate) const QDISC_TIMER: Component = 1;
+pub(crate) const WIRE: Component = 3;
+/// As many as there are distinct RTTs, twice; after them the timers of flows.
+pub(crate) const PIPE: Component = 5;
+
+/// The first component that is scanned, and how many are.
+const FIRST: Component = QDISC_TIMER;
+const SCANNED: usize = 6;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
@@ -23,29 +32,27 @@ struct Entry {
 
 /// When each component acts next.
 pub(crate) struct Agenda {
-    /// The times of the components below [`SCANNED`].
+    /// The times of components from [`FIRST`] on.
     scanned: [Instant; SCANNED],
-    /// The others. Heap order: no entry is later than its children, which stand at `4 i + 1 ..= 4 i + 4`.
+    /// Those of all others. Heap order: no entry is later than its children, which stand at `4 i + 1 ..= 4 i + 4`. Those that
+    /// are scanned have an entry, too, which never has plans.
     heap: Vec<Entry>,
-    /// Where in `heap` the entry of component `SCANNED + i` stands.
+    /// Where in `heap` a component's entry stands.
     position: Vec<u32>,
 }
 
 impl Agenda {
     /// An agenda of `components` components, none of which has plans.
     pub(crate) fn new(components: usize) -> Self {
-        let others = SCANNED as u32..components.max(SCANNED) as u32;
-        Self {
-            scanned: [Instant::MAX; SCANNED],
-            position: (0..others.len() as u32).collect(),
-            heap: others.map(|component| Entry { time: Instant::MAX, component }).collect(),
-        }
+        let mut agenda = Self { scanned: [Instant::MAX; SCANNED], heap: Vec::new(), position: Vec::new() };
+        agenda.grow(components.max(1));
+        agenda
     }
 
     /// Makes room for `components` components; new ones have no plans.
     #[cold]
     pub(crate) fn grow(&mut self, components: usize) {
-        for component in (SCANNED + self.position.len()) as u32..components as u32 {
+        for component in self.position.len() as u32..components as u32 {
             self.position.push(self.heap.len() as u32);
             self.heap.push(Entry { time: Instant::MAX, component });
         }
@@ -54,40 +61,42 @@ impl Agenda {
     /// The next component to act, and when; `None` when nobody has plans.
     #[inline]
     pub(crate) fn next(&self) -> Option<(Instant, Component)> {
-        let mut first = Entry { time: self.scanned[0], component: 0 };
-        for (component, &time) in self.scanned.iter().enumerate().skip(1) {
+        let mut first = Entry { time: self.scanned[0], component: FIRST };
+        for (component, &time) in (FIRST..).zip(&self.scanned).skip(1) {
             if time < first.time {
-                first = Entry { time, component: component as u32 };
+                first = Entry { time, component };
             }
         }
-        if let Some(&entry) = self.heap.first()
-            && entry.time < first.time
-        {
-            first = entry;
+        if self.heap[0] < first {
+            first = self.heap[0];
         }
         (first.time != Instant::MAX).then_some((first.time, first.component))
+    }
+
+    fn scan_index(component: Component) -> usize {
+        component.wrapping_sub(FIRST) as usize
     }
 
     /// When `component` acts next; [`Instant::MAX`]: never.
     #[inline]
     pub(crate) fn time(&self, component: Component) -> Instant {
-        match self.scanned.get(component as usize) {
+        match self.scanned.get(Self::scan_index(component)) {
             Some(&time) => time,
-            None => self.heap[self.position[component as usize - SCANNED] as usize].time,
+            None => self.heap[self.position[component as usize] as usize].time,
         }
     }
 
     /// Plans `component` for `time`, in place of what it had planned; [`Instant::MAX`] takes its plan away.
     #[inline]
     pub(crate) fn set(&mut self, component: Component, time: Instant) {
-        match self.scanned.get_mut(component as usize) {
+        match self.scanned.get_mut(Self::scan_index(component)) {
             Some(plan) => *plan = time,
             None => self.set_in_heap(component, time),
         }
     }
 
     fn set_in_heap(&mut self, component: Component, time: Instant) {
-        let index = self.position[component as usize - SCANNED] as usize;
+        let index = self.position[component as usize] as usize;
         let earlier = time < self.heap[index].time;
         let entry = Entry { time, component };
         if earlier { self.sift_up(index, entry) } else { self.sift_down(index, entry) }
@@ -95,7 +104,7 @@ impl Agenda {
 
     fn place(&mut self, index: usize, entry: Entry) {
         self.heap[index] = entry;
-        self.position[entry.component as usize - SCANNED] = index as u32;
+        self.position[entry.component as usize] = index as u32;
     }
 
     fn sift_up(&mut self, mut index: usize, entry: Entry) {

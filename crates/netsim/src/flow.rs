@@ -2,6 +2,7 @@
 
 use crate::link::FlowFates;
 use crate::probe::goodput::Bins;
+use crate::probe::series::{EchoLog, PingSeries};
 use crate::scenario::{Direction, RateText, Scenario, ScenarioError, Size, Span, Traffic, objects_of};
 use crate::sockets::Sockets;
 use crate::traffic::Kind;
@@ -103,14 +104,15 @@ impl Flow {
     /// The flows of `scenario`, in its order.
     pub(crate) fn all(scenario: &Scenario) -> Result<Vec<Self>, ScenarioError> {
         let streams = Streams::new(scenario.seed);
+        let receive_window = receive_window(scenario);
         let mut flows: Vec<Self> = Vec::new();
         let mut names: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
         for traffic in &scenario.traffic {
             let name = traffic.name.clone().unwrap_or_else(|| traffic.kind.name().to_string());
             for nth in 0..traffic.count.unwrap_or(1) {
                 let number = names.entry(name.clone()).or_default();
-                let place = flows.len() as u32;
-                let flow = Self::new(traffic, nth, (place, format!("{name}/{number}")), scenario, streams)?;
+                let place = (flows.len() as u32, format!("{name}/{number}"));
+                let flow = Self::new(traffic, nth, place, scenario, receive_window, streams)?;
                 *number += 1;
                 flows.push(flow);
             }
@@ -123,6 +125,7 @@ impl Flow {
         nth: u64,
         (place, name): (u32, String),
         scenario: &Scenario,
+        receive_window: u32,
         streams: Streams,
     ) -> Result<Self, ScenarioError> {
         let span = |span: Option<Span>| span.unwrap_or_default().0;
@@ -133,15 +136,18 @@ impl Flow {
             + span(traffic.stagger) * nth
             + Duration::from_secs_f64(spread);
         let stop = Instant::ZERO + traffic.stop.unwrap_or(scenario.duration).0;
+        let delivery_rate = scenario.series.as_ref().is_some_and(|series| series.tcp);
+        let random = streams.stream(&format!("cc of {name}"), 0).next_u32();
+        let config = || Ok(Config { receive_window, delivery_rate, random, ..config(traffic)? });
         let mut hashes = streams.stream(&format!("hash of {name}"), 0);
         let direction = traffic.direction.unwrap_or_default();
         let own_hashes = hashes.clone();
         let app = |program| {
-            let app = App::new(program, config(traffic)?, place, direction, own_hashes);
+            let app = App::new(program, config()?, place, direction, own_hashes);
             Ok(Source::App(Box::new(app)))
         };
         let thinking = streams.stream(&format!("think of {name}"), 0);
-        let source = Source::new(traffic, start, thinking, app)?;
+        let source = Source::new(traffic, start, thinking, config, app)?;
         Ok(Self {
             name,
             kind: traffic.kind,
@@ -179,6 +185,19 @@ impl Flow {
         }
     }
 
+    /// Keeps each echo from now on, if it is a ping.
+    pub(crate) fn log_echoes(&mut self) {
+        if let (Kind::Ping, Source::Isochronous(source)) = (self.kind, &mut self.source) {
+            source.log = Some(EchoLog::default());
+        }
+    }
+
+    /// The echoes that were kept.
+    pub(crate) fn echoes(&self) -> Option<PingSeries> {
+        let Source::Isochronous(source) = &self.source else { return None };
+        source.log.as_ref().map(|log| log.series(self.name.clone()))
+    }
+
     /// Whether it is TCP.
     pub(crate) fn is_tcp(&self) -> bool {
         !matches!(self.source, Source::Isochronous(_))
@@ -189,13 +208,28 @@ fn missing(key: &str) -> ScenarioError {
     ScenarioError::new(format!("traffic.{key}"), "not resolved")
 }
 
+/// The most that a receive window grows to: half of a buffer of 16 MiB, or of eight times what the greatest link has under way
+/// over the longest path, so that it never limits. The kernel engine sets its buffers so, too.
+fn receive_window(scenario: &Scenario) -> u32 {
+    const LEAST: u64 = 16 << 20;
+    const MOST: u64 = 1 << 31;
+    let changed = scenario.change.iter().filter_map(|change| change.rate);
+    let rates =
+        [Some(scenario.bottleneck.rate), scenario.bottleneck.up.rate].into_iter().flatten().chain(changed);
+    let bps = rates.map(|rate| rate.0.as_bps()).max().unwrap_or(0);
+    let rtts = scenario.traffic.iter().filter_map(|traffic| traffic.rtt).chain([scenario.path.rtt]);
+    let rtt_s = rtts.map(|rtt| rtt.0.as_secs_f64()).fold(0.0, f64::max);
+    let buffer = (bps as f64 * rtt_s) as u64; // 8 times, in bytes
+    (buffer.clamp(LEAST, MOST) / 2) as u32
+}
+
 /// Both ends of a TCP connection.
 fn config(traffic: &Traffic) -> Result<Config, ScenarioError> {
     let cc = traffic.cc.as_deref().and_then(|line| CcLine::parse(line).ok());
     let CcLine { cc, options } = cc.ok_or_else(|| missing("cc"))?;
     let stack = traffic.stack.as_deref().and_then(Stack::from_name).ok_or_else(|| missing("stack"))?;
-    let ecn = traffic.ecn.unwrap_or_default().0;
-    Ok(Config { cc, cc_options: options, stack, ecn, ..Config::default() })
+    let (ecn, pacing) = (traffic.ecn.unwrap_or_default().0, traffic.pacing.unwrap_or(false));
+    Ok(Config { cc, cc_options: options, stack, ecn, pacing, ..Config::default() })
 }
 
 /// The codec of a call.
@@ -204,11 +238,13 @@ pub(crate) fn codec(traffic: &Traffic) -> Result<Codec, ScenarioError> {
 }
 
 impl Source {
-    /// The source that `traffic` describes; `thinking` is what an application draws from, and `app` makes it a source.
+    /// The source that `traffic` describes; `thinking` is what an application draws from, `config` is of its connection, and `app`
+    /// makes a source of an application.
     fn new(
         traffic: &Traffic,
         start: Instant,
         thinking: Random,
+        config: impl FnOnce() -> Result<Config, ScenarioError>,
         app: impl FnOnce(Program) -> Result<Self, ScenarioError>,
     ) -> Result<Self, ScenarioError> {
         let len = traffic.packet_size.unwrap_or(0) as u16;
@@ -218,7 +254,7 @@ impl Source {
         let rate = || traffic.rate.map(|RateText(rate)| rate).ok_or_else(|| missing("rate"));
         let interval = || traffic.interval.map(|interval| interval.0).ok_or_else(|| missing("interval"));
         match traffic.kind {
-            Kind::Bulk => Ok(Self::Bulk(Bulk::new(config(traffic)?))),
+            Kind::Bulk => Ok(Self::Bulk(Bulk::new(config()?))),
             Kind::Transfer => {
                 let transfer = Transfer::new(size("size", traffic.size)?, traffic.repeat, interval()?);
                 app(Program::Transfer(transfer))

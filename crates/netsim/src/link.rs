@@ -1,9 +1,12 @@
-//! The bottleneck of one direction: a queue discipline and the transmitter below it.
+//! The bottleneck of one direction: a queue discipline, the transmitter below it, and the pipes that it leads to.
 
+use crate::agenda::{Agenda, PIPE, QDISC_TIMER, WIRE};
 use crate::foreign::Discipline;
 use crate::observer::Watch;
 use crate::packet::Packet;
+use crate::pipe::Pipes;
 use crate::probe::delay::QueueDelays;
+use crate::scenario::Direction;
 use goodqueue_qdisc::{Drop, Error, Mark, Owner, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Rate, Stream};
 
@@ -73,10 +76,13 @@ pub(crate) struct Link {
     pub(crate) qdisc: Discipline,
     pub(crate) fates: Fates,
     pub(crate) delays: QueueDelays,
+    pub(crate) pipes: Pipes,
+    direction: Direction,
     rate: Rate,
     /// The times before, at other rates.
     past: Vec<Stretch>,
-    on_the_wire: Option<Packet>,
+    /// A packet is on the wire; it is in its pipe already.
+    is_busy: bool,
     /// When the wire is or was last free.
     wire_free: Instant,
     /// Time that the wire has been or is going to be occupied, up to `wire_free`.
@@ -94,16 +100,24 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) fn new(qdisc: Discipline, rate: Rate, flows: usize, random: Stream) -> Self {
-        let flows = vec![FlowFates::default(); flows];
+    pub(crate) fn new(
+        qdisc: Discipline,
+        rate: Rate,
+        direction: Direction,
+        pipes: Pipes,
+        random: Stream,
+    ) -> Self {
+        let flows = vec![FlowFates::default(); pipes.flows()];
         let fates = Fates { random, drops: [0; _], marks: [0; _], flows, watch: None };
         Self {
             qdisc,
             fates,
             delays: QueueDelays::for_queue(),
+            pipes,
+            direction,
             rate,
             past: Vec::new(),
-            on_the_wire: None,
+            is_busy: false,
             wire_free: Instant::ZERO,
             busy: Duration::ZERO,
             offered: 0,
@@ -115,15 +129,18 @@ impl Link {
         }
     }
 
-    /// Offers `packet` to the queue. Returns when the transmission that this started ends, if it started one.
-    pub(crate) fn offer(&mut self, now: Instant, packet: Packet) -> Option<Instant> {
+    /// Offers `packet` to the queue.
+    #[inline]
+    pub(crate) fn offer(&mut self, now: Instant, packet: Packet, agenda: &mut Agenda) {
         self.offered += 1;
         self.fates.flows[packet.flow as usize].offered += 1;
         if let Some(watch) = &mut self.fates.watch {
             watch.offered(now, packet);
         }
         self.qdisc.enqueue(now, packet, &mut self.fates);
-        if self.on_the_wire.is_some() { None } else { self.transmit(now) }
+        if !self.is_busy {
+            self.transmit(now, agenda);
+        }
     }
 
     /// How long `length` bytes occupy the wire: whole nanoseconds that add up to the exact time over many packets.
@@ -139,26 +156,28 @@ impl Link {
         Duration::from_nanos(self.last_length.1 + u64::from(carry))
     }
 
-    /// When a discipline that holds packets back (a shaper) wants to be asked again; `None` while the wire is busy or
-    /// nothing waits.
-    pub(crate) fn held_back_until(&self) -> Option<Instant> {
-        if self.holds_back() { self.qdisc.next_timer() } else { None }
-    }
-
-    /// Whether packets wait although the wire is free.
-    fn holds_back(&self) -> bool {
-        self.on_the_wire.is_none() && self.qdisc.backlog().packets > 0
-    }
-
-    /// The discipline's timer. Returns when the transmission that this started ends, if it started one.
-    pub(crate) fn on_timer(&mut self, now: Instant) -> Option<Instant> {
+    /// The discipline's timer.
+    pub(crate) fn on_timer(&mut self, now: Instant, agenda: &mut Agenda) {
         self.watch_at(now);
         self.qdisc.on_timer(now, &mut self.fates);
-        if self.holds_back() { self.transmit(now) } else { None }
+        self.resume(now, agenda);
+    }
+
+    /// Something changed below packets that may wait although the wire is free, in a discipline that holds them back.
+    fn resume(&mut self, now: Instant, agenda: &mut Agenda) {
+        if !self.is_busy && self.qdisc.backlog().packets > 0 {
+            self.transmit(now, agenda);
+        }
+        self.plan_timer(agenda);
+    }
+
+    /// Plans the discipline's timer.
+    pub(crate) fn plan_timer(&self, agenda: &mut Agenda) {
+        let time = self.qdisc.next_timer().unwrap_or(Instant::MAX);
+        agenda.set(QDISC_TIMER + self.direction as u32, time);
     }
 
     /// From now on the rate or the discipline's parameters are others; what is on the wire leaves as it was going to.
-    /// Returns when the transmission that this started ends, if it started one.
     ///
     /// # Errors
     /// Where the discipline refuses.
@@ -167,21 +186,23 @@ impl Link {
         now: Instant,
         rate: Option<Rate>,
         line: Option<&str>,
-    ) -> Result<Option<Instant>, Error> {
+        agenda: &mut Agenda,
+    ) -> Result<(), Error> {
         self.watch_at(now);
         self.qdisc.change(now, rate, line, &mut self.fates)?;
         if let Some(rate) = rate {
             self.past.push(Stretch { until: now, rate: self.rate, busy: self.busy_until(now) });
             (self.rate, self.last_length, self.owed) = (rate, (0, 0, 0), 0);
         }
-        Ok(if self.holds_back() { self.transmit(now) } else { None })
+        self.resume(now, agenda);
+        Ok(())
     }
 
-    /// The transmission is over: the packet that was sent, and when the next transmission ends, if there is one.
-    pub(crate) fn transmitted(&mut self, now: Instant) -> (Option<Packet>, Option<Instant>) {
+    /// The transmission is over.
+    #[inline]
+    pub(crate) fn transmitted(&mut self, now: Instant, agenda: &mut Agenda) {
         self.watch_at(now);
-        let sent = self.on_the_wire.take();
-        (sent, self.transmit(now))
+        self.transmit(now, agenda);
     }
 
     /// Whoever looks on has to know the time of what the discipline drops.
@@ -192,22 +213,37 @@ impl Link {
         }
     }
 
-    /// Takes the next packet from the queue to the wire.
-    fn transmit(&mut self, now: Instant) -> Option<Instant> {
-        let packet = self.qdisc.dequeue(now, &mut self.fates)?;
+    /// Takes the next packet from the queue to the wire, and so into its pipe.
+    fn transmit(&mut self, now: Instant, agenda: &mut Agenda) {
+        // It is copied once, into its pipe.
+        let sent = self.qdisc.dequeue(now, &mut self.fates);
+        let Some(packet) = &sent else { return self.rest(agenda) };
         let delay = now.since(packet.arrival);
         self.delays.record(delay);
         self.delay_sum += u128::from(delay.as_nanos());
         if let Some(watch) = &mut self.fates.watch {
-            watch.started(now, packet, delay);
+            watch.started(now, *packet, delay);
         }
-        let duration = self.occupy(packet.len());
+        let length = packet.len();
+        let duration = self.occupy(length);
         self.forwarded += 1;
-        self.forwarded_bytes += u64::from(packet.len());
+        self.forwarded_bytes += u64::from(length);
         self.busy = self.busy + duration;
         self.wire_free = now + duration;
-        self.on_the_wire = Some(packet);
-        Some(self.wire_free)
+        self.is_busy = true;
+        agenda.set(WIRE + self.direction as u32, self.wire_free);
+        if let Some((pipe, time)) = self.pipes.push(self.wire_free, *packet) {
+            agenda.set(PIPE + 2 * pipe + self.direction as u32, time);
+        }
+    }
+
+    /// The queue gives no packet.
+    fn rest(&mut self, agenda: &mut Agenda) {
+        self.is_busy = false;
+        agenda.set(WIRE + self.direction as u32, Instant::MAX);
+        if self.qdisc.backlog().packets > 0 {
+            self.plan_timer(agenda); // it holds some back, and wants to be asked again
+        }
     }
 
     /// Number and sum of all delays since the run began, for means over intervals.

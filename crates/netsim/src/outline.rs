@@ -30,6 +30,8 @@ pub struct FlowOutline {
     pub cc: Option<String>,
     /// Which TCP, if it is one.
     pub stack: Option<String>,
+    /// Whether it is TCP that is asked to pace.
+    pub pacing: bool,
     /// Bytes of each datagram as `tc` counts them.
     pub packet_size: Option<u64>,
     /// Time between datagrams, between a stream's chunks, or from a transfer to the next.
@@ -81,6 +83,7 @@ fn outline(flow: &Flow, traffic: &Traffic) -> FlowOutline {
         dscp: flow.dscp,
         cc: traffic.cc.clone(),
         stack: traffic.stack.clone(),
+        pacing: traffic.pacing.unwrap_or(false),
         packet_size: size,
         interval_s: seconds(traffic.interval).or(call).or(paced),
         size_bytes: traffic.size.map(|size| size.0),

@@ -4,34 +4,58 @@ use crate::packet::Packet;
 use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// A delay line. All flows of one direction and one delay share it, so a run has as many as it has distinct RTTs.
-pub(crate) struct Pipe {
+/// The pipes of one direction: one for each delay, and which of them each flow's packets take.
+pub(crate) struct Pipes {
+    pipes: Vec<Pipe>,
+    of_flow: Vec<u32>,
+}
+
+/// A delay line.
+struct Pipe {
     delay: Duration,
     on_the_way: VecDeque<(Instant, Packet)>,
 }
 
-impl Pipe {
-    pub(crate) fn new(delay: Duration) -> Self {
-        Self { delay, on_the_way: VecDeque::new() }
+impl Pipes {
+    /// A pipe for each of `delays`; `of_flow` says which each flow takes.
+    pub(crate) fn new(delays: impl Iterator<Item = Duration>, of_flow: Vec<u32>) -> Self {
+        let pipes = delays.map(|delay| Pipe { delay, on_the_way: VecDeque::new() }).collect();
+        Self { pipes, of_flow }
     }
 
-    /// Sends `packet` in at `now`.
-    pub(crate) fn push(&mut self, now: Instant, packet: Packet) {
-        self.on_the_way.push_back((now + self.delay, packet));
+    /// How many flows there are.
+    pub(crate) fn flows(&self) -> usize {
+        self.of_flow.len()
     }
 
-    /// When the next packet comes out; [`Instant::MAX`]: none is on the way.
-    pub(crate) fn head_time(&self) -> Instant {
-        self.on_the_way.front().map_or(Instant::MAX, |(time, _)| *time)
+    /// How many pipes there are.
+    pub(crate) fn len(&self) -> usize {
+        self.pipes.len()
     }
 
-    /// The next packet to come out.
-    pub(crate) fn head(&self) -> Option<&Packet> {
-        self.on_the_way.front().map(|(_, packet)| packet)
+    /// Sends `packet` in at `time`, which may be yet to come. Where its pipe was empty: that pipe, and when the packet
+    /// comes out.
+    #[inline]
+    pub(crate) fn push(&mut self, time: Instant, packet: Packet) -> Option<(u32, Instant)> {
+        let number = self.of_flow[packet.flow as usize];
+        let pipe = &mut self.pipes[number as usize];
+        let out = time + pipe.delay;
+        let was_empty = pipe.on_the_way.is_empty();
+        pipe.on_the_way.push_back((out, packet));
+        was_empty.then_some((number, out))
     }
 
-    /// Takes the next packet out.
-    pub(crate) fn pop(&mut self) -> Option<Packet> {
-        self.on_the_way.pop_front().map(|(_, packet)| packet)
+    /// The next packet to come out of pipe `number`.
+    #[inline]
+    pub(crate) fn head(&self, number: usize) -> Option<&Packet> {
+        self.pipes[number].on_the_way.front().map(|(_, packet)| packet)
+    }
+
+    /// Takes that packet out. When the one behind it comes out; [`Instant::MAX`]: there is none.
+    #[inline]
+    pub(crate) fn pop(&mut self, number: usize) -> Instant {
+        let on_the_way = &mut self.pipes[number].on_the_way;
+        on_the_way.pop_front();
+        on_the_way.front().map_or(Instant::MAX, |(time, _)| *time)
     }
 }

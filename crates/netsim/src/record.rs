@@ -4,7 +4,7 @@ use crate::flow::{Flow, Source, Totals};
 use crate::link::FlowFates;
 use crate::probe::delay::Summary;
 use crate::probe::goodput::Quantiles;
-use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};
+use crate::probe::series::{FlowSeries, PacketSeries, PingSeries, QueueSeries};
 use crate::probe::{percent, ratio, rounded};
 use crate::scenario::{Direction, Scenario};
 use crate::sim::Simulation;
@@ -181,6 +181,9 @@ pub struct SeriesRecord {
     pub queues: PerDirection<QueueSeries>,
     /// The flows.
     pub flows: Vec<FlowSeries>,
+    /// The round trips of each ping, where intervals are asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pings: Vec<PingSeries>,
     /// Single packets, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PerDirection<PacketSeries>>,
@@ -354,6 +357,7 @@ impl Simulation {
             time_s: self.interval_ends.iter().map(|end| end.as_secs_f64()).collect(),
             queues: PerDirection { down: down.clone(), up: up.clone() },
             flows: self.flow_series.clone(),
+            pings: self.flows.iter().filter_map(Flow::echoes).collect(),
             packets: down_log
                 .zip(up_log)
                 .map(|(down, up)| PerDirection { down: down.series(), up: up.series() }),

@@ -2,14 +2,14 @@
 
 mod applications;
 
-use crate::agenda::{Agenda, Component};
+use crate::agenda::{Agenda, Component, METRONOME, PIPE, QDISC_TIMER, WIRE};
 use crate::flow::{Flow, Source};
 use crate::foreign::{Discipline, Maker, Request};
 use crate::link::{Counts, Link};
 use crate::metronome::{Beat, Metronome};
 use crate::observer::{Event, SharedObserver, Watch, tell};
 use crate::packet::{Body, Datagram, Packet};
-use crate::pipe::Pipe;
+use crate::pipe::Pipes;
 use crate::probe::goodput::BIN;
 use crate::probe::series::{FlowSeries, PacketLog, Pick, QueueSeries};
 use crate::scenario::{Direction, Line, Scenario, ScenarioError};
@@ -17,13 +17,6 @@ use crate::sockets::{SocketId, Sockets};
 use crate::traffic::bulk::{RECEIVER, SENDER};
 use goodqueue_qdisc::{AnyQdisc, Qdisc};
 use goodqueue_units::{Duration, Instant, Streams};
-
-// Components in the order in which they act at equal times: as in the golden traces, timers come before ends of
-// transmission, and those before arrivals.
-const METRONOME: Component = 0;
-const QDISC_TIMER: Component = 1;
-const WIRE: Component = 3;
-const PIPE: Component = 5;
 
 /// A run in progress.
 pub struct Simulation {
@@ -40,7 +33,8 @@ pub struct Simulation {
     metronome: Metronome,
     /// Changes of the scenario that have taken place.
     changed: usize,
-    pipes: Vec<Pipe>,
+    /// Distinct RTTs: pipes of each direction.
+    rtts: usize,
     /// What every packet of a flow asks for; beside the flows, whose state is too large to stay in a cache.
     ways: Vec<Way>,
     observer: Option<SharedObserver>,
@@ -48,8 +42,6 @@ pub struct Simulation {
 
 /// A flow's way through the dumbbell.
 struct Way {
-    /// Which pipe its packets take, a direction each.
-    pipes: [u32; 2],
     /// As [`Flow::hash`].
     hash: [u32; 2],
     /// As [`Flow::dscp`].
@@ -87,23 +79,29 @@ impl Simulation {
     /// As [`Simulation::new`], and what `make` refuses.
     pub fn with_foreign(mut scenario: Scenario, make: &mut Maker<'_>) -> Result<Self, ScenarioError> {
         scenario.resolve_changes()?;
-        let flows = Flow::all(&scenario)?;
+        let mut flows = Flow::all(&scenario)?;
+        let [down, up] = pipes(&flows);
+        let rtts = down.len();
         let links = [
-            Self::link(&mut scenario, Direction::Down, flows.len(), make)?,
-            Self::link(&mut scenario, Direction::Up, flows.len(), make)?,
+            Self::link(&mut scenario, Direction::Down, down, make)?,
+            Self::link(&mut scenario, Direction::Up, up, make)?,
         ];
-        let (pipes, ways) = pipes(&flows);
+        let ways =
+            flows.iter().map(|&Flow { hash, dscp, stop, direction, .. }| Way { hash, dscp, stop, direction });
+        let ways = ways.collect();
         let interval = scenario.series.as_ref().and_then(|series| series.interval).map(|span| span.0);
         let changes = scenario.change.iter().map(|change| change.at.0);
         let metronome = Metronome::new(scenario.warmup.0, interval, changes);
-        let mut agenda = Agenda::new(PIPE as usize + pipes.len() + 2 * flows.len());
+        let mut agenda = Agenda::new(PIPE as usize + 2 * (rtts + flows.len()));
         agenda.set(METRONOME, metronome.next_time());
-        for direction in Direction::BOTH {
-            let link: &Link = &links[direction.index()];
-            agenda.set(QDISC_TIMER + direction as u32, link.qdisc.next_timer().unwrap_or(Instant::MAX));
+        for link in &links {
+            link.plan_timer(&mut agenda);
         }
         for (index, flow) in flows.iter().enumerate() {
-            agenda.set(PIPE + (pipes.len() + 2 * index) as u32, flow.start);
+            agenda.set(PIPE + 2 * (rtts + index) as u32, flow.start);
+        }
+        if interval.is_some() {
+            flows.iter_mut().for_each(Flow::log_echoes);
         }
         let named = if interval.is_some() { flows.as_slice() } else { &[] };
         let tcp = scenario.series.as_ref().is_some_and(|series| series.tcp);
@@ -121,7 +119,7 @@ impl Simulation {
             agenda,
             metronome,
             changed: 0,
-            pipes,
+            rtts,
             ways,
             observer: None,
             scenario,
@@ -131,7 +129,7 @@ impl Simulation {
     fn link(
         scenario: &mut Scenario,
         direction: Direction,
-        flows: usize,
+        pipes: Pipes,
         make: &mut Maker<'_>,
     ) -> Result<Link, ScenarioError> {
         let (key, line, parameters) = scenario.qdisc(direction)?;
@@ -147,7 +145,7 @@ impl Simulation {
                 Discipline::Foreign(Box::new(made))
             }
         };
-        let mut link = Link::new(qdisc, parameters.rate, flows, random);
+        let mut link = Link::new(qdisc, parameters.rate, direction, pipes, random);
         let window = scenario.series.as_ref().and_then(|series| series.packets);
         link.fates.watch = window.map(|window| {
             let log = PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0);
@@ -195,12 +193,15 @@ impl Simulation {
         self.now = until.max(self.now);
     }
 
+    // In the loop's own function, so that a wire costs no second call; what is rarer or larger stands apart.
+    #[inline]
     fn act(&mut self, component: Component) {
-        let flow_timers = PIPE + self.pipes.len() as u32;
+        let flow_timers = PIPE + 2 * self.rtts as u32;
+        let (now, agenda) = (self.now, &mut self.agenda);
         match component {
             METRONOME => self.beat(),
-            QDISC_TIMER..WIRE => self.qdisc_timer(Direction::BOTH[(component - QDISC_TIMER) as usize]),
-            WIRE..PIPE => self.transmitted(Direction::BOTH[(component - WIRE) as usize]),
+            QDISC_TIMER..WIRE => self.links[(component - QDISC_TIMER) as usize].on_timer(now, agenda),
+            WIRE..PIPE => self.links[(component - WIRE) as usize].transmitted(now, agenda),
             _ if component < flow_timers => self.arrived((component - PIPE) as usize),
             _ => {
                 let timer = (component - flow_timers) as usize;
@@ -212,67 +213,42 @@ impl Simulation {
         }
     }
 
-    fn qdisc_timer(&mut self, direction: Direction) {
-        let link = &mut self.links[direction.index()];
-        if let Some(free) = link.on_timer(self.now) {
-            self.agenda.set(WIRE + direction as u32, free);
-        }
-        self.agenda.set(QDISC_TIMER + direction as u32, link.qdisc.next_timer().unwrap_or(Instant::MAX));
-    }
-
-    /// The wire of `direction` has sent its packet.
-    fn transmitted(&mut self, direction: Direction) {
-        let link = &mut self.links[direction.index()];
-        let (sent, next) = link.transmitted(self.now);
-        self.agenda.set(WIRE + direction as u32, next.unwrap_or(Instant::MAX));
-        if let Some(time) = link.held_back_until() {
-            self.agenda.set(QDISC_TIMER + direction as u32, time);
-        }
-        if let Some(packet) = sent {
-            let route = self.ways[packet.flow as usize].pipes[direction.index()];
-            let pipe = &mut self.pipes[route as usize];
-            let was_empty = pipe.head_time() == Instant::MAX;
-            pipe.push(self.now, packet);
-            if was_empty {
-                self.agenda.set(PIPE + route, pipe.head_time());
-            }
-        }
-    }
-
     /// A packet comes out of `pipe`; even pipes lead down.
+    #[inline(never)]
     fn arrived(&mut self, pipe: usize) {
-        if let Some(observer) = &self.observer
-            && let Some(packet) = self.pipes[pipe].head()
-        {
-            tell(observer, self.now, Direction::BOTH[pipe % 2], Event::Arrived, packet);
-        }
-        let packet = self.pipes[pipe].pop();
-        self.agenda.set(PIPE + pipe as u32, self.pipes[pipe].head_time());
-        let Some(packet) = packet else { return };
         let direction = Direction::BOTH[pipe % 2];
-        let index = packet.flow as usize;
+        let pipes = &mut self.links[direction.index()].pipes;
+        // It stays where it is while it is looked at: to copy it costs more than to read it.
+        let Some(packet) = pipes.head(pipe / 2) else { return };
+        if let Some(observer) = &self.observer {
+            tell(observer, self.now, direction, Event::Arrived, packet);
+        }
+        let (index, hash) = (packet.flow as usize, packet.hash);
         let arrived_at = if direction == self.ways[index].direction { RECEIVER } else { SENDER };
-        match packet.body {
+        match &packet.body {
             Body::Tcp(segment) => {
                 // One call for all connections: where there are two, the compiler inlines neither.
                 let connection = match &mut self.flows[index].source {
-                    Source::Bulk(bulk) => &mut bulk.ends[arrived_at],
-                    Source::App(app) => match app.socket(direction, packet.hash, &self.sockets) {
-                        Some(id) => &mut self.sockets[id].ends[direction.index()],
-                        None => return, // its connection is over, and nobody listens
-                    },
+                    Source::Bulk(bulk) => Some(&mut bulk.ends[arrived_at]),
+                    Source::App(app) => {
+                        let id = app.socket(direction, hash, &self.sockets);
+                        id.map(|id| &mut self.sockets[id].ends[direction.index()])
+                    }
                     Source::Isochronous(_) => unreachable!("a flow's packets are its own"),
                 };
-                let handled = connection.handle_segment(self.now, &segment);
+                let handled = connection.map(|connection| connection.handle_segment(self.now, segment));
+                self.agenda.set(PIPE + pipe as u32, pipes.pop(pipe / 2));
+                let Some(handled) = handled else { return }; // its connection is over, and nobody listens
                 let Source::Bulk(bulk) = &mut self.flows[index].source else {
-                    return self.heard(index, direction, packet.hash, handled);
+                    return self.heard(index, direction, hash, handled);
                 };
                 if let (Some(rtt), SENDER) = (handled.rtt, arrived_at) {
                     bulk.rtt.record(rtt);
                 }
                 self.pump(index, arrived_at, None);
             }
-            Body::Datagram(datagram) => {
+            &Body::Datagram(datagram) => {
+                self.agenda.set(PIPE + pipe as u32, pipes.pop(pipe / 2));
                 let Source::Isochronous(source) = &mut self.flows[index].source else {
                     return self.heard_datagram(index, direction, datagram.number);
                 };
@@ -286,6 +262,7 @@ impl Simulation {
     }
 
     /// The timer of end `end` of flow `index`.
+    #[inline(never)]
     fn flow_timer(&mut self, index: usize, end: usize) {
         let now = self.now;
         let stopping = end == SENDER && now >= self.flows[index].stop;
@@ -325,7 +302,7 @@ impl Simulation {
     }
 
     fn timer(&self, index: usize, end: usize) -> Component {
-        PIPE + (self.pipes.len() + 2 * index + end) as u32
+        PIPE + (2 * (self.rtts + index) + end) as u32
     }
 
     /// Lets end `end` of TCP flow `index` send what it may, and sets its timer. An application's flow says of which
@@ -336,11 +313,11 @@ impl Simulation {
             (Source::Bulk(bulk), _) => {
                 let direction = if end == SENDER { way.direction } else { way.direction.reverse() };
                 let stop = if end == SENDER && !bulk.closed { way.stop } else { Instant::MAX };
-                let timer = PIPE + (self.pipes.len() + 2 * index + end) as u32;
+                let timer = PIPE + (2 * (self.rtts + index) + end) as u32;
                 (&mut bulk.ends[end], direction, way.hash, timer, stop)
             }
             (Source::App(_), Some(id)) => {
-                let timer = PIPE + (self.pipes.len() + 2 * (self.ways.len() + id as usize) + end) as u32;
+                let timer = PIPE + (2 * (self.rtts + self.ways.len() + id as usize) + end) as u32;
                 let socket = &mut self.sockets[id];
                 (&mut socket.ends[end], Direction::BOTH[end].reverse(), socket.hash, timer, Instant::MAX)
             }
@@ -351,7 +328,7 @@ impl Simulation {
         while let Some(mut segment) = connection.poll_transmit(self.now) {
             segment.dscp = way.dscp;
             let packet = Packet { arrival: self.now, flow, hash, body: Body::Tcp(segment) };
-            offer(link, &mut self.agenda, self.now, direction, packet);
+            link.offer(self.now, packet, &mut self.agenda);
         }
         let deadline = connection.poll_timeout().unwrap_or(Instant::MAX).min(stop);
         // Only ever earlier here: a deadline that has moved on is found out when the timer fires.
@@ -369,9 +346,10 @@ impl Simulation {
             hash: flow.hash[direction.index()],
             body: Body::Datagram(Datagram { number, len: source.len, ecn: source.ecn, dscp }),
         };
-        offer(&mut self.links[direction.index()], &mut self.agenda, self.now, direction, packet);
+        self.links[direction.index()].offer(self.now, packet, &mut self.agenda);
     }
 
+    #[cold]
     fn beat(&mut self) {
         match self.metronome.strike() {
             Beat::WarmedUp => self.warmed_up(),
@@ -395,13 +373,9 @@ impl Simulation {
         self.changed += 1;
         let link = &mut self.links[change.direction.index()];
         let rate = change.rate.map(|rate| rate.0);
-        match link.change(self.now, rate, change.qdisc.as_deref()) {
-            Ok(Some(free)) => self.agenda.set(WIRE + change.direction as u32, free),
-            Ok(None) => {}
-            Err(error) => unreachable!("resolve_changes has tried it: {error}"),
+        if let Err(error) = link.change(self.now, rate, change.qdisc.as_deref(), &mut self.agenda) {
+            unreachable!("resolve_changes has tried it: {error}");
         }
-        let timer = link.qdisc.next_timer().unwrap_or(Instant::MAX);
-        self.agenda.set(QDISC_TIMER + change.direction as u32, timer);
     }
 
     /// What flow `index` has done so far.
@@ -450,29 +424,17 @@ impl Simulation {
     }
 }
 
-/// Offers `packet` to the link of `direction`, and plans what follows from it.
-#[inline]
-fn offer(link: &mut Link, agenda: &mut Agenda, now: Instant, direction: Direction, packet: Packet) {
-    if let Some(free) = link.offer(now, packet) {
-        agenda.set(WIRE + direction as u32, free);
-    } else if let Some(time) = link.held_back_until() {
-        agenda.set(QDISC_TIMER + direction as u32, time);
-    }
-}
-
-/// A pipe each way for every distinct base RTT (even ones lead down), and which of them each flow takes.
-fn pipes(flows: &[Flow]) -> (Vec<Pipe>, Vec<Way>) {
-    let mut index_of = std::collections::BTreeMap::new();
-    let mut pipes = Vec::new();
-    let mut ways = Vec::new();
-    for flow in flows {
-        let first = *index_of.entry(flow.rtt).or_insert_with(|| {
-            let down = flow.rtt / 2;
-            pipes.extend([Pipe::new(down), Pipe::new(flow.rtt - down)]);
-            pipes.len() as u32 - 2
-        });
-        let &Flow { hash, dscp, stop, direction, .. } = flow;
-        ways.push(Way { pipes: [first, first + 1], hash, dscp, stop, direction });
-    }
-    (pipes, ways)
+/// The pipes of both directions: one each way for every distinct base RTT, in the order of the flows.
+fn pipes(flows: &[Flow]) -> [Pipes; 2] {
+    let mut rtts = Vec::new();
+    let mut number_of = std::collections::BTreeMap::new();
+    let of_flow = flows.iter().map(|flow| {
+        *number_of.entry(flow.rtt).or_insert_with(|| {
+            rtts.push(flow.rtt);
+            rtts.len() as u32 - 1
+        })
+    });
+    let of_flow: Vec<_> = of_flow.collect();
+    let (down, up) = (rtts.iter().map(|&rtt| rtt / 2), rtts.iter().map(|&rtt| rtt - rtt / 2));
+    [Pipes::new(down, of_flow.clone()), Pipes::new(up, of_flow)]
 }

@@ -171,7 +171,7 @@ fn a_call_over_an_empty_link_takes_its_way_and_nothing_else() {
 fn a_call_suffers_in_a_full_queue_and_not_in_one_of_its_own() {
     let call = |qdisc: &str| {
         let mut asked = scenario(
-            json!([{"kind": "voip", "direction": "up"}, {"kind": "bulk", "count": 4, "direction": "up"}]),
+            json!([{"kind": "voip", "direction": "up"}, {"kind": "bulk", "count": 8, "direction": "up"}]),
         );
         asked["bottleneck"]["qdisc"] = json!(qdisc);
         asked["warmup"] = json!("5s");

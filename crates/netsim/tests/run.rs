@@ -208,6 +208,23 @@ fn series_agree_with_the_totals() {
     assert!(series.flows[0].cwnd_packets.iter().all(Option::is_some));
 }
 
+/// On an empty link of 10 Mbit/s an echo of 98 bytes takes the base RTT and twice its serialisation of 78.4 us.
+#[test]
+fn each_round_trip_of_a_ping_is_in_the_series_and_those_of_the_warm_up_too() {
+    let mut asked = scenario("pfifo", json!([{"kind": "ping", "interval": "200ms", "packet_size": 98}]));
+    asked["series"] = json!({"interval": "1s"});
+    let record = run(&asked);
+    let rtt = asked["path"]["rtt"].as_str().unwrap().trim_end_matches("ms").parse::<f64>().unwrap();
+    let ping = &record.series.as_ref().unwrap().pings[0];
+    assert_eq!(ping.name, "ping/0");
+    assert_eq!(ping.seq.len(), ping.sent_s.len());
+    assert_eq!(ping.seq, (0..ping.seq.len() as u64).collect::<Vec<_>>());
+    assert!(ping.sent_s.iter().zip(&ping.seq).all(|(at, seq)| (at - 0.2 * *seq as f64).abs() < 1e-9));
+    assert_eq!(ping.rtt_ms, vec![rtt + 2.0 * 0.0784; ping.seq.len()]);
+    asked["series"] = json!({"packets": {"from": "10s", "to": "12s"}});
+    assert!(run(&asked).series.unwrap().pings.is_empty(), "no intervals, no log");
+}
+
 /// Karn's rule must not starve a path whose RTT exceeds the initial RTO: every segment is sent twice at first, and an
 /// ACK of a segment sent twice is no sample.
 #[test]

@@ -54,6 +54,12 @@ pub struct Config {
     pub stack: Stack,
     /// The ECN feedback to ask for, or to agree to.
     pub ecn: EcnMode,
+    /// Pace what is sent, as Linux's TCP does where a socket asks for it; some congestion controls always do.
+    pub pacing: bool,
+    /// Estimate the delivery rate, as `ss` shows it; some congestion controls always do.
+    pub delivery_rate: bool,
+    /// What a congestion control that draws draws from: connections of one run get different numbers.
+    pub random: u32,
     /// Payload bytes of a full segment; 1448 fills a 1514 byte Ethernet frame with timestamps on.
     pub mss: u16,
     /// First congestion window in segments (RFC 6928).
@@ -82,6 +88,9 @@ impl Default for Config {
             cc_options: CcOptions::default(),
             stack: Stack::default(),
             ecn: EcnMode::Off,
+            pacing: false,
+            delivery_rate: false,
+            random: 0,
             mss: 1448,
             initial_window: 10,
             initial_ssthresh: INFINITE_SSTHRESH,

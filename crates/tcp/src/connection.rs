@@ -5,7 +5,7 @@ use crate::receiver::Receiver;
 use crate::segment::timestamp;
 use crate::sender::{CongestionState, Sender, echo_rtt};
 use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats};
-use goodqueue_units::{Duration, Ecn, Instant};
+use goodqueue_units::{Duration, Ecn, Instant, Rate};
 
 /// RFC 6298, 2.1: the SYN's first timeout; each further one is twice the last.
 const SYN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -384,6 +384,19 @@ impl Connection {
     #[must_use]
     pub fn unacked(&self) -> u32 {
         self.sender.board().packets_out()
+    }
+
+    /// The delivery rate in payload, as `ss` shows it: the last that the path limited, or a higher one since. None before the
+    /// first sample, and where [`Config::delivery_rate`] did not ask for it.
+    #[must_use]
+    pub fn delivery_rate(&self) -> Option<Rate> {
+        self.sender.delivery_rate()
+    }
+
+    /// The pacing rate in payload, as `ss` shows it; segments leave together by it even where they are not paced.
+    #[must_use]
+    pub fn pacing_rate(&self) -> Option<Rate> {
+        self.sender.pacing_rate()
     }
 
     /// The congestion state.

@@ -1,46 +1,64 @@
-//! Segmentation offload, as far as it shows on the wire: which segments say PSH, and which wait for others.
+//! Segmentation offload: how many segments leave together, and so which of them say PSH, and which wait for others.
 //!
-//! Linux 6 hands segments down in packets of several, for the hardware or the driver to split. Such a packet says PSH, so
-//! that receivers put no wait behind it, and the split leaves that to its last segment; a segment that goes alone says
-//! nothing. A receiver acknowledges a pushed segment at once as soon as the application has taken it.
+//! Linux hands segments down in packets of several, for the hardware or the driver to split. With pacing such a packet is
+//! the unit that leaves at once. Since Linux 6 it says PSH, so that receivers put no wait behind it, and the split leaves
+//! that to its last segment; a segment that goes alone says nothing. A receiver acknowledges a pushed segment at once as
+//! soon as the application has taken it.
 //!
 //! A packet that would be shorter than it might be waits for the next ACK, where that is expected within a millisecond
 //! (Linux from October 2025 on, and its older series since). So where ACKs come close together, on fast links or behind
 //! data in the same queue, segments that leave alone find each other again, and share an ACK.
 
-use crate::Window;
-use goodqueue_units::Duration;
+use crate::{Stack, Window};
+use goodqueue_units::{Duration, Rate};
 
-/// A packet has the segments that the connection sends in 1/1024 s, within these bounds.
-const SPAN_NS: u64 = 1_000_000_000 / 1024;
-const LEAST: u64 = 2;
-const MOST: u64 = 45;
+/// A packet has what the connection sends in 1/1024 s …
+const SPANS_PER_S: u64 = 1024;
+/// … and is no larger than this, with the room for headers that Linux leaves …
+const MOST_BYTES: u64 = 65_536 - 1 - 320;
+/// … which on a path this short counts in whole, and half as much each time the shortest RTT is 512 µs longer: where the
+/// next ACK is so near, a large packet does not wait.
+const SHORT_RTT: Duration = Duration::from_micros(512);
 /// A packet waits only so soon after the last one, and for an ACK that is expected so soon (or in half an SRTT).
 const PATIENCE: Duration = Duration::from_millis(1);
 /// It does not wait with so much of the window free (`tcp_tso_win_divisor`).
 const WINDOW_SHARE: u32 = 3;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offload {
-    /// Segments sent of the present packet.
-    segments: u32,
+    /// Segments that the present packet has room for.
+    left: u32,
 }
 
 impl Offload {
-    /// A new segment was sent, and `more` may be sent at once: whether it says PSH.
+    /// A new segment was sent, and `more` may be sent at once: whether it says PSH. A new packet takes `packet()`
+    /// segments, at least 1.
     #[inline]
-    pub(crate) fn on_sent(&mut self, more: bool, window: &Window, srtt: Option<Duration>) -> bool {
-        self.segments += 1;
-        if more && (self.segments == 1 || self.segments < packet(window, srtt)) {
+    pub(crate) fn on_sent(&mut self, more: bool, stack: Stack, packet: impl FnOnce() -> u32) -> bool {
+        let is_first = self.left == 0;
+        if is_first {
+            if !more {
+                return false; // alone, however large the packet might have been
+            }
+            self.left = packet();
+        }
+        self.left -= 1;
+        if more && self.left > 0 {
             return false;
         }
-        let several = self.segments > 1 && window.stack.era().pushes;
-        self.segments = 0;
-        several
+        self.left = 0;
+        !is_first && stack.era().pushes
+    }
+
+    /// Whether the next segment leaves in one packet with the last.
+    #[inline]
+    pub(crate) fn is_amid_packet(&self) -> bool {
+        self.left > 0
     }
 
     /// Whether a new packet, for which the window has `room`, waits for the next ACK. The last segment was sent
-    /// `since_last` ago, the oldest that is out `since_oldest`: its ACK is due when that is an SRTT.
+    /// `since_last` ago, the oldest that is out `since_oldest`: its ACK is due when that is an SRTT. A packet might have
+    /// `packet()` segments.
     #[inline]
     pub(crate) fn defers(
         &self,
@@ -49,36 +67,49 @@ impl Offload {
         since_oldest: Duration,
         window: &Window,
         srtt: Option<Duration>,
+        packet: impl FnOnce() -> u32,
     ) -> bool {
-        self.segments == 0
+        self.left == 0
             && since_last <= PATIENCE
             && window.stack.era().gathers
-            && room < packet(window, srtt)
             && room < window.cwnd.div_ceil(WINDOW_SHARE)
             && srtt.is_some_and(|srtt| since_oldest + PATIENCE.min(srtt / 2) >= srtt)
+            && room < packet()
     }
 }
 
-/// How many segments a packet has. The connection's rate is Linux's pacing rate: 2 cwnd / SRTT while slow start is far from
-/// its end, else 1.2 cwnd / SRTT.
-fn packet(window: &Window, srtt: Option<Duration>) -> u32 {
-    let tenths = if window.cwnd < window.ssthresh / 2 { 20 } else { 12 };
-    let srtt_ns = srtt.map_or(u64::MAX, Duration::as_nanos).max(1);
-    (u64::from(window.cwnd) * tenths * SPAN_NS / 10 / srtt_ns).clamp(LEAST, MOST) as u32
+/// How many segments a packet has, at `rate`; the fewest, if that is not known. Never more than half a window, so that
+/// two packets are under way.
+pub(crate) fn packet(rate: Option<Rate>, window: &Window, mss: u16, min_rtt: Duration) -> u32 {
+    let halvings = min_rtt.as_nanos() / SHORT_RTT.as_nanos();
+    let near = if halvings < 32 && window.stack.era().pushes { 65_536 >> halvings } else { 0 };
+    let segments = rate.map_or(0, |rate| whole_segments(rate, near, mss)).max(window.min_packet);
+    segments.min((window.cwnd / 2).max(1))
+}
+
+/// How many segments a packet would have at `rate` if the path were long; at least `least`.
+pub(crate) fn packet_of_rate(rate: Option<Rate>, mss: u16, least: u32) -> u32 {
+    rate.map_or(0, |rate| whole_segments(rate, 0, mss)).max(least)
+}
+
+fn whole_segments(rate: Rate, near_bytes: u64, mss: u16) -> u32 {
+    ((rate.as_bps() / 8 / SPANS_PER_S + near_bytes).min(MOST_BYTES) / u64::from(mss)) as u32
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Config, Stack};
+    use crate::Config;
+    use crate::pacing::usual_rate;
     use std::vec::Vec;
 
     /// Which of `segments` sent at once say PSH; SRTT is 100 ms.
     fn pushed(stack: Stack, cwnd: u32, ssthresh: u32, segments: u32) -> Vec<u32> {
         let window = Window { cwnd, ssthresh, ..Window::new(&Config { stack, ..Config::default() }) };
         let mut offload = Offload::default();
-        let srtt = Some(Duration::from_millis(100));
-        (1..=segments).filter(|&n| offload.on_sent(n < segments, &window, srtt)).collect()
+        let rtt = Duration::from_millis(100);
+        let packet = || packet(usual_rate(&window, cwnd, Some(rtt), 1448), &window, 1448, rtt);
+        (1..=segments).filter(|&n| offload.on_sent(n < segments, stack, packet)).collect()
     }
 
     /// Wrong would be PSH on a segment that leaves alone: its ACK would not be delayed.
@@ -96,7 +127,8 @@ mod tests {
         let ms = Duration::from_millis;
         let defers = |room, last, oldest, cwnd, stack| {
             let window = Window { cwnd, ssthresh: 2, ..Window::new(&Config { stack, ..Config::default() }) };
-            Offload::default().defers(room, ms(last), ms(oldest), &window, Some(ms(100)))
+            let packet = || packet(usual_rate(&window, cwnd, Some(ms(100)), 1448), &window, 1448, ms(100));
+            Offload::default().defers(room, ms(last), ms(oldest), &window, Some(ms(100)), packet)
         };
         assert!(defers(1, 0, 100, 10, Stack::Linux6));
         assert!(defers(1, 1, 99, 10, Stack::Linux6));
@@ -114,5 +146,20 @@ mod tests {
         assert_eq!(pushed(Stack::Linux6, 800, 10_000, 50), [15, 30, 45, 50]);
         assert_eq!(pushed(Stack::Linux6, 800, 1600, 20), [9, 18, 20]);
         assert_eq!(pushed(Stack::Linux6, 100_000, 5, 100), [45, 90, 100]);
+    }
+
+    /// 10 Mbit/s are 1220 bytes in 1/1024 s. At an RTT of 2 ms (3 whole times 512 µs) 65 536 / 8 bytes come on top: 6.5
+    /// segments of 1448; at 20 ms nothing does.
+    #[test]
+    fn near_receivers_are_sent_larger_packets() {
+        let window = Window { cwnd: 100, ..Window::new(&Config::default()) };
+        let rate = Rate::from_bps(10_000_000);
+        assert_eq!(packet(rate, &window, 1448, Duration::from_millis(2)), 6);
+        assert_eq!(packet(rate, &window, 1448, Duration::from_millis(20)), 2);
+        assert_eq!(packet(rate, &window, 1448, Duration::from_micros(100)), 45);
+        assert_eq!(packet(None, &window, 1448, Duration::MAX), 2);
+        let narrow = Window { cwnd: 10, ..window };
+        assert_eq!(packet(rate, &narrow, 1448, Duration::from_micros(100)), 5);
+        assert_eq!(packet_of_rate(rate, 1448, 1), 1);
     }
 }

@@ -89,6 +89,13 @@ impl Receiver {
         }
     }
 
+    /// RFC 7323, section 5.3 (PAWS): the segment is older than what came in order, of before the sequence numbers wrapped.
+    /// 0 means that it has no timestamp.
+    #[inline]
+    fn is_outdated(&self, segment: &Segment) -> bool {
+        segment.tsval.wrapping_sub(self.ts_recent) >= 1 << 31 && segment.tsval != 0
+    }
+
     #[inline]
     pub(crate) fn delivered(&self) -> u64 {
         self.delivered
@@ -118,6 +125,9 @@ impl Receiver {
         let len = segment.payload_len;
         if u32::from(len) >= u32::from(self.mss) {
             self.window.on_echo(timestamp(now), segment.tsecr);
+        }
+        if self.is_outdated(segment) {
+            return self.refuse_outdated(segment);
         }
         if segment.seq != self.nxt || self.is_unusual() || segment.flags.contains(Flags::FIN) {
             return self.on_unusual_data(now, segment, rtt);
@@ -270,6 +280,17 @@ impl Receiver {
         }
         self.answer(now, rtt);
         bytes
+    }
+
+    #[cold]
+    fn refuse_outdated(&mut self, segment: &Segment) -> u32 {
+        if segment.seq < self.nxt {
+            let end = self.nxt.earlier(segment.seq + segment.seq_len());
+            self.duplicate = Some(SackBlock { start: segment.seq, end });
+        }
+        let left = self.window.left(self.nxt);
+        self.refuse(left);
+        0
     }
 
     /// A segment brought nothing: it is answered at once, and some of those after it.

@@ -5,8 +5,10 @@
 mod loss;
 mod record;
 
+use crate::rate::RateEstimator;
 use crate::segment::timestamp;
 use crate::{SackBlock, SeqNumber};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use goodqueue_units::Instant;
@@ -41,6 +43,8 @@ pub(crate) struct Scoreboard {
     resent: VecDeque<(u64, Instant)>,
     /// The SACK blocks of the last ACK: what they cover is marked already.
     known: [SackBlock; 3],
+    /// Where somebody asks for the delivery rate.
+    rate: Option<Box<RateEstimator>>,
 }
 
 impl Scoreboard {
@@ -63,7 +67,23 @@ impl Scoreboard {
             highest_sacked: una,
             resent: VecDeque::new(),
             known: [SackBlock::default(); 3],
+            rate: None,
         }
+    }
+
+    /// From now on, before anything is sent, the delivery rate is estimated.
+    pub(crate) fn estimate_rate(&mut self) {
+        self.rate = Some(Box::default());
+    }
+
+    #[inline]
+    pub(crate) fn rate(&self) -> Option<&RateEstimator> {
+        self.rate.as_deref()
+    }
+
+    #[inline]
+    pub(crate) fn rate_mut(&mut self) -> Option<&mut RateEstimator> {
+        self.rate.as_deref_mut()
     }
 
     /// The first byte not acknowledged.
@@ -126,7 +146,18 @@ impl Scoreboard {
         let record = Record { sent_at: now, end: self.nxt, len, flags: if fin { FIN } else { 0 } };
         *self.at_mut(self.tail) = record;
         self.tail += 1;
+        if self.rate.is_some() {
+            self.rate_sent(now, self.tail - 1);
+        }
         Chunk { seq, len, fin }
+    }
+
+    #[cold]
+    fn rate_sent(&mut self, now: Instant, number: u64) {
+        let (is_first_out, in_flight) = (self.packets_out() == 1, self.in_flight());
+        if let Some(rate) = &mut self.rate {
+            rate.on_sent(now, number, is_first_out, in_flight);
+        }
     }
 
     #[cold]
@@ -137,6 +168,9 @@ impl Scoreboard {
             ring[number as usize & (capacity - 1)] = *self.at(number);
         }
         self.ring = ring;
+        if let Some(rate) = &mut self.rate {
+            rate.grow(self.head..self.tail, capacity);
+        }
     }
 
     /// Whether a lost segment waits for its retransmission.
@@ -166,7 +200,16 @@ impl Scoreboard {
         self.resent_out += 1;
         self.resent.push_back((number, now));
         self.next_lost = number + 1;
+        self.rate_resent(now, number);
         Some((chunk, number == self.head))
+    }
+
+    #[cold]
+    fn rate_resent(&mut self, now: Instant, number: u64) {
+        let in_flight = self.in_flight();
+        if let Some(rate) = &mut self.rate {
+            rate.on_sent(now, number, false, in_flight);
+        }
     }
 
     /// Takes everything before `ack` off; `ack` is not beyond [`nxt`](Self::nxt).
@@ -174,6 +217,9 @@ impl Scoreboard {
     pub(crate) fn acknowledge(&mut self, ack: SeqNumber, delivery: &mut Delivery) {
         if self.sacked_out > 0 {
             delivery.note_late(self.lowest_late(ack), self.highest_sacked);
+        }
+        if self.rate.is_some() {
+            self.rate_acknowledged(ack);
         }
         let mut newest = None;
         while self.head != self.tail {
@@ -200,6 +246,19 @@ impl Scoreboard {
         if let Some((sent_at, end)) = newest {
             delivery.acked.1 = sent_at;
             self.deliver_newest(&Record { sent_at, end, len: 0, flags: 0 }, delivery.now);
+        }
+    }
+
+    #[cold]
+    fn rate_acknowledged(&mut self, ack: SeqNumber) {
+        for number in self.head..self.tail {
+            let record = *self.at(number);
+            if record.end > ack {
+                break;
+            }
+            if let Some(rate) = self.rate.as_mut().filter(|_| !record.has(SACKED)) {
+                rate.on_delivered(number, record.sent_at, record.end);
+            }
         }
     }
 
@@ -327,6 +386,9 @@ impl Scoreboard {
         self.sacked_out += 1;
         delivery.segments += 1;
         self.highest_sacked = self.highest_sacked.later(before.start());
+        if let Some(rate) = &mut self.rate {
+            rate.on_delivered(number, before.sent_at, before.end);
+        }
         self.forget_loss(before.flags);
         if before.has(AMBIGUOUS) {
             self.delivered_again(&before, delivery);

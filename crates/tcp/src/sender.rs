@@ -6,7 +6,8 @@ mod timers;
 
 use crate::cc::{Ack, AnyCc};
 use crate::ecn::{EcnMode, Feedback};
-use crate::offload::Offload;
+use crate::offload::{self, Offload};
+use crate::pacing::{self, Pacer};
 use crate::prr::Prr;
 use crate::rack::Rack;
 use crate::rtt::RttEstimator;
@@ -16,7 +17,8 @@ use crate::tlp::Tail;
 use crate::undo::Undo;
 use crate::usage::Usage;
 use crate::{Config, Flags, Segment, SeqNumber, Stats, Window};
-use goodqueue_units::{Duration, Instant};
+use alloc::boxed::Box;
+use goodqueue_units::{Duration, Instant, Rate};
 use recovery::{Outcome, Signs};
 use timers::{Due, Timer};
 
@@ -56,6 +58,8 @@ pub(crate) struct Sender {
     /// The next new segment says CWR (RFC 3168, 6.1.2).
     cwr_due: bool,
     offload: Offload,
+    /// Where it is paced.
+    pacer: Option<Box<Pacer>>,
     mss: u16,
     /// Timeouts since the last progress.
     timeouts: u32,
@@ -97,8 +101,13 @@ pub(crate) fn echo_rtt(now: Instant, tsecr: u32) -> Option<Duration> {
 impl Sender {
     /// A sender whose first byte of data will be `first`.
     pub(crate) fn new(config: &Config, first: SeqNumber) -> Self {
+        let is_model_based = config.cc.is_model_based();
+        let mut board = Scoreboard::new(first, config.mss.max(1));
+        if config.delivery_rate || is_model_based {
+            board.estimate_rate();
+        }
         Self {
-            board: Scoreboard::new(first, config.mss.max(1)),
+            board,
             window: Window::new(config),
             cc: AnyCc::new(config),
             state: CongestionState::Open,
@@ -106,6 +115,7 @@ impl Sender {
             feedback: Feedback::OFF,
             cwr_due: false,
             offload: Offload::default(),
+            pacer: (config.pacing || is_model_based).then(Box::default),
             mss: config.mss.max(1),
             timeouts: 0,
             high_seq: first,
@@ -170,12 +180,22 @@ impl Sender {
         self.cc.on_ecn_agreed(self.feedback.mode());
         self.last_sent = now;
         self.usage.on_window(now);
-        self.cc.on_open(now, &mut self.window);
+        self.cc.on_open(now, rtt, &mut self.window);
     }
 
     pub(crate) fn write(&mut self, bytes: u64) {
+        self.check_app_limited();
         if self.end == End::Open {
             self.unsent = self.unsent.saturating_add(bytes);
+        }
+    }
+
+    /// Draft-ietf-ccwg-bbr-06, 4.1.2.4: the application writes, and the path had room for more than it had written.
+    fn check_app_limited(&mut self) {
+        let in_flight = self.board.in_flight();
+        let is_idle = self.unsent == 0 && !self.board.has_lost() && in_flight < self.window.cwnd;
+        if let Some(rate) = self.board.rate_mut().filter(|_| is_idle) {
+            rate.mark_app_limited(in_flight);
         }
     }
 
@@ -205,11 +225,14 @@ impl Sender {
         if self.due != Due::Nothing || self.board.in_flight() >= self.window.cwnd {
             return self.send_beyond_window(now);
         }
+        if self.pacer.is_some() && !self.begin_packet(now) {
+            return None;
+        }
         if self.board.has_lost() && !self.sends_new_first() {
             let chunk = self.retransmit(now)?;
             return Some((chunk, Flags::NONE, false)); // not ECT: RFC 3168, 6.1.5
         }
-        if self.waits_for_company(now) {
+        if self.waits_for_company(now, self.window.cwnd - self.board.in_flight()) {
             // The window is what limits, although a part of it is free.
             self.usage.on_sent(true, self.board.packets_out(), self.board.una(), self.board.nxt());
             return None;
@@ -218,19 +241,35 @@ impl Sender {
         let cwr = self.cwr_due && chunk.len > 0;
         self.cwr_due &= !cwr;
         let more = self.board.in_flight() < self.window.cwnd && self.has_new();
-        let push = self.offload.on_sent(more, &self.window, self.rtt.srtt());
+        let mut offload = self.offload;
+        let push = offload.on_sent(more, self.window.stack, || self.packet());
+        self.offload = offload;
         Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
+    }
+
+    /// Whether pacing lets a segment go now, of the present packet or as a new one; where there is none, that is found later.
+    #[cold]
+    fn begin_packet(&mut self, now: Instant) -> bool {
+        let is_ready = self.board.has_lost() || self.has_new();
+        let Some(pacer) = self.pacer.as_mut().filter(|_| is_ready) else { return true };
+        self.offload.is_amid_packet() || pacer.may_send(now)
+    }
+
+    /// How many segments a packet has.
+    #[inline]
+    fn packet(&self) -> u32 {
+        offload::packet(self.pacing_rate(), &self.window, self.mss, self.rtt.min())
     }
 
     /// Whether new data waits for the next ACK, so as not to leave as a packet too short for segmentation offload.
     #[inline]
-    fn waits_for_company(&self, now: Instant) -> bool {
-        let room = self.window.cwnd - self.board.in_flight();
+    fn waits_for_company(&self, now: Instant, room: u32) -> bool {
         self.state < CongestionState::Recovery
             && self.unsent > u64::from(room) * u64::from(self.mss)
             && self.board.head_sent_at().is_some_and(|oldest| {
                 let (since_last, since_oldest) = (now.since(self.last_sent), now.since(oldest));
-                self.offload.defers(room, since_last, since_oldest, &self.window, self.rtt.srtt())
+                self.offload
+                    .defers(room, since_last, since_oldest, &self.window, self.rtt.srtt(), || self.packet())
             })
     }
 
@@ -257,7 +296,7 @@ impl Sender {
             self.restart(now);
         }
         let chunk = self.board.send(now, len, fin);
-        self.after_send(now);
+        self.after_send(now, len);
         self.arm_after_send(now);
         chunk
     }
@@ -276,12 +315,15 @@ impl Sender {
             self.rtt.end_backoff();
         }
         let (idle, rto) = (now.since(self.last_sent), self.rtt.rto());
-        if idle > rto {
+        if idle > rto && !self.cc.is_model_based() {
             self.window.restart(idle, rto);
             self.usage.on_window(now);
         }
         self.set_timer(Timer::Rto, now + rto);
         self.cc.on_restart(now, idle);
+        if let Some(rate) = self.board.rate() {
+            self.cc.on_transmit_start(now, rate, &mut self.window);
+        }
     }
 
     /// What leaves although the congestion window is full: a probe, and with Linux FIN with what is left, as nothing can
@@ -320,7 +362,7 @@ impl Sender {
         if is_first {
             self.arm_after_resend(now);
         }
-        self.after_send(now);
+        self.after_send(now, chunk.len);
         self.undo.on_resent(timestamp(now));
         self.stats.retransmitted += 1;
         self.stats.bytes_retransmitted += u64::from(chunk.len);
@@ -328,9 +370,13 @@ impl Sender {
     }
 
     #[inline]
-    fn after_send(&mut self, now: Instant) {
+    fn after_send(&mut self, now: Instant, len: u16) {
         self.last_sent = now;
         self.stats.segments_sent += 1;
+        let rate = self.pacer.is_some().then(|| self.pacing_rate()).flatten();
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_sent(now, len, self.stats.segments_sent, rate);
+        }
         if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
             self.prr.on_sent();
         }
@@ -368,7 +414,8 @@ impl Sender {
             self.acked_bytes += u64::from(ack.since(una));
             self.timeouts = 0;
         }
-        let rtt = self.sample_rtt(&delivery, advances);
+        let path = self.sample_rtt(&delivery);
+        let rtt = if path.is_none() && advances { self.sample_echo(&delivery) } else { path };
         let marked = if self.feedback.is_news(segment.flags, delivery.segments) {
             let marked = self.feedback.read(segment.flags, delivery.segments);
             self.stats.delivered_ce += u64::from(marked.unwrap_or(0));
@@ -402,13 +449,33 @@ impl Sender {
             self.arm_after_ack(now);
         }
         (ack.state, ack.in_flight) = (self.state, self.board.in_flight());
+        if self.board.rate().is_some() && self.on_rate(&ack, una) {
+            return path;
+        }
         if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
             self.reduce(delivery.segments, advances && !lost);
         } else if advances {
             self.usage.on_window(now);
             self.cc.on_ack(&ack, &mut self.window);
         }
-        rtt
+        path
+    }
+
+    /// Takes the sample of the delivery rate; whether the congestion control does everything else by it, recovery
+    /// included. `una` is what was acknowledged before.
+    #[cold]
+    fn on_rate(&mut self, ack: &Ack, una: SeqNumber) -> bool {
+        let Some(rate) = self.board.rate_mut() else { return false };
+        let mut sample = rate.sample(ack.now, ack.segments, ack.marked, self.rtt.min());
+        sample.is_ack_delayed = ack.segments == 1
+            && ack.una.since(una) < u32::from(self.mss)
+            && sample.prior_delivered + 1 == rate.delivered();
+        sample.departure = self.pacer.as_ref().map_or(ack.now, |pacer| pacer.release());
+        if self.cc.is_model_based() {
+            self.cc.on_rate(ack, &sample, rate, &mut self.window);
+        }
+        rate.forget_losses();
+        self.cc.is_model_based()
     }
 
     /// Whether something is SACKed, or a tail loss probe is out.
@@ -417,22 +484,23 @@ impl Sender {
         self.board.sacked_out() > 0 || self.tail.is_pending()
     }
 
-    /// RFC 6298, 3 (Karn), from the first segment the ACK covers; the path's RTT is from the last. Where all were sent
-    /// again, the echo of the timestamp tells which of the copies arrived, to a millisecond (RFC 7323, section 4).
+    /// RFC 6298, 3 (Karn), from the first segment the ACK covers; the path's RTT is from the last.
     #[inline]
-    fn sample_rtt(&mut self, delivery: &Delivery, advances: bool) -> Option<Duration> {
+    fn sample_rtt(&mut self, delivery: &Delivery) -> Option<Duration> {
         let (mut first, mut last) = delivery.acked;
         if delivery.ambiguous || first == Instant::MAX {
             (first, last) = delivery.sacked;
         }
         if first == Instant::MAX {
-            return if advances { self.sample_echo(delivery) } else { None };
+            return None;
         }
         let (smoothed, path) = (delivery.now().since(first), delivery.now().since(last));
         self.rtt.sample(smoothed, path, self.board.una(), self.board.nxt());
         Some(path)
     }
 
+    /// Where all were sent again, the echo of the timestamp tells which of the copies arrived, to a millisecond (RFC 7323,
+    /// section 4).
     #[cold]
     fn sample_echo(&mut self, delivery: &Delivery) -> Option<Duration> {
         let rtt = echo_rtt(delivery.now(), delivery.tsecr)?;
@@ -443,6 +511,14 @@ impl Sender {
     /// The ECN feedback that it reads.
     pub(crate) fn ecn(&self) -> EcnMode {
         self.feedback.mode()
+    }
+
+    pub(crate) fn delivery_rate(&self) -> Option<Rate> {
+        self.board.rate().and_then(|rate| rate.delivery_rate(self.mss))
+    }
+
+    pub(crate) fn pacing_rate(&self) -> Option<Rate> {
+        pacing::rate(&self.window, self.board.packets_out(), self.rtt.srtt(), self.mss)
     }
 
     pub(crate) fn state(&self) -> CongestionState {

@@ -26,7 +26,7 @@ impl Probes {
             Self::No => None,
             Self::Rfc8985 => {
                 let extra = if packets_out == 1 { ACK_DELAY } else { TICKS };
-                Some(srtt.map_or(FIRST, |srtt| srtt * 2 + extra))
+                Some(srtt.map_or(FIRST, |srtt| srtt + srtt + extra))
             }
             Self::Linux3_10 => srtt.map(|srtt| {
                 let least = if packets_out == 1 { srtt + srtt / 2 + ACK_DELAY } else { LEAST };

@@ -1,6 +1,7 @@
 //! The congestion window, counted in segments.
 
 use crate::{Config, Stack};
+use goodqueue_units::Rate;
 
 /// The congestion window and the slow-start threshold of one connection.
 ///
@@ -12,6 +13,10 @@ pub struct Window {
     pub cwnd: u32,
     /// Slow-start threshold in segments.
     pub ssthresh: u32,
+    /// Pacing rate in payload, where the congestion control sets one.
+    pub pacing_rate: Option<Rate>,
+    /// The fewest segments that leave as one packet where there are as many to send.
+    pub min_packet: u32,
     /// Segments counted towards the next segment of linear growth.
     pub(crate) counted: u32,
     /// The initial window, in segments.
@@ -24,6 +29,8 @@ impl Window {
         Self {
             cwnd: config.initial_window.max(1),
             ssthresh: config.initial_ssthresh.max(2),
+            pacing_rate: None,
+            min_packet: 2,
             counted: 0,
             initial: config.initial_window.max(1),
             stack: config.stack,
@@ -80,7 +87,7 @@ mod tests {
     use super::*;
 
     fn window(stack: Stack, cwnd: u32, ssthresh: u32) -> Window {
-        Window { cwnd, ssthresh, counted: 0, initial: 10, stack }
+        Window { cwnd, ssthresh, ..Window::new(&Config { stack, ..Config::default() }) }
     }
 
     #[test]

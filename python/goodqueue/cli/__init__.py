@@ -11,7 +11,22 @@ from typing import NoReturn
 
 import typer
 
-from goodqueue.cli import bench, compare, kernel, listing, record, replay, report, run, study, sweep, validate
+from goodqueue.cli import (
+    bench,
+    compare,
+    export,
+    importing,
+    kernel,
+    listing,
+    plot,
+    record,
+    replay,
+    report,
+    run,
+    study,
+    sweep,
+    validate,
+)
 from goodqueue.errors import UserError, one_line, quoted
 
 HELP = """goodqueue: a laboratory for active queue management.
@@ -42,6 +57,9 @@ app.command("run")(run.run)
 app.command("compare")(compare.compare)
 app.command("sweep")(sweep.sweep)
 app.command("report")(report.report)
+app.command("plot")(plot.plot)
+app.command("export")(export.export)
+app.command("import")(importing.import_)
 app.command("study")(study.study)
 app.command("validate")(validate.validate)
 app.add_typer(kernel.app, name="kernel")

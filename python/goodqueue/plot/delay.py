@@ -10,7 +10,12 @@ from goodqueue.plot.labels import BACKING, Curve, label_curves
 from goodqueue.record import Record
 
 
-def cdf(runs: Sequence[tuple[str, Sequence[float]]], title: str = "") -> Figure:
+def cdf(
+    runs: Sequence[tuple[str, Sequence[float]]],
+    title: str = "",
+    what: str = "queueing delay",
+    of: str = "packets with at most this delay",
+) -> Figure:
     """Draw the cumulative distribution of delay (ms, logarithmic) of each of ``runs``: a label and 101 percentiles."""
     with style.look():
         figure = style.new_figure(3.6)
@@ -18,8 +23,8 @@ def cdf(runs: Sequence[tuple[str, Sequence[float]]], title: str = "") -> Figure:
         axis = axis_for([percentiles for _, percentiles in runs], 100)
         style.log_ms(ax, "x", axis.low, axis.high)
         ax.set_ylim(0, 101)
-        ax.set_xlabel("queueing delay (ms)")
-        ax.set_ylabel("packets with at most this delay (%)")
+        ax.set_xlabel(f"{what} (ms)")
+        ax.set_ylabel(f"{of} (%)")
         ax.set_title(title)
         curves = []
         for index, (label, percentiles) in enumerate(runs):

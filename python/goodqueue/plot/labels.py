@@ -14,6 +14,9 @@ BACKING = {"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1}
 STEPS = 24
 """Places along a curve that are tried."""
 
+LONG = 24
+"""Characters of a name beyond which a legend beside the axes would leave these no room."""
+
 UNCLEAR = 2.5
 """The cost from which a label hides more than a point."""
 
@@ -85,7 +88,10 @@ def label_curves(ax: Axes, curves: Sequence[Curve]) -> None:
     for text in texts:
         text.remove()
     lines, names = [curve.line for curve in curves], [curve.label for curve in curves]
-    figure.legend(lines, names, loc="outside right upper", frameon=False, fontsize=9)
+    if max(map(len, names)) <= LONG:
+        figure.legend(lines, names, loc="outside right upper", frameon=False, fontsize=9)
+    else:
+        figure.legend(lines, names, loc="outside upper left", frameon=False, fontsize=9)
 
 
 def _best(

@@ -2,6 +2,7 @@
 
 import io
 import re
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
@@ -67,6 +68,11 @@ def log_ms(ax: Axes, axis: str, low: float, high: float, fine: bool = True) -> N
     which.set_minor_formatter(NullFormatter())
 
 
+def note(figure: Figure, text: str) -> None:
+    """Write below ``figure`` what its marks mean."""
+    figure.supxlabel("\n".join(textwrap.wrap(text, 104)), x=0.01, ha="left", fontsize=8, color="#666666")
+
+
 def svg(figure: Figure, name: str) -> str:
     """Return ``figure`` as an SVG element that can stand in an HTML page beside others.
 
@@ -87,6 +93,17 @@ def svg(figure: Figure, name: str) -> str:
 
 def _round(match: re.Match[str]) -> str:
     return f"{float(match[0]):.2f}"
+
+
+def encode(figure: Figure, kind: str, name: str) -> bytes:
+    """Return ``figure`` as the content of a file of ``kind``: svg, pdf or png. It holds no date."""
+    if kind == "svg":
+        return f'<?xml version="1.0" encoding="utf-8"?>\n{svg(figure, name)}'.encode()
+    buffer = io.BytesIO()
+    without = {"CreationDate": None, "Creator": None, "Producer": None} if kind == "pdf" else {"Software": None}
+    with mpl.rc_context({"pdf.fonttype": 42}):
+        figure.savefig(buffer, format=kind, dpi=200, metadata=without)
+    return buffer.getvalue()
 
 
 def save(figure: Figure, folder: Path, name: str) -> str:

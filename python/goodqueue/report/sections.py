@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from goodqueue import compare, report, tables
+from goodqueue import compare, report, results, tables
 from goodqueue.compare import Comparison
 from goodqueue.plot import delay, style
 from goodqueue.plot import sweep as plots
@@ -101,7 +101,7 @@ def of_records(
     records = [text for own in texts.values() for text in own]
     if len(records) == 1:
         return of_record(json.loads(records[0]), build, prefix)
-    names = short(lines)
+    names = results.short(lines)
     shared = compare.summarise({"bottleneck": {}}, [names[line] for line in lines], seeds, texts)
     engine, difference = tables.engine_table(shared), tables.difference_table(shared)
     return Section(
@@ -132,20 +132,6 @@ def _where(scenario: Scenario) -> str:
 
 def _by(record: Record, build: str | None) -> str:
     return f"goodqueue {record['version']}" + (f" (build {build})" if build else "")
-
-
-def short(lines: Sequence[str]) -> dict[str, str]:
-    """Return a short name for each of several qdisc lines: the first word, with the words that tell it from others."""
-    names = {}
-    for line in lines:
-        name, *words = line.split()
-        rivals = [other.split()[1:] for other in lines if other != line and other.split()[0] == name]
-        own = []
-        for place, word in enumerate(words):
-            if any(place >= len(other) or other[place] != word for other in rivals):
-                own += [words[place - 1], word] if place % 2 and words[place - 1] not in own else [word]
-        names[line] = " ".join([name, *own])
-    return names if len(set(names.values())) == len(names) else {line: line for line in lines}
 
 
 def of_record(record: Record, build: str | None, prefix: str) -> Section:

@@ -7,21 +7,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from goodqueue import store
+from goodqueue import results, store
 from goodqueue.errors import UserError, quoted
 from goodqueue.output import RESULTS
-from goodqueue.record import Record, Scenario
+from goodqueue.record import Scenario
 from goodqueue.report import rendering, sections
 from goodqueue.report.sections import Section
+from goodqueue.results import Loose
 from goodqueue.run import Progress
-from goodqueue.store import DamagedError, Store
+from goodqueue.store import Store
 from goodqueue.sweep import pages as sweeps
 from goodqueue.sweep import result
 
 ACCEPTED = "a store, a record in JSON, or a folder that study, compare, sweep or validate made"
-
-SCHEMA = 1
-"""The newest layout of records and results that is read here."""
 
 Make = Callable[[str], Section]
 """Makes a section; the identifiers of its figures begin with the argument."""
@@ -31,21 +29,6 @@ Maker = tuple[str, str, str | None]
 
 Alike = tuple[tuple[Maker, ...], tuple[int, ...]]
 """Makers, and the seeds that all of them ran."""
-
-
-@dataclass(frozen=True, slots=True)
-class Loose:
-    """A record that is part of no sweep."""
-
-    text: str
-    record: Record
-    build: str | None
-    """Of the simulator that made it, where that is known."""
-
-    @property
-    def maker(self) -> Maker:
-        """What computed it."""
-        return self.record["engine"], self.record["version"], self.build
 
 
 @dataclass(slots=True)
@@ -82,60 +65,20 @@ def _read(path: Path, found: Found) -> None:
             _read_folder(path, found)
         else:
             raise UserError(str(path), f"no {store.MANIFEST} and no {RESULTS} in it; accepted: {ACCEPTED}")
-        return
-    if path.name == RESULTS:
+    elif path.name == RESULTS:
         _read_folder(path.parent, found)
-        return
-    texts = _text(path).splitlines() if path.suffix == ".jsonl" else [_text(path)]
-    for number, text in enumerate(texts, 1):
-        place = str(path) if len(texts) == 1 else f"{path}: line {number}"
-        found.loose.append(Loose(text.strip(), _record(text, place), None))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UserError(str(path), f"not found; accepted: {ACCEPTED}") from None
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "not UTF-8"
-        raise UserError(str(path), f"cannot be read: {why}; accepted: {ACCEPTED}") from None
-
-
-def _record(text: str, place: str) -> Record:
-    data = _json(text, place)
-    if not isinstance(data, dict) or not {"queues", "scenario", "flows", "seed", "engine", "version"} <= data.keys():
-        raise UserError(place, "not a record; accepted: what `goodqueue run --json` prints")
-    record: Record = data  # type: ignore[assignment]
-    return record
-
-
-def _json(text: str, place: str) -> Any:
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UserError(place, f"not JSON: {error}; accepted: {ACCEPTED}") from None
-    schema = data.get("schema") if isinstance(data, dict) else None
-    if isinstance(schema, int) and schema > SCHEMA:
-        raise UserError(place, f"found schema {schema}, of a newer goodqueue; accepted: {SCHEMA} at most")
-    return data
+    else:
+        found.loose += results.in_file(path, ACCEPTED)
 
 
 def _read_store(kept: Store, found: Found) -> None:
     swept: set[str] = set()
     for file in sorted((kept.folder / sweeps.FOLDER).glob(f"*/{RESULTS}")):
-        sweep = _sweep(_json(_text(file), str(file)), str(file))
+        sweep = _sweep(results.parse(results.text(file, ACCEPTED), str(file), ACCEPTED), str(file))
         swept |= {key for cell in sweep.cells for key in cell.keys}
         found.makers.append(partial(sections.of_sweep, sweep, str(kept.folder)))
     keys = [key for key in kept.all_keys() if key not in swept]
-    loose: list[Loose] = []
-    try:
-        for row in kept.rows(keys, ["build", "record"]):
-            text, build = str(row["record"]), row["build"]
-            loose.append(Loose(text, json.loads(text), None if build is None else str(build)))
-    except DamagedError as damaged:
-        accepted = "whole files (`goodqueue sweep` sets broken ones aside and runs them again)"
-        raise UserError(f"{damaged}; accepted: {accepted}") from None
+    loose = results.in_store(kept, keys)
     found.loose += sorted(loose, key=lambda one: (_shared(one.record["scenario"]), _line(one), one.record["seed"]))
 
 
@@ -148,7 +91,7 @@ def _sweep(data: Any, place: str) -> result.Sweep:
 
 def _read_folder(folder: Path, found: Found) -> None:
     file = folder / RESULTS
-    data = _json(_text(file), str(file))
+    data = results.parse(results.text(file, ACCEPTED), str(file), ACCEPTED)
     kind = data.get("made_by") if isinstance(data, dict) else None
     if kind == "goodqueue compare":
         _read(folder / "records.jsonl", found)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue.compare import METRICS, Metric
-from goodqueue.record import Record
+from goodqueue.record import Record, walk
 from goodqueue.stats import Estimate, estimate
 from goodqueue.validation.cells import Cell
 
@@ -15,8 +15,8 @@ _COMPARED = ("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mb
 
 MEASURES = (
     *(metric for metric in METRICS if metric.key in _COMPARED),
-    Metric("dropped", "drops", "packets", "", lambda record: record["queues"]["down"]["packets"]["dropped"]),
-    Metric("marked", "marks", "packets", "", lambda record: record["queues"]["down"]["packets"]["marked"]),
+    Metric("dropped", "drops", "packets", "", lambda record: walk(record, "queues.down.packets.dropped")),
+    Metric("marked", "marks", "packets", "", lambda record: walk(record, "queues.down.packets.marked")),
 )
 """What is taken from each record: the `down` queue, and the flows in that direction."""
 

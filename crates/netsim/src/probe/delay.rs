@@ -7,9 +7,8 @@ use serde::Serialize;
 
 /// A distribution of delays in bounded memory.
 pub(crate) struct Delays<C: Counter> {
-    /// In units of `resolution`.
+    /// In nanoseconds.
     histogram: Histogram<C>,
-    resolution: Duration,
     count: u64,
     sum: u128,
     sum_of_squares: u128,
@@ -24,23 +23,23 @@ pub(crate) type FlowDelays = Delays<u32>;
 
 impl QueueDelays {
     pub(crate) fn for_queue() -> Self {
-        Self::new(Duration::from_nanos(1), 3)
+        Self::new(3)
     }
 }
 
 impl FlowDelays {
     pub(crate) fn for_flow() -> Self {
-        Self::new(Duration::from_nanos(1), 2)
+        Self::new(2)
     }
 }
 
 impl<C: Counter> Delays<C> {
-    fn new(resolution: Duration, digits: u8) -> Self {
+    fn new(digits: u8) -> Self {
         let histogram = match Histogram::new(digits) {
             Ok(histogram) => histogram, // grows by itself
             Err(error) => unreachable!("hdrhistogram takes up to 5 digits: {error}"),
         };
-        Self { histogram, resolution, count: 0, sum: 0, sum_of_squares: 0, min: u64::MAX, max: 0 }
+        Self { histogram, count: 0, sum: 0, sum_of_squares: 0, min: u64::MAX, max: 0 }
     }
 
     /// Counts one delay.
@@ -51,8 +50,8 @@ impl<C: Counter> Delays<C> {
         self.sum_of_squares += u128::from(nanos) * u128::from(nanos);
         self.min = self.min.min(nanos);
         self.max = self.max.max(nanos);
-        // Resizes itself; could fail only beyond 2^63 units, and no run is that long.
-        let recorded = self.histogram.record(nanos / self.resolution.as_nanos());
+        // Resizes itself; could fail only beyond 2^63 ns, and no run is that long.
+        let recorded = self.histogram.record(nanos);
         debug_assert!(recorded.is_ok());
     }
 
@@ -77,8 +76,7 @@ impl<C: Counter> Delays<C> {
         } else if percent >= 100.0 {
             self.max
         } else {
-            let bucket = self.histogram.value_at_quantile(percent / 100.0) * self.resolution.as_nanos();
-            bucket.clamp(self.min, self.max)
+            self.histogram.value_at_quantile(percent / 100.0).clamp(self.min, self.max)
         };
         Some(rounded(nanos as f64 / 1e6))
     }

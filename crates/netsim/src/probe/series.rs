@@ -3,7 +3,7 @@
 use super::rounded;
 use goodqueue_qdisc::Probe;
 use goodqueue_tcp::{Connection, INFINITE_SSTHRESH};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Rate};
 use serde::Serialize;
 
 /// Each packet's delay within a window.
@@ -41,6 +41,42 @@ pub struct PacketSeries {
     pub time_s: Vec<f64>,
     /// How long it had waited.
     pub delay_ms: Vec<f64>,
+}
+
+/// Each echo of a ping that came home.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EchoLog {
+    echoes: Vec<(u64, Instant, Duration)>,
+}
+
+impl EchoLog {
+    /// Packet `number`, sent at `sent_at`, came home after `rtt`.
+    pub(crate) fn record(&mut self, number: u64, sent_at: Instant, rtt: Duration) {
+        self.echoes.push((number, sent_at, rtt));
+    }
+
+    /// The log of the flow `name`.
+    pub(crate) fn series(&self, name: String) -> PingSeries {
+        PingSeries {
+            name,
+            seq: self.echoes.iter().map(|(number, _, _)| *number).collect(),
+            sent_s: self.echoes.iter().map(|(_, sent_at, _)| sent_at.as_secs_f64()).collect(),
+            rtt_ms: self.echoes.iter().map(|(_, _, rtt)| rounded(rtt.as_millis_f64())).collect(),
+        }
+    }
+}
+
+/// The round trips of a ping, in the order in which they ended, those of the warm-up too; what is lost is missing.
+#[derive(Clone, Debug, Serialize)]
+pub struct PingSeries {
+    /// The flow's name.
+    pub name: String,
+    /// The packet's number, from 0.
+    pub seq: Vec<u64>,
+    /// When it was sent, in seconds of the run.
+    pub sent_s: Vec<f64>,
+    /// Its round-trip time.
+    pub rtt_ms: Vec<f64>,
 }
 
 /// A queue over time.
@@ -98,6 +134,10 @@ pub struct TcpSeries {
     pub rto_ms: Vec<Option<f64>>,
     /// Segments that no cumulative ACK has covered.
     pub unacked_packets: Vec<Option<u32>>,
+    /// Rate at which the path delivers payload, as the sender estimates it.
+    pub delivery_rate_mbps: Vec<Option<f64>>,
+    /// Pacing rate, in payload; what leaves together follows it even where nothing is paced.
+    pub pacing_rate_mbps: Vec<Option<f64>>,
 }
 
 impl TcpSeries {
@@ -109,6 +149,9 @@ impl TcpSeries {
         self.rttvar_ms.push(sender.and_then(Connection::rttvar).map(ms));
         self.rto_ms.push(sender.map(|sender| ms(sender.rto())));
         self.unacked_packets.push(sender.map(Connection::unacked));
+        let mbps = |rate: Rate| rounded(rate.as_bps() as f64 / 1e6);
+        self.delivery_rate_mbps.push(sender.and_then(Connection::delivery_rate).map(mbps));
+        self.pacing_rate_mbps.push(sender.and_then(Connection::pacing_rate).map(mbps));
     }
 }
 

@@ -144,6 +144,9 @@ pub struct Traffic {
     /// Whether packets are ECN-capable, and TCP's feedback; what the congestion control needs, if left out, else none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnAsked>,
+    /// Whether TCP paces what it sends, as where a socket asks for it; some congestion controls always do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<bool>,
     /// Codepoint of the packets both ways; CS0, if left out. A ping's echo has what arrived (as ICMP's in Linux); TCP's ACKs have
     /// the flow's, as where both ends set it or `net.ipv4.tcp_reflect_tos` is 1 (it is 0 by default: then they have CS0).
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -52,6 +52,7 @@ impl Traffic {
         let set = [
             ("cc", self.cc.is_some()),
             ("stack", self.stack.is_some()),
+            ("pacing", self.pacing.is_some()),
             ("rate", self.rate.is_some()),
             ("packet_size", self.packet_size.is_some()),
             ("interval", self.interval.is_some()),
@@ -104,6 +105,12 @@ impl Traffic {
         let asked = self.cc.get_or_insert_with(|| CcLine::from(Config::default().cc).to_string());
         let line = CcLine::parse(asked).map_err(|message| ScenarioError::new(key("cc"), message))?;
         *asked = line.to_string();
+        let paces = line.cc.is_model_based();
+        if paces && self.pacing == Some(false) {
+            let accepted = format!("true, or none, as {} always paces", line.cc.name());
+            return refuse(&key("pacing"), false, &accepted);
+        }
+        self.pacing = self.pacing.filter(|&pacing| pacing && !paces);
         let ecn = self.ecn.get_or_insert(EcnAsked::default_of(line.cc));
         ecn.check(line.cc).map_err(|message| ScenarioError::new(key("ecn"), message))?;
         let stack = self.stack.get_or_insert_with(|| Stack::default().name().to_string());
@@ -152,6 +159,18 @@ impl Traffic {
         match self.rate {
             Some(_) => Ok(()),
             None => Err(ScenarioError::new(key("rate"), "missing; accepted: a rate such as \"10mbit\"")),
+        }
+    }
+}
+
+impl Traffic {
+    /// How many round trips it makes at the most, where it is a ping.
+    pub(super) fn echoes(&self, whole: Duration) -> u64 {
+        match (self.kind, self.interval) {
+            (Kind::Ping, Some(Span(interval))) => {
+                self.count.unwrap_or(1).saturating_mul(whole.as_nanos() / interval.as_nanos().max(1))
+            }
+            _ => 0,
         }
     }
 }

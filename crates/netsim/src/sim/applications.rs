@@ -1,6 +1,6 @@
 //! The loop's part for applications: their connections' segments and timers, and their datagrams.
 
-use super::{Simulation, offer};
+use super::Simulation;
 use crate::agenda::Component;
 use crate::flow::Source;
 use crate::packet::{Body, Datagram, Packet};
@@ -70,7 +70,7 @@ impl Simulation {
         let body = Body::Datagram(Datagram { dscp: self.ways[index].dscp, ..datagram });
         let (arrival, hash) = (self.now, hash[direction.index()]);
         let packet = Packet { arrival, flow: index as u32, hash, body };
-        offer(&mut self.links[direction.index()], &mut self.agenda, self.now, direction, packet);
+        self.links[direction.index()].offer(self.now, packet, &mut self.agenda);
     }
 
     fn app(&mut self, index: usize) -> Option<&mut App> {

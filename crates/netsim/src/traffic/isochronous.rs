@@ -3,6 +3,7 @@
 use super::voip::Listener;
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::percent;
+use crate::probe::series::EchoLog;
 use crate::record::AppResult;
 use goodqueue_units::{Duration, Ecn, Instant};
 use serde::Serialize;
@@ -28,6 +29,8 @@ pub(crate) struct Isochronous {
     last_returned: Option<u64>,
     /// Round-trip times of echoes.
     pub(crate) rtt: FlowDelays,
+    /// Each echo, if the scenario asks for time series.
+    pub(crate) log: Option<EchoLog>,
 }
 
 /// What the other side does with a packet.
@@ -69,6 +72,7 @@ impl Isochronous {
             returned: 0,
             last_returned: None,
             rtt: FlowDelays::for_flow(),
+            log: None,
         }
     }
 
@@ -133,10 +137,14 @@ impl Isochronous {
     /// The echo of the packet that carries `low` came home at `now`.
     pub(crate) fn returned(&mut self, now: Instant, low: u32) {
         let number = self.number(low);
+        let sent_at = self.sent_at(number);
+        if let Some(log) = &mut self.log {
+            log.record(number, sent_at, now.since(sent_at));
+        }
         if number >= self.first_measured {
             self.returned += 1;
             self.last_returned = self.last_returned.max(Some(number));
-            self.rtt.record(now.since(self.sent_at(number)));
+            self.rtt.record(now.since(sent_at));
         }
     }
 

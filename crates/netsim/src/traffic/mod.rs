@@ -112,12 +112,21 @@ impl Kind {
     #[must_use]
     pub const fn keys(self) -> &'static [&'static str] {
         match self {
-            Self::Bulk => &["cc", "stack", "ecn", "dscp"],
-            Self::Transfer => &["size", "repeat", "interval", "cc", "stack", "ecn", "dscp"],
-            Self::Rr => {
-                &["request", "response", "think", "think_mean", "repeat", "cc", "stack", "ecn", "dscp"]
-            }
-            Self::Stream => &["rate", "interval", "cc", "stack", "ecn", "dscp"],
+            Self::Bulk => &["cc", "stack", "pacing", "ecn", "dscp"],
+            Self::Transfer => &["size", "repeat", "interval", "cc", "stack", "pacing", "ecn", "dscp"],
+            Self::Rr => &[
+                "request",
+                "response",
+                "think",
+                "think_mean",
+                "repeat",
+                "cc",
+                "stack",
+                "pacing",
+                "ecn",
+                "dscp",
+            ],
+            Self::Stream => &["rate", "interval", "cc", "stack", "pacing", "ecn", "dscp"],
             Self::Cbr => &["rate", "packet_size", "ecn", "dscp"],
             Self::Ping => &["interval", "packet_size", "ecn", "dscp"],
             Self::Voip => &["codec", "ecn", "dscp"],

@@ -11,6 +11,7 @@ use super::hystart_plus_plus::HyStartPlusPlus;
 use super::line::{ABE, HYSTART_PLUS_PLUS};
 use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
 use crate::{Config, Stack, Window};
+use alloc::boxed::Box;
 use goodqueue_units::{Duration, Instant};
 
 /// β = 0.7 (section 4.6) as a fraction of `SCALE`.
@@ -57,7 +58,7 @@ pub(crate) struct Cubic {
     delay_min: Duration,
     hystart: HyStart,
     /// In HyStart's place, where it is asked for.
-    plus_plus: Option<HyStartPlusPlus>,
+    plus_plus: Option<Box<HyStartPlusPlus>>,
     /// HyStart has spoken.
     found: bool,
     /// Segments per ACK, in sixteenths, smoothed (Linux 3.10 and 3.14).
@@ -75,7 +76,7 @@ impl CongestionControl for Cubic {
 
     fn new(config: &Config) -> Self {
         let options = config.cc_options;
-        let plus_plus = options.hystart_plus_plus.then(HyStartPlusPlus::new);
+        let plus_plus = options.hystart_plus_plus.then(|| Box::new(HyStartPlusPlus::new()));
         Self { abe: options.abe, plus_plus, ..Self::of(config.stack) }
     }
 

@@ -36,7 +36,7 @@ impl CongestionControl for Ledbat {
         Self { delays: Delays::new(0), fraction: 0 }
     }
 
-    fn on_open(&mut self, _now: Instant, window: &mut Window) {
+    fn on_open(&mut self, _now: Instant, _rtt: Option<Duration>, window: &mut Window) {
         window.cwnd = window.cwnd.min(MIN_CWND); // INIT_CWND
     }
 

@@ -57,7 +57,7 @@ impl CongestionControl for LedbatPlusPlus {
     }
 
     /// 4.1: two segments.
-    fn on_open(&mut self, _now: Instant, window: &mut Window) {
+    fn on_open(&mut self, _now: Instant, _rtt: Option<Duration>, window: &mut Window) {
         window.cwnd = window.cwnd.min(MIN_CWND);
     }
 

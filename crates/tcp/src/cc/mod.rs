@@ -4,6 +4,11 @@
 //! congestion, how the reduction is paced (PRR), what a timeout does. An algorithm decides *how much*. That is Linux's
 //! division, and it keeps an algorithm to the formulas of its paper.
 
+mod bandwidth;
+mod bbr;
+mod bbr3;
+#[cfg(test)]
+mod bench;
 mod cubic;
 mod dctcp;
 mod hystart;
@@ -21,7 +26,7 @@ mod westwood;
 
 pub use line::{CcLine, CcOptions, CcWord};
 
-use crate::{Config, CongestionState, EcnMode, EcnUse, SeqNumber, Window};
+use crate::{Config, CongestionState, EcnMode, EcnUse, RateEstimator, RateSample, SeqNumber, Window};
 use goodqueue_units::{Duration, Instant};
 
 /// An ACK of new data.
@@ -86,6 +91,10 @@ pub trait CongestionControl: Sized {
     const SUMMARY: &'static str;
     /// The document that it follows.
     const SOURCE: &'static str;
+    /// It sets window and pacing rate by a model of the path, in every state of the sender: then the delivery rate is
+    /// estimated, `on_rate` is called with every ACK in place of `on_ack` and of the pacing of reductions, and what is sent
+    /// is paced.
+    const MODEL_BASED: bool = false;
 
     /// In which of that it differs, in one line.
     const DIFFERS: &'static str;
@@ -100,12 +109,16 @@ pub trait CongestionControl: Sized {
     /// Called once, before `on_open`: the ECN feedback that this connection has.
     fn on_ecn_agreed(&mut self, _mode: EcnMode) {}
 
-    /// Called once, when the handshake is over.
-    fn on_open(&mut self, _now: Instant, _window: &mut Window) {}
+    /// Called once, when the handshake is over; `rtt` is its sample.
+    fn on_open(&mut self, _now: Instant, _rtt: Option<Duration>, _window: &mut Window) {}
 
     /// Called for every ACK that delivered something, in any state, before `on_ack`; `state` and `in_flight` are then
     /// those before losses are looked for.
     fn on_delivered(&mut self, _ack: &Ack, _window: &mut Window) {}
+
+    /// Called for every ACK, last, where the algorithm is [`MODEL_BASED`](Self::MODEL_BASED).
+    fn on_rate(&mut self, _ack: &Ack, _sample: &RateSample, _rate: &mut RateEstimator, _window: &mut Window) {
+    }
 
     /// Called for every ACK that advances the window, except while a reduction is under way (recovery, CWR).
     fn on_ack(&mut self, ack: &Ack, window: &mut Window);
@@ -118,6 +131,9 @@ pub trait CongestionControl: Sized {
         window.cwnd.max(prior_cwnd)
     }
 
+    /// Called before `undo_cwnd`.
+    fn on_undo(&mut self) {}
+
     /// Called when the sender has entered `state`.
     fn on_state(&mut self, _state: CongestionState, _window: &mut Window) {}
 
@@ -126,6 +142,9 @@ pub trait CongestionControl: Sized {
 
     /// Called when data is sent after `idle` with nothing in flight.
     fn on_restart(&mut self, _now: Instant, _idle: Duration) {}
+
+    /// Called when something is sent while nothing was out, where the delivery rate is estimated.
+    fn on_transmit_start(&mut self, _now: Instant, _rate: &RateEstimator, _window: &mut Window) {}
 
     /// Shows inner state to plots and traces: name (with the unit) and value.
     fn probe(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
@@ -159,6 +178,12 @@ macro_rules! congestion_controls {
                 match self { $(Self::$name => <$module::$name as CongestionControl>::DIFFERS),+ }
             }
 
+            /// Whether it always paces, because a model of the path tells it the rate.
+            #[must_use]
+            pub const fn is_model_based(self) -> bool {
+                match self { $(Self::$name => <$module::$name as CongestionControl>::MODEL_BASED),+ }
+            }
+
             /// The words that may follow the name.
             #[must_use]
             pub const fn words(self) -> &'static [CcWord] {
@@ -186,15 +211,35 @@ macro_rules! congestion_controls {
             pub(crate) fn new(config: &Config) -> Self {
                 match config.cc { $(Cc::$name => Self::$name($module::$name::new(config))),+ }
             }
+            #[inline]
+            pub(crate) fn is_model_based(&self) -> bool {
+                match self { $(Self::$name(_) => <$module::$name as CongestionControl>::MODEL_BASED),+ }
+            }
             pub(crate) fn on_ecn_agreed(&mut self, mode: EcnMode) {
                 match self { $(Self::$name(cc) => cc.on_ecn_agreed(mode)),+ }
             }
-            pub(crate) fn on_open(&mut self, now: Instant, window: &mut Window) {
-                match self { $(Self::$name(cc) => cc.on_open(now, window)),+ }
+            pub(crate) fn on_open(&mut self, now: Instant, rtt: Option<Duration>, window: &mut Window) {
+                match self { $(Self::$name(cc) => cc.on_open(now, rtt, window)),+ }
+            }
+            #[cold]
+            pub(crate) fn on_rate(
+                &mut self,
+                ack: &Ack,
+                sample: &RateSample,
+                rate: &mut RateEstimator,
+                window: &mut Window,
+            ) {
+                match self { $(Self::$name(cc) => cc.on_rate(ack, sample, rate, window)),+ }
+            }
+            pub(crate) fn on_transmit_start(&mut self, now: Instant, rate: &RateEstimator, window: &mut Window) {
+                match self { $(Self::$name(cc) => cc.on_transmit_start(now, rate, window)),+ }
             }
             #[inline]
             pub(crate) fn on_delivered(&mut self, ack: &Ack, window: &mut Window) {
                 match self { $(Self::$name(cc) => cc.on_delivered(ack, window)),+ }
+            }
+            pub(crate) fn on_undo(&mut self) {
+                match self { $(Self::$name(cc) => cc.on_undo()),+ }
             }
             pub(crate) fn undo_cwnd(&self, window: &Window, prior_cwnd: u32) -> u32 {
                 match self { $(Self::$name(cc) => cc.undo_cwnd(window, prior_cwnd)),+ }
@@ -225,6 +270,8 @@ macro_rules! congestion_controls {
 congestion_controls! {
     cubic::Cubic,
     reno::Reno,
+    bbr::Bbr,
+    bbr3::Bbr3,
     dctcp::Dctcp,
     prague::Prague,
     vegas::Vegas,
@@ -282,7 +329,8 @@ mod tests {
     /// What the sender relies on, of whatever is in the table.
     #[test]
     fn every_algorithm_grows_only_when_limited_and_falls_to_two_at_least() {
-        for (&cc, stack) in Cc::ALL.iter().flat_map(|cc| [(cc, Stack::Linux3_10), (cc, Stack::Linux6)]) {
+        let window_based = Cc::ALL.iter().filter(|cc| !cc.is_model_based());
+        for (&cc, stack) in window_based.flat_map(|cc| [(cc, Stack::Linux3_10), (cc, Stack::Linux6)]) {
             let config = Config { cc, stack, ..Config::default() };
             let mut any = AnyCc::new(&config);
             let mut window = Window::new(&config);

@@ -6,7 +6,7 @@
 use super::line::CWND;
 use super::{Ack, CcWord, Congestion, CongestionControl};
 use crate::{Config, Window};
-use goodqueue_units::Instant;
+use goodqueue_units::{Duration, Instant};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Fixed {
@@ -25,7 +25,7 @@ impl CongestionControl for Fixed {
         Self { cwnd: config.cc_options.cwnd.unwrap_or(config.initial_window).max(1) }
     }
 
-    fn on_open(&mut self, _now: Instant, window: &mut Window) {
+    fn on_open(&mut self, _now: Instant, _rtt: Option<Duration>, window: &mut Window) {
         window.cwnd = self.cwnd;
     }
 
@@ -50,7 +50,7 @@ mod tests {
         let options = CcOptions { cwnd: Some(20), ..CcOptions::default() };
         let config = Config { cc_options: options, ..Config::default() };
         let (mut none, mut window) = (Fixed::new(&config), Window::new(&config));
-        none.on_open(Instant::ZERO, &mut window);
+        none.on_open(Instant::ZERO, None, &mut window);
         none.on_ack(&Ack::of(Instant::ZERO, 5), &mut window);
         assert_eq!(window.cwnd, 20);
         window.cwnd = 1; // after a timeout

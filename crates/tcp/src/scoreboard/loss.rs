@@ -136,6 +136,9 @@ impl Scoreboard {
         record.flags = before & !RESENT | LOST;
         self.resent_out -= u32::from(before & RESENT != 0);
         self.lost_out += u32::from(before & LOST == 0);
+        if let Some(rate) = &mut self.rate {
+            rate.on_lost(number);
+        }
     }
 
     /// The retransmission timer fired: all that is not SACKed is lost, and so are the retransmissions; how many that
@@ -163,8 +166,12 @@ impl Scoreboard {
                 continue;
             }
             record.flags = before & !RESENT | LOST;
-            lost += u32::from(before & (LOST | RESENT) != LOST);
+            let is_news = before & (LOST | RESENT) != LOST;
+            lost += u32::from(is_news);
             self.lost_out += 1;
+            if let Some(rate) = self.rate.as_mut().filter(|_| is_news) {
+                rate.on_lost(number);
+            }
         }
         if reneged {
             self.sacked_out = 0;
@@ -198,6 +205,7 @@ impl Scoreboard {
         if is_missing {
             self.resent.push_back((number, now));
         }
+        self.rate_resent(now, number);
         Some(chunk)
     }
 

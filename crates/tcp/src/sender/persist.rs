@@ -44,6 +44,7 @@ impl Sender {
         let rto = self.rtt.rto();
         if let Some(used) = self.usage.on_starved(now, self.board.packets_out(), &self.window, rto)
             && self.state == CongestionState::Open
+            && !self.cc.is_model_based()
             && self.window.stack.era().validates_window
         {
             self.window.shrink_to_use(used);
@@ -85,7 +86,7 @@ impl Sender {
             None => (self.board.probe(now)?, true),
         };
         if resent {
-            self.after_send(now);
+            self.after_send(now, chunk.len);
             self.stats.retransmitted += 1;
             self.stats.bytes_retransmitted += u64::from(chunk.len);
         }

@@ -143,15 +143,22 @@ impl Sender {
     fn leave_finished_state(&mut self, tsecr: u32) {
         let una = self.board.una();
         match self.state {
-            CongestionState::Cwr if una > self.high_seq => self.window.cwnd = self.window.ssthresh,
+            CongestionState::Cwr if una > self.high_seq => self.end_reduction(),
             CongestionState::Recovery if una >= self.high_seq => {
                 if !self.end_recovery(tsecr) {
-                    self.window.cwnd = self.window.ssthresh;
+                    self.end_reduction();
                 }
             }
             _ => return,
         }
         self.enter(CongestionState::Open);
+    }
+
+    /// The window is where the reduction was to bring it; one that follows a model is where the model says.
+    fn end_reduction(&mut self) {
+        if !self.cc.is_model_based() {
+            self.window.cwnd = self.window.ssthresh;
+        }
     }
 
     /// Whether the recovery that ends was needless, and is undone.
@@ -205,6 +212,7 @@ impl Sender {
             self.board.unmark_lost();
         }
         if let Some(Prior { cwnd, ssthresh }) = self.undo.take() {
+            self.cc.on_undo();
             self.window.cwnd = self.cc.undo_cwnd(&self.window, cwnd);
             if ssthresh > self.window.ssthresh {
                 self.window.ssthresh = ssthresh;
@@ -303,9 +311,19 @@ impl Sender {
     }
 
     fn on_late_losses(&mut self, now: Instant, found: Found) {
+        self.forget_losses_of_acks();
         if found.segments > 0 && self.state != CongestionState::Recovery {
             self.begin_recovery(&Delivery::new(now, self.rtt.min()), false);
-            self.reduce(1, false);
+            if !self.cc.is_model_based() {
+                self.reduce(1, false);
+            }
+        }
+    }
+
+    /// A timer found losses: they are no ACK's.
+    fn forget_losses_of_acks(&mut self) {
+        if let Some(rate) = self.board.rate_mut() {
+            rate.on_timer();
         }
     }
 
@@ -378,7 +396,7 @@ impl Sender {
             self.undo.end();
             self.begin_reduction(&Delivery::new(now, self.rtt.min()), Cause::Loss);
             self.enter(CongestionState::Cwr);
-            self.window.cwnd = self.window.ssthresh;
+            self.end_reduction();
             self.keep_open();
         }
     }
@@ -397,6 +415,7 @@ impl Sender {
         let may_be_needless = self.state < CongestionState::Recovery || self.timeouts > 0;
         let prior = self.prior();
         self.stats.lost += u64::from(self.board.lose_all(now, era.timeout_spares_recent));
+        self.forget_losses_of_acks();
         if first_of_window {
             self.set_ssthresh(now, Cause::Timeout);
             if calm {

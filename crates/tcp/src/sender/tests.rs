@@ -321,14 +321,16 @@ fn segments_sent_twice_are_timed_by_the_echo_or_not_at_all() {
     transmit(&mut s, 0);
     let ms = time_out(&mut s);
     transmit(&mut s, ms);
-    assert_eq!(echoed(&mut s, ms + 130, ms, 1, &[], Flags::NONE), Some(Duration::from_millis(130)));
+    assert_eq!(echoed(&mut s, ms + 130, ms, 1, &[], Flags::NONE), None, "too coarse to be told");
+    assert_eq!(s.rtt.srtt(), Some(Duration::from_micros(103_750)), "100 ms and an eighth of 30");
     transmit(&mut s, ms + 130); // 1 and 2 for the second time
     let silent = Segment { ack: SeqNumber(1 + 3 * MSS), tsecr: 0, ..WIDE };
     assert_eq!(s.on_ack(at(ms + 250), &silent), None);
     transmit(&mut s, ms + 250);
     s.write(2000);
     transmit(&mut s, ms + 260); // 4 for the first time; there is room for one
-    assert_eq!(echoed(&mut s, ms + 370, ms + 260, 5, &[], Flags::NONE), Some(Duration::from_millis(110)));
+    assert_eq!(echoed(&mut s, ms + 370, ms + 260, 5, &[], Flags::NONE), None);
+    assert_eq!(s.rtt.srtt(), Some(Duration::from_nanos(104_531_250)), "103.75 ms and an eighth of 6.25");
 }
 
 #[test]

@@ -28,10 +28,13 @@ pub(super) enum Due {
 }
 
 impl Sender {
-    /// When the timer fires, or [`Instant::MAX`].
+    /// When the timer fires or a packet may leave that was held back, or [`Instant::MAX`].
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
-        self.deadline
+        match &self.pacer {
+            Some(pacer) => self.deadline.min(pacer.deadline()),
+            None => self.deadline,
+        }
     }
 
     pub(super) fn set_timer(&mut self, timer: Timer, deadline: Instant) {
@@ -106,6 +109,9 @@ impl Sender {
     }
 
     pub(crate) fn on_timeout(&mut self, now: Instant) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_timeout(now);
+        }
         if now < self.deadline {
             return;
         }

@@ -31,8 +31,6 @@ pub struct Settings {
     pub timestamps: bool,
     /// How much sooner or later than said a segment may leave.
     pub tolerance: Duration,
-    /// A line that this TCP has no switch for yet, and what it lacks.
-    pub lacks: Option<(usize, &'static str)>,
 }
 
 pub struct Step {
@@ -127,7 +125,6 @@ pub fn parse(text: &str) -> Result<Script, Fault> {
         peer_window: 1 << 30,
         timestamps: false,
         tolerance: Duration::ZERO,
-        lacks: None,
     };
     let mut script = Script { awaits: None, settings, steps: Vec::new(), end: 0 };
     let mut at = Duration::ZERO;
@@ -229,7 +226,7 @@ fn setting(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Strin
         "tolerance" => settings.tolerance = duration_with_unit(word)?,
         "timestamps" => settings.timestamps = is_on(word)?,
         "abe" => settings.config.cc_options.abe = is_on(word)?,
-        "pacing" if is_on(word)? => settings.lacks = Some((line, "pacing")),
+        "pacing" => settings.config.pacing = is_on(word)?,
         _ => {}
     }
     Ok(())

@@ -57,9 +57,6 @@ impl<'a> Player<'a> {
             let known = Cc::ALL.iter().map(|cc| cc.name());
             config.cc = Cc::from_name(name).ok_or_else(|| no_such(*line, name, known))?;
         }
-        if let Some((line, what)) = settings.lacks {
-            return Err(Fault { line, text: lacking(what) });
-        }
         let connection =
             if settings.is_server { Connection::server(config) } else { Connection::client(config) };
         Ok(Self {
@@ -361,10 +358,6 @@ impl Value {
             Self::Word(word) => (*word).to_string(),
         }
     }
-}
-
-fn lacking(what: &str) -> String {
-    format!("this TCP has no {what} yet")
 }
 
 fn no_such<'a>(line: usize, name: &str, known: impl Iterator<Item = &'a str>) -> Fault {

@@ -25,6 +25,7 @@ from goodqueue.record import (
     FlowSeries,
     Kernel,
     PacketSeries,
+    PingSeries,
     Queue,
     QueueSeries,
     Record,
@@ -231,10 +232,23 @@ class _Measuring:
             if every is None
             else [self._flow_series(place, ends, every) for place in range(len(self.plan.flows))],
         )
+        if every is not None and (pings := [flow.name for flow in self.plan.flows if flow.kind == "ping"]):
+            result["pings"] = [self._ping_series(name) for name in pings]
         if (window := asked.get("packets")) is not None:
             begin, end = _ns(seconds(window["from"])), _ns(seconds(window["to"]))
             result["packets"] = {way: _packet_series(packets, begin, end) for way, packets in self.seen.queues.items()}
         return result
+
+    def _ping_series(self, name: str) -> PingSeries:
+        pings = [ping for ping in self.lab["flows"][name]["pings"] if ping[2] is not None]
+        came = ((sent + rtt, number, sent, rtt) for number, sent, rtt in pings)
+        home = [ping[1:] for ping in sorted(came) if _ns(ping[0]) <= self.end]
+        return PingSeries(
+            name=name,
+            seq=[number for number, _, _ in home],
+            sent_s=[sent for _, sent, _ in home],
+            rtt_ms=[rounded(rtt * 1e3) for _, _, rtt in home],
+        )
 
     def _flow_series(self, place: int, ends: list[int], every: int) -> FlowSeries:
         flow, journey = self.plan.flows[place], self.seen.journeys[place]

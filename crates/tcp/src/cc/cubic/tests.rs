@@ -191,7 +191,7 @@ fn with_abe_marks_take_less_than_losses() {
 #[test]
 fn hystart_plus_plus_stands_in_the_place_of_hystart() {
     for (plus_plus, leaves) in [(None, true), (Some(HyStartPlusPlus::new()), false)] {
-        let mut c = Cubic { plus_plus, ..Cubic::of(Stack::Linux6) };
+        let mut c = Cubic { plus_plus: plus_plus.map(Box::new), ..Cubic::of(Stack::Linux6) };
         let mut w = window(Stack::Linux6, 20, crate::INFINITE_SSTHRESH);
         for ms in 0..100 {
             c.on_delivered(&ack(ms, 1), &mut w);

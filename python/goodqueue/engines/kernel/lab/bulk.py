@@ -25,6 +25,9 @@ segment, and does not count its window as used.
 """
 ABORT = struct.pack("ii", 1, 0)
 """SO_LINGER: closing throws away what is unsent and resets the connection."""
+_SO_MAX_PACING_RATE = 47
+"""Of ``asm-generic/socket.h``. Any rate below "unlimited" switches TCP's own pacing on."""
+_FASTEST = struct.pack("=Q", 1 << 40)
 
 
 class Sender:
@@ -132,6 +135,8 @@ def tcp_socket(flow: Flow) -> socket.socket:
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, (flow.cc or "").encode("ascii"))
     except OSError:
         raise LabError(f"flow {flow.name}: this kernel has no congestion control {flow.cc}") from None
+    if flow.pacing:
+        made.setsockopt(socket.SOL_SOCKET, _SO_MAX_PACING_RATE, _FASTEST)
     made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, flow.dscp << 2)
     return made
 

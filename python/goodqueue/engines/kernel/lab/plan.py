@@ -41,6 +41,8 @@ class Flow:
     cc: str | None
     """Congestion control of a TCP flow, as Linux names it."""
     dscp: int
+    pacing: bool
+    """Whether a bulk flow's socket asks TCP to pace."""
     packet_size: int | None
     """Of a datagram of cbr and ping, Ethernet header included."""
     interval_s: float | None

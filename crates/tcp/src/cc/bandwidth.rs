@@ -1,0 +1,168 @@
+//! Bandwidth as BBR keeps it, and the largest of the last rounds.
+
+use goodqueue_units::{Duration, Rate};
+
+/// One, of gains.
+pub(super) const UNIT: u32 = 1 << 8;
+const UNIT_BITS: u32 = 8;
+const FRACTION_BITS: u32 = 24;
+/// How much slower than the estimate BBR paces, so that queues drain (draft-ietf-ccwg-bbr-06, 5.6.2).
+const MARGIN_PERCENT: u128 = 1;
+
+/// Segments per microsecond, with 24 bits of fraction, as in Linux, so that rounding is the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Bandwidth(pub(super) u64);
+
+impl Bandwidth {
+    pub(super) const ZERO: Self = Self(0);
+    /// No bound.
+    pub(super) const INFINITE: Self = Self(u64::MAX);
+
+    /// `segments` in `interval`.
+    pub(super) fn of(segments: u64, interval: Duration) -> Self {
+        Self((segments << FRACTION_BITS) / micros(interval).max(1))
+    }
+
+    /// Whole segments in `span`.
+    pub(super) fn segments_in(self, span: Duration) -> u64 {
+        ((u128::from(self.0) * u128::from(micros(span))) >> FRACTION_BITS) as u64
+    }
+
+    /// `gain` times the segments in `rtt`, rounded up.
+    pub(super) fn bdp(self, rtt: Duration, gain: u32) -> u32 {
+        let product = (u128::from(self.0) * u128::from(micros(rtt)) * u128::from(gain)) >> UNIT_BITS;
+        (product.div_ceil(1 << FRACTION_BITS)).min(u128::from(u32::MAX >> 2)) as u32
+    }
+
+    /// `gain` times as much.
+    pub(super) fn times(self, gain: u32) -> Self {
+        Self(((u128::from(self.0) * u128::from(gain)) >> UNIT_BITS) as u64)
+    }
+
+    /// The payload of segments of `mss` bytes as a rate in bits per second.
+    pub(super) fn bps(self, mss: u16) -> u64 {
+        ((u128::from(self.0) * u128::from(mss) * 8_000_000) >> FRACTION_BITS) as u64
+    }
+
+    /// The pacing rate for `gain`.
+    pub(super) fn pacing_rate(self, mss: u16, gain: u32) -> Option<Rate> {
+        let scaled = (u128::from(self.0) * u128::from(mss) * u128::from(gain)) >> UNIT_BITS;
+        let bytes_per_s = (scaled * (1_000_000 / 100) * (100 - MARGIN_PERCENT)) >> FRACTION_BITS;
+        Rate::from_bps((8 * bytes_per_s).min(u128::from(u64::MAX)) as u64)
+    }
+}
+
+fn micros(span: Duration) -> u64 {
+    span.as_nanos() / 1000
+}
+
+/// The largest bandwidth of a window of time, whatever time counts: rounds, or cycles.
+///
+/// Kathleen Nichols' estimate in constant space, as Linux has it: beside the largest it keeps two later ones, from the
+/// last three quarters and the last half of the window, to fall back on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct MaxFilter {
+    /// Time and value of the largest and of its two successors.
+    best: [(u32, Bandwidth); 3],
+}
+
+impl MaxFilter {
+    pub(super) fn get(&self) -> Bandwidth {
+        self.best[0].1
+    }
+
+    /// Takes `value` at `time`; what is older than `window` no longer counts.
+    pub(super) fn update(&mut self, window: u32, time: u32, value: Bandwidth) {
+        let new = (time, value);
+        let age = |sample: (u32, Bandwidth)| time.wrapping_sub(sample.0);
+        if value >= self.best[0].1 || age(self.best[2]) > window {
+            self.best = [new; 3];
+            return;
+        }
+        if value >= self.best[1].1 {
+            self.best[1] = new;
+            self.best[2] = new;
+        } else if value >= self.best[2].1 {
+            self.best[2] = new;
+        }
+        if age(self.best[0]) > window {
+            for _ in 0..2 {
+                if age(self.best[0]) > window {
+                    self.best = [self.best[1], self.best[2], new];
+                }
+            }
+        } else if self.best[1].0 == self.best[0].0 && age(self.best[0]) > window / 4 {
+            self.best[1] = new;
+            self.best[2] = new;
+        } else if self.best[2].0 == self.best[1].0 && age(self.best[0]) > window / 2 {
+            self.best[2] = new;
+        }
+    }
+}
+
+/// Draws that differ between connections and repeat between runs: a multiplicative congruential generator (Park &
+/// Miller 1988, with Lehmer's modulus 2³¹ − 1).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dice(u32);
+
+impl Dice {
+    pub(super) fn new(seed: u32) -> Self {
+        // Neither 0 nor the modulus would ever change.
+        let mut dice = Self(seed % 0x7fff_fffe + 1);
+        dice.below(1); // near seeds have near first draws
+        dice
+    }
+
+    /// A number from 0 to `end` − 1.
+    pub(super) fn below(&mut self, end: u32) -> u32 {
+        self.0 = (u64::from(self.0) * 48_271 % 0x7fff_ffff) as u32;
+        (u64::from(self.0 - 1) * u64::from(end) / 0x7fff_fffe) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10 Mbit/s of frames of 1514 bytes: 825.6 segments a second. In 50 ms 41.28, rounded up 42; twice that 82.56, 83.
+    /// 1448 of 1514 bytes are payload: 9.564 Mbit/s; paced at 99 % of it.
+    #[test]
+    fn a_bandwidth_gives_a_bdp_and_a_pacing_rate() {
+        let bw = Bandwidth::of(8256, Duration::from_secs(10));
+        let rtt = Duration::from_millis(50);
+        assert_eq!((bw.bdp(rtt, UNIT), bw.bdp(rtt, 2 * UNIT), bw.segments_in(rtt)), (42, 83, 41));
+        let mbps = |bps: u64| (bps as f64 / 1e4).round() / 100.0;
+        assert_eq!(mbps(bw.bps(1448)), 9.56);
+        assert_eq!(mbps(bw.pacing_rate(1448, UNIT).unwrap().as_bps()), 9.47);
+        assert_eq!(mbps(bw.pacing_rate(1448, 2 * UNIT).unwrap().as_bps()), 18.94);
+        assert_eq!(Bandwidth::ZERO.pacing_rate(1448, UNIT), None);
+    }
+
+    /// Wrong would be a maximum that is forgotten within its window, or kept beyond it.
+    #[test]
+    fn the_filter_forgets_after_its_window_and_falls_back_on_later_ones() {
+        let mut filter = MaxFilter::default();
+        filter.update(10, 0, Bandwidth(100));
+        for time in 1..=10 {
+            filter.update(10, time, Bandwidth(50 + u64::from(time == 5) * 20));
+            assert_eq!(filter.get(), Bandwidth(100), "{time}");
+        }
+        filter.update(10, 11, Bandwidth(50));
+        assert_eq!(filter.get(), Bandwidth(70));
+        filter.update(10, 12, Bandwidth(80));
+        assert_eq!(filter.get(), Bandwidth(80));
+        filter.update(10, 40, Bandwidth(1)); // long silence: nothing else is left
+        assert_eq!(filter.get(), Bandwidth(1));
+    }
+
+    #[test]
+    fn dice_show_every_side_about_as_often() {
+        let mut dice = Dice::new(0);
+        let mut sides = [0; 7];
+        for _ in 0..7000 {
+            sides[dice.below(7) as usize] += 1;
+        }
+        assert!(sides.iter().all(|&n| (900..1100).contains(&n)), "{sides:?}");
+        assert_ne!(Dice::new(1).below(1000), Dice::new(2).below(1000));
+    }
+}

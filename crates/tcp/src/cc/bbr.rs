@@ -1,0 +1,470 @@
+//! BBR version 1, as Linux has it: it measures what the path carries and how long it is, and sends that much.
+//!
+//! The sources are Cardwell et al. 2017 ("BBR: Congestion-Based Congestion Control") and
+//! draft-cardwell-iccrg-bbr-congestion-control-00, whose sections stand at the formulas. Linux has more than they: it takes
+//! the rate of a policer where one seems to drop (`policer`), and leaves room for ACKs that come in bunches
+//! (`aggregation`). Where Linux differs from the draft, Linux is followed: gains are in 1/256, and the cycle goes on from
+//! what would be in flight when pacing lets the next packet go.
+
+mod aggregation;
+mod policer;
+
+use super::bandwidth::{Bandwidth, Dice, MaxFilter, UNIT};
+use super::{Ack, Congestion, CongestionControl};
+use crate::offload::packet_of_rate;
+use crate::rate::{RateEstimator, RateSample};
+use crate::{Config, CongestionState, INFINITE_SSTHRESH, Window};
+pub(super) use aggregation::Aggregation;
+use alloc::boxed::Box;
+use goodqueue_units::{Duration, Instant};
+use policer::Policer;
+
+/// 2/ln 2: the least gain that doubles the rate each round trip (4.2.1, BBRHighGain), and its inverse.
+const HIGH_GAIN: u32 = UNIT * 2885 / 1000 + 1;
+const DRAIN_GAIN: u32 = UNIT * 1000 / 2885;
+/// 4.2.3.
+const CWND_GAIN: u32 = 2 * UNIT;
+/// A round trip with more, one with less, and six with as much as the path carries (4.3.4.2).
+const CYCLE: [u32; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
+/// BtlBwFilterLen in rounds (4.1.1.3), and RTpropFilterLen (4.1.2.2).
+const BW_ROUNDS: u32 = 10;
+const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
+/// 4.3.5: how long, and the window meanwhile.
+const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
+const LEAST_CWND: u32 = 4;
+/// 4.3.2.2: the pipe is full when in three rounds the bandwidth has not grown by a quarter.
+const FULL_GROWTH: u32 = UNIT * 5 / 4;
+const FULL_ROUNDS: u32 = 3;
+/// Of each of the two spans over which bunches of ACKs are remembered.
+const AGGREGATION_ROUNDS: u32 = 5;
+/// Below this rate a packet has one segment (4.2.2).
+const SINGLE_SEGMENT_BPS: u64 = 1_200_000;
+/// What is taken for the RTT before the first sample.
+const UNKNOWN_RTT: Duration = Duration::from_millis(1);
+/// The window while nothing is known.
+const INITIAL_CWND: u32 = 10;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Bbr {
+    mode: Mode,
+    mss: u16,
+    pacing_gain: u32,
+    cwnd_gain: u32,
+    bw: MaxFilter,
+    /// [`Duration::MAX`] before the first sample.
+    min_rtt: Duration,
+    min_rtt_at: Instant,
+    has_seen_rtt: bool,
+    /// Rounds counted by what is delivered (4.1.1.3), where the present one ends, and whether it began with this ACK.
+    round: u32,
+    round_end: u64,
+    round_start: bool,
+    full_bw: Bandwidth,
+    full_bw_rounds: u32,
+    full_bw_reached: bool,
+    cycle: usize,
+    cycle_at: Instant,
+    /// When PROBE_RTT may end, once the window is as small as it is to be.
+    probe_rtt_end: Option<Instant>,
+    probe_rtt_round_done: bool,
+    idle_restart: bool,
+    /// The window before recovery or PROBE_RTT.
+    prior_cwnd: u32,
+    prior_state: CongestionState,
+    packet_conservation: bool,
+    /// A timeout took place since the last ACK.
+    timed_out: bool,
+    ssthresh: u32,
+    // Boxed, so that connections of other congestion controls stay small.
+    policer: Box<Policer>,
+    aggregation: Box<Aggregation>,
+    dice: Dice,
+}
+
+impl CongestionControl for Bbr {
+    const NAME: &'static str = "bbr";
+    const SUMMARY: &'static str = "BBR version 1: sends what the path was measured to carry, paced";
+    const SOURCE: &'static str = "Cardwell et al. 2017; draft-cardwell-iccrg-bbr-congestion-control-00";
+    const DIFFERS: &'static str =
+        "as Linux: a policer's rate is found, and bunches of ACKs get room; not in the draft";
+    const MODEL_BASED: bool = true;
+
+    fn new(config: &Config) -> Self {
+        Self {
+            mode: Mode::Startup,
+            mss: config.mss.max(1),
+            pacing_gain: HIGH_GAIN,
+            cwnd_gain: HIGH_GAIN,
+            bw: MaxFilter::default(),
+            min_rtt: Duration::MAX,
+            min_rtt_at: Instant::ZERO,
+            has_seen_rtt: false,
+            round: 0,
+            round_end: 0,
+            round_start: false,
+            full_bw: Bandwidth::ZERO,
+            full_bw_rounds: 0,
+            full_bw_reached: false,
+            cycle: 0,
+            cycle_at: Instant::ZERO,
+            probe_rtt_end: None,
+            probe_rtt_round_done: false,
+            idle_restart: false,
+            prior_cwnd: 0,
+            prior_state: CongestionState::Open,
+            packet_conservation: false,
+            timed_out: false,
+            ssthresh: INFINITE_SSTHRESH,
+            policer: Box::default(),
+            aggregation: Box::default(),
+            dice: Dice::new(config.random),
+        }
+    }
+
+    fn on_open(&mut self, now: Instant, rtt: Option<Duration>, window: &mut Window) {
+        self.min_rtt = rtt.unwrap_or(Duration::MAX);
+        self.min_rtt_at = now;
+        self.aggregation.restart(now);
+        self.start_pacing(rtt, window);
+    }
+
+    fn on_rate(&mut self, ack: &Ack, sample: &RateSample, rate: &mut RateEstimator, window: &mut Window) {
+        self.update_bandwidth(ack, sample, rate);
+        if ack.segments > 0 && sample.interval.is_some() {
+            let (now, bw) = (rate.delivered_at(), self.bandwidth());
+            let rounds = AGGREGATION_ROUNDS;
+            self.aggregation.on_ack(now, ack.segments, bw, window.cwnd, self.round_start, rounds);
+        }
+        if self.mode == Mode::ProbeBw && self.is_next_phase(ack, sample, rate, window) {
+            self.advance_phase(rate.delivered_at());
+        }
+        self.check_full_pipe(sample);
+        self.check_drain(ack, sample, rate, window);
+        self.update_min_rtt(ack, sample, rate, window);
+        self.update_gains();
+        self.set_pacing_rate(self.bandwidth(), self.pacing_gain, ack.rtt, window);
+        self.set_cwnd(ack, sample, rate, window);
+    }
+
+    fn on_ack(&mut self, _ack: &Ack, _window: &mut Window) {}
+
+    /// A loss does not move the threshold; but the window is to come back after it (4.2.3.4).
+    fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
+        self.save_cwnd(congestion.cwnd);
+        self.ssthresh
+    }
+
+    fn on_rto(&mut self) {
+        self.prior_state = CongestionState::Loss;
+        self.full_bw = Bandwidth::ZERO;
+        self.timed_out = true;
+    }
+
+    /// 4.3.4.4: after a silence BBR goes on with what it knew.
+    fn on_transmit_start(&mut self, now: Instant, rate: &RateEstimator, window: &mut Window) {
+        if !rate.is_app_limited() {
+            return;
+        }
+        self.idle_restart = true;
+        self.aggregation.restart(now);
+        match self.mode {
+            Mode::ProbeBw => self.set_pacing_rate(self.bandwidth(), UNIT, None, window),
+            Mode::ProbeRtt => self.check_probe_rtt_done(now, rate.delivered_at(), window),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+
+    /// The window stays; BBR sets it with the next ACK.
+    fn undo_cwnd(&self, window: &Window, _prior_cwnd: u32) -> u32 {
+        window.cwnd
+    }
+
+    fn on_undo(&mut self) {
+        (self.full_bw, self.full_bw_rounds) = (Bandwidth::ZERO, 0);
+        self.policer.forget();
+    }
+
+    /// As `ss` shows it: `bbr:(bw,mrtt,pacing_gain,cwnd_gain)`.
+    fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("bw_mbps", self.bandwidth().bps(self.mss) as f64 / 1e6);
+        if self.min_rtt != Duration::MAX {
+            show("mrtt_ms", self.min_rtt.as_millis_f64());
+        }
+        show("pacing_gain", f64::from(self.pacing_gain) / f64::from(UNIT));
+        show("cwnd_gain", f64::from(self.cwnd_gain) / f64::from(UNIT));
+    }
+}
+
+impl Bbr {
+    /// What is sent by: the policer's rate, or the largest of the last rounds.
+    fn bandwidth(&self) -> Bandwidth {
+        self.policer.bandwidth().unwrap_or(self.bw.get())
+    }
+
+    /// 4.1.1: rounds, and the windowed maximum of the delivery rate.
+    fn update_bandwidth(&mut self, ack: &Ack, sample: &RateSample, rate: &RateEstimator) {
+        self.round_start = false;
+        if self.timed_out {
+            // Linux looks for a policer at the timeout itself, as at an ACK that begins a round and has one loss.
+            self.timed_out = false;
+            self.look_for_policer(sample, rate, 1, true);
+        }
+        let Some(interval) = sample.interval else { return };
+        if sample.prior_delivered >= self.round_end {
+            self.round_end = rate.delivered();
+            self.round = self.round.wrapping_add(1);
+            self.round_start = true;
+            self.packet_conservation = false;
+        }
+        self.look_for_policer(sample, rate, sample.losses, self.round_start);
+        let bw = Bandwidth::of(sample.delivered, interval);
+        if !sample.is_app_limited || bw >= self.bw.get() {
+            self.bw.update(BW_ROUNDS, self.round, bw);
+        }
+        debug_assert!(ack.segments > 0, "a sample of nothing");
+    }
+
+    fn look_for_policer(
+        &mut self,
+        sample: &RateSample,
+        rate: &RateEstimator,
+        losses: u32,
+        round_start: bool,
+    ) {
+        let is_probing = self.mode == Mode::ProbeBw;
+        if self.policer.on_ack(sample, rate, losses, round_start, is_probing, self.mss) {
+            self.enter_probe_bw(rate.delivered_at());
+        }
+    }
+
+    /// 4.3.4.3: a phase lasts an RTT; longer with more than the path carries, until that is in flight or lost; shorter
+    /// with less, once the queue is gone.
+    fn is_next_phase(&self, ack: &Ack, sample: &RateSample, rate: &RateEstimator, window: &Window) -> bool {
+        let is_full_length = rate.delivered_at().since(self.cycle_at) > self.min_rtt;
+        let inflight = self.in_flight_at_departure(ack, sample, ack.prior_in_flight, window);
+        let bw = self.bw.get();
+        match self.pacing_gain {
+            UNIT => is_full_length,
+            gain if gain > UNIT => {
+                is_full_length && (sample.losses > 0 || inflight >= self.inflight(bw, gain, window))
+            }
+            _ => is_full_length || inflight <= self.inflight(bw, UNIT, window),
+        }
+    }
+
+    fn advance_phase(&mut self, now: Instant) {
+        self.cycle = (self.cycle + 1) % CYCLE.len();
+        self.cycle_at = now;
+    }
+
+    /// 4.3.4.2: at a phase drawn from all but that which drains the queue of the one before it.
+    fn enter_probe_bw(&mut self, now: Instant) {
+        self.mode = Mode::ProbeBw;
+        self.cycle = CYCLE.len() - 1 - self.dice.below(CYCLE.len() as u32 - 1) as usize;
+        self.advance_phase(now);
+    }
+
+    /// 4.3.2.2.
+    fn check_full_pipe(&mut self, sample: &RateSample) {
+        if self.full_bw_reached || !self.round_start || sample.is_app_limited {
+            return;
+        }
+        if self.bw.get() >= self.full_bw.times(FULL_GROWTH) {
+            self.full_bw = self.bw.get();
+            self.full_bw_rounds = 0;
+            return;
+        }
+        self.full_bw_rounds += 1;
+        self.full_bw_reached = self.full_bw_rounds >= FULL_ROUNDS;
+    }
+
+    /// 4.3.3.
+    fn check_drain(&mut self, ack: &Ack, sample: &RateSample, rate: &RateEstimator, window: &mut Window) {
+        let target = || self.inflight(self.bw.get(), UNIT, window);
+        if self.mode == Mode::Startup && self.full_bw_reached {
+            self.ssthresh = target();
+            window.ssthresh = self.ssthresh;
+            self.mode = Mode::Drain;
+        }
+        if self.mode == Mode::Drain
+            && self.in_flight_at_departure(ack, sample, ack.in_flight, window)
+                <= self.inflight(self.bw.get(), UNIT, window)
+        {
+            self.enter_probe_bw(rate.delivered_at());
+        }
+    }
+
+    /// 4.1.2.3 and 4.3.5: the smallest RTT of ten seconds; where none was measured so long, a moment with next to nothing
+    /// in flight shows it.
+    fn update_min_rtt(
+        &mut self,
+        ack: &Ack,
+        sample: &RateSample,
+        rate: &mut RateEstimator,
+        window: &mut Window,
+    ) {
+        let has_expired = ack.now > self.min_rtt_at + MIN_RTT_WINDOW;
+        if let Some(rtt) = ack.rtt
+            && (rtt < self.min_rtt || (has_expired && !sample.is_ack_delayed))
+        {
+            self.min_rtt = rtt;
+            self.min_rtt_at = ack.now;
+        }
+        if has_expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+            self.mode = Mode::ProbeRtt;
+            self.save_cwnd(window.cwnd);
+            self.probe_rtt_end = None;
+        }
+        if self.mode == Mode::ProbeRtt {
+            rate.mark_app_limited(ack.in_flight); // the low rates of this time say nothing of the path
+            if self.probe_rtt_end.is_some() {
+                self.probe_rtt_round_done |= self.round_start;
+                if self.probe_rtt_round_done {
+                    self.check_probe_rtt_done(ack.now, rate.delivered_at(), window);
+                }
+            } else if ack.in_flight <= LEAST_CWND {
+                self.probe_rtt_end = Some(ack.now + PROBE_RTT_TIME);
+                self.probe_rtt_round_done = false;
+                self.round_end = rate.delivered();
+            }
+        }
+        if sample.delivered > 0 {
+            self.idle_restart = false;
+        }
+    }
+
+    fn check_probe_rtt_done(&mut self, now: Instant, delivered_at: Instant, window: &mut Window) {
+        if self.probe_rtt_end.is_some_and(|end| now > end) {
+            self.min_rtt_at = now;
+            window.cwnd = window.cwnd.max(self.prior_cwnd);
+            if self.full_bw_reached {
+                self.enter_probe_bw(delivered_at);
+            } else {
+                self.mode = Mode::Startup;
+            }
+        }
+    }
+
+    fn update_gains(&mut self) {
+        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+            Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
+            Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
+            Mode::ProbeBw if self.policer.bandwidth().is_some() => (UNIT, CWND_GAIN),
+            Mode::ProbeBw => (CYCLE[self.cycle], CWND_GAIN),
+            Mode::ProbeRtt => (UNIT, UNIT),
+        };
+    }
+
+    /// 4.2.1: before the first sample of the bandwidth, a window a round trip.
+    fn start_pacing(&mut self, rtt: Option<Duration>, window: &mut Window) {
+        self.has_seen_rtt = rtt.is_some();
+        let bw = Bandwidth::of(window.cwnd.into(), rtt.unwrap_or(UNKNOWN_RTT));
+        window.pacing_rate = bw.pacing_rate(self.mss, HIGH_GAIN);
+    }
+
+    /// 4.2.1: while the pipe is not full, the rate only rises.
+    fn set_pacing_rate(&mut self, bw: Bandwidth, gain: u32, rtt: Option<Duration>, window: &mut Window) {
+        if !self.has_seen_rtt && rtt.is_some() {
+            self.start_pacing(rtt, window);
+        }
+        let rate = bw.pacing_rate(self.mss, gain);
+        if rate.is_some() && (self.full_bw_reached || rate > window.pacing_rate) {
+            window.pacing_rate = rate;
+        }
+        let is_slow = window.pacing_rate.is_some_and(|rate| rate.as_bps() < SINGLE_SEGMENT_BPS);
+        window.min_packet = if is_slow { 1 } else { 2 };
+    }
+
+    /// 4.2.3: towards the target by no more than was delivered; at once below it.
+    fn set_cwnd(&mut self, ack: &Ack, sample: &RateSample, rate: &RateEstimator, window: &mut Window) {
+        if ack.segments > 0 {
+            window.cwnd = self.next_cwnd(ack, sample, rate, window);
+        }
+        if self.mode == Mode::ProbeRtt {
+            window.cwnd = window.cwnd.min(LEAST_CWND);
+        }
+    }
+
+    fn next_cwnd(&mut self, ack: &Ack, sample: &RateSample, rate: &RateEstimator, window: &Window) -> u32 {
+        let acked = ack.segments;
+        let mut cwnd = self.cwnd_around_recovery(ack, sample, rate, window.cwnd);
+        if self.packet_conservation {
+            return cwnd.max(ack.in_flight + acked);
+        }
+        let bw = self.bandwidth();
+        let mut target = self.bdp(bw, self.cwnd_gain);
+        if self.full_bw_reached {
+            target += self.aggregation.budget(bw);
+        }
+        target = self.quantized(target, window);
+        if self.full_bw_reached {
+            cwnd = (cwnd + acked).min(target);
+        } else if cwnd < target || rate.delivered() < u64::from(INITIAL_CWND) {
+            cwnd += acked;
+        }
+        cwnd.max(LEAST_CWND)
+    }
+
+    /// 4.2.3.4: in the first round of recovery a segment for a segment, after it the window of before.
+    fn cwnd_around_recovery(
+        &mut self,
+        ack: &Ack,
+        sample: &RateSample,
+        rate: &RateEstimator,
+        cwnd: u32,
+    ) -> u32 {
+        let mut cwnd = cwnd.saturating_sub(sample.losses).max(1);
+        let (before, now) = (self.prior_state, ack.state);
+        if now == CongestionState::Recovery && before != CongestionState::Recovery {
+            self.packet_conservation = true;
+            self.round_end = rate.delivered();
+            cwnd = ack.in_flight + ack.segments;
+        } else if before >= CongestionState::Recovery && now < CongestionState::Recovery {
+            cwnd = cwnd.max(self.prior_cwnd);
+            self.packet_conservation = false;
+        }
+        self.prior_state = now;
+        cwnd
+    }
+
+    fn save_cwnd(&mut self, cwnd: u32) {
+        let is_modulated = self.prior_state >= CongestionState::Recovery || self.mode == Mode::ProbeRtt;
+        self.prior_cwnd = if is_modulated { self.prior_cwnd.max(cwnd) } else { cwnd };
+    }
+
+    fn bdp(&self, bw: Bandwidth, gain: u32) -> u32 {
+        if self.min_rtt == Duration::MAX { INITIAL_CWND } else { bw.bdp(self.min_rtt, gain) }
+    }
+
+    /// 4.2.3.2, and as Linux has it: room for packets that wait in the sender and for delayed ACKs.
+    fn quantized(&self, cwnd: u32, window: &Window) -> u32 {
+        let cwnd = (cwnd + 3 * self.packet(window)).next_multiple_of(2);
+        if self.mode == Mode::ProbeBw && self.cycle == 0 { cwnd + 2 } else { cwnd }
+    }
+
+    fn inflight(&self, bw: Bandwidth, gain: u32, window: &Window) -> u32 {
+        self.quantized(self.bdp(bw, gain), window)
+    }
+
+    fn packet(&self, window: &Window) -> u32 {
+        packet_of_rate(window.pacing_rate, self.mss, window.min_packet)
+    }
+
+    /// What of `in_flight` is still in the network when pacing lets the next packet go.
+    fn in_flight_at_departure(&self, ack: &Ack, sample: &RateSample, in_flight: u32, window: &Window) -> u32 {
+        let delivered = self.bandwidth().segments_in(sample.departure.since(ack.now));
+        let more = if self.pacing_gain > UNIT { self.packet(window) } else { 0 };
+        u64::from(in_flight + more).saturating_sub(delivered) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests;

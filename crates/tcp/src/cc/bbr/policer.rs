@@ -1,0 +1,118 @@
+//! What BBR v1 does where a policer drops all above a rate (Flach et al. 2016): it takes the rate that gets through.
+//!
+//! An interval begins and ends with losses and lasts 4 to 16 round trips. Where a fifth of it was lost, and the next
+//! interval like it has about the same rate, that rate is used for 48 round trips.
+
+use super::super::bandwidth::{Bandwidth, UNIT};
+use crate::rate::{RateEstimator, RateSample};
+use goodqueue_units::{Duration, Instant};
+
+const LEAST_ROUNDS: u32 = 4;
+const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
+/// Lost segments per 256 delivered.
+const LOSS_THRESHOLD: u64 = 50;
+/// Two rates are alike if they differ by an eighth at most …
+const LIKE: u64 = UNIT as u64 / 8;
+/// … or by 4 kbit/s.
+const LIKE_BPS: u64 = 4000;
+const USED_ROUNDS: u32 = 48;
+
+/// What is known of a policer on the path.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Policer {
+    is_sampling: bool,
+    /// The rate is taken from here.
+    is_used: bool,
+    rounds: u32,
+    bw: Bandwidth,
+    /// When the interval began, and what was delivered and lost then.
+    begun: Instant,
+    delivered: u64,
+    lost: u64,
+}
+
+impl Policer {
+    /// The rate that gets through, where there is one.
+    pub(super) fn bandwidth(&self) -> Option<Bandwidth> {
+        self.is_used.then_some(self.bw)
+    }
+
+    /// An interval begins with the next loss.
+    pub(super) fn forget(&mut self) {
+        (self.bw, self.is_used, self.is_sampling) = (Bandwidth::ZERO, false, false);
+    }
+
+    fn begin(&mut self, rate: &RateEstimator) {
+        (self.begun, self.delivered, self.lost) =
+            (whole_ms(rate.delivered_at()), rate.delivered(), rate.lost());
+        self.rounds = 0;
+    }
+
+    /// Takes an ACK that lost `losses`; whether the rate has been used for long enough.
+    pub(super) fn on_ack(
+        &mut self,
+        sample: &RateSample,
+        rate: &RateEstimator,
+        losses: u32,
+        round_start: bool,
+        is_probing_bw: bool,
+        mss: u16,
+    ) -> bool {
+        if self.is_used {
+            if is_probing_bw && round_start {
+                self.rounds += 1;
+                if self.rounds >= USED_ROUNDS {
+                    self.forget();
+                    return true;
+                }
+            }
+            return false;
+        }
+        if !self.is_sampling {
+            if losses == 0 {
+                return false;
+            }
+            self.begin(rate);
+            self.is_sampling = true;
+        }
+        if sample.is_app_limited {
+            self.forget();
+            return false;
+        }
+        self.rounds += u32::from(round_start);
+        if self.rounds < LEAST_ROUNDS {
+            return false;
+        }
+        if self.rounds > MOST_ROUNDS {
+            self.forget();
+            return false;
+        }
+        let (lost, delivered) = (rate.lost() - self.lost, rate.delivered() - self.delivered);
+        let span = whole_ms(rate.delivered_at()).since(self.begun);
+        if losses > 0
+            && delivered > 0
+            && lost * u64::from(UNIT) >= LOSS_THRESHOLD * delivered
+            && span > Duration::ZERO
+        {
+            self.end(Bandwidth::of(delivered, span), rate, mss);
+        }
+        false
+    }
+
+    fn end(&mut self, bw: Bandwidth, rate: &RateEstimator, mss: u16) {
+        let difference = Bandwidth(bw.0.abs_diff(self.bw.0));
+        let is_like = difference.0 * u64::from(UNIT) <= LIKE * self.bw.0 || difference.bps(mss) <= LIKE_BPS;
+        if self.bw > Bandwidth::ZERO && is_like {
+            self.bw = Bandwidth((bw.0 + self.bw.0) / 2);
+            self.is_used = true;
+            self.rounds = 0;
+            return;
+        }
+        self.bw = bw;
+        self.begin(rate);
+    }
+}
+
+fn whole_ms(time: Instant) -> Instant {
+    Instant::from_nanos(time.as_nanos() / 1_000_000 * 1_000_000)
+}

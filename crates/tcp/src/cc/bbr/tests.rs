@@ -1,0 +1,178 @@
+//! BBR alone, fed with samples by hand: segments of 1448 bytes, RTT 50 ms unless a test says otherwise.
+
+use super::*;
+use crate::cc::bench::{Bench, RTT};
+use std::vec::Vec;
+
+impl Bench<Bbr> {
+    /// Startup over a path of 41 segments a round trip, until it ends.
+    fn fill(&mut self) {
+        for segments in [10, 20, 41, 41, 41] {
+            self.round(segments, 60);
+            assert_eq!(self.cc.mode, Mode::Startup);
+        }
+        self.round(41, 100);
+    }
+}
+
+/// 10 segments in 50 ms are 2.3168 Mbit/s of payload; 99 % of it times 739/256 (2.887): 6.621.
+#[test]
+fn pacing_begins_with_the_window_over_the_rtt_times_the_high_gain() {
+    let bench = Bench::<Bbr>::new();
+    assert!((bench.mbps() - 6.621).abs() < 0.001, "{}", bench.mbps());
+    assert_eq!((HIGH_GAIN, DRAIN_GAIN), (739, 88)); // 2.887 and 0.344
+}
+
+/// 4.3.2: the first three rounds grow by a quarter and more, the next three do not. Wrong would be two, or four.
+#[test]
+fn startup_ends_when_three_rounds_bring_no_growth() {
+    let mut bench = Bench::<Bbr>::new();
+    bench.fill();
+    assert_eq!(bench.cc.mode, Mode::Drain);
+    // 41 segments in 50 ms are 9.4989 Mbit/s; 99 % of it times 88/256: 3.2326 Mbit/s.
+    assert!((bench.mbps() - 3.2326).abs() < 0.001, "{}", bench.mbps());
+    // What is to be left in flight: the BDP of 41 and three packets of two, made even.
+    assert_eq!(bench.window.ssthresh, 48);
+}
+
+/// 4.3.4.2: from drain the cycle starts anywhere but at 3/4; each phase lasts more than an RTT.
+#[test]
+fn the_cycle_has_a_phase_with_more_one_with_less_and_six_with_as_much() {
+    let mut bench = Bench::<Bbr>::new();
+    bench.fill();
+    bench.round(41, 48);
+    assert_eq!(bench.cc.mode, Mode::ProbeBw);
+    assert_ne!(bench.cc.pacing_gain, UNIT * 3 / 4);
+    let mut gains: Vec<u32> = std::vec![];
+    for _ in 0..24 {
+        let inflight = if bench.cc.pacing_gain > UNIT { 60 } else { 42 };
+        bench.ack(RTT + Duration::from_millis(1), 41, inflight, |_, _| ());
+        gains.push(bench.cc.pacing_gain);
+    }
+    let up = gains.iter().position(|&gain| gain == 320).unwrap();
+    assert_eq!(gains[up..up + 9], [320, 192, 256, 256, 256, 256, 256, 256, 320]);
+    // The window: twice the BDP of 41 segments, 41 more since an ACK of a whole round is a bunch, three packets of two,
+    // made even; two more in the phase with more.
+    assert_eq!(bench.window.cwnd, if bench.cc.pacing_gain > UNIT { 132 } else { 130 });
+}
+
+/// 4.3.4.3: the phase with more goes on until as much is in flight as it aims for (51.25, and 6, made even: 58, and 2),
+/// or something is lost.
+#[test]
+fn the_phase_with_more_waits_for_its_effect_or_a_loss() {
+    for losses in [0, 1] {
+        let mut bench = Bench::<Bbr>::new();
+        bench.fill();
+        bench.cc.mode = Mode::ProbeBw;
+        (bench.cc.cycle, bench.cc.pacing_gain) = (0, 320);
+        for _ in 0..3 {
+            bench.ack(RTT * 2, 10, 40, |_, _| ());
+            assert_eq!(bench.cc.cycle, 0);
+        }
+        bench.ack(RTT, 10, if losses == 0 { 50 } else { 20 }, |_, sample| sample.losses = losses);
+        assert_eq!(bench.cc.cycle, 1, "{losses}");
+    }
+}
+
+/// 4.3.5: ten seconds without a smaller RTT, then a window of 4 for 200 ms and a round, and back to the window of before.
+#[test]
+fn after_ten_seconds_the_window_falls_to_four_for_200_ms() {
+    let mut bench = Bench::<Bbr>::new();
+    bench.fill();
+    bench.round(41, 48);
+    let late = |ack: &mut Ack, _: &mut RateSample| ack.rtt = Some(RTT + Duration::from_millis(10));
+    while bench.now < Instant::ZERO + Duration::from_secs(10) {
+        bench.ack(RTT, 41, 42, late);
+        assert_eq!(bench.cc.mode, Mode::ProbeBw);
+    }
+    let cwnd = bench.window.cwnd;
+    bench.ack(RTT, 41, 42, late);
+    assert_eq!((bench.cc.mode, bench.window.cwnd, bench.cc.pacing_gain), (Mode::ProbeRtt, 4, UNIT));
+    assert_eq!(bench.cc.min_rtt, RTT + Duration::from_millis(10), "the old one has expired");
+    bench.ack(RTT, 38, 4, |_, _| ()); // few enough in flight: 200 ms from here
+    assert_eq!(bench.cc.min_rtt, RTT);
+    for _ in 0..4 {
+        bench.ack(RTT, 4, 4, |_, sample| sample.is_app_limited = true);
+        assert_eq!((bench.cc.mode, bench.window.cwnd), (Mode::ProbeRtt, 4));
+    }
+    bench.ack(RTT, 4, 4, |_, sample| sample.is_app_limited = true);
+    assert_eq!(bench.cc.mode, Mode::ProbeBw);
+    assert!(bench.window.cwnd.abs_diff(cwnd) <= 12, "{} {cwnd}", bench.window.cwnd);
+}
+
+/// 4.2.3.4: one round with a segment for each delivered, then growth again, and after recovery the window of before.
+#[test]
+fn recovery_begins_with_packet_conservation_and_ends_with_the_old_window() {
+    let mut bench = Bench::<Bbr>::new();
+    bench.fill();
+    bench.round(41, 48);
+    bench.round(41, 42);
+    let before = bench.window.cwnd;
+    assert_eq!(
+        bench.cc.ssthresh(&Congestion { now: bench.now, cwnd: before, cause: crate::Cause::Loss }),
+        48,
+        "it stays"
+    );
+    let recovering = |ack: &mut Ack, _: &mut RateSample| ack.state = CongestionState::Recovery;
+    // The first ACK begins a round, which ends the conservation of the last one: so the one after it is what holds on.
+    bench.ack(Duration::from_millis(1), 1, 30, |ack, sample| {
+        recovering(ack, sample);
+        sample.losses = 5;
+        sample.prior_delivered = 0;
+    });
+    assert_eq!((bench.cc.packet_conservation, bench.window.cwnd), (true, 31));
+    bench.ack(Duration::from_millis(1), 2, 29, |ack, sample| {
+        recovering(ack, sample);
+        sample.prior_delivered = 0;
+    });
+    assert_eq!(bench.window.cwnd, 31);
+    bench.round(2, 40);
+    assert!(bench.window.cwnd >= before, "{} {before}", bench.window.cwnd);
+}
+
+/// Linux: two intervals of at least four rounds, each with a fifth lost: here 20 delivered and 5 lost in each round of
+/// 50 ms. Then that rate is taken for 48 rounds, and no more is tried.
+#[test]
+fn a_policer_is_found_by_two_like_intervals_with_losses() {
+    let mut bench = Bench::<Bbr>::new();
+    bench.fill();
+    bench.round(41, 48);
+    let mut rounds = 0;
+    while bench.cc.policer.bandwidth().is_none() {
+        (0..5).for_each(|_| bench.rate.on_lost(0));
+        bench.ack(RTT, 20, 42, |_, sample| sample.losses = 5);
+        rounds += 1;
+        assert!(rounds <= 10, "never found");
+    }
+    assert_eq!(rounds, 8); // the first interval begins with the first loss; its fourth round is the first of the second
+    let mbps = bench.cc.bandwidth().bps(1448) as f64 / 1e6;
+    assert!((mbps - 4.6336).abs() < 0.01, "{mbps}"); // 20 · 1448 · 8 bits in 50 ms
+    assert_eq!(bench.cc.pacing_gain, UNIT);
+    for _ in 0..48 {
+        assert!(bench.cc.policer.bandwidth().is_some());
+        bench.round(20, 42);
+    }
+    assert!(bench.cc.policer.bandwidth().is_none());
+}
+
+/// 4.3.4.4. Wrong would be a burst at 5/4 or at the high gain after a silence.
+#[test]
+fn after_a_silence_it_goes_on_at_the_rate_it_knew() {
+    let mut bench = Bench::<Bbr>::new();
+    bench.fill();
+    bench.round(41, 48);
+    (bench.cc.cycle, bench.cc.pacing_gain) = (0, 320);
+    bench.rate.mark_app_limited(0);
+    bench.cc.on_transmit_start(bench.now, &bench.rate, &mut bench.window);
+    assert!((bench.mbps() - 9.4989 * 0.99).abs() < 0.001, "{}", bench.mbps());
+    assert!(bench.cc.idle_restart);
+}
+
+#[test]
+fn the_probe_shows_what_ss_shows() {
+    let mut bench = Bench::<Bbr>::new();
+    bench.fill();
+    let mut shown: Vec<(&str, f64)> = std::vec![];
+    bench.cc.probe(&mut |name, value| shown.push((name, (value * 1000.0).round() / 1000.0)));
+    assert_eq!(shown, [("bw_mbps", 9.499), ("mrtt_ms", 50.0), ("pacing_gain", 0.344), ("cwnd_gain", 2.887)]);
+}

@@ -1,0 +1,167 @@
+//! How fast, and with how much in flight: the measured maximum, and the bounds that losses set (5.5.2 to 5.5.6, 5.5.10).
+
+use super::super::bandwidth::{Bandwidth, UNIT};
+use super::LEAST_CWND;
+use crate::rate::{RateEstimator, RateSample};
+
+/// BBR.Beta 0.7: no bound falls faster in a round.
+const BETA: u32 = UNIT * 7 / 10;
+/// BBR.Headroom 0.15, left to others while cruising.
+const HEADROOM: u32 = UNIT * 15 / 100;
+/// No bound.
+pub(super) const INFINITE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// The largest delivery rate of the cycle before and of this one (5.5.6).
+    max_bw: [Bandwidth; 2],
+    pub(super) bw_shortterm: Bandwidth,
+    pub(super) inflight_shortterm: u32,
+    pub(super) inflight_longterm: u32,
+    /// The largest of this round of losses.
+    bw_latest: Bandwidth,
+    pub(super) inflight_latest: u32,
+    loss_round_end: u64,
+    pub(super) loss_round_start: bool,
+    pub(super) is_loss_in_round: bool,
+    /// The bounds before the losses: of bandwidth, of flight in the short term, and in the long.
+    undo: (Bandwidth, u32, u32),
+}
+
+/// `value` times `gain`.
+pub(super) fn times(value: u32, gain: u32) -> u32 {
+    (u64::from(value) * u64::from(gain) / u64::from(UNIT)) as u32
+}
+
+impl Bounds {
+    pub(super) fn new() -> Self {
+        Self {
+            max_bw: [Bandwidth::ZERO; 2],
+            bw_shortterm: Bandwidth::INFINITE,
+            inflight_shortterm: INFINITE,
+            inflight_longterm: INFINITE,
+            bw_latest: Bandwidth::ZERO,
+            inflight_latest: 0,
+            loss_round_end: 0,
+            loss_round_start: false,
+            is_loss_in_round: false,
+            undo: (Bandwidth::ZERO, 0, 0),
+        }
+    }
+
+    pub(super) fn max_bw(&self) -> Bandwidth {
+        self.max_bw[0].max(self.max_bw[1])
+    }
+
+    /// 5.5.10.3, BoundBWForModel.
+    pub(super) fn bw(&self) -> Bandwidth {
+        self.max_bw().min(self.bw_shortterm)
+    }
+
+    /// 5.5.5.
+    pub(super) fn take(&mut self, bw: Bandwidth) {
+        self.max_bw[1] = self.max_bw[1].max(bw);
+    }
+
+    /// 5.5.6, AdvanceMaxBwFilter; a cycle that measured nothing does not count.
+    pub(super) fn advance(&mut self) {
+        if self.max_bw[1] > Bandwidth::ZERO {
+            self.max_bw = [self.max_bw[1], Bandwidth::ZERO];
+        }
+    }
+
+    /// 5.5.10.3, UpdateLatestDeliverySignals.
+    pub(super) fn update_latest(&mut self, sample: &RateSample, rate: &RateEstimator) {
+        self.loss_round_start = false;
+        let Some(interval) = sample.interval else { return };
+        self.bw_latest = self.bw_latest.max(Bandwidth::of(sample.delivered, interval));
+        self.inflight_latest = self.inflight_latest.max(sample.delivered as u32);
+        if sample.prior_delivered >= self.loss_round_end {
+            self.loss_round_end = rate.delivered();
+            self.loss_round_start = true;
+        }
+    }
+
+    /// 5.5.10.3, AdvanceLatestDeliverySignals.
+    pub(super) fn restart_latest(&mut self, sample: &RateSample) {
+        let Some(interval) = sample.interval else { return };
+        self.bw_latest = Bandwidth::of(sample.delivered, interval);
+        self.inflight_latest = sample.delivered as u32;
+    }
+
+    /// 5.5.10.3, ResetCongestionSignals.
+    pub(super) fn reset_signals(&mut self) {
+        self.is_loss_in_round = false;
+        self.bw_latest = Bandwidth::ZERO;
+        self.inflight_latest = 0;
+    }
+
+    /// 5.5.10.2, NoteLoss; whether it is the first of its round.
+    pub(super) fn note_loss(&mut self, rate: &RateEstimator) -> bool {
+        let is_first = !self.is_loss_in_round;
+        if is_first {
+            self.loss_round_end = rate.delivered();
+        }
+        self.is_loss_in_round = true;
+        is_first
+    }
+
+    /// 5.5.10.3, AdaptLowerBoundsFromCongestion, once a round; `ecn_cut` is what marks leave of the flight.
+    pub(super) fn adapt(&mut self, cwnd: u32, ecn_cut: Option<u32>) {
+        let before = if self.inflight_shortterm == INFINITE { cwnd } else { self.inflight_shortterm };
+        if let Some(cut) = ecn_cut {
+            self.inflight_shortterm = times(before, cut);
+        }
+        if self.is_loss_in_round {
+            let bw = if self.bw_shortterm == Bandwidth::INFINITE { self.max_bw() } else { self.bw_shortterm };
+            self.bw_shortterm = self.bw_latest.max(bw.times(BETA));
+            let by_loss = self.inflight_latest.max(times(before, BETA));
+            self.inflight_shortterm =
+                by_loss.min(if ecn_cut.is_some() { self.inflight_shortterm } else { by_loss });
+        }
+    }
+
+    pub(super) fn reset_shortterm(&mut self) {
+        (self.bw_shortterm, self.inflight_shortterm) = (Bandwidth::INFINITE, INFINITE);
+    }
+
+    /// 5.5.10.2, HandleInflightTooHigh: the flight that was too high was `in_flight`, and as much as `target` is aimed for.
+    pub(super) fn lower_longterm(&mut self, in_flight: u32, target: u32) {
+        self.inflight_longterm = in_flight.max(times(target, BETA));
+    }
+
+    /// 5.3.3.9, InflightWithHeadroom.
+    pub(super) fn with_headroom(&self) -> u32 {
+        if self.inflight_longterm == INFINITE {
+            return INFINITE;
+        }
+        let headroom = times(self.inflight_longterm, HEADROOM).max(1);
+        self.inflight_longterm.saturating_sub(headroom).max(LEAST_CWND)
+    }
+
+    /// 5.5.11.1.
+    pub(super) fn save(&mut self) {
+        self.undo = (self.bw_shortterm, self.inflight_shortterm, self.inflight_longterm);
+    }
+
+    /// 5.5.11.2.
+    pub(super) fn undo(&mut self) {
+        let (bw, shortterm, longterm) = self.undo;
+        self.is_loss_in_round = false;
+        self.bw_shortterm = self.bw_shortterm.max(bw);
+        self.inflight_shortterm = self.inflight_shortterm.max(shortterm);
+        self.inflight_longterm = self.inflight_longterm.max(longterm);
+    }
+
+    pub(super) fn probe(&self, mss: u16, show: &mut dyn FnMut(&'static str, f64)) {
+        if self.bw_shortterm != Bandwidth::INFINITE {
+            show("bw_lo_mbps", self.bw_shortterm.bps(mss) as f64 / 1e6);
+        }
+        if self.inflight_shortterm != INFINITE {
+            show("inflight_lo_segments", f64::from(self.inflight_shortterm));
+        }
+        if self.inflight_longterm != INFINITE {
+            show("inflight_hi_segments", f64::from(self.inflight_longterm));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Marks, as Google's BBRv3 takes them: like DCTCP's, and only where the path is short, since there marks come from shallow
+//! thresholds. The draft leaves it to others.
+
+use super::super::bandwidth::UNIT;
+use super::super::{Ack, CongestionState};
+use crate::rate::RateEstimator;
+use goodqueue_units::Duration;
+
+/// Marks count on paths no longer than this.
+const SHORT: Duration = Duration::from_millis(5);
+/// A share of marks above this in a round is too high.
+pub(super) const THRESHOLD: u64 = UNIT as u64 / 2;
+/// How much of alpha the flight is cut by.
+const FACTOR: u32 = UNIT / 3;
+/// Rounds with too many marks that end Startup.
+const FULL_ROUNDS: u32 = 2;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ecn {
+    /// The smoothed share of marked segments, with a gain of a sixteenth; 1 at first.
+    alpha: u32,
+    delivered: u64,
+    delivered_ce: u64,
+    /// Segments marked since the connection began, as far as ACKs tell.
+    marked: u64,
+    startup_rounds: u32,
+    is_in_round: bool,
+    is_eligible: bool,
+}
+
+impl Ecn {
+    pub(super) fn new() -> Self {
+        Self {
+            alpha: UNIT,
+            delivered: 0,
+            delivered_ce: 0,
+            marked: 0,
+            startup_rounds: 0,
+            is_in_round: false,
+            is_eligible: false,
+        }
+    }
+
+    pub(super) fn is_eligible(&self) -> bool {
+        self.is_eligible
+    }
+
+    pub(super) fn on_ack(&mut self, ack: &Ack, min_rtt: Duration) {
+        debug_assert!(ack.state <= CongestionState::Loss);
+        self.is_eligible = min_rtt <= SHORT;
+        self.marked += u64::from(ack.marked);
+        self.is_in_round |= ack.marked > 0;
+    }
+
+    /// A round of losses and marks ends; whether it shows that Startup has filled the path.
+    pub(super) fn end_round(&mut self, rate: &RateEstimator, is_full: bool) -> bool {
+        let delivered = rate.delivered() - self.delivered;
+        let marked = self.marked - self.delivered_ce;
+        (self.delivered, self.delivered_ce) = (rate.delivered(), self.marked);
+        if !self.is_eligible || delivered == 0 {
+            return false;
+        }
+        let share = (marked * u64::from(UNIT) / delivered).min(u64::from(UNIT)) as u32;
+        self.alpha = (15 * self.alpha + share) / 16;
+        self.startup_rounds = if u64::from(share) >= THRESHOLD { self.startup_rounds + 1 } else { 0 };
+        !is_full && self.startup_rounds >= FULL_ROUNDS
+    }
+
+    /// What marks of this round leave of the flight, as a gain; none where there were none.
+    pub(super) fn cut(&mut self) -> Option<u32> {
+        let was_in_round = core::mem::take(&mut self.is_in_round);
+        (was_in_round && self.is_eligible).then(|| UNIT - self.alpha * FACTOR / UNIT)
+    }
+}

@@ -1,0 +1,288 @@
+//! The cycle of ProbeBW: when to probe for more, how, and what its losses say (5.3.3, 5.5.10.2).
+
+use super::bounds::INFINITE;
+use super::ecn::THRESHOLD;
+use super::{Bbr3, State};
+use crate::Window;
+use crate::cc::Ack;
+use crate::cc::bandwidth::{Bandwidth, UNIT};
+use crate::rate::{LostSegment, RateEstimator, RateSample};
+use goodqueue_units::{Duration, Instant};
+
+/// BBR.LossThresh: 2 %, as a divisor.
+const LOSS_DIVISOR: u64 = 50;
+/// 5.3.3.8.2: T_bbr is 2 s and up to one more, T_reno at most 63 rounds.
+const LEAST_WAIT: Duration = Duration::from_secs(2);
+const MOST_MORE_US: u32 = 1_000_000;
+const MOST_ROUNDS: u32 = 63;
+const MOST_UP_ROUNDS: u32 = 30;
+
+/// What the ACKs of now tell of (5.3.3.9, BBR.ack_phase).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AckPhase {
+    Init,
+    Refilling,
+    ProbeStarting,
+    ProbeFeedback,
+    ProbeStopping,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probing {
+    pub(super) ack_phase: AckPhase,
+    /// Rounds since the last probe.
+    pub(super) rounds: u32,
+    begun: Instant,
+    wait: Duration,
+    /// Segments to be acknowledged for one more in flight, and those that are.
+    acked_per_increment: u32,
+    acked: u32,
+    up_rounds: u32,
+    /// ACKs tell of what was sent to probe.
+    is_sample: bool,
+    was_too_high: bool,
+    was_precautionary: bool,
+}
+
+impl Probing {
+    pub(super) fn new() -> Self {
+        Self {
+            ack_phase: AckPhase::Init,
+            rounds: 0,
+            begun: Instant::ZERO,
+            wait: Duration::ZERO,
+            acked_per_increment: INFINITE,
+            acked: 0,
+            up_rounds: 0,
+            is_sample: false,
+            was_too_high: false,
+            was_precautionary: false,
+        }
+    }
+}
+
+impl Bbr3 {
+    /// 5.5.10.3.
+    pub(super) fn update_latest(&mut self, sample: &RateSample, rate: &RateEstimator) {
+        self.bounds.update_latest(sample, rate);
+    }
+
+    /// 5.5.10.2, HandleLostPacket; and what 5.5.11.2 undoes.
+    pub(super) fn on_losses(&mut self, ack: &Ack, rate: &RateEstimator, window: &Window) {
+        if core::mem::take(&mut self.is_undone) {
+            self.return_from_needless_recovery(rate);
+        }
+        for &LostSegment { tx_in_flight, lost, is_app_limited } in rate.lost_segments() {
+            if self.bounds.note_loss(rate) {
+                self.save_cwnd(window.cwnd);
+                self.bounds.save();
+                self.undo_state = None;
+            }
+            if self.probing.is_sample && lost * LOSS_DIVISOR > u64::from(tx_in_flight) {
+                let too_high = inflight_at_loss(tx_in_flight, lost);
+                self.on_inflight_too_high(ack, too_high, is_app_limited, rate, window);
+            }
+        }
+    }
+
+    fn return_from_needless_recovery(&mut self, rate: &RateEstimator) {
+        match self.undo_state.take() {
+            Some(State::Startup) if self.state != State::Startup => {
+                self.full_bw_reached = false;
+                if self.state != State::ProbeRtt {
+                    self.state = State::Startup;
+                }
+            }
+            Some(State::Up) if !matches!(self.state, State::Up | State::ProbeRtt) => self.start_refill(rate),
+            _ => {}
+        }
+    }
+
+    /// 5.5.10.2, IsInflightTooHigh; by marks too, where they count.
+    pub(super) fn is_inflight_too_high(&self, sample: &RateSample) -> bool {
+        sample.lost * LOSS_DIVISOR > u64::from(sample.tx_in_flight)
+            || (self.ecn.is_eligible()
+                && sample.delivered_ce > 0
+                && sample.delivered_ce * u64::from(UNIT) > sample.delivered * THRESHOLD)
+    }
+
+    /// 5.5.10.2, HandleInflightTooHigh.
+    fn on_inflight_too_high(
+        &mut self,
+        ack: &Ack,
+        too_high: u32,
+        is_app_limited: bool,
+        rate: &RateEstimator,
+        window: &Window,
+    ) {
+        self.probing.was_too_high = true;
+        self.probing.is_sample = false; // once a probe
+        if !is_app_limited {
+            self.bounds.lower_longterm(too_high, self.target_inflight(window));
+        }
+        if self.state == State::Up {
+            self.undo_state = Some(State::Up);
+            self.start_down(ack.now, rate);
+        }
+    }
+
+    /// 5.3.3.8.3.
+    fn target_inflight(&self, window: &Window) -> u32 {
+        self.bdp(self.bounds.bw(), UNIT).min(window.cwnd)
+    }
+
+    /// 5.3.3.9, UpdateProbeBWCyclePhase.
+    pub(super) fn update_cycle(
+        &mut self,
+        ack: &Ack,
+        sample: &RateSample,
+        rate: &RateEstimator,
+        window: &Window,
+    ) {
+        if !self.full_bw_reached || self.adapt_longterm(ack, sample, rate, window) {
+            return;
+        }
+        let state = self.state;
+        match state {
+            State::Down | State::Cruise if self.is_time_to_probe(ack.now, window) => self.start_refill(rate),
+            State::Down if self.is_time_to_cruise(ack, window) => self.state = State::Cruise,
+            State::Refill if self.round_start => {
+                self.probing.is_sample = true;
+                self.start_up(sample, rate, window);
+            }
+            State::Up if self.is_time_to_go_down(ack, sample, window) => {
+                self.probing.was_too_high = false;
+                self.start_down(ack.now, rate);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn start_down(&mut self, now: Instant, rate: &RateEstimator) {
+        self.bounds.reset_signals();
+        self.probing.acked_per_increment = INFINITE;
+        // PickProbeWait.
+        self.probing.rounds = self.dice.below(2);
+        self.probing.wait = LEAST_WAIT + Duration::from_micros(self.dice.below(MOST_MORE_US).into());
+        self.probing.begun = now;
+        self.probing.ack_phase = AckPhase::ProbeStopping;
+        self.start_round(rate);
+        self.state = State::Down;
+    }
+
+    fn start_refill(&mut self, rate: &RateEstimator) {
+        self.bounds.reset_shortterm();
+        (self.probing.up_rounds, self.probing.acked) = (0, 0);
+        self.probing.was_precautionary = false;
+        self.probing.ack_phase = AckPhase::Refilling;
+        self.start_round(rate);
+        self.state = State::Refill;
+    }
+
+    fn start_up(&mut self, sample: &RateSample, rate: &RateEstimator, window: &Window) {
+        self.probing.ack_phase = AckPhase::ProbeStarting;
+        self.start_round(rate);
+        self.reset_full_bw(rate_of(sample));
+        self.state = State::Up;
+        self.raise_slope(window);
+    }
+
+    /// 5.3.3.8.3, IsTimeToProbeBW: on the own time scale, or on that on which Reno would.
+    fn is_time_to_probe(&self, now: Instant, window: &Window) -> bool {
+        now > self.probing.begun + self.probing.wait
+            || self.probing.rounds >= self.target_inflight(window).min(MOST_ROUNDS)
+    }
+
+    fn is_time_to_cruise(&self, ack: &Ack, window: &Window) -> bool {
+        let bdp = self.quantized(self.bdp(self.bounds.max_bw(), UNIT), window);
+        ack.in_flight <= self.bounds.with_headroom() && ack.in_flight <= bdp
+    }
+
+    /// 5.3.3.7.
+    fn is_time_to_go_down(&mut self, ack: &Ack, sample: &RateSample, window: &Window) -> bool {
+        let most = self.bounds.inflight_longterm;
+        if self.probing.was_too_high && ack.in_flight >= most {
+            self.probing.was_precautionary = true;
+            return true;
+        }
+        if ack.is_cwnd_limited && window.cwnd >= most {
+            self.reset_full_bw(rate_of(sample)); // the bound limits the rate, not the path
+            return false;
+        }
+        self.full_bw_now
+    }
+
+    /// 5.3.3.9, AdaptLongTermModel; whether the state has changed.
+    fn adapt_longterm(
+        &mut self,
+        ack: &Ack,
+        sample: &RateSample,
+        rate: &RateEstimator,
+        window: &Window,
+    ) -> bool {
+        if self.probing.ack_phase == AckPhase::ProbeStarting && self.round_start {
+            self.probing.ack_phase = AckPhase::ProbeFeedback;
+        }
+        if self.probing.ack_phase == AckPhase::ProbeStopping && self.round_start {
+            self.probing.is_sample = false;
+            self.probing.ack_phase = AckPhase::Init;
+            if self.state.is_probe_bw() {
+                if !sample.is_app_limited {
+                    self.bounds.advance();
+                }
+                if self.probing.was_precautionary && !self.probing.was_too_high {
+                    self.start_refill(rate);
+                    return true;
+                }
+            }
+        }
+        if self.is_inflight_too_high(sample) {
+            if self.ecn.is_eligible() && sample.delivered_ce > 0 && self.probing.is_sample {
+                self.on_inflight_too_high(ack, sample.tx_in_flight, sample.is_app_limited, rate, window);
+            }
+            return false;
+        }
+        if self.bounds.inflight_longterm == INFINITE {
+            return false;
+        }
+        self.bounds.inflight_longterm = self.bounds.inflight_longterm.max(sample.tx_in_flight);
+        if self.state == State::Up {
+            self.probe_upward(ack, window);
+        }
+        false
+    }
+
+    /// 5.3.3.9, ProbeInflightLongtermUpward.
+    fn probe_upward(&mut self, ack: &Ack, window: &Window) {
+        if !ack.is_cwnd_limited || window.cwnd < self.bounds.inflight_longterm {
+            return;
+        }
+        self.probing.acked += ack.segments;
+        let more = self.probing.acked / self.probing.acked_per_increment;
+        self.probing.acked -= more * self.probing.acked_per_increment;
+        self.bounds.inflight_longterm = self.bounds.inflight_longterm.saturating_add(more).min(INFINITE - 1);
+        if self.round_start {
+            self.raise_slope(window);
+        }
+    }
+
+    /// 5.3.3.9, RaiseInflightLongtermSlope: 1, 2, 4, 8 … segments a round.
+    fn raise_slope(&mut self, window: &Window) {
+        let growth = 1 << self.probing.up_rounds;
+        self.probing.up_rounds = (self.probing.up_rounds + 1).min(MOST_UP_ROUNDS);
+        self.probing.acked_per_increment = (window.cwnd / growth).max(1);
+    }
+}
+
+fn rate_of(sample: &RateSample) -> Bandwidth {
+    sample.interval.map_or(Bandwidth::ZERO, |interval| Bandwidth::of(sample.delivered, interval))
+}
+
+/// 5.5.10.2, InflightAtLoss, for one segment: with how much in flight losses passed the threshold.
+fn inflight_at_loss(tx_in_flight: u32, lost: u64) -> u32 {
+    let before = u64::from(tx_in_flight.saturating_sub(1));
+    let lost_before = lost.saturating_sub(1);
+    // (before / 50 − lost_before) / (1 − 1 / 50), at least 0, and in whole segments.
+    let prefix = before.saturating_sub(LOSS_DIVISOR * lost_before) / (LOSS_DIVISOR - 1);
+    (before + prefix) as u32
+}

@@ -1,0 +1,141 @@
+//! Pacing: when the next packet may leave, as Linux's TCP paces by itself where no `fq` does it.
+//!
+//! A packet of several segments (`offload`) leaves at once, and the next one when the pacing rate has made up for its
+//! payload. The first ten segments of a connection are not paced.
+
+use crate::Window;
+use goodqueue_units::{Duration, Instant, Rate};
+
+/// Segments with data that a connection sends before it is paced.
+const UNPACED: u64 = 10;
+
+/// Release times of one connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Pacer {
+    /// When the next packet may leave; Linux's earliest departure time.
+    release: Instant,
+    /// How much later than it might have the present packet left; up to half its time is made good.
+    late: Duration,
+    /// What waits for the release, or [`Instant::MAX`] where nothing waits.
+    deadline: Instant,
+}
+
+impl Default for Pacer {
+    fn default() -> Self {
+        Self { release: Instant::ZERO, late: Duration::ZERO, deadline: Instant::MAX }
+    }
+}
+
+impl Pacer {
+    /// When the next packet may leave.
+    pub(crate) fn release(&self) -> Instant {
+        self.release
+    }
+
+    /// When a packet that was held back may leave, or [`Instant::MAX`].
+    #[inline]
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// A packet is ready: whether it may leave now. If not, the deadline tells when.
+    pub(crate) fn may_send(&mut self, now: Instant) -> bool {
+        self.deadline = if now < self.release { self.release } else { Instant::MAX };
+        now >= self.release
+    }
+
+    /// A segment of `len` bytes of payload leaves, the connection's `count`th.
+    pub(crate) fn on_sent(&mut self, now: Instant, len: u16, count: u64, rate: Option<Rate>) {
+        if now >= self.release {
+            // The first of its packet.
+            self.late = now.since(self.release);
+            self.release = now;
+        }
+        let Some(rate) = rate.filter(|_| count >= UNPACED) else { return };
+        let time = rate.transmission_time(len.into());
+        let made_good = (time / 2).min(self.late);
+        self.late = self.late - made_good;
+        self.release += time - made_good;
+    }
+
+    pub(crate) fn on_timeout(&mut self, now: Instant) {
+        if now >= self.deadline {
+            self.deadline = Instant::MAX;
+        }
+    }
+}
+
+/// The pacing rate: the congestion control's, or else the usual one.
+#[inline]
+pub(crate) fn rate(window: &Window, packets_out: u32, srtt: Option<Duration>, mss: u16) -> Option<Rate> {
+    window.pacing_rate.or_else(|| usual_rate(window, packets_out, srtt, mss))
+}
+
+/// The pacing rate of a connection whose congestion control sets none: twice the window a round trip while slow start is far
+/// from its end, so that it can double, else 1.2 of it (Linux's `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`).
+pub(crate) fn usual_rate(
+    window: &Window,
+    packets_out: u32,
+    srtt: Option<Duration>,
+    mss: u16,
+) -> Option<Rate> {
+    let tenths = if window.cwnd < window.ssthresh / 2 { 20 } else { 12 };
+    let bits = 8 * u64::from(mss) * u64::from(window.cwnd.max(packets_out)) * tenths / 10;
+    Rate::from_bps(bits.saturating_mul(1_000_000) / (srtt?.as_nanos() / 1000).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+
+    fn at(us: u64) -> Instant {
+        Instant::from_nanos(us * 1000)
+    }
+
+    /// 1250 bytes at 10 Mbit/s are 1 ms. Wrong would be no wait behind a packet of two, or one that is only for the second.
+    #[test]
+    fn the_next_packet_leaves_when_the_rate_has_made_up_for_the_last() {
+        let rate = Rate::from_bps(10_000_000);
+        let mut pacer = Pacer::default();
+        assert!(pacer.may_send(at(0)));
+        pacer.on_sent(at(0), 1250, 10, rate);
+        pacer.on_sent(at(0), 1250, 11, rate);
+        assert!(!pacer.may_send(at(1999)));
+        assert_eq!((pacer.release(), pacer.deadline()), (at(2000), at(2000)));
+        assert!(pacer.may_send(at(2000)) && pacer.deadline() == Instant::MAX);
+    }
+
+    /// Linux: a packet that left late makes its lateness good, but waits half its time at least.
+    #[test]
+    fn lateness_is_made_good_up_to_half_a_packet() {
+        let rate = Rate::from_bps(10_000_000);
+        for (late_us, next_us) in [(300, 1000), (500, 1000), (9000, 9500)] {
+            let mut pacer = Pacer::default();
+            pacer.on_sent(at(late_us), 1250, 10, rate);
+            assert_eq!(pacer.release(), at(next_us));
+        }
+    }
+
+    #[test]
+    fn the_first_nine_segments_cost_no_time() {
+        let rate = Rate::from_bps(10_000_000);
+        let mut pacer = Pacer::default();
+        for count in 1..=9 {
+            assert!(pacer.may_send(at(0)));
+            pacer.on_sent(at(0), 1250, count, rate);
+        }
+        assert_eq!(pacer.release(), at(0));
+    }
+
+    /// 10 segments of 1000 bytes in 100 ms are 800 kbit/s: doubled in slow start, 1.2 of it after.
+    #[test]
+    fn the_usual_rate_is_twice_or_one_and_a_fifth_of_the_window_a_round_trip() {
+        let rtt = Some(Duration::from_millis(100));
+        let window = |ssthresh| Window { ssthresh, ..Window::new(&Config::default()) };
+        assert_eq!(usual_rate(&window(22), 10, rtt, 1000), Rate::from_bps(1_600_000));
+        assert_eq!(usual_rate(&window(20), 10, rtt, 1000), Rate::from_bps(960_000));
+        assert_eq!(usual_rate(&window(20), 15, rtt, 1000), Rate::from_bps(1_440_000));
+        assert_eq!(usual_rate(&window(20), 10, None, 1000), None);
+    }
+}

@@ -1,0 +1,59 @@
+"""``goodqueue export``: stored results in the formats of others."""
+
+from typing import Annotated
+
+import typer
+
+from goodqueue.cli.options import Json
+
+
+def export(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH...", help="A store, a record in JSON, or a folder of compare.")
+    ],
+    out: Annotated[str, typer.Option(metavar="DIR", help="The folder for the files.")],
+    flent: Annotated[bool, typer.Option("--flent", help="Write Flent's data files, *.flent.gz.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write into --out even if it holds files of others.")] = False,
+    json: Json = False,
+) -> None:
+    """Write stored runs as files that Flent opens and plots, one a run.
+
+    \b
+    Examples:
+      goodqueue run link.toml --set series.interval=200ms --set series.tcp=true --json > record.json
+      goodqueue export --flent record.json --out flent
+      flent -i flent/*.flent.gz -p all_scaled -o plot.svg
+      goodqueue sweep link.toml --set bottleneck.qdisc=pfifo,fq_codel --set series.interval=200ms --out store
+      goodqueue export --flent store --out flent; flent -i flent/*.flent.gz -p box_combine
+
+    A run is exported as the test of Flent's that is nearest by its TCP flows without end (kind bulk):
+
+    \b
+      rrul            four each way, with dscp CS0, CS1, CS5 and EF
+      rrul_be         four each way, all best effort
+      rrul_be_nflows  any others both ways
+      tcp_nup, tcp_ndown  one way alone
+      ping            none
+
+    Pings become Flent's: the first is its ICMP. What has no series there is left out, and named. The files need time
+    series in the records. Seeds are repeats of a test: Flent's combining plots take them together: docs/flent.md.
+    """
+    from goodqueue import output, terminal
+    from goodqueue.errors import UserError
+    from goodqueue.flent import exporting
+    from goodqueue.results import records
+
+    if not flent:
+        raise UserError("export", "no format; accepted: --flent")
+    output.check(out, force)
+    files = exporting.files(records(paths))
+    output.write(out, force, lambda folder: exporting.fill(folder, files))
+    for line in exporting.notes(files):
+        terminal.warn(line)
+    if json:
+        from json import dumps
+
+        terminal.emit(dumps(exporting.as_json(files), ensure_ascii=False) + "\n")
+    else:
+        for one in files:
+            terminal.say(f"{out}/{one.name}: {one.choice.test}, {one.title}, seed {one.seed}")

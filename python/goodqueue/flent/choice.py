@@ -1,0 +1,129 @@
+"""The test of Flent's that a run is nearest to: its name, and which of our flows is which of its series.
+
+The rule: four TCP flows each way of the classes BE, BK, CS5 and EF are `rrul`; four each way, all best effort,
+`rrul_be`; any others both ways `rrul_be_nflows`; one way alone `tcp_nup` or `tcp_ndown`; none `ping`. Flows that have
+Flent's names already keep them. What sends without end counts, which is `bulk`; other kinds have no series there.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from goodqueue.flent import PING
+from goodqueue.record import Record
+
+CLASSES = {"CS0": "BE", "CS1": "BK", "CS5": "CS5", "EF": "EF"}
+"""Codepoints of `rrul`, and what it calls them."""
+
+PINGS = {
+    "rrul": ("UDP EF", "UDP BK", "UDP BE"),
+    "rrul_be": ("UDP BE1", "UDP BE2", "UDP BE3"),
+    "rrul_be_nflows": ("UDP BE",),
+    "tcp_nup": (),
+    "tcp_ndown": (),
+    "ping": ("UDP",),
+}
+"""The pings of each test beside ICMP, which all have."""
+
+
+@dataclass(slots=True)
+class Choice:
+    """What becomes of a run."""
+
+    test: str
+    parameters: dict[str, str] = field(default_factory=dict)
+    """Of the test, as Flent's option ``--test-parameter`` takes them."""
+    flows: dict[str, str] = field(default_factory=dict)
+    """Our flow to Flent's series."""
+    pings: dict[str, str] = field(default_factory=dict)
+    """Our ping to Flent's series."""
+    derived: list[tuple[str, str, list[str]]] = field(default_factory=list)
+    """A series that is the ``sum`` or the ``avg`` of others."""
+    left_out: list[str] = field(default_factory=list)
+    """Flows that have no series in the test."""
+
+
+def choose(record: Record) -> Choice:
+    """Return the test that ``record`` is nearest to."""
+    classes = dict(_classes(record))
+    bulk = [flow for flow in record["flows"] if flow["kind"] == "bulk"]
+    ways = {way: [flow["name"] for flow in bulk if flow["direction"] == way] for way in ("up", "down")}
+    choice = _test(ways, classes)
+    if choice.test == "rrul":
+        choice.flows = {name: f"TCP {way}load {classes[name]}" for way, names in ways.items() for name in names}
+    elif choice.test == "rrul_be":
+        choice.flows = {
+            name: f"TCP {way}load BE{place or ''}"
+            for way, names in ways.items()
+            for place, name in zip(("", 2, 3, 4), names, strict=True)
+        }
+    else:
+        middle = " BE" if choice.test == "rrul_be_nflows" else ""
+        choice.flows = {
+            name: f"TCP {way}load{middle}::{place}"
+            for way, names in ways.items()
+            for place, name in enumerate(names, 1)
+        }
+    _pings(choice, [app["name"] for app in record["apps"] if app["kind"] == "ping"], classes)
+    series = {**choice.flows, **choice.pings}
+    named = [*record["flows"], *record["apps"]]
+    choice.left_out = list(dict.fromkeys(one["name"] for one in named if one["name"] not in series))
+    _derive(choice)
+    return choice
+
+
+def _test(ways: dict[str, list[str]], classes: dict[str, str | None]) -> Choice:
+    counts = {f"{way}load_streams": str(len(names)) for way, names in ways.items() if names}
+    if not counts:
+        return Choice("ping")
+    if len(counts) == 1:
+        return Choice("tcp_nup" if ways["up"] else "tcp_ndown", counts)
+    sets = [sorted(classes[name] or "" for name in names) for names in ways.values()]
+    if all(found == sorted(CLASSES.values()) for found in sets):
+        return Choice("rrul")
+    if all(found == ["BE"] * 4 for found in sets):
+        return Choice("rrul_be")
+    return Choice("rrul_be_nflows", counts)
+
+
+def _classes(record: Record) -> Iterator[tuple[str, str | None]]:
+    """Yield the class of each flow and application; flows are in the scenario's order, and so are applications."""
+    names = {kind: [one["name"] for one in named] for kind, named in _by_kind(record).items()}
+    for source in record["scenario"].get("traffic", []):
+        own = names.get(source["kind"], [])
+        for _ in range(min(source.get("count") or 1, len(own))):
+            yield own.pop(0), CLASSES.get(source.get("dscp") or "CS0")
+
+
+def _by_kind(record: Record) -> dict[str, list[dict[str, str]]]:
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for one in (*record["flows"], *record["apps"]):  # some applications are listed as flows too
+        found.setdefault(one["kind"], {})[one["name"]] = {"name": one["name"]}
+    return {kind: list(named.values()) for kind, named in found.items()}
+
+
+def _pings(choice: Choice, names: Sequence[str], classes: dict[str, str | None]) -> None:
+    """Give the pings their series: those that bear one's name, then the first as ICMP, then the others by class."""
+    free = [f"{PING} {which}" for which in ("ICMP", *PINGS[choice.test])]
+    for name in names:
+        own = name.rpartition("/")[0] or name
+        if own in free:
+            free.remove(own)
+            choice.pings[name] = own
+    for name in names:
+        if name in choice.pings:
+            continue
+        alike = [series for series in free if series.endswith("ICMP") or f" {classes.get(name)}" in series]
+        if fits := alike or ([] if choice.test == "rrul" else free):
+            free.remove(fits[0])
+            choice.pings[name] = fits[0]
+
+
+def _derive(choice: Choice) -> None:
+    """List the sums and means that Flent's own plots of the test draw."""
+    all_flows = list(choice.flows.values())
+    for way in ("upload", "download"):
+        if own := [series for series in all_flows if series.startswith(f"TCP {way}")]:
+            choice.derived += [(f"TCP {way} avg", "avg", own), (f"TCP {way} sum", "sum", own)]
+    if choice.test.startswith("rrul"):
+        choice.derived.append(("TCP totals", "sum", all_flows))
+        choice.derived.append((f"{PING} avg", "avg", list(choice.pings.values())))

@@ -1,0 +1,312 @@
+"""Flent's measurements as records of ours: engine ``flent``, which sees the ends of a path and none of its queues."""
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from goodqueue import stats
+from goodqueue.errors import UserError
+from goodqueue.flent import PING, UNKNOWN
+from goodqueue.flent.reading import DataFile, Sample
+from goodqueue.record import App, Flow, FlowSeries, PingSeries, Queue, QueueSeries, Record, Scenario, Series, TcpSeries
+from goodqueue.store import Store
+from goodqueue.store.identity import Maker, Run, digest
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+FLOW = re.compile(r"TCP (upload|download)(?! (?:avg|sum|fairness)\b)[^:]*(::\d+)?$")
+
+BIN_S = 5.0
+
+NEAR_S = 1e-6
+"""Of times since 1970, less than this is lost in rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """What a TCP flow had delivered, over time."""
+
+    name: str
+    way: str
+    times_s: "Floats"
+    megabits: "Floats"
+
+    def delivered(self, at_s: float) -> float:
+        """Return the megabits up to a time of the run."""
+        import numpy as np
+
+        return float(np.interp(at_s, self.times_s, self.megabits))
+
+    def rate_mbps(self, begin_s: float, end_s: float) -> float:
+        """Return the mean goodput between two times."""
+        return (self.delivered(end_s) - self.delivered(begin_s)) / (end_s - begin_s)
+
+
+def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
+    """Return the record of what ``file`` holds, measured while all of its TCP flows ran.
+
+    ``scenario`` is what the path was like, if that is known; ``number`` tells repeats, as a seed does. Raises UserError
+    for a file without a flow or a ping.
+    """
+    from goodqueue._goodqueue import VERSION
+
+    flows = [one for name in sorted(file.results) if FLOW.match(name) and (one := _transfer(file, name))]
+    pings = [
+        name
+        for name in sorted(file.results)
+        if name.startswith(PING) and not re.search(r" (avg|mean)$", name) and _replies(file, name)
+    ]
+    if not flows and not pings:
+        accepted = f"series such as TCP upload, TCP download and {PING} ICMP"
+        raise UserError(file.place, f"test {file.test} has nothing that is read here; accepted: {accepted}")
+    begin, end = _loaded(file, flows)
+    ours = file.ours
+    found = scenario or (ours["scenario"] if ours else _unknown(file, flows, pings, begin, end))
+    seed = ours["seed"] if ours and scenario is None else number
+    goodputs = [_rounded(flow.rate_mbps(begin, end)) for flow in flows]
+    first = [rate for flow, rate in zip(flows, goodputs, strict=True) if flow.way == flows[0].way]
+    jain = stats.jain(first) if first else None
+    return Record(
+        schema=1,
+        engine="flent",
+        version=VERSION,
+        seed=seed,
+        scenario={**found, "seed": seed},
+        queues={way: _queue(found, way) for way in ("down", "up")},
+        flows=[_flow(file, flow, rate, begin, end) for flow, rate in zip(flows, goodputs, strict=True)],
+        fairness={"jain_goodput": None if jain is None else _rounded(jain), "jain_drops": None},
+        apps=[_app(file, name, begin, end) for name in pings],
+        series=_series(file, flows, pings),
+        flent={
+            "file": file.place,
+            "test": file.test,
+            "title": file.title,
+            "time": file.time,
+            "version": file.flent,
+            "measured_s": [_rounded(begin), _rounded(end)],
+            "left_out": _left_out(file, [*(flow.name for flow in flows), *pings]),
+        },
+    )
+
+
+def _rounded(value: float) -> float:
+    return round(value, 6)
+
+
+def _transfer(file: DataFile, name: str) -> Transfer | None:
+    """Return what the flow ``name`` delivered: each sample is a mean rate over the time before it."""
+    import numpy as np
+
+    samples = [sample for sample in file.samples.get(name, []) if "val" in sample]
+    if not samples:  # version 1 had none
+        points = zip(file.grid_s, file.results[name], strict=True)
+        samples = [{"t": x, "val": value} for x, value in points if value is not None]
+    if not samples:
+        return None
+    times, megabits = [], []
+    last, total = -math.inf, 0.0
+    for sample in samples:
+        begin = sample["t"] - (sample.get("dur") or min(file.step_s, sample["t"] - last))
+        if begin > last:
+            times.append(begin)
+            megabits.append(total)
+        total += sample["val"] * max(0.0, sample["t"] - max(begin, last))
+        times.append(sample["t"])
+        megabits.append(total)
+        last = sample["t"]
+    way = "up" if name.startswith("TCP upload") else "down"
+    return Transfer(name, way, np.array(times), np.array(megabits))
+
+
+def _replies(file: DataFile, name: str) -> list[Sample]:
+    """Return the round trips of the ping ``name`` in ms, as they were measured or, failing that, as they were drawn."""
+    if samples := file.samples.get(name, []):
+        return [sample for sample in samples if "val" in sample]
+    points = zip(file.grid_s, file.results[name], strict=True)
+    return [{"t": x, "val": value} for x, value in points if value is not None]
+
+
+def _loaded(file: DataFile, flows: Sequence[Transfer]) -> tuple[float, float]:
+    """Return the time in which all of ``flows`` ran; the whole time where there is none such."""
+    whole = (min(file.grid_s, default=0.0), max(file.grid_s, default=0.0))
+    if not flows:
+        return whole
+    begin, end = max(float(flow.times_s[0]) for flow in flows), min(float(flow.times_s[-1]) for flow in flows)
+    return (
+        (begin, end)
+        if begin < end
+        else (min(flow.times_s[0] for flow in flows), max(flow.times_s[-1] for flow in flows))
+    )
+
+
+def _unknown(file: DataFile, flows: Sequence[Transfer], pings: Sequence[str], begin: float, end: float) -> Scenario:
+    """Return what can be said of the scenario: not the link."""
+    qdisc = file.title or UNKNOWN
+    traffic: list[dict[str, Any]] = [
+        {"kind": "bulk", "count": count, "direction": way}
+        for way in ("down", "up")
+        if (count := sum(flow.way == way for flow in flows))
+    ]
+    if pings:
+        traffic.append({"kind": "ping", "count": len(pings)})
+    return {
+        "duration": f"{end:g}s",
+        "warmup": f"{begin:g}s",
+        "bottleneck": {"rate": UNKNOWN, "qdisc": qdisc, "up": {"rate": UNKNOWN, "qdisc": qdisc}},
+        "path": {"rtt": UNKNOWN},
+        "traffic": traffic,
+    }
+
+
+def _queue(scenario: Scenario, way: str) -> Queue:
+    bottleneck = scenario["bottleneck"]
+    own = (bottleneck.get("up") or {}).get("qdisc") if way == "up" else None
+    return Queue(
+        qdisc=str(own or bottleneck["qdisc"]),
+        utilisation_percent=None,
+        throughput_mbps=None,
+        delay_ms=None,
+        delay_percentiles_ms=None,
+        packets=None,
+        drops_by_reason=None,
+        marks_by_reason=None,
+        drop_percent=None,
+        mark_percent=None,
+    )
+
+
+def _flow(file: DataFile, flow: Transfer, goodput: float, begin: float, end: float) -> Flow:
+    import numpy as np
+
+    ends = np.arange(begin + BIN_S, end + 1e-9, BIN_S)
+    bins = [flow.rate_mbps(at - BIN_S, at) for at in ends]
+    control = file.about.get(flow.name, {}).get("CONG_CONTROL")
+    quantiles: dict[str, float | None] | None = (
+        {f"p{p}": _rounded(float(np.percentile(bins, p, method="inverted_cdf"))) for p in (10, 50, 90)}
+        if bins
+        else None
+    )
+    return Flow(
+        name=flow.name,
+        kind="bulk",
+        direction=flow.way,
+        cc=str(control) if control else None,
+        start_s=_rounded(float(flow.times_s[0])),
+        goodput_mbps=goodput,
+        rtt_ms=None,
+        retransmitted=None,
+        timeouts=None,
+        loss_percent=None,
+        goodput_5s_mbps=quantiles,
+    )
+
+
+def _app(file: DataFile, name: str, begin: float, end: float) -> App:
+    """Return the ping ``name``: the round trips that began while the flows ran."""
+    replies = [one for one in _replies(file, name) if begin - NEAR_S <= one["t"] - one["val"] / 1e3 <= end + NEAR_S]
+    found = App(name=name, kind="ping", rtt_ms=_summary([one["val"] for one in replies]), loss_percent=None)
+    numbers = [int(one["seq"]) for one in replies if "seq" in one]
+    if numbers and len(numbers) == len(replies):
+        sent = max(numbers) - min(numbers) + 1
+        received = len(set(numbers))
+        found |= {"sent": sent, "received": received, "loss_percent": _rounded(100 * (sent - received) / sent)}
+    return found
+
+
+def _summary(values: Sequence[float]) -> dict[str, float | None] | None:
+    import numpy as np
+
+    if not values:
+        return None
+    found: dict[str, float | None] = {
+        "mean": _rounded(float(np.mean(values))),
+        "stddev": _rounded(float(np.std(values))),
+    }
+    for name, percent in (("min", 0), ("p10", 10), ("p50", 50), ("p90", 90), ("p95", 95), ("p99", 99), ("max", 100)):
+        found[name] = _rounded(float(np.percentile(values, percent, method="inverted_cdf")))
+    return found
+
+
+def _series(file: DataFile, flows: Sequence[Transfer], pings: Sequence[str]) -> Series:
+    grid, step = file.grid_s, file.step_s
+    nothing: list[float | None] = [None] * len(grid)
+    queue = QueueSeries(delay_ms=nothing, backlog_packets=nothing, drop_probability=nothing)
+    return Series(
+        interval_s=step,
+        time_s=grid,
+        queues={"down": queue, "up": queue},
+        flows=[_flow_series(file, flow, grid, step) for flow in flows],
+        pings=[_ping_series(name, _replies(file, name)) for name in pings],
+    )
+
+
+def _flow_series(file: DataFile, flow: Transfer, grid: Sequence[float], step: float) -> FlowSeries:
+    first, last = flow.times_s[0], flow.times_s[-1]
+    rates = [_rounded(flow.rate_mbps(end - step, end)) if first < end and end - step < last else None for end in grid]
+    samples = file.samples.get(flow.name, [])
+    found = FlowSeries(name=flow.name, cwnd_packets=_nearest(samples, "tcp_cwnd", grid, step), goodput_mbps=rates)
+    if any("tcp_rtt" in sample for sample in samples):
+        unknown: list[float | None] = [None] * len(grid)
+        found["tcp"] = TcpSeries(
+            ssthresh_packets=unknown,
+            rtt_ms=_nearest(samples, "tcp_rtt", grid, step),
+            rttvar_ms=_nearest(samples, "tcp_rtt_var", grid, step),
+            rto_ms=unknown,
+            unacked_packets=unknown,
+            pacing_rate_mbps=_nearest(samples, "tcp_pacing_rate", grid, step),
+            delivery_rate_mbps=_nearest(samples, "tcp_delivery_rate", grid, step),
+        )
+    return found
+
+
+def _nearest(samples: Sequence[Sample], key: str, grid: Sequence[float], step: float) -> list[float | None]:
+    """Return of each time of the ``grid`` the sample that is nearest, if it is within half a step."""
+    import numpy as np
+
+    own = [sample for sample in samples if key in sample]
+    if not own:
+        return [None] * len(grid)
+    times = np.array([sample["t"] for sample in own])
+    places = [int(np.argmin(np.abs(times - at))) for at in grid]
+    return [
+        own[place][key] if abs(times[place] - at) <= step / 2 else None for place, at in zip(places, grid, strict=True)
+    ]
+
+
+def _ping_series(name: str, replies: Sequence[Sample]) -> PingSeries:
+    return PingSeries(
+        name=name,
+        seq=[int(one["seq"]) - 1 if "seq" in one else place for place, one in enumerate(replies)],
+        sent_s=[_rounded(one["t"] - one["val"] / 1e3) for one in replies],
+        rtt_ms=[one["val"] for one in replies],
+    )
+
+
+def _left_out(file: DataFile, read: Sequence[str]) -> list[str]:
+    """Return the measured series that have no place in a record; what Flent derives from others is not one."""
+    derived = re.compile(r".* (avg|sum|mean|totals)$|TCP totals$|.*fairness.*")
+    return [
+        name
+        for name in sorted(file.results)
+        if name not in read and name.split("::tcp_")[0] not in read and not derived.match(name)
+    ]
+
+
+def keep(store: Store, records: Sequence[Record], origin: str) -> None:
+    """Put ``records`` into ``store``; one that is there already stays. Raises UserError where it cannot be written."""
+    for one in records:
+        text = json.dumps(one, ensure_ascii=False)
+        made_by = Maker(one["version"], None, None)
+        unseeded = {key: value for key, value in one["scenario"].items() if key != "seed"}
+        run = Run(one["engine"], one["scenario"], made_by, digest(text)[:32], digest(unseeded)[:16])
+        try:
+            store.put(run, text)
+        except OSError as error:
+            raise UserError(origin, f"cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,213 @@
+"""Flent's data files, checked and taken in: whatever version wrote them, as the newest one has them."""
+
+import bz2
+import datetime as dt
+import gzip
+import json
+import math
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from goodqueue.errors import UserError, quoted
+from goodqueue.flent import EPOCH_S, PING, VERSION
+
+ACCEPTED = "a data file of Flent's (.flent.gz, .flent.bz2 or .flent)"
+
+MOST_BYTES = 1 << 30
+"""Of a file, unpacked; Flent's own are a few megabytes."""
+
+STALL_S = 5.0
+"""A sample of exchanges that lasts longer is of a loss."""
+
+Sample = dict[str, float]
+"""What was measured at one time: ``t`` in seconds of the run, and numbers by Flent's names."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """What a data file holds."""
+
+    place: str
+    test: str
+    title: str
+    flent: str
+    """The version that wrote it."""
+    time: str
+    """When it was measured, as the file says it."""
+    step_s: float
+    grid_s: list[float]
+    """The times of the `results`."""
+    results: dict[str, list[float | None]]
+    samples: dict[str, list[Sample]]
+    """As they were measured, by series, in the order of time."""
+    about: dict[str, dict[str, Any]]
+    """What the file says of each series."""
+    ours: dict[str, Any] | None
+    """Of a file that `writing` made: what makes the run again."""
+
+
+def read(name: str) -> DataFile:
+    """Return what the file ``name`` holds.
+
+    Versions below 4 have some samples in other units, which are converted. Raises UserError where the file is missing,
+    truncated, damaged, not Flent's, or newer than this.
+    """
+    data = _json(_unpacked(name), name)
+    if not isinstance(data, dict) or not {"metadata", "x_values", "results"} <= data.keys():
+        raise UserError(name, f"not a data file of Flent's; accepted: {ACCEPTED}")
+    version = data.get("version", 1)
+    if not isinstance(version, int) or version < 1:
+        raise UserError(name, f"version: found {quoted(version)}; accepted: 1 to {VERSION}")
+    if version > VERSION:
+        raise UserError(name, f"found version {version} of the format, of a newer Flent; accepted: 1 to {VERSION}")
+    metadata = _table(data, "metadata", name)
+    about = {key: value for key, value in (metadata.get("SERIES_META") or {}).items() if isinstance(value, dict)}
+    grid = [_finite(x, f"{name}: x_values") for x in _list(data, "x_values", name)]
+    results = {
+        key: _column(values, len(grid), f"{name}: results: {key}")
+        for key, values in _table(data, "results", name).items()
+    }
+    raw = (
+        _table(data, "raw_values", name)
+        if data.get("raw_values")
+        else {key: value["RAW_VALUES"] for key, value in about.items() if version == 1 and "RAW_VALUES" in value}
+    )
+    samples = {key: _samples(values, f"{name}: raw_values: {key}") for key, values in raw.items()}
+    _convert(samples, version)
+    origin = _origin_s(metadata, samples, name)
+    for own in samples.values():
+        for sample in own:
+            sample["t"] -= origin
+        own.sort(key=lambda sample: sample["t"])
+    ours = metadata.get("GOODQUEUE")
+    return DataFile(
+        place=name,
+        test=str(metadata.get("NAME") or "unknown"),
+        title=str(metadata.get("TITLE") or ""),
+        flent=str(metadata.get("FLENT_VERSION") or "unknown"),
+        time=str(metadata.get("TIME") or "unknown"),
+        step_s=_finite(metadata.get("STEP_SIZE") or 0.2, f"{name}: metadata: STEP_SIZE"),
+        grid_s=grid,
+        results=results,
+        samples=samples,
+        about=about,
+        ours=ours if isinstance(ours, dict) and {"scenario", "seed"} <= ours.keys() else None,
+    )
+
+
+def _unpacked(name: str) -> bytes:
+    try:
+        with Path(name).open("rb") as file:
+            begins = file.read(3)
+            file.seek(0)
+            stream: BinaryIO = file
+            if begins[:2] == b"\x1f\x8b":
+                stream = cast("BinaryIO", gzip.GzipFile(fileobj=file))
+            elif begins == b"BZh":
+                stream = cast("BinaryIO", bz2.BZ2File(file))
+            data = stream.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise UserError(name, f"not found; accepted: {ACCEPTED}") from None
+    except IsADirectoryError:
+        raise UserError(name, f"found a folder; accepted: {ACCEPTED}") from None
+    except EOFError:
+        raise UserError(name, f"truncated: it ends before its data do; accepted: {ACCEPTED}, whole") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise UserError(name, f"damaged: {error}; accepted: {ACCEPTED}, whole") from None
+    except (OSError, ValueError) as error:
+        raise UserError(name, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(data) > MOST_BYTES:
+        raise UserError(name, f"holds more than {MOST_BYTES >> 20} MiB when unpacked; accepted: {ACCEPTED}")
+    return data
+
+
+def _json(data: bytes, name: str) -> Any:
+    try:
+        return json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        why = "empty" if not data.strip() else f"not JSON: {error}"
+        raise UserError(name, f"{why}; accepted: {ACCEPTED}") from None
+
+
+def _table(data: Mapping[str, Any], key: str, name: str) -> dict[str, Any]:
+    found = data[key]
+    if not isinstance(found, dict):
+        raise UserError(name, f"{key}: found {quoted(found)}; accepted: a table by name")
+    return found
+
+
+def _list(data: Mapping[str, Any], key: str, name: str) -> list[Any]:
+    found = data[key]
+    if not isinstance(found, list):
+        raise UserError(name, f"{key}: found {quoted(found)}; accepted: a list")
+    return found
+
+
+def _finite(value: Any, place: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise UserError(place, f"found {quoted(value)}; accepted: a finite number")
+    return float(value)
+
+
+def _column(values: Any, length: int, place: str) -> list[float | None]:
+    if not isinstance(values, list) or len(values) != length:
+        found = f"{len(values)} values" if isinstance(values, list) else quoted(values)
+        raise UserError(place, f"found {found}; accepted: as many as x_values, {length}")
+    return [None if value is None else _finite(value, place) for value in values]
+
+
+def _samples(values: Any, place: str) -> list[Sample]:
+    """Return the numbers of each sample; text, and what is nested, is left behind."""
+    if not isinstance(values, list):
+        raise UserError(place, f"found {quoted(values)}; accepted: a list")
+    found = []
+    for value in values:
+        if not isinstance(value, dict):
+            raise UserError(place, f"found {quoted(value)}; accepted: a table with the key t")
+        if "t" in value:
+            numbers = {
+                key: float(one)
+                for key, one in value.items()
+                if isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one)
+            }
+            found.append(numbers | {"t": _finite(value["t"], place)})
+    return found
+
+
+def _convert(samples: dict[str, list[Sample]], version: int) -> None:
+    """Bring samples of older versions to the unit of the series, which version 4 did for all of them.
+
+    netperf's exchange of datagrams stops at a loss; the long sample that ends it is no round trip and loses its value.
+    """
+    if version >= VERSION:
+        return
+    for name, own in samples.items():
+        if name.startswith(PING) and "UDP" in name:
+            for sample in own:  # netperf counts transactions a second; those of other programs have no duration
+                if "dur" in sample and (rate := sample.pop("val", 0.0)) > 0 and sample["dur"] <= STALL_S:
+                    sample["val"] = 1000 / rate
+        elif name == "HTTP latency":
+            for sample in own:
+                if "val" in sample:
+                    sample["val"] *= 1000
+
+
+def _origin_s(metadata: Mapping[str, Any], samples: Mapping[str, list[Sample]], name: str) -> float:
+    """Return the time, in seconds since 1970, from which the grid counts.
+
+    Old versions wrote it in local time: then whole quarters of an hour are added that bring it to the first sample.
+    """
+    first = min((sample["t"] for own in samples.values() for sample in own), default=float(EPOCH_S))
+    text = metadata.get("T0") or metadata.get("TIME")
+    try:
+        at = dt.datetime.fromisoformat(str(text))
+    except ValueError:
+        accepted = "a time such as 2017-05-30T15:42:47.075621Z"
+        raise UserError(name, f"metadata: T0: found {quoted(text)}; accepted: {accepted}") from None
+    if at.tzinfo:
+        return at.timestamp()
+    origin = at.replace(tzinfo=dt.UTC).timestamp()
+    return origin + 900 * round((first - origin) / 900)

@@ -1,0 +1,202 @@
+"""Our records as Flent's data files. The same record gives the same bytes."""
+
+import datetime as dt
+import gzip
+import json
+import re
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from goodqueue.errors import UserError
+from goodqueue.flent import EPOCH_S, SUFFIX, VERSION
+from goodqueue.flent.choice import Choice, choose
+from goodqueue.record import FlowSeries, PingSeries, Record, Series
+from goodqueue.scenario import seconds
+
+GAP_STEPS = 5
+"""Between two samples that are so many steps apart nothing is interpolated, as Flent has it."""
+
+NAME_BYTES = 250
+"""That a file's name may have, as Flent has it."""
+
+Values = list[float | None]
+
+
+def file_name(choice: Choice, title: str, seed: int) -> str:
+    """Return the file's name, as a batch of Flent's would have it: test, time, title, number of the repeat.
+
+    Flent's combining plots take files together whose names differ in that number alone, so there is no other.
+    """
+    end = f"-{seed}{SUFFIX}"
+    begin = f"{choice.test}-{_iso(0).partition('.')[0].replace(':', '')}-"
+    return begin + re.sub(r"[^A-Za-z0-9-]", "_", title)[: NAME_BYTES - len(begin) - len(end)] + end
+
+
+def data_file(record: Record, title: str, place: str) -> tuple[str, bytes, Choice]:
+    """Return name and content of the data file of ``record``, and what it is there.
+
+    ``title`` is what Flent's legends call it; ``place`` names the record in refusals. Raises UserError where the record
+    has no time series.
+    """
+    series = record.get("series")
+    if series is None or series["interval_s"] is None:
+        accepted = "a run with --set series.interval=200ms --set series.tcp=true"
+        raise UserError(place, f"holds no time series, of which Flent's files are made; accepted: {accepted}")
+    choice = choose(record)
+    name = file_name(choice, title, record["seed"])
+    data = _data(record, series, choice, title, name)
+    text = json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return name, gzip.compress(text.encode(), mtime=0), choice
+
+
+def _data(record: Record, series: Series, choice: Choice, title: str, name: str) -> dict[str, Any]:
+    grid, step = series["time_s"], series["interval_s"] or 0.0
+    results: dict[str, Values] = {}
+    raw: dict[str, list[dict[str, Any]]] = {}
+    meta: dict[str, dict[str, Any]] = {}
+    for flow in series["flows"]:
+        if (called := choice.flows.get(flow["name"])) is None:
+            continue
+        own = next(one for one in record["flows"] if one["name"] == flow["name"])
+        results[called] = [
+            None if end <= own["start_s"] else rate for end, rate in zip(grid, flow["goodput_mbps"], strict=True)
+        ]
+        raw[called] = _flow_samples(flow, grid, results[called], step)
+        for key, samples in _tcp(flow).items():
+            results[f"{called}::{key}"] = samples
+        meta[called] = {"UNITS": "Mbits/s", "MEAN_VALUE": own["goodput_mbps"], "CONG_CONTROL": own.get("cc")}
+    for ping in series.get("pings", []):
+        if (called := choice.pings.get(ping["name"])) is None:
+            continue
+        raw[called] = _ping_samples(ping)
+        results[called] = _interpolated(raw[called], grid, step)
+        meta[called] = {"UNITS": "ms", **_extremes(ping["rtt_ms"])}
+    for called, how, of in choice.derived:
+        results[called] = _combined(how, [results[one] for one in of if one in results], len(grid))
+        meta[called] = {"UNITS": "ms" if called.startswith("Ping") else "Mbits/s"}
+        raw[called] = []
+    for way, queue in series["queues"].items():
+        called = f"qdisc_stats_{way}"
+        sampled = {"delay": queue["delay_ms"], "backlog_pkts": queue["backlog_packets"]}
+        for key, values in sampled.items():
+            results[f"{called}::{key}"] = list(values)
+        raw[called] = [
+            {"t": EPOCH_S + end, **{key: value for key, value in zip(sampled, pair, strict=True) if value is not None}}
+            for end, *pair in zip(grid, *sampled.values(), strict=True)
+        ]
+        results[called] = [None] * len(grid)
+        meta[called] = {"UNITS": "misc"}
+    metadata = _metadata(record, series, choice, title, name) | {"SERIES_META": meta}
+    return {"version": VERSION, "metadata": metadata, "x_values": grid, "results": results, "raw_values": raw}
+
+
+def _tcp(flow: FlowSeries) -> dict[str, Values]:
+    """Return what is known of the sender, by Flent's names."""
+    found = {"tcp_cwnd": list(flow["cwnd_packets"])}
+    if tcp := flow.get("tcp"):
+        found |= {
+            "tcp_rtt": list(tcp["rtt_ms"]),
+            "tcp_rtt_var": list(tcp["rttvar_ms"]),
+            "tcp_pacing_rate": list(tcp["pacing_rate_mbps"]),
+            "tcp_delivery_rate": list(tcp["delivery_rate_mbps"]),
+        }
+    return found
+
+
+def _flow_samples(flow: FlowSeries, grid: Sequence[float], rates: Values, step: float) -> list[dict[str, Any]]:
+    """Return a sample an interval, as netperf's demo mode has them: at its end, with its length."""
+    tcp = _tcp(flow)
+    samples = []
+    for place, (end, rate) in enumerate(zip(grid, rates, strict=True)):
+        if rate is not None:
+            known = {key: values[place] for key, values in tcp.items() if values[place] is not None}
+            samples.append({"t": EPOCH_S + end, "dur": step, "val": rate, **known})
+    return samples
+
+
+def _ping_samples(ping: PingSeries) -> list[dict[str, Any]]:
+    """Return a sample a reply, at the time at which it came, numbered from 1 as the program `ping` does."""
+    return [
+        {"t": round(EPOCH_S + sent + rtt / 1e3, 6), "seq": seq + 1, "val": rtt}
+        for seq, sent, rtt in zip(ping["seq"], ping["sent_s"], ping["rtt_ms"], strict=True)
+    ]
+
+
+def _interpolated(samples: Sequence[dict[str, Any]], grid: Sequence[float], step: float) -> Values:
+    """Return ``samples`` on the ``grid``, each between its two neighbours; None before the first and after the last.
+
+    None, too, where these are more than `GAP_STEPS` apart: in steps, or in the samples' usual distance if that is more.
+    """
+    import numpy as np
+
+    if len(samples) < 2:
+        return [None] * len(grid)
+    samples = sorted(samples, key=lambda sample: sample["t"])
+    times = np.array([sample["t"] - EPOCH_S for sample in samples])
+    at = np.asarray(grid)
+    values = np.interp(at, times, [sample["val"] for sample in samples])
+    after = np.clip(np.searchsorted(times, at), 1, len(times) - 1)
+    gaps = times[after] - times[after - 1]
+    far = gaps > GAP_STEPS * max(step, float(np.median(np.diff(times))))
+    outside = (at < times[0]) | (at > times[-1])
+    return [None if bad else round(float(value), 6) for value, bad in zip(values, far | outside, strict=True)]
+
+
+def _combined(how: str, of: Sequence[Values], length: int) -> Values:
+    """Return the sum or the mean of several series at each point, of those that have a value there."""
+    points: Iterable[tuple[float | None, ...]] = zip(*of, strict=True) if of else [()] * length
+    found: Values = []
+    for point in points:
+        known = [value for value in point if value is not None]
+        total = sum(known) / (len(known) if how == "avg" else 1) if known else None
+        found.append(None if total is None else round(total, 6))
+    return found
+
+
+def _extremes(values: Sequence[float]) -> dict[str, float]:
+    if not values:
+        return {}
+    return {"MEAN_VALUE": round(statistics.fmean(values), 6), "MIN_VALUE": min(values), "MAX_VALUE": max(values)}
+
+
+def _metadata(record: Record, series: Series, choice: Choice, title: str, name: str) -> dict[str, Any]:
+    """Return what Flent's reader asks for, and under ``GOODQUEUE`` what makes the run again."""
+    host = f"goodqueue-{record['engine']}"
+    length = seconds(record["scenario"]["duration"])
+    ways = list(series["queues"])
+    kernel = record.get("kernel")
+    return {
+        "NAME": choice.test,
+        "TITLE": title,
+        "NOTE": f"goodqueue {record['version']}, engine {record['engine']}, seed {record['seed']}",
+        "HOST": host,
+        "HOSTS": [host],
+        "LOCAL_HOST": host,
+        "TIME": _iso(0),
+        "T0": _iso(0),
+        "LENGTH": length,
+        "TOTAL_LENGTH": length,
+        "STEP_SIZE": series["interval_s"],
+        "TEST_PARAMETERS": choice.parameters
+        | {"qdisc_stats_hosts": ",".join(ways), "qdisc_stats_interfaces": ",".join(ways)},
+        "FLENT_VERSION": f"goodqueue {record['version']}",
+        "IP_VERSION": 4,
+        "BATCH_NAME": None,
+        "BATCH_TIME": None,
+        "BATCH_TITLE": None,
+        "BATCH_UUID": None,
+        "DATA_FILENAME": name,
+        "HTTP_GETTER_URLLIST": None,
+        "HTTP_GETTER_DNS": None,
+        "HTTP_GETTER_WORKERS": None,
+        "FAILED_RUNNERS": 0,
+        "KERNEL_NAME": "Linux" if kernel else None,
+        "KERNEL_RELEASE": kernel["release"] if kernel else None,
+        "GOODQUEUE": {key: record[key] for key in ("version", "engine", "seed", "scenario")},
+    }
+
+
+def _iso(after_s: float) -> str:
+    at = dt.datetime.fromtimestamp(EPOCH_S + after_s, dt.UTC)
+    return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,185 @@
+"""Records, from whatever holds them, and what to call each."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from goodqueue import store, tables
+from goodqueue.errors import UserError
+from goodqueue.flent import UNKNOWN
+from goodqueue.output import RESULTS
+from goodqueue.record import Record, Scenario
+from goodqueue.store import DamagedError, Store
+
+ACCEPTED = "a store, a record in JSON (.json, or .jsonl with one a line), or a folder that `goodqueue compare` made"
+
+SCHEMA = 1
+"""The newest layout of records and results that is read here."""
+
+RECORDS = "records.jsonl"
+"""Beside the `output.RESULTS` of a comparison."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loose:
+    """A record that is part of no sweep."""
+
+    text: str
+    record: Record
+    build: str | None
+    """Of the simulator that made it, where that is known."""
+    place: str = ""
+    """Where it was found."""
+
+    @property
+    def maker(self) -> tuple[str, str, str | None]:
+        """What computed it: an engine, goodqueue's version, the simulator's build."""
+        return self.record["engine"], self.record["version"], self.build
+
+
+def records(paths: Sequence[str]) -> list[Loose]:
+    """Return all records that ``paths`` hold, those of a store by scenario, qdisc and seed. Raises UserError."""
+    found: list[Loose] = []
+    for name in paths:
+        path = Path(name)
+        if path.name == RESULTS:
+            path = path.parent
+        if not path.is_dir():
+            found += in_file(path, ACCEPTED)
+        elif (path / store.MANIFEST).exists():
+            kept = store.find(path)
+            found += sorted(in_store(kept, kept.all_keys()), key=lambda one: _order(one.record))
+        elif (path / RECORDS).exists():
+            found += in_file(path / RECORDS, ACCEPTED)
+        else:
+            raise UserError(name, f"no {store.MANIFEST} and no {RECORDS} in it; accepted: {ACCEPTED}")
+    if not found:
+        raise UserError(", ".join(paths), "no results; accepted: a store with runs in it")
+    return found
+
+
+def _order(record: Record) -> tuple[str, str, int]:
+    scenario = record["scenario"]
+    return _shared(scenario), str(scenario["bottleneck"]["qdisc"]), record["seed"]
+
+
+def in_store(kept: Store, keys: Sequence[str]) -> list[Loose]:
+    """Return the records of the runs ``keys``. Raises UserError for one that is damaged."""
+    found: list[Loose] = []
+    try:
+        for key, row in zip(keys, kept.rows(keys, ["build", "record"]), strict=True):
+            text, build = str(row["record"]), row["build"]
+            found.append(Loose(text, json.loads(text), None if build is None else str(build), str(kept.path(key))))
+    except DamagedError as damaged:
+        accepted = "whole files (`goodqueue sweep` sets broken ones aside and runs them again)"
+        raise UserError(f"{damaged}; accepted: {accepted}") from None
+    return found
+
+
+def in_file(path: Path, accepted: str) -> list[Loose]:
+    """Return the record in a file, or those in one with the suffix ``.jsonl``. Raises UserError."""
+    whole = text(path, accepted)
+    texts = whole.splitlines() if path.suffix == ".jsonl" else [whole]
+    places = [str(path)] if len(texts) == 1 else [f"{path}: line {number}" for number in range(1, len(texts) + 1)]
+    return [
+        Loose(one.strip(), record(one, place, accepted), None, place) for one, place in zip(texts, places, strict=True)
+    ]
+
+
+def text(path: Path, accepted: str) -> str:
+    """Return what a file holds. Raises UserError."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UserError(str(path), f"not found; accepted: {accepted}") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "not UTF-8"
+        raise UserError(str(path), f"cannot be read: {why}; accepted: {accepted}") from None
+
+
+def record(text: str, place: str, accepted: str) -> Record:
+    """Return the record that ``text`` is. Raises UserError."""
+    data = parse(text, place, accepted)
+    if not isinstance(data, dict) or not {"queues", "scenario", "flows", "seed", "engine", "version"} <= data.keys():
+        raise UserError(place, "not a record; accepted: what `goodqueue run --json` prints")
+    found: Record = data  # type: ignore[assignment]
+    return found
+
+
+def parse(text: str, place: str, accepted: str) -> Any:
+    """Return JSON, which must not be of a newer goodqueue. Raises UserError."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UserError(place, f"not JSON: {error}; accepted: {accepted}") from None
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise UserError(place, f"found schema {schema}, of a newer goodqueue; accepted: {SCHEMA} at most")
+    return data
+
+
+NAME = 40
+"""Characters of the title of a measurement that are shown."""
+
+
+def labels(found: Sequence[Record]) -> list[str]:
+    """Return what to call each of several records: its qdisc, and whatever else is needed to tell it from the others.
+
+    Repeats, which differ in the seed alone, are called the same; whatever is not, is not.
+    """
+    kinds = [json.dumps([_unseeded(one["scenario"]), one["engine"], one["version"]], sort_keys=True) for one in found]
+    called = _names(found)
+    aspects: tuple[Callable[[Record], str], ...] = (
+        lambda one: tables.describe_link(one["scenario"]),
+        lambda one: str(one["scenario"]["path"]["rtt"]),
+        lambda one: tables.describe_traffic(one["scenario"]),
+        lambda one: one["engine"],
+    )
+    for aspect in aspects:
+        words = [aspect(one) for one in found]
+        if len(set(zip(called, words, strict=True))) > len(set(called)):
+            called = [f"{name}, {word}" for name, word in zip(called, words, strict=True)]
+    numbers: dict[str, list[str]] = {}
+    result = []
+    for label, kind in zip(called, kinds, strict=True):
+        own = numbers.setdefault(label, [])
+        if kind not in own:
+            own.append(kind)
+        result.append(f"{label} #{own.index(kind) + 1}" if own.index(kind) else label)
+    return result
+
+
+def _names(found: Sequence[Record]) -> list[str]:
+    """Return each record's qdisc, and the title of a measurement of which no more is known."""
+    lines = [str(one["scenario"]["bottleneck"]["qdisc"]) for one in found]
+    known = [one["scenario"]["bottleneck"]["rate"] != UNKNOWN for one in found]
+    qdiscs = short(list(dict.fromkeys(line for line, is_known in zip(lines, known, strict=True) if is_known)))
+    return [
+        qdiscs[line] if is_known else line if len(line) <= NAME else f"{line[: NAME - 1]}…"
+        for line, is_known in zip(lines, known, strict=True)
+    ]
+
+
+def _unseeded(scenario: Scenario) -> Scenario:
+    return {key: value for key, value in scenario.items() if key != "seed"}
+
+
+def _shared(scenario: Scenario) -> str:
+    bottleneck = {key: value for key, value in scenario["bottleneck"].items() if key not in ("qdisc", "up")}
+    return json.dumps(_unseeded(scenario) | {"bottleneck": bottleneck}, sort_keys=True)
+
+
+def short(lines: Sequence[str]) -> dict[str, str]:
+    """Return a short name for each of several qdisc lines: the first word, with the words that tell it from others."""
+    names = {}
+    for line in lines:
+        name, *words = line.split()
+        rivals = [other.split()[1:] for other in lines if other != line and other.split()[0] == name]
+        own = []
+        for place, word in enumerate(words):
+            if any(place >= len(other) or other[place] != word for other in rivals):
+                own += [words[place - 1], word] if place % 2 and words[place - 1] not in own else [word]
+        names[line] = " ".join([name, *own])
+    return names if len(set(names.values())) == len(names) else {line: line for line in lines}

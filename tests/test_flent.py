@@ -1,0 +1,371 @@
+"""Flent's data files: ours are opened and drawn by Flent itself, and its are read to the numbers that it wrote."""
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import SCENARIO, Result
+from goodqueue import results, run
+from goodqueue.flent import EPOCH_S, importing, reading, writing
+from goodqueue.flent.choice import choose
+from goodqueue.record import Record, Scenario
+
+Command = Callable[..., Result]
+
+FLENT = shutil.which("flent")
+needs_flent = pytest.mark.skipif(FLENT is None, reason="no flent here (Debian: apt-get install flent)")
+
+SERIES = {"interval": "200ms", "tcp": True}
+BOTH_WAYS = [{"kind": "bulk", "count": 4, "direction": way, "start_spread": "500ms"} for way in ("down", "up")]
+
+
+def simulated(traffic: list[dict[str, Any]], seed: int = 1) -> Record:
+    scenario: Scenario = SCENARIO | {"duration": "14s", "seed": seed, "series": SERIES, "traffic": traffic}
+    return run.one(scenario)
+
+
+@pytest.fixture(scope="module")
+def rrul_be() -> Record:
+    return simulated([*BOTH_WAYS, {"kind": "ping", "interval": "200ms"}])
+
+
+def flent(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    assert FLENT is not None
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "MPLBACKEND": "Agg"}
+    # Flent runs with Debian's interpreter, which must not find this one's packages.
+    environment = {key: value for key, value in environment.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    command = [FLENT, *map(str, arguments)]
+    return subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+
+
+# Which test a run becomes.
+
+
+def classed(way: str) -> list[dict[str, Any]]:
+    return [{"kind": "bulk", "direction": way, "dscp": dscp} for dscp in ("CS0", "CS1", "CS5", "EF")]
+
+
+@pytest.mark.parametrize(
+    ("traffic", "test", "flows", "pings"),
+    [
+        (
+            [*classed("up"), *classed("down"), {"kind": "ping"}, {"kind": "ping", "dscp": "EF"}],
+            "rrul",
+            [f"TCP {way}load {name}" for way in ("up", "down") for name in ("BE", "BK", "CS5", "EF")],
+            ["Ping (ms) ICMP", "Ping (ms) UDP EF"],
+        ),
+        (
+            [*BOTH_WAYS, {"kind": "ping", "count": 2}],
+            "rrul_be",
+            [f"TCP {way}load BE{number}" for way in ("up", "down") for number in ("", 2, 3, 4)],
+            ["Ping (ms) ICMP", "Ping (ms) UDP BE1"],
+        ),
+        (
+            [{"kind": "bulk", "direction": "up"}, {"kind": "bulk", "count": 2}],
+            "rrul_be_nflows",
+            ["TCP upload BE::1", "TCP download BE::1", "TCP download BE::2"],
+            [],
+        ),
+        ([{"kind": "bulk", "count": 2}], "tcp_ndown", ["TCP download::1", "TCP download::2"], []),
+        ([{"kind": "bulk", "direction": "up"}], "tcp_nup", ["TCP upload::1"], []),
+        ([{"kind": "ping"}, {"kind": "cbr", "rate": "1mbit"}], "ping", [], ["Ping (ms) ICMP"]),
+        (
+            [{"name": "Ping (ms) UDP", "kind": "ping"}, {"kind": "ping"}],
+            "ping",
+            [],
+            ["Ping (ms) UDP", "Ping (ms) ICMP"],
+        ),
+    ],
+)
+def test_a_run_becomes_the_test_that_its_flows_are_nearest_to(
+    traffic: list[dict[str, Any]], test: str, flows: list[str], pings: list[str]
+) -> None:
+    choice = choose(run.one(SCENARIO | {"duration": "1500ms", "traffic": traffic}))
+    assert (choice.test, list(choice.flows.values()), list(choice.pings.values())) == (test, flows, pings)
+
+
+def test_what_has_no_counterpart_is_named(here: Path, goodqueue: Command) -> None:
+    traffic = [{"kind": "bulk"}, {"kind": "cbr", "rate": "1mbit"}, {"kind": "ping", "count": 2}]
+    (here / "r.json").write_text(json.dumps(simulated(traffic)), encoding="utf-8")
+    said = goodqueue("export", "--flent", "r.json", "--out", "out")
+    assert said.status == 0
+    assert said.err == "goodqueue: left out: cbr/0, ping/1; Flent's test tcp_ndown has no series for them\n"
+
+
+# What the file holds.
+
+
+def test_the_file_has_what_the_format_asks_and_the_same_bytes_each_time(rrul_be: Record) -> None:
+    name, content, _ = writing.data_file(rrul_be, "codel target 5ms", "here")
+    assert (name, content) == writing.data_file(rrul_be, "codel target 5ms", "here")[:2]
+    assert name == "rrul_be-2000-01-01T000000-codel_target_5ms-1.flent.gz"
+    data = json.loads(gzip.decompress(content))
+    assert set(data) == {"version", "metadata", "x_values", "results", "raw_values"}
+    assert data["version"] == 4
+    assert data["metadata"]["T0"] == "2000-01-01T00:00:00.000000Z"
+    assert data["metadata"]["DATA_FILENAME"] == name
+    assert {len(values) for values in data["results"].values()} == {len(data["x_values"])} == {70}
+    # A sample is the goodput of the 200 ms before it, and its absolute time that of the grid.
+    series = rrul_be["series"]["flows"][0]
+    last = data["raw_values"]["TCP download BE"][-1]
+    assert last["val"] == data["results"]["TCP download BE"][-1] == series["goodput_mbps"][-1]
+    assert (last["dur"], last["t"]) == (0.2, EPOCH_S + 14)
+    assert last["tcp_cwnd"] == series["cwnd_packets"][-1]
+    assert last["tcp_rtt"] == series["tcp"]["rtt_ms"][-1]
+
+
+def test_sums_and_means_are_of_the_flows_and_nothing_is_known_before_they_start(rrul_be: Record) -> None:
+    found = json.loads(gzip.decompress(writing.data_file(rrul_be, "t", "here")[1]))["results"]
+    ups = [f"TCP upload BE{number}" for number in ("", 2, 3, 4)]
+    assert found["TCP upload sum"][50] == pytest.approx(sum(found[up][50] for up in ups), abs=1e-5)
+    assert found["TCP upload avg"][50] == pytest.approx(sum(found[up][50] for up in ups) / 4, abs=1e-5)
+    both = found["TCP upload sum"][50] + found["TCP download sum"][50]
+    assert found["TCP totals"][50] == pytest.approx(both, abs=1e-5)
+    late = next(flow for flow in rrul_be["flows"] if flow["start_s"] > 0.2)
+    assert found[choose(rrul_be).flows[late["name"]]][0] is None
+
+
+def test_a_ping_stands_at_the_time_at_which_it_came_home() -> None:
+    record = simulated([{"kind": "ping", "interval": "500ms", "packet_size": 98}])
+    data = json.loads(gzip.decompress(writing.data_file(record, "t", "here")[1]))
+    # On the empty link an echo takes the base RTT and twice 78.4 us of serialisation.
+    assert data["raw_values"]["Ping (ms) ICMP"][2] == {"t": EPOCH_S + 1.020157, "seq": 3, "val": 20.1568}
+    # 0.2 s lies between the first two replies; the last, sent at 13.5 s, is home at 13.52 s, and nothing is known then.
+    assert data["results"]["Ping (ms) ICMP"][0] == 20.1568
+    assert [value is None for value in data["results"]["Ping (ms) ICMP"][-4:]] == [False, True, True, True]
+
+
+def test_a_record_without_series_says_which_option_to_run_with(here: Path, goodqueue: Command) -> None:
+    (here / "r.json").write_text(goodqueue("run", "ok.toml", "--json").out, encoding="utf-8")
+    said = goodqueue("export", "--flent", "r.json", "--out", "out")
+    accepted = "a run with --set series.interval=200ms --set series.tcp=true"
+    why = "holds no time series, of which Flent's files are made"
+    assert (said.status, said.err) == (2, f"goodqueue: r.json: {why}; accepted: {accepted}\n")
+    assert not (here / "out").exists()
+    assert goodqueue("export", "r.json", "--out", "out").err == "goodqueue: export: no format; accepted: --flent\n"
+
+
+# With Flent itself.
+
+
+@needs_flent
+@pytest.mark.parametrize("plot", ["all_scaled", "ping_cdf", "box_combine", "ellipsis_combine", "totals", "tcp_cwnd"])
+def test_flent_draws_our_files(rrul_be: Record, tmp_path: Path, plot: str) -> None:
+    for seed in (1, 2, 3):
+        name, content, _ = writing.data_file({**rrul_be, "seed": seed}, "codel", "here")
+        (tmp_path / name).write_bytes(content)
+    drawn = flent("-i", *sorted(tmp_path.glob("*.flent.gz")), "-p", plot, "-o", tmp_path / "plot.svg")
+    assert drawn.returncode == 0, drawn.stderr
+    assert "ERROR" not in drawn.stdout + drawn.stderr
+    assert (tmp_path / "plot.svg").stat().st_size > 10_000
+
+
+@needs_flent
+@pytest.mark.parametrize(
+    ("traffic", "plot"),
+    [
+        ([*classed("up"), *classed("down"), {"kind": "ping"}], "all_scaled"),
+        ([{"kind": "bulk", "count": 2}, {"kind": "ping"}], "delay"),
+        ([{"kind": "bulk", "direction": "up"}, {"kind": "ping"}], "upload"),
+        ([{"kind": "bulk", "direction": "up"}, {"kind": "bulk"}, {"kind": "ping"}], "all"),
+        ([{"kind": "ping"}], "ping"),
+    ],
+)
+def test_flent_draws_each_test_that_we_export(traffic: list[dict[str, Any]], plot: str, tmp_path: Path) -> None:
+    name, content, _ = writing.data_file(simulated(traffic), "codel", "here")
+    (tmp_path / name).write_bytes(content)
+    drawn = flent("-i", tmp_path / name, "-p", plot, "-o", tmp_path / "plot.svg")
+    assert "ERROR" not in drawn.stdout + drawn.stderr
+    assert (tmp_path / "plot.svg").stat().st_size > 10_000
+
+
+@needs_flent
+def test_flent_reads_our_numbers(rrul_be: Record, tmp_path: Path) -> None:
+    name, content, _ = writing.data_file(rrul_be, "codel", "here")
+    (tmp_path / name).write_bytes(content)
+    said = flent("-i", tmp_path / name, "-f", "csv", "-o", tmp_path / "t.csv")
+    assert "ERROR" not in said.stderr
+    rows = [line.split(",") for line in (tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()]
+    column = rows[0].index("TCP download sum")
+    series = [flow["goodput_mbps"] for flow in rrul_be["series"]["flows"][:4]]
+    expected = [sum(values) for values in zip(*series, strict=True)]
+    assert [float(row[column]) for row in rows[10:70]] == pytest.approx(expected[9:69], abs=1e-5)
+
+
+# Reading.
+
+
+def data(**changes: Any) -> dict[str, Any]:
+    """A file as Flent writes it, by hand: two uploads of 4 and 2 Mbit/s from 1 s to 11 s, a ping a second, one lost."""
+    t0 = 1_500_000_000.0
+    grid = [float(second) for second in range(13)]
+    flow = {
+        name: [{"t": t0 + second, "dur": 1.0, "val": rate, "tcp_cwnd": 10 + second} for second in range(2, 12)]
+        for name, rate in (("TCP upload::1", 4.0), ("TCP upload::2", 2.0))
+    }
+    ping = [{"t": t0 + second + 0.05, "seq": second + 1.0, "val": 50.0} for second in range(13) if second != 5]
+    raw: dict[str, Any] = {**flow, "Ping (ms) ICMP": ping}
+    return {
+        "version": 4,
+        "metadata": {
+            "NAME": "tcp_nup",
+            "TITLE": "by hand",
+            "T0": "2017-07-14T02:40:00.000000Z",
+            "TIME": "2017-07-14T02:40:00.000000Z",
+            "STEP_SIZE": 1.0,
+            "TOTAL_LENGTH": 12,
+            "SERIES_META": {"TCP upload::1": {"CONG_CONTROL": "cubic"}},
+        },
+        "x_values": grid,
+        "results": {**{name: [None] * 13 for name in raw}, "TCP upload sum": [6.0] * 13, "Cpu::load": [1.0] * 13},
+        "raw_values": raw,
+        **changes,
+    }
+
+
+def written(folder: Path, content: dict[str, Any], name: str = "real.flent.gz") -> str:
+    path = folder / name
+    path.write_bytes(gzip.compress(json.dumps(content).encode()))
+    return str(path)
+
+
+def test_what_flent_measured_is_read_to_the_number(tmp_path: Path) -> None:
+    record = importing.record(reading.read(written(tmp_path, data())), None, 7)
+    assert (record["engine"], record["seed"], record["flent"]["measured_s"]) == ("flent", 7, [1.0, 11.0])
+    first, second = record["flows"]
+    assert (first["name"], first["direction"], first["cc"], first["goodput_mbps"]) == (
+        "TCP upload::1",
+        "up",
+        "cubic",
+        4,
+    )
+    assert (second["cc"], second["goodput_mbps"]) == (None, 2)
+    assert record["fairness"]["jain_goodput"] == 0.9  # 6^2 / (2 * (16 + 4))
+    (ping,) = record["apps"]
+    # Sent at 1, 2, ... 11 s, but for the sixth of all: ten of eleven came back.
+    assert (ping["sent"], ping["received"], ping["loss_percent"]) == (11, 10, pytest.approx(100 / 11, abs=1e-6))
+    assert ping["rtt_ms"] is not None
+    assert (ping["rtt_ms"]["mean"], ping["rtt_ms"]["stddev"]) == (50, 0)
+    assert record["queues"]["down"]["delay_ms"] is None
+    assert record["flent"]["left_out"] == ["Cpu::load"]
+    assert record["series"]["flows"][0]["cwnd_packets"][1:4] == [None, 12, 13]
+    assert record["series"]["flows"][0]["goodput_mbps"][1:3] == [None, 4]
+
+
+def test_older_versions_are_converted(tmp_path: Path) -> None:
+    """netperf's exchanges were 20 a second: 50 ms each. The one that took 142 s is a loss. Times were local."""
+    t0 = 1_500_000_000.0
+    old = data(version=2)
+    old["metadata"]["T0"] = "2017-07-14T04:40:00.000000"  # two hours east of Greenwich
+    rounds = [{"t": t0 + second, "dur": 1.0, "val": 20.0} for second in range(1, 11)]
+    old["raw_values"]["Ping (ms) UDP BE1"] = [*rounds, {"t": t0 + 153, "dur": 142.0, "val": 0.01}]
+    old["results"]["Ping (ms) UDP BE1"] = [50.0] * 13
+    record = importing.record(reading.read(written(tmp_path, old)), None, 1)
+    assert record["flent"]["measured_s"] == [1.0, 11.0]
+    udp = record["apps"][1]["rtt_ms"]
+    assert udp is not None
+    assert (udp["min"], udp["max"]) == (50, 50)
+
+
+def test_a_file_of_version_1_has_its_results_alone(tmp_path: Path) -> None:
+    old = data()
+    del old["version"], old["raw_values"]
+    old["results"] = {"TCP upload": [None, *[3.0] * 12], "Ping (ms) ICMP": [50.0] * 13}
+    record = importing.record(reading.read(written(tmp_path, old)), None, 1)
+    assert record["flows"][0]["goodput_mbps"] == 3
+    assert "sent" not in record["apps"][0]
+
+
+def test_what_is_exported_comes_back(rrul_be: Record, tmp_path: Path) -> None:
+    name, content, choice = writing.data_file(rrul_be, "codel", "here")
+    (tmp_path / name).write_bytes(content)
+    back = importing.record(reading.read(str(tmp_path / name)), None, 9)
+    assert back["scenario"] == rrul_be["scenario"], "the file says what makes the run again"
+    names = {series: flow for flow, series in choice.flows.items()}
+    ours = {flow["name"]: flow for flow in rrul_be["series"]["flows"]}
+    begin, end = back["flent"]["measured_s"]
+    for flow in back["flows"]:
+        rates = ours[names[flow["name"]]]["goodput_mbps"]
+        measured = [
+            rate for at, rate in enumerate(rates, 1) if rate is not None and begin + 1e-6 < 0.2 * at <= end + 1e-6
+        ]
+        assert flow["goodput_mbps"] == pytest.approx(sum(measured) / len(measured), rel=1e-6)
+    assert back["series"]["pings"][0]["rtt_ms"] == rrul_be["series"]["pings"][0]["rtt_ms"]
+
+
+def refused(goodqueue: Command, *arguments: str) -> str:
+    said = goodqueue("import", *arguments)
+    assert (said.status, said.out) == (2, "")
+    assert said.err.count("\n") == 1
+    return said.err.removeprefix("goodqueue: ").rstrip("\n")
+
+
+def test_bad_files_are_refused_in_one_line(here: Path, goodqueue: Command) -> None:
+    whole = gzip.compress(json.dumps(data()).encode())
+    accepted = "a data file of Flent's (.flent.gz, .flent.bz2 or .flent)"
+    cases: dict[str, tuple[bytes, str]] = {
+        "cut": (whole[:-20], f"truncated: it ends before its data do; accepted: {accepted}, whole"),
+        "empty": (b"", f"empty; accepted: {accepted}"),
+        "other": (gzip.compress(b"[1]"), f"not a data file of Flent's; accepted: {accepted}"),
+    }
+    for name, (content, expected) in cases.items():
+        (here / name).write_bytes(content)
+        assert refused(goodqueue, name) == f"{name}: {expected}"
+    (here / "bits").write_bytes(whole[:200] + bytes([whole[200] ^ 255]) + whole[201:])
+    assert refused(goodqueue, "bits").startswith("bits: damaged: ")
+    newer = "found version 5 of the format, of a newer Flent; accepted: 1 to 4"
+    assert refused(goodqueue, written(here, data(version=5), "new")).endswith(newer)
+    short = data(results={"TCP upload": [1.0]})
+    assert "TCP upload: found 1 values; accepted: as many as x_values, 13" in refused(
+        goodqueue, written(here, short, "s")
+    )
+    nothing = data(results={"HTTP latency": [1.0] * 13}, raw_values={})
+    assert "has nothing that is read here" in refused(goodqueue, written(here, nothing, "n"))
+    assert refused(goodqueue, "none").startswith("none: not found")
+    assert refused(goodqueue, written(here, data()), "--set", "seed=2").startswith("--set: found without --scenario")
+
+
+@pytest.mark.parametrize("key", ["x_values", "results", "raw_values", "metadata"])
+@pytest.mark.parametrize(
+    "value", [None, 3, "text", [None], {"TCP upload": [{"t": "x"}]}, {"TCP upload": 5}, [float("inf")]]
+)
+def test_no_content_ends_in_a_traceback(here: Path, goodqueue: Command, key: str, value: Any) -> None:
+    said = goodqueue("import", written(here, data(**{key: value})))
+    assert said.status in (0, 2)
+    assert "Traceback" not in said.err
+    assert said.status == 0 or said.err.count("\n") == 1
+
+
+# Beside what is simulated.
+
+
+def test_a_measurement_stands_beside_the_simulation_of_its_scenario(here: Path, goodqueue: Command) -> None:
+    arguments = ["--set", "series.interval=1s", "--set", "traffic.0.direction=up"]
+    (here / "sim.json").write_text(goodqueue("run", "ok.toml", *arguments, "--json").out, encoding="utf-8")
+    file = written(here, data())
+    measured = goodqueue("import", file, "--scenario", "ok.toml", *arguments, "--json")
+    assert measured.status == 0
+    (here / "real.json").write_text(measured.out, encoding="utf-8")
+    assert goodqueue("report", "sim.json", "real.json", "--out", "page.html").status == 0
+    page = (here / "page.html").read_text(encoding="utf-8")
+    assert "codel (flent)" in page
+    assert "codel (sim)" in page, "one section has both engines"
+    labels = results.labels([one.record for one in results.records(["sim.json", "real.json"])])
+    assert labels == ["codel, sim", "codel, flent"]
+
+
+def test_a_store_keeps_what_was_imported_once(here: Path, goodqueue: Command) -> None:
+    file = written(here, data())
+    for _ in range(2):
+        assert goodqueue("import", file, "--out", "store").status == 0
+    (kept,) = results.records(["store"])
+    assert kept.record["engine"] == "flent"
+    assert goodqueue("report", "store", "--out", "page.html").status == 0
+    assert "by hand" in (here / "page.html").read_text(encoding="utf-8")
