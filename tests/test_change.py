@@ -9,7 +9,7 @@ import pytest
 
 import goodqueue.qdisc as q
 from conftest import SCENARIO
-from goodqueue import run, scenario, tables
+from goodqueue import describe, run, scenario
 from goodqueue.errors import UserError
 
 MS = 1_000_000
@@ -28,7 +28,7 @@ def test_a_resolved_change_survives_toml_and_gives_the_same_run() -> None:
     again = tomllib.loads(scenario.to_toml(resolved))
     assert scenario.resolve(again) == resolved
     assert run.one_text(asked) == run.one_text(again)
-    assert ", 1mbit from 1s, another qdisc line from 2s, base RTT" in tables.describe(resolved)
+    assert ", 1mbit from 1s, another qdisc line from 2s, base RTT" in describe.whole(resolved)
 
 
 def test_a_refused_change_names_its_key() -> None:

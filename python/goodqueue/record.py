@@ -147,6 +147,10 @@ class FlowSeries(TypedDict):
     name: str
     cwnd_packets: list[float | None]
     goodput_mbps: list[float | None]
+    dropped_packets: NotRequired[list[int]]
+    """Of its sender's packets at the bottleneck; from the simulator alone."""
+    rtt_ms: NotRequired[list[float | None]]
+    """Of a ping: the mean of the echoes that came home."""
     tcp: NotRequired[TcpSeries]
     """Of TCP flows, where ``series.tcp`` asks for it."""
 

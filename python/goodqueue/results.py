@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from goodqueue import store, tables
+from goodqueue import describe, store
 from goodqueue.errors import UserError
 from goodqueue.flent import UNKNOWN
 from goodqueue.output import RESULTS
@@ -132,9 +132,9 @@ def labels(found: Sequence[Record]) -> list[str]:
     kinds = [json.dumps([_unseeded(one["scenario"]), one["engine"], one["version"]], sort_keys=True) for one in found]
     called = _names(found)
     aspects: tuple[Callable[[Record], str], ...] = (
-        lambda one: tables.describe_link(one["scenario"]),
+        lambda one: describe.link(one["scenario"]),
         lambda one: str(one["scenario"]["path"]["rtt"]),
-        lambda one: tables.describe_traffic(one["scenario"]),
+        lambda one: describe.traffic(one["scenario"]),
         lambda one: one["engine"],
     )
     for aspect in aspects:

@@ -6,7 +6,7 @@ from typing import Any
 
 from goodqueue.compare import Comparison, Metric
 from goodqueue.discipline import is_python
-from goodqueue.record import TIMES, App, Flow, Record, Scenario, delay_of, times_of
+from goodqueue.record import TIMES, App, Flow, Record, delay_of, times_of
 from goodqueue.stats import Estimate, jain
 
 NOTE = "delay: in the down queue; ping: round trip, base RTT included; Jain: bulk flows down, 1 is equal."
@@ -391,44 +391,3 @@ def cc_words(cc: dict[str, Any]) -> Table:
     rows = [[word["name"], word["number"] or "", word["help"], word["source"]] for word in cc["words"]]
     notes = [f"Source: {cc['source']}", f"Differs: {cc['differs']}"]
     return Table(f"{cc['name']}: {cc['summary']}", columns, rows, notes)
-
-
-def describe(scenario: Scenario) -> str:
-    """Return a comparison's scenario in a line: the link, the traffic, the time."""
-    link = describe_link(scenario)
-    time = f"{scenario['duration']} a run, the first {scenario.get('warmup', '0s')} left out"
-    link += "".join(_describe_change(change) for change in scenario.get("change", []))
-    return f"{link}, base RTT {scenario['path']['rtt']}; {describe_traffic(scenario)}; {time}"
-
-
-def describe_link(scenario: Scenario) -> str:
-    """Return the rate of a scenario's link, or both rates where they differ."""
-    bottleneck = scenario["bottleneck"]
-    rate = bottleneck["rate"]
-    up = (bottleneck.get("up") or {}).get("rate", rate)
-    return f"{rate} down, {up} up" if up != rate else f"{rate}"
-
-
-def describe_traffic(scenario: Scenario) -> str:
-    """Return a scenario's traffic in a line: what, how many, and which way."""
-    counts: dict[str, int] = {}
-    for source in scenario.get("traffic", []):
-        what = _describe_source(source)
-        counts[what] = counts.get(what, 0) + source.get("count", 1)
-    return ", ".join(f"{count} × {what}" for what, count in counts.items())
-
-
-def _describe_change(change: dict[str, Any]) -> str:
-    way = " up" if change.get("direction") == "up" else ""
-    what = [change["rate"] + way] if change.get("rate") else []
-    what += [f"another qdisc line{way}"] if change.get("qdisc") else []
-    return f", {' and '.join(what)} from {change['at']}"
-
-
-def _describe_source(source: dict[str, Any]) -> str:
-    kind = source["kind"]
-    name = f"{kind} {source['cc']}" if kind == "bulk" and source.get("cc") else kind
-    rate = f" of {what}" if (what := source.get("rate") or source.get("size") or source.get("response")) else ""
-    way = f" {source['direction']}" if kind != "ping" and source.get("direction") else ""
-    of = "".join(f" {source[key]}" for key in ("codec", "page") if source.get(key))
-    return f"{name}{of}{rate}{way}"

@@ -11,9 +11,10 @@ use crate::observer::{Event, SharedObserver, Watch, tell};
 use crate::packet::{Body, Datagram, Packet};
 use crate::pipe::Pipes;
 use crate::probe::goodput::BIN;
-use crate::probe::series::{FlowSeries, PacketLog, Pick, QueueSeries};
+use crate::probe::series::{FlowSeries, FlowTotals, PacketLog, Pick, QueueSeries};
 use crate::scenario::{Direction, Line, Scenario, ScenarioError};
 use crate::sockets::{SocketId, Sockets};
+use crate::traffic::Kind;
 use crate::traffic::bulk::{RECEIVER, SENDER};
 use goodqueue_qdisc::{AnyQdisc, Qdisc};
 use goodqueue_units::{Duration, Instant, Streams};
@@ -105,8 +106,10 @@ impl Simulation {
         }
         let named = if interval.is_some() { flows.as_slice() } else { &[] };
         let tcp = scenario.series.as_ref().is_some_and(|series| series.tcp);
-        let flow_series =
-            named.iter().map(|flow| FlowSeries::new(flow.name.clone(), tcp && flow.is_tcp())).collect();
+        let flow_series = named
+            .iter()
+            .map(|flow| FlowSeries::new(flow.name.clone(), tcp && flow.is_tcp(), flow.kind == Kind::Ping))
+            .collect();
         Ok(Self {
             now: Instant::ZERO,
             links,
@@ -417,9 +420,15 @@ impl Simulation {
             series.end_interval(link.delay_totals(), link.qdisc.backlog().packets, pick.value);
         }
         for index in 0..self.flows.len() {
-            let delivered = self.totals(index).delivered_bytes;
+            let totals = self.totals(index);
+            let echoes = match &self.flows[index].source {
+                Source::Isochronous(source) => source.echoes,
+                Source::Bulk(_) | Source::App(_) => Default::default(),
+            };
+            let totals =
+                FlowTotals { delivered_bytes: totals.delivered_bytes, dropped: totals.fates.dropped, echoes };
             let sender = self.flows[index].sender(&self.sockets);
-            self.flow_series[index].end_interval(delivered, sender, interval.0);
+            self.flow_series[index].end_interval(totals, sender, interval.0);
         }
     }
 }

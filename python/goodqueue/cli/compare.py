@@ -185,9 +185,9 @@ def _print(result: "Comparison", json: bool, out: str | None) -> None:
 
         terminal.emit(dumps(as_json(result, VERSION), ensure_ascii=False) + "\n")
         return
-    from goodqueue import tables
+    from goodqueue import describe, tables
 
-    terminal.say(tables.describe(result.scenario))
+    terminal.say(describe.whole(result.scenario))
     terminal.say()
     terminal.print_table(tables.compare_table(result))
     pictures = [(e.label, e.delay_percentiles_ms) for e in result.entries if e.delay_percentiles_ms]

@@ -27,6 +27,9 @@ def study(
     engine: Annotated[
         str, typer.Option(metavar="NAME", help="sim, or kernel: Linux's own (see `kernel doctor`).")
     ] = "sim",
+    store: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Keeps each run; what is in it is not run again.")
+    ] = None,
     workers: Workers = None,
     json: Json = False,
 ) -> None:
@@ -37,11 +40,15 @@ def study(
       goodqueue study schwardmann2014 --quick
       goodqueue study schwardmann2014 --only table1b --only c17
       goodqueue study schwardmann2014 --out report --json > results.json
+      goodqueue study hoiland2015 --store runs          killed half-way, it goes on where it was
       goodqueue study path/to/my-study
 
     A study is a folder: study.toml, published.toml, scenarios. Copy one of ours to begin your own.
     """
+    from pathlib import Path
+
     from goodqueue import engines, output, terminal
+    from goodqueue import store as stores
     from goodqueue.studies import loading, locate, outcome, planning, selection
 
     (on,) = engines.parse(engine, several=False)
@@ -54,8 +61,14 @@ def study(
 
         output.check(out, force)
         draw = figures.own(found.folder)
+    origin = f"--store {store}"
+    kept = stores.create(Path(store), origin) if store is not None else None
     with terminal.progress(f"{len(plan.scenarios)} runs") as progress:
-        result = outcome.carry_out(plan, chosen, workers, progress)
+        try:
+            result = outcome.carry_out(plan, chosen, workers, progress, kept, terminal.warn)
+        except OSError as error:
+            stays = "what is stored stays, and the same command goes on from there"
+            raise UserError(origin, f"cannot be written: {error.strerror or error}; {stays}") from error
     trouble: list[UserError | None] = []
     if out is not None:
         from goodqueue.studies import pages

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from goodqueue import tables
+from goodqueue import describe, tables
 from goodqueue.compare import Comparison, as_json
 from goodqueue.output import RESULTS
 from goodqueue.plot import comparison as plots
@@ -88,7 +88,7 @@ def page(
     return rendering.render(
         "report/page.html.j2",
         title=title,
-        description=tables.describe(comparison.scenario),
+        description=describe.whole(comparison.scenario),
         findings=tables.findings(comparison),
         results=tables.full_table(comparison),
         differences=[table for table in differences if table],

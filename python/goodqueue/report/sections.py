@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from goodqueue import compare, report, results, tables
+from goodqueue import compare, describe, report, results, tables
 from goodqueue.compare import Comparison
 from goodqueue.plot import delay, style
 from goodqueue.plot import sweep as plots
@@ -106,7 +106,7 @@ def of_records(
     engine, difference = tables.engine_table(shared), tables.difference_table(shared)
     return Section(
         title=_title(shared, [names[line] for line in lines]),
-        description=f"{tables.describe(shared.scenario)}; {_by(shared.entries[0].records[0], build)}.",
+        description=f"{describe.whole(shared.scenario)}; {_by(shared.entries[0].records[0], build)}.",
         findings=tables.findings(shared),
         tables=[table for table in (tables.full_table(shared), engine, difference) if table],
         sentences=tables.certainty(shared),
@@ -126,7 +126,7 @@ def _title(shared: Comparison, names: Sequence[str]) -> str:
 
 
 def _where(scenario: Scenario) -> str:
-    traffic = tables.describe_traffic(scenario)
+    traffic = describe.traffic(scenario)
     return f"{scenario['bottleneck']['rate']}, {scenario['path']['rtt']}, {traffic}"
 
 
@@ -153,7 +153,7 @@ def of_record(record: Record, build: str | None, prefix: str) -> Section:
         found.append(Figure("The queue over time", caption, drawn))
     return Section(
         title=f"{scenario['bottleneck']['qdisc'].split()[0]} at {_where(scenario)}, one run",
-        description=f"{tables.describe(scenario)}; seed {record['seed']}, engine {record['engine']}, "
+        description=f"{describe.whole(scenario)}; seed {record['seed']}, engine {record['engine']}, "
         f"{_by(record, build)}.",
         tables=tables.run_tables(record),
         figures=found,

@@ -1,15 +1,21 @@
 """Doing the runs, on all cores, and keeping of each record only the numbers that the study asks for."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 
-from goodqueue import engines, run
+from goodqueue import executors, run
 from goodqueue.record import Record
+from goodqueue.store import Store, completing, identity
+from goodqueue.store.identity import Run
 from goodqueue.studies import metrics
 from goodqueue.studies.metrics import Measurement
-from goodqueue.studies.model import Cell, Experiment
+from goodqueue.studies.model import Cell, Experiment, Metric
 from goodqueue.studies.planning import Plan, batches, cost
+
+Numbers = Mapping[tuple[str, str], Mapping[str, float | None]]
+"""By key of the run and id of the experiment: metric to number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,61 +27,102 @@ class Measured:
     qdisc: str
     """The line with every parameter."""
     numbers: Mapping[str, Measurement]
-    """By metric."""
+    """By metric, as the experiment calls it."""
     records: tuple[Record, ...]
     """One a seed, where the experiment keeps them."""
 
 
-def execute(plan: Plan, workers: int | None = None, progress: run.Progress | None = None) -> list[Measured]:
-    """Run ``plan`` and return its cells with their numbers, in the plan's order.
+def execute(
+    plan: Plan,
+    workers: int | None = None,
+    progress: run.Progress | None = None,
+    store: Store | None = None,
+    warn: Callable[[str], None] = lambda _: None,
+) -> list[Measured]:
+    """Run ``plan`` and return its cells with their numbers, in the plan's order; what is pooled comes after them.
 
-    The result is the same with any number of ``workers``. On Ctrl-C the runs under way stop and KeyboardInterrupt is
-    raised.
+    The result is the same with any number of ``workers``. With a ``store`` each run is kept there as soon as it ends,
+    and one that is there is not done again; ``warn`` is told of broken files. On Ctrl-C the runs under way stop and
+    KeyboardInterrupt is raised. Raises OSError where a record cannot be stored.
     """
     readers: dict[str, list[Experiment]] = {}
     for position, cell in enumerate(plan.cells):
-        for key in plan.runs[position]:
+        others = [key for (at, _), keys in plan.beside.items() if at == position for key in keys]
+        for key in (*plan.runs[position], *others):
             users = readers.setdefault(key, [])
             if cell.experiment not in users:
                 users.append(cell.experiment)
     numbers: dict[tuple[str, str], dict[str, float | None]] = {}
     lines: dict[str, str] = {}
     kept: dict[str, Record] = {}
-    for key, record in _records(plan, workers, progress):
+
+    def seen(key: str, record: Record) -> None:
         lines[key] = record["queues"]["down"]["qdisc"]
         for experiment in readers[key]:
             found = {name: metrics.of_record(metric, record) for name, metric in experiment.metrics.items()}
             numbers[key, experiment.id] = found
             if experiment.keep_records:
                 kept[key] = record
-    return [_measured(plan, position, numbers, lines, kept) for position in range(len(plan.cells))]
+
+    _do(plan, workers, progress, store, warn, seen)
+    cells = [_measured(plan, position, numbers, lines, kept) for position in range(len(plan.cells))]
+    return [*cells, *_pooled(cells)]
 
 
 def _measured(
-    plan: Plan,
-    position: int,
-    numbers: Mapping[tuple[str, str], Mapping[str, float | None]],
-    lines: Mapping[str, str],
-    kept: Mapping[str, Record],
+    plan: Plan, position: int, numbers: Numbers, lines: Mapping[str, str], kept: Mapping[str, Record]
 ) -> Measured:
     cell, keys = plan.cells[position], plan.runs[position]
-    own = [numbers[key, cell.experiment.id] for key in keys]
+    id_ = cell.experiment.id
+
+    def runs(name: str, metric: Metric) -> list[float | None]:
+        own = [numbers[key, id_][name] for key in keys]
+        if not metric.to:
+            return own
+        others = [numbers[key, id_][name] for key in plan.beside[position, metric.to]]
+        return [metrics.set_against(metric, one, other) for one, other in zip(own, others, strict=True)]
+
     return Measured(
         cell=cell,
-        seeds=plan.seeds[cell.experiment.id],
+        seeds=plan.seeds[id_],
         qdisc=lines[keys[0]],
         numbers={
-            name: metrics.over_seeds(metric, [one[name] for one in own])
-            for name, metric in cell.experiment.metrics.items()
+            name: metrics.over_seeds(metric, runs(name, metric)) for name, metric in cell.experiment.metrics.items()
         },
         records=tuple(kept[key] for key in keys) if cell.experiment.keep_records else (),
     )
 
 
-def _records(plan: Plan, workers: int | None, progress: run.Progress | None) -> Iterator[tuple[str, Record]]:
-    """Yield each run's key and record, a batch at a time: records with single packets are large."""
+def _pooled(cells: Sequence[Measured]) -> Iterator[Measured]:
+    """Yield a cell for each that differs from others in a parameter only over which a metric is pooled."""
+    groups: dict[tuple[str, str, str, str], list[Measured]] = {}
+    for one in cells:
+        for name, metric in one.cell.experiment.metrics.items():
+            if metric.pooled in one.cell.at:
+                rest = sorted((key, value) for key, value in one.cell.at.items() if key != metric.pooled)
+                groups.setdefault((name, one.cell.scenario, one.cell.algorithm, str(rest)), []).append(one)
+    for (name, *_), group in groups.items():
+        first = group[0]
+        metric = first.cell.experiment.metrics[name]
+        runs = metrics.pool([one.numbers[name].runs for one in group])
+        at = {key: value for key, value in first.cell.at.items() if key != metric.pooled}
+        yield replace(
+            first, cell=replace(first.cell, at=at), numbers={name: metrics.over_seeds(metric, runs)}, records=()
+        )
+
+
+def _do(
+    plan: Plan,
+    workers: int | None,
+    progress: run.Progress | None,
+    store: Store | None,
+    warn: Callable[[str], None],
+    seen: Callable[[str, Record], None],
+) -> None:
+    """Show each run's key and record to ``seen``, a batch at a time: records with single packets are large."""
     whole = sum(map(cost, plan.scenarios.values())) or 1.0
     done = 0.0
+    local = executors.local(workers)
     for batch in batches(plan, list(plan.scenarios)):
         weight = sum(cost(plan.scenarios[key]) for key in batch)
 
@@ -83,7 +130,14 @@ def _records(plan: Plan, workers: int | None, progress: run.Progress | None) -> 
             if progress:
                 progress((done + share * weight) / whole)
 
-        texts = engines.run_many(plan.engine, [plan.scenarios[key] for key in batch], workers, note)
+        def shown(_: int, note: run.Progress = note) -> AbstractContextManager[run.Progress]:
+            return nullcontext(note)
+
+        wanted = [identity.of(plan.engine, plan.scenarios[key]) for key in batch]
+        of_run = {one.key: key for one, key in zip(wanted, batch, strict=True)}
+
+        def took(one: Run, text: str, of_run: Mapping[str, str] = of_run) -> None:
+            seen(of_run[one.key], json.loads(text))
+
+        completing.complete(store, wanted, local, took, shown, warn=warn)
         done += weight
-        for key, text in zip(batch, texts, strict=True):
-            yield key, json.loads(text)

@@ -68,10 +68,12 @@ def judge(study: Study, cells: Mapping[tuple[str, str], list[Measured]], selecti
 def _judge(study: Study, value: Value, cells: Mapping[tuple[str, str], list[Measured]], selection: Selection) -> Judged:
     if why := _untested(study, value, selection) or _not_computed(study, value):
         return Judged(value, None, "not_run", None, why)
-    found = next((cell for cell in cells.get((value.scenario, value.algorithm), []) if cell.cell.at == value.at), None)
-    if found is None:
-        return Judged(value, None, "not_run", None, "the study does not run this point")
-    return _compare(study, value, found.numbers[value.metric])
+    for cell in cells.get((value.scenario, value.algorithm), []):
+        for name, number in cell.numbers.items():
+            metric = cell.cell.experiment.metrics[name]
+            if metric.name == value.metric and {**cell.cell.at, **metric.at} == value.at:
+                return _compare(study, value, number)
+    return Judged(value, None, "not_run", None, "the study does not run this point")
 
 
 def _untested(study: Study, value: Value, selection: Selection) -> str:
@@ -88,12 +90,14 @@ def _untested(study: Study, value: Value, selection: Selection) -> str:
 
 def _not_computed(study: Study, value: Value) -> str:
     """Return what the study lacks to compute ``value``; empty where it lacks nothing."""
-    experiment = study.experiment_of(value.scenario)
-    if experiment is None:
+    experiments = study.experiments_of(value.scenario)
+    if not experiments:
         return "no experiment of the study answers this scenario"
-    if value.metric not in experiment.metrics:
+    able = [one for one in experiments if value.metric in {metric.name for metric in one.metrics.values()}]
+    if not able:
         return f"the study does not compute {value.metric}"
-    return "" if value.algorithm in experiment.qdiscs else f"the study has no qdisc line for {value.algorithm}"
+    known = any(value.algorithm in experiment.qdiscs for experiment in able)
+    return "" if known else f"the study has no qdisc line for {value.algorithm}"
 
 
 def _compare(study: Study, value: Value, measured: Measurement) -> Judged:

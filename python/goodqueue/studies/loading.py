@@ -9,8 +9,20 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.record import check_path
 from goodqueue.studies import published
 from goodqueue.studies.metrics import COMPUTATIONS
-from goodqueue.studies.model import Decision, Exclusion, Experiment, Metric, Parameter, Quick, Study, Tolerance
-from goodqueue.studies.published import Published
+from goodqueue.studies.model import (
+    ALONE,
+    EACH,
+    Decision,
+    Exclusion,
+    Experiment,
+    Lines,
+    Metric,
+    Parameter,
+    Quick,
+    Study,
+    Tolerance,
+)
+from goodqueue.studies.published import At, Published
 from goodqueue.studies.reading import Table, load_toml, unknown
 
 FILE = "study.toml"
@@ -49,16 +61,24 @@ def _check_unique(top: Table, experiments: tuple[Experiment, ...]) -> None:
         for other in experiments[:index]:
             if other.id == experiment.id:
                 top.refuse("experiment", f"the id {quoted(other.id)} is used twice; accepted: ids that differ")
-            if both := set(other.published) & set(experiment.published):
+            both = set(other.published) & set(experiment.published)
+            if both and other.at == experiment.at:
                 found = f"{min(both)} is answered by {other.id} and by {experiment.id}"
-                top.refuse("experiment", f"{found}; accepted: one experiment for each published scenario")
+                top.refuse("experiment", f"{found}; accepted: one experiment for each, or several whose `at` differ")
 
 
-def _qdiscs(table: Table) -> dict[str, str]:
-    return {algorithm: table.text(algorithm) for algorithm in table.content}
+def _qdiscs(table: Table) -> dict[str, Lines]:
+    found: dict[str, Lines] = {}
+    for algorithm, content in table.content.items():
+        if isinstance(content, dict):
+            inner = table.table(algorithm)
+            found[algorithm] = {rate: inner.text(rate) for rate in inner.content}
+        else:
+            found[algorithm] = table.text(algorithm)
+    return found
 
 
-def _experiment(table: Table, facts: Published, common: Mapping[str, str]) -> Experiment:
+def _experiment(table: Table, facts: Published, common: Mapping[str, Lines]) -> Experiment:
     ids = table.texts("published", lone=True)
     for id_ in ids:
         if id_ not in facts.scenarios:
@@ -67,32 +87,80 @@ def _experiment(table: Table, facts: Published, common: Mapping[str, str]) -> Ex
     scenario = scenarios.load(file)
     sweep = {name: _parameter(name, inner) for name, inner in table.inner("sweep").items()}
     quick = table.table("quick")
+    qdiscs = {**common, **_qdiscs(table.table("qdiscs"))}
+    algorithms = table.texts("algorithms", tuple(qdiscs))
+    for algorithm in algorithms:
+        if algorithm not in qdiscs:
+            table.refuse("algorithms", unknown(algorithm, qdiscs))
+    alone = table.text("alone", "")
     experiment = Experiment(
         id=table.text("id"),
         published=ids,
         origin=table.file,
         file=file,
         scenario=scenario,
-        qdiscs={**common, **_qdiscs(table.table("qdiscs"))},
+        qdiscs={algorithm: qdiscs[algorithm] for algorithm in algorithms},
         sweep=sweep,
+        points=_points(table.table("points"), ids, sweep),
+        at=table.mapping("at"),
         metrics={name: _metric(name, inner, facts, ids) for name, inner in table.inner("metrics").items()},
         seeds=table.count("seeds", 1),
         quick=Quick(quick.count("seeds", 1), _assignments(quick, "set")),
         keep_records=table.flag("keep_records", False),
+        alone=scenarios.load(table.file.parent / alone) if alone else None,
     )
     quick.finish()
     table.finish()
     _check_assignments(experiment, table)
+    _check_metrics(experiment, table)
     return experiment
+
+
+def _points(table: Table, ids: tuple[str, ...], sweep: Mapping[str, Parameter]) -> dict[str, At]:
+    found: dict[str, At] = {}
+    for id_ in table.content:
+        if id_ not in ids:
+            table.refuse(id_, unknown(id_, ids))
+        found[id_] = table.mapping(id_)
+        for name, value in found[id_].items():
+            if name not in sweep:
+                table.refuse(f"{id_}.{name}", unknown(name, sweep))
+            cases = sweep[name].cases
+            if value != EACH and cases and value not in cases:
+                accepted = ", ".join(map(str, (EACH, *cases)))
+                table.refuse(f"{id_}.{name}", f"found {quoted(value)}; accepted: {accepted}")
+    return found
+
+
+def _check_metrics(experiment: Experiment, table: Table) -> None:
+    """Refuse a metric that refers to what the experiment does not have."""
+    for name, metric in experiment.metrics.items():
+        if metric.to == ALONE and experiment.alone is None:
+            table.refuse(f"metrics.{name}.to", "the experiment has no scenario `alone`; accepted: with one")
+        if metric.to and metric.to != ALONE and metric.to not in experiment.qdiscs:
+            table.refuse(f"metrics.{name}.to", unknown(metric.to, (ALONE, *experiment.qdiscs)))
+        if metric.pooled and metric.pooled not in experiment.sweep:
+            table.refuse(f"metrics.{name}.pooled", unknown(metric.pooled, experiment.sweep))
 
 
 def _parameter(name: str, table: Table) -> Parameter:
     values = table.raw("values")
     if values is not None and not isinstance(values, list):
         table.refuse("values", f"found {quoted(values)}; accepted: a list")
-    parameter = Parameter(name, _assignments(table, "set"), None if values is None else tuple(values))
-    if not parameter.set:
-        table.refuse("set", 'missing; accepted: a table of scenario keys, such as { "path.rtt" = "{}ms" }')
+    cases = {}
+    for case in table.tables("cases"):
+        value = case.raw("value")
+        if not isinstance(value, str | int | float):
+            case.refuse("value", f"found {quoted(value)}; accepted: a text, a number, true or false")
+        cases[value] = _assignments(case, "set")
+        case.finish()
+    if cases and values is None:
+        values = list(cases)
+    parameter = Parameter(name, _assignments(table, "set"), None if values is None else tuple(values), cases)
+    if bool(parameter.set) == bool(cases):
+        found = "both" if cases else "neither"
+        accepted = 'set = { "path.rtt" = "{}ms" }, or cases = [{ value = …, set = {…} }]'
+        table.refuse("set", f"found {found} of set and cases; accepted: {accepted}")
     for key, template in parameter.set.items():
         if template.count("{}") != 1:
             table.refuse(f"set.{key}", f"found {quoted(template)}; accepted: a text with one {{}} for the value")
@@ -109,8 +177,9 @@ def _check_assignments(experiment: Experiment, table: Table) -> None:
     """Refuse a key that the scenario cannot take at all; its values are checked when the runs are planned."""
     places = [(f"quick.set.{key}", f"{key}={value}") for key, value in experiment.quick.set.items()]
     for parameter in experiment.sweep.values():
-        for key, template in parameter.set.items():
-            places.append((f"sweep.{parameter.name}.set.{key}", f"{key}={template.replace('{}', '1')}"))
+        for value in parameter.cases or (1,):
+            for key, text in parameter.assignments(value).items():
+                places.append((f"sweep.{parameter.name}.set.{key}", f"{key}={text}"))
     for place, assignment in places:
         try:
             scenarios.apply_set(copy.deepcopy(experiment.scenario), assignment)
@@ -118,7 +187,8 @@ def _check_assignments(experiment: Experiment, table: Table) -> None:
             table.refuse(place, str(error).removeprefix(f"--set {assignment}: "))
 
 
-def _metric(name: str, table: Table, facts: Published, ids: tuple[str, ...]) -> Metric:
+def _metric(key: str, table: Table, facts: Published, ids: tuple[str, ...]) -> Metric:
+    name = table.text("metric", key)
     published_here = sorted({value.metric for value in facts.values if value.scenario in ids})
     claimed = {metric for claim in facts.claims for term in (claim.left, claim.right, *claim.items) if term
                for metric in term.metrics or ()}  # fmt: skip
@@ -136,6 +206,10 @@ def _metric(name: str, table: Table, facts: Published, ids: tuple[str, ...]) -> 
         options=_options(compute, table) if compute else {},
         over_seeds=table.choice("over_seeds", ("mean", "sd"), "mean"),
         scale=table.number("scale", 1.0),
+        at=table.mapping("at"),
+        to=table.text("to", ""),
+        form=table.choice("as", ("ratio", "less_percent"), "ratio"),
+        pooled=table.text("pooled", ""),
     )
     table.finish()
     return metric
@@ -149,7 +223,7 @@ def _options(compute: str, table: Table) -> dict[str, str | float]:
         if option.kind == "text":
             options[name] = table.text(name, None if option.default is None else str(option.default))
         else:
-            options[name] = table.number(name, None if option.default is None else float(option.default), least=0.0)
+            options[name] = table.number(name, None if option.default is None else float(option.default), least=-1.0)
     rise, target = options.get("rise_ms"), options.get("target_ms")
     if isinstance(rise, float) and isinstance(target, float) and 0 < rise < target:
         table.refuse("rise_ms", f"found {rise:g}; accepted: at least target_ms, {target:g} (or 0, for the same)")

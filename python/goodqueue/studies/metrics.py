@@ -7,6 +7,7 @@ from typing import Literal
 
 from goodqueue import stats
 from goodqueue.record import Record, walk
+from goodqueue.studies import load
 from goodqueue.studies.model import Metric
 from goodqueue.studies.step import Excursion, excursion
 
@@ -50,19 +51,52 @@ def _delay_max_ms(record: Record, options: Mapping[str, str | float]) -> float |
     return found.delay_max_ms if found else None
 
 
+_SINCE = {"from_s": Option("number")}
 _STEP = {"flow": Option("text"), "target_ms": Option("number"), "rise_ms": Option("number", 0.0)}
 
 COMPUTATIONS: Mapping[str, Computation] = {
     "tau_ms": Computation(_STEP, _tau_ms, "from the start of `flow` until the delay, once above, is below `target_ms`"),
     "delay_max_ms": Computation(_STEP, _delay_max_ms, "the largest delay within tau"),
+    "goodput_mbps": Computation({"direction": Option("text")}, load.goodput_mbps, "of TCP, one way, all flows"),
+    "latency_mean_ms": Computation({}, load.latency_ms, "of the pings, above the base RTT"),
+    "latency_peak_ms": Computation({"until_s": Option("number")}, load.peak_ms, "the largest of an interval"),
+    "latency_steady_ms": Computation(_SINCE, load.steady_ms, "mean after `from_s`"),
+    "settle_time_s": Computation(
+        {**_SINCE, "factor": Option("number")}, load.settle_s, "until a second is within `factor` of the steady latency"
+    ),
+    "first_drop_time_ms": Computation({}, load.first_drop_ms, "begin of the interval of the first drop"),
+    "drop_probability_percent": Computation(_SINCE, load.drop_probability_percent, "the law's mean after `from_s`"),
+    "cwnd_mean_packets": Computation({}, load.cwnd_packets, "over time and flows"),
+    "loss_burstiness_index": Computation(
+        {"flow": Option("text")}, load.burstiness_index, "variance over mean of what `flow` loses in an interval"
+    ),
+    "call_delay_ms": Computation(
+        {"percentile": Option("number"), "above": Option("number", -1.0)},
+        load.call_delay_ms,
+        "of a call, above another percentile, or above the way without queueing",
+    ),
 }
-"""By the name that ``compute`` takes. Both need `[series] packets` in the scenario; the excursion is that of `step`."""
+"""By the name that ``compute`` takes. The first two need `[series] packets` in the scenario (the excursion is that of
+`step`), those over time `[series] interval`."""
 
 
 def of_record(metric: Metric, record: Record) -> float | None:
     """Return the value of ``metric`` in one run, in the metric's unit; None where the run does not show it."""
     value = COMPUTATIONS[metric.compute].of(record, metric.options) if metric.compute else walk(record, metric.record)
     return None if value is None else value * metric.scale
+
+
+def set_against(metric: Metric, value: float | None, other: float | None) -> float | None:
+    """Return ``value`` against ``other`` as the ``metric`` says; None without both, or without a quotient."""
+    if value is None or not other:
+        return None
+    return value / other if metric.form == "ratio" else 100 * (1 - value / other)
+
+
+def pool(columns: Sequence[Sequence[float | None]]) -> list[float | None]:
+    """Return each seed's mean over the points, ``columns``; None where a point does not show it."""
+    known = [[value for value in row if value is not None] for row in zip(*columns, strict=True)]
+    return [math.fsum(row) / len(row) if len(row) == len(columns) else None for row in known]
 
 
 @dataclass(frozen=True, slots=True)

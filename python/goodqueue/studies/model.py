@@ -24,6 +24,21 @@ class Metric:
     """``mean`` or ``sd`` (sample standard deviation)."""
     scale: float = 1.0
     """Factor from the record's unit to the metric's."""
+    at: At = field(default_factory=dict)
+    """The part of the point that the metric itself stands for, such as a direction or one of the flows."""
+    to: str = ""
+    """What a run's number is set against: the same number of the same seed under another algorithm, or ``ALONE``."""
+    form: str = "ratio"
+    """How it is set against that: ``ratio``, or ``less_percent``, how many percent it falls short."""
+    pooled: str = ""
+    """The swept parameter over whose points a seed's numbers are averaged; empty: none."""
+
+
+ALONE = "alone"
+"""What `Metric.to` says for the run without load."""
+
+Lines = str | Mapping[str, str]
+"""A qdisc line for both ways, or lines by the rate of the link that they are for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +51,12 @@ class Parameter:
     """Scenario key to template; ``{}`` stands for the value: ``{"path.rtt": "{}ms"}``."""
     values: tuple[float | str | bool, ...] | None
     """The values to run; None: those of the published scenario's ``sweep``."""
+    cases: Mapping[float | str | bool, Mapping[str, str]] = field(default_factory=dict)
+    """Value to what it sets, where no template says it."""
+
+    def assignments(self, value: float | str | bool) -> Mapping[str, str]:
+        """Return what ``value`` sets: scenario key to value."""
+        return self.cases.get(value) or {key: template.replace("{}", str(value)) for key, template in self.set.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +80,24 @@ class Experiment:
     file: Path
     scenario: Scenario
     """The scenario file and its content."""
-    qdiscs: Mapping[str, str]
-    """Published algorithm to qdisc line."""
+    qdiscs: Mapping[str, Lines]
+    """Published algorithm to what stands at the bottlenecks."""
     sweep: Mapping[str, Parameter]
+    points: Mapping[str, At]
+    """Published scenario to what it sweeps (``EACH``) and what it fixes; one that is missing sweeps everything."""
+    at: At
+    """The part of the point that the whole experiment stands for."""
     metrics: Mapping[str, Metric]
     seeds: int
     quick: Quick
     keep_records: bool
     """Whether the records themselves are kept for the study's figures."""
+    alone: Scenario | None = None
+    """The scenario without load; it is run with the first algorithm and seed."""
+
+
+EACH = "*"
+"""What `Experiment.points` says for each value of a parameter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +147,9 @@ class Study:
         """The study's main file."""
         return self.folder / "study.toml"
 
-    def experiment_of(self, scenario: str) -> Experiment | None:
-        """Return the experiment that answers the published ``scenario``."""
-        return next((experiment for experiment in self.experiments if scenario in experiment.published), None)
+    def experiments_of(self, scenario: str) -> list[Experiment]:
+        """Return the experiments that answer the published ``scenario``."""
+        return [experiment for experiment in self.experiments if scenario in experiment.published]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +162,8 @@ class Cell:
     algorithm: str
     at: At
     """The point, by swept parameter."""
+    fixed: At = field(default_factory=dict)
+    """Parameters that the published scenario fixes, which its values and claims do not name."""
 
     @property
     def name(self) -> str:

@@ -1,11 +1,12 @@
 """What a study found, as a value and as JSON."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import run
+from goodqueue.store import Store
 from goodqueue.studies import execution, judging, verdicts
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.judging import Judged
@@ -38,10 +39,15 @@ class Outcome:
 
 
 def carry_out(
-    plan: Plan, selection: Selection, workers: int | None = None, progress: run.Progress | None = None
+    plan: Plan,
+    selection: Selection,
+    workers: int | None = None,
+    progress: run.Progress | None = None,
+    store: Store | None = None,
+    warn: Callable[[str], None] = lambda _: None,
 ) -> Outcome:
-    """Do the runs of ``plan`` and judge the study by them."""
-    cells = execution.execute(plan, workers, progress)
+    """Do the runs of ``plan`` that ``store`` lacks, and judge the study by all of them; see `execution.execute`."""
+    cells = execution.execute(plan, workers, progress, store, warn)
     by_place: dict[tuple[str, str], list[Measured]] = {}
     for cell in cells:
         by_place.setdefault((cell.cell.scenario, cell.cell.algorithm), []).append(cell)

@@ -8,14 +8,15 @@ import copy
 import hashlib
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from goodqueue import engines
 from goodqueue import scenario as scenarios
-from goodqueue.errors import UserError
+from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
-from goodqueue.studies.model import Cell, Experiment, Study
+from goodqueue.studies.model import ALONE, EACH, Cell, Experiment, Lines, Study
 from goodqueue.studies.published import At
 from goodqueue.studies.selection import Selection
 
@@ -30,6 +31,8 @@ class Plan:
     cells: tuple[Cell, ...]
     runs: Mapping[int, tuple[str, ...]]
     """Position in ``cells`` to its runs' keys, one a seed."""
+    beside: Mapping[tuple[int, str], tuple[str, ...]]
+    """Position in ``cells``, and what a metric is set against, to the keys of those runs, one a seed."""
     scenarios: Mapping[str, Scenario]
     """Key of a run to its scenario."""
     seeds: Mapping[str, tuple[int, ...]]
@@ -46,33 +49,44 @@ def plan(
     """
     cells = tuple(cell for cell in all_cells(study) if selection.takes(cell))
     runs: dict[int, tuple[str, ...]] = {}
+    beside: dict[tuple[int, str], tuple[str, ...]] = {}
     needed: dict[str, Scenario] = {}
     numbers: dict[str, tuple[int, ...]] = {}
-    for position, cell in enumerate(cells):
-        experiment = cell.experiment
-        count = seeds or (experiment.quick.seeds if quick else experiment.seeds)
-        numbers[experiment.id] = tuple(range(1, count + 1))
-        resolved = scenario_of(cell, quick)
+
+    def add(cell: Cell, resolved: Scenario, seeds: Iterable[int]) -> tuple[str, ...]:
         try:
             engines.check(engine, resolved)
         except UserError as error:
-            raise UserError(f"--engine {engine}", str(experiment.file), cell.name, str(error)) from None
-        keys = []
-        for seed in numbers[experiment.id]:
-            scenario = {**resolved, "seed": seed}
-            keys.append(key_of(scenario))
-            needed[keys[-1]] = scenario
-        runs[position] = tuple(keys)
-    return Plan(study, engine, quick, cells, runs, needed, numbers)
+            raise UserError(f"--engine {engine}", str(cell.experiment.file), cell.name, str(error)) from None
+        seeded = [{**resolved, "seed": seed} for seed in seeds]
+        keys = [key_of(scenario) for scenario in seeded]
+        needed.update(zip(keys, seeded, strict=True))
+        return tuple(keys)
+
+    for position, cell in enumerate(cells):
+        experiment = cell.experiment
+        count = seeds or (experiment.quick.seeds if quick else experiment.seeds)
+        numbers[experiment.id] = own = tuple(range(1, count + 1))
+        runs[position] = add(cell, scenario_of(cell, quick), own)
+        for other in {metric.to for metric in experiment.metrics.values() if metric.to}:
+            if other == ALONE:
+                first = replace(cell, algorithm=next(iter(experiment.qdiscs)))
+                beside[position, other] = add(first, scenario_of(first, quick, alone=True), own[:1]) * count
+            else:
+                twin = replace(cell, algorithm=other)
+                beside[position, other] = add(twin, scenario_of(twin, quick), own)
+    return Plan(study, engine, quick, cells, runs, beside, needed, numbers)
 
 
 def all_cells(study: Study) -> Iterator[Cell]:
     """Yield every cell of ``study``: by published scenario, then by point, then by algorithm."""
     for experiment in study.experiments:
         for scenario in experiment.published:
+            given = experiment.points.get(scenario, {})
+            fixed = {name: value for name, value in given.items() if value != EACH}
             for at in points(study, experiment, scenario):
                 for algorithm in experiment.qdiscs:
-                    yield Cell(experiment, scenario, algorithm, at)
+                    yield Cell(experiment, scenario, algorithm, {**experiment.at, **at}, fixed)
 
 
 def points(study: Study, experiment: Experiment, scenario: str) -> list[At]:
@@ -82,37 +96,64 @@ def points(study: Study, experiment: Experiment, scenario: str) -> list[At]:
     at which a value is printed. A parameter that neither sweeps stays as the scenario file has it.
     """
     swept = study.published.scenarios[scenario].sweep
+    given = experiment.points.get(scenario)
+    open_ones = {
+        name: parameter for name, parameter in experiment.sweep.items() if given is None or given.get(name) == EACH
+    }
     axes = {}
-    for name, parameter in experiment.sweep.items():
+    for name, parameter in open_ones.items():
         if values := parameter.values if parameter.values is not None else swept.get(name):
             axes[name] = values
     found: list[At] = [dict(zip(axes, point, strict=True)) for point in itertools.product(*axes.values()) if axes]
+    metrics = experiment.metrics.values()
     for value in study.published.values:
-        printed = value.scenario == scenario and value.metric in experiment.metrics
-        if printed and value.at.keys() <= experiment.sweep.keys() and value.at not in found:
+        printed = value.scenario == scenario and any(metric.name == value.metric for metric in metrics)
+        pooled = any(metric.name == value.metric and metric.pooled not in ("", *value.at) for metric in metrics)
+        if printed and not pooled and value.at.keys() <= open_ones.keys() and value.at not in found:
             found.append(dict(value.at))
     return found or [{}]
 
 
-def scenario_of(cell: Cell, quick: bool) -> Scenario:
-    """Return the resolved scenario of ``cell``. Raises UserError naming the study's file and key."""
+def scenario_of(cell: Cell, quick: bool, alone: bool = False) -> Scenario:
+    """Return the resolved scenario of ``cell``, or that without load.
+
+    Raises UserError naming the study's file and key.
+    """
     experiment = cell.experiment
-    scenario = copy.deepcopy(experiment.scenario)
-    origins = {"bottleneck.qdisc": f"qdiscs.{cell.algorithm}"}
-    for name, value in cell.at.items():
-        for key, template in experiment.sweep[name].set.items():
-            scenarios.apply_set(scenario, f"{key}={template.replace('{}', str(value))}")
+    scenario = copy.deepcopy(experiment.alone if alone and experiment.alone else experiment.scenario)
+    origins = {f"{table}.qdisc": f"qdiscs.{cell.algorithm}" for table in ("bottleneck", "bottleneck.up")}
+    for name, value in {**cell.at, **cell.fixed}.items():
+        if name not in experiment.sweep:
+            continue
+        for key, text in experiment.sweep[name].assignments(value).items():
+            if alone and key.startswith("traffic."):
+                continue
+            scenarios.apply_set(scenario, f"{key}={text}")
             origins[key] = f"experiment[{experiment.id}].sweep.{name}.set.{key}"
     if quick:
         for key, text in experiment.quick.set.items():
-            scenarios.apply_set(scenario, f"{key}={text}")
-            origins[key] = f"experiment[{experiment.id}].quick.set.{key}"
+            if not alone:
+                scenarios.apply_set(scenario, f"{key}={text}")
+                origins[key] = f"experiment[{experiment.id}].quick.set.{key}"
     bottleneck = scenario.get("bottleneck")
     if not isinstance(bottleneck, dict):
         raise UserError(str(experiment.file), "bottleneck", "missing; accepted: a table with a rate")
-    bottleneck["qdisc"] = experiment.qdiscs[cell.algorithm]
+    origin = f"{experiment.origin}: qdiscs.{cell.algorithm}"
+    _place(bottleneck, experiment.qdiscs[cell.algorithm], origin)
     named = {key: f"{experiment.origin}: {place}" for key, place in origins.items()}
     return scenarios.resolve(scenario, str(experiment.file), named)
+
+
+def _place(bottleneck: dict[str, Any], lines: Lines, origin: str) -> None:
+    """Put a line at the ``bottleneck``, or lines by rate at both of its ways. Raises UserError."""
+    if isinstance(lines, str):
+        bottleneck["qdisc"] = lines
+        return
+    for table in (bottleneck, bottleneck.setdefault("up", {})):
+        rate = str(table.get("rate", bottleneck.get("rate")))
+        if rate not in lines:
+            raise UserError(origin, f"no line for a rate of {quoted(rate)}; accepted: {', '.join(lines)}")
+        table["qdisc"] = lines[rate]
 
 
 def key_of(scenario: Scenario) -> str:
@@ -123,7 +164,8 @@ def key_of(scenario: Scenario) -> str:
 
 def cost(scenario: Scenario) -> float:
     """Return about how many packets a resolved ``scenario`` moves, to share the work out evenly."""
-    return scenarios.seconds(scenario["duration"]) * bits_per_second(scenario["bottleneck"]["rate"]) / 12_112
+    ways = (scenario["bottleneck"], scenario["bottleneck"]["up"])
+    return scenarios.seconds(scenario["duration"]) * sum(bits_per_second(way["rate"]) for way in ways) / 12_112
 
 
 def bits_per_second(text: str) -> float:

@@ -40,10 +40,12 @@ def _rows(cells: Sequence[Measured], exact: bool) -> list[Row]:
     """Return the cells' numbers as rows; unless ``exact``, their intervals, where they have one."""
     rows = []
     for cell in cells:
-        for metric, number in cell.numbers.items():
+        for name, number in cell.numbers.items():
+            metric = cell.cell.experiment.metrics[name]
             low, high = (number.value, number.value) if exact else (number.low, number.high)
             if low is not None and high is not None:
-                rows.append(Row(cell.cell.scenario, cell.cell.algorithm, metric, cell.cell.at, low, high))
+                at = {**cell.cell.at, **metric.at}
+                rows.append(Row(cell.cell.scenario, cell.cell.algorithm, metric.name, at, low, high))
     return rows
 
 

@@ -96,9 +96,8 @@ pub struct QueueSeries {
 impl QueueSeries {
     /// Ends an interval, given the queue's delay totals so far.
     pub(crate) fn end_interval(&mut self, totals: (u64, u128), backlog: u32, drop_probability: Option<f64>) {
-        let (count, sum) = (totals.0 - self.before.0, totals.1 - self.before.1);
+        self.delay_ms.push(mean_ms(totals, self.before));
         self.before = totals;
-        self.delay_ms.push((count > 0).then(|| rounded(sum as f64 / count as f64 / 1e6)));
         self.backlog_packets.push(backlog);
         self.drop_probability.push(drop_probability.map(rounded));
     }
@@ -113,11 +112,26 @@ pub struct FlowSeries {
     pub cwnd_packets: Vec<Option<u32>>,
     /// Bytes delivered in order within the interval, as a rate.
     pub goodput_mbps: Vec<f64>,
+    /// Of the packets that its sender offered to the bottleneck, how many were dropped there within the interval.
+    pub dropped_packets: Vec<u64>,
+    /// Mean round-trip time of a ping's echoes that came home within the interval, null where none did; none where the flow
+    /// is no ping.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_ms: Option<Vec<Option<f64>>>,
     /// Its sender's variables, if asked for; none where the flow is not TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpSeries>,
     #[serde(skip)]
-    before: u64,
+    before: FlowTotals,
+}
+
+/// A flow's totals since the run began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowTotals {
+    pub(crate) delivered_bytes: u64,
+    pub(crate) dropped: u64,
+    /// Number and sum of a ping's round-trip times.
+    pub(crate) echoes: (u64, u128),
 }
 
 /// A TCP sender's variables at each interval's end, by the names of `ss -tin`: of the connection that was opened last,
@@ -156,21 +170,44 @@ impl TcpSeries {
 }
 
 impl FlowSeries {
-    /// An empty series, of TCP's variables too if `tcp`.
-    pub(crate) fn new(name: String, tcp: bool) -> Self {
-        let tcp = tcp.then(TcpSeries::default);
-        Self { name, cwnd_packets: Vec::new(), goodput_mbps: Vec::new(), tcp, before: 0 }
+    /// An empty series, of TCP's variables too if `tcp`, of round-trip times if it is a `ping`.
+    pub(crate) fn new(name: String, tcp: bool, ping: bool) -> Self {
+        Self {
+            name,
+            cwnd_packets: Vec::new(),
+            goodput_mbps: Vec::new(),
+            dropped_packets: Vec::new(),
+            rtt_ms: ping.then(Vec::new),
+            tcp: tcp.then(TcpSeries::default),
+            before: FlowTotals::default(),
+        }
     }
 
-    /// Ends an interval, given the bytes delivered so far and the sender, where there is one.
-    pub(crate) fn end_interval(&mut self, delivered: u64, sender: Option<&Connection>, interval: Duration) {
+    /// Ends an interval, given the totals so far and the sender, where there is one.
+    pub(crate) fn end_interval(
+        &mut self,
+        totals: FlowTotals,
+        sender: Option<&Connection>,
+        interval: Duration,
+    ) {
         self.cwnd_packets.push(sender.map(Connection::cwnd));
         if let Some(tcp) = &mut self.tcp {
             tcp.end_interval(sender);
         }
-        self.goodput_mbps.push(rounded((delivered - self.before) as f64 * 8e-6 / interval.as_secs_f64()));
-        self.before = delivered;
+        let before = std::mem::replace(&mut self.before, totals);
+        let bytes = totals.delivered_bytes - before.delivered_bytes;
+        self.goodput_mbps.push(rounded(bytes as f64 * 8e-6 / interval.as_secs_f64()));
+        self.dropped_packets.push(totals.dropped - before.dropped);
+        if let Some(rtt_ms) = &mut self.rtt_ms {
+            rtt_ms.push(mean_ms(totals.echoes, before.echoes));
+        }
     }
+}
+
+/// The mean of the times by which totals (number and sum) grew, if they did.
+fn mean_ms(after: (u64, u128), before: (u64, u128)) -> Option<f64> {
+    let (count, sum) = (after.0 - before.0, after.1 - before.1);
+    (count > 0).then(|| rounded(sum as f64 / count as f64 / 1e6))
 }
 
 /// Picks one real variable out of a discipline's state.

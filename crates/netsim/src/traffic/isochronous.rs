@@ -31,6 +31,8 @@ pub(crate) struct Isochronous {
     pub(crate) rtt: FlowDelays,
     /// Each echo, if the scenario asks for time series.
     pub(crate) log: Option<EchoLog>,
+    /// Their number and sum in ns since the run began.
+    pub(crate) echoes: (u64, u128),
 }
 
 /// What the other side does with a packet.
@@ -73,6 +75,7 @@ impl Isochronous {
             last_returned: None,
             rtt: FlowDelays::for_flow(),
             log: None,
+            echoes: (0, 0),
         }
     }
 
@@ -138,13 +141,15 @@ impl Isochronous {
     pub(crate) fn returned(&mut self, now: Instant, low: u32) {
         let number = self.number(low);
         let sent_at = self.sent_at(number);
+        let rtt = now.since(sent_at);
+        self.echoes = (self.echoes.0 + 1, self.echoes.1 + u128::from(rtt.as_nanos()));
         if let Some(log) = &mut self.log {
-            log.record(number, sent_at, now.since(sent_at));
+            log.record(number, sent_at, rtt);
         }
         if number >= self.first_measured {
             self.returned += 1;
             self.last_returned = self.last_returned.max(Some(number));
-            self.rtt.record(now.since(sent_at));
+            self.rtt.record(rtt);
         }
     }
 

@@ -1,0 +1,128 @@
+"""Latency under load: what pings, calls and flows of TCP say of a run, as Høiland-Jørgensen et al. 2015 compute it.
+
+Latency is a ping's round trip minus the base RTT; of several pings, their mean. Times are of the run, which the load
+starts at 0 s.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from statistics import fmean
+
+from goodqueue.record import FlowSeries, Record
+from goodqueue.scenario import seconds
+
+Options = Mapping[str, str | float]
+
+
+def base_ms(record: Record) -> float:
+    """Return the path's round-trip time without queueing."""
+    return 1e3 * seconds(record["scenario"]["path"]["rtt"])
+
+
+def goodput_mbps(record: Record, options: Options) -> float | None:
+    """Return the goodput of all flows of TCP in one ``direction``, together; None where there are none."""
+    flows = [
+        flow["goodput_mbps"] for flow in record["flows"] if flow["cc"] and flow["direction"] == options["direction"]
+    ]
+    return math.fsum(flows) if flows else None
+
+
+def latency_ms(record: Record, _: Options) -> float | None:
+    """Return the mean of the pings' mean latencies."""
+    means = [app["rtt_ms"]["mean"] for app in record["apps"] if app["kind"] == "ping" and app["rtt_ms"]]
+    known = [mean for mean in means if mean is not None]
+    return fmean(known) - base_ms(record) if known else None
+
+
+def latencies(record: Record) -> tuple[list[float], list[float]]:
+    """Return when each interval of the series ended, and the pings' mean latency in it; without those of no echo."""
+    series = record["series"]
+    base = base_ms(record)
+    pings = [flow["rtt_ms"] for flow in series["flows"] if "rtt_ms" in flow]
+    times, means = [], []
+    for time, values in zip(series["time_s"], zip(*pings, strict=True), strict=True):
+        if known := [value for value in values if value is not None]:
+            times.append(time)
+            means.append(fmean(known) - base)
+    return times, means
+
+
+def peak_ms(record: Record, options: Options) -> float | None:
+    """Return the largest latency of an interval up to ``until_s``."""
+    until = float(options["until_s"])
+    return max((value for time, value in zip(*latencies(record), strict=True) if time <= until), default=None)
+
+
+def steady_ms(record: Record, options: Options) -> float | None:
+    """Return the mean latency after ``from_s``."""
+    since = float(options["from_s"])
+    later = [value for time, value in zip(*latencies(record), strict=True) if time > since]
+    return fmean(later) if later else None
+
+
+def settle_s(record: Record, options: Options) -> float | None:
+    """Return the end of the first second after the peak whose mean latency is at most ``factor`` times the steady one.
+
+    The peak is sought up to ``from_s``, after which it is steady. None where that never happens.
+    """
+    since, steady = float(options["from_s"]), steady_ms(record, options)
+    times, values = latencies(record)
+    early = [(value, time) for time, value in zip(times, values, strict=True) if time <= since]
+    if steady is None or not early:
+        return None
+    begin = max(early)[1]
+    for second in range(math.ceil(begin), math.ceil(times[-1])):
+        within = [value for time, value in zip(times, values, strict=True) if second < time <= second + 1]
+        if within and fmean(within) <= float(options["factor"]) * steady:
+            return second + 1.0
+    return None
+
+
+def first_drop_ms(record: Record, _: Options) -> float | None:
+    """Return the begin of the first interval in which a packet was dropped: a lower bound of when it was."""
+    series = record["series"]
+    begins = [0.0, *series["time_s"]]
+    for begin, drops in zip(
+        begins, zip(*(flow["dropped_packets"] for flow in series["flows"]), strict=True), strict=False
+    ):
+        if any(drops):
+            return 1e3 * begin
+    return None
+
+
+def drop_probability_percent(record: Record, options: Options) -> float | None:
+    """Return the mean of the law's drop probability at ``down`` after ``from_s``."""
+    series = record["series"]
+    since = float(options["from_s"])
+    later = zip(series["time_s"], series["queues"]["down"]["drop_probability"], strict=True)
+    known = [value for time, value in later if time > since and value is not None]
+    return 100 * fmean(known) if known else None
+
+
+def cwnd_packets(record: Record, _: Options) -> float | None:
+    """Return the mean congestion window over time and over the flows of TCP."""
+    means = [fmean(known) for flow in record["series"]["flows"] if (known := list(_known(flow)))]
+    return fmean(means) if means else None
+
+
+def _known(flow: FlowSeries) -> Iterator[float]:
+    return (value for value in flow["cwnd_packets"] if value is not None)
+
+
+def burstiness_index(record: Record, options: Options) -> float | None:
+    """Return variance over mean of the packets that ``flow`` loses in an interval; None where it loses none."""
+    drops = next((one["dropped_packets"] for one in record["series"]["flows"] if one["name"] == options["flow"]), [])
+    if not any(drops):
+        return None
+    mean = fmean(drops)
+    return fmean((count - mean) ** 2 for count in drops) / mean
+
+
+def call_delay_ms(record: Record, options: Options) -> float | None:
+    """Return a ``percentile`` of a call's one-way delay, above another of them, or above the way without queueing."""
+    found = next((app["delay_percentiles_ms"] for app in record["apps"] if app["kind"] == "voip"), None)
+    if not found:
+        return None
+    above = int(options["above"])
+    value, less = found[int(options["percentile"])], found[above] if above >= 0 else base_ms(record) / 2
+    return None if value is None or less is None else value - less

@@ -1,0 +1,103 @@
+"""Latency under load: each computation on a record made by hand, and how numbers are set against others."""
+
+from typing import Any
+
+import pytest
+
+from goodqueue.studies import load, loading, locate, metrics, planning, selection
+from goodqueue.studies.model import Metric
+
+
+def record() -> Any:
+    """Two pings over 5 s in intervals of 1 s, on a path of 50 ms, and a flow of TCP."""
+    pings: list[list[float | None]] = [[60.0, 250.0, None, 71.0, 69.0], [80.0, 350.0, None, 71.0, None]]
+    none = [0] * 5
+    return {
+        "scenario": {"path": {"rtt": "50ms"}},
+        "flows": [
+            {"goodput_mbps": 4.0, "cc": "cubic", "direction": "down"},
+            {"goodput_mbps": 5.0, "cc": "cubic", "direction": "down"},
+            {"goodput_mbps": 1.0, "cc": "cubic", "direction": "up"},
+            {"goodput_mbps": 0.5, "cc": None, "direction": "down"},
+        ],
+        "apps": [
+            {"kind": "voip", "delay_percentiles_ms": [25.0 + step for step in range(101)]},
+            {"kind": "ping", "rtt_ms": {"mean": 70.0}},
+            {"kind": "ping", "rtt_ms": {"mean": 90.0}},
+            {"kind": "ping", "rtt_ms": None},
+        ],
+        "series": {
+            "time_s": [1.0, 2.0, 3.0, 4.0, 5.0],
+            "queues": {"down": {"drop_probability": [0.5, 0.0, None, 0.01, 0.03]}},
+            "flows": [
+                {"name": "a/0", "cwnd_packets": [10, 20, 30, 20, 20], "dropped_packets": [0, 0, 4, 0, 1]},
+                *({"name": "p", "cwnd_packets": [None] * 5, "dropped_packets": none, "rtt_ms": ping} for ping in pings),
+            ],
+        },
+    }
+
+
+def test_flows_of_the_other_way_or_not_of_tcp_are_no_goodput() -> None:
+    assert load.goodput_mbps(record(), {"direction": "down"}) == 9.0
+    assert load.goodput_mbps(record(), {"direction": "up"}) == 1.0
+
+
+def test_latency_is_above_the_base_and_a_silent_ping_has_no_part() -> None:
+    assert load.latency_ms(record(), {}) == 30.0
+
+
+def test_the_peak_and_the_steady_state_are_of_their_times() -> None:
+    """Latencies 20, 250, none, 21, 19: steady after 3 s is 20; the second up to 4 s is the first within 1.25."""
+    assert load.latencies(record()) == ([1.0, 2.0, 4.0, 5.0], [20.0, 250.0, 21.0, 19.0])
+    assert load.peak_ms(record(), {"until_s": 1.0}) == 20.0
+    assert load.peak_ms(record(), {"until_s": 5.0}) == 250.0
+    assert load.steady_ms(record(), {"from_s": 3.0}) == 20.0
+    assert load.settle_s(record(), {"from_s": 3.0, "factor": 1.25}) == 4.0
+    assert load.settle_s(record(), {"from_s": 3.0, "factor": 0.5}) is None
+
+
+def test_drops_are_known_to_their_interval() -> None:
+    """Losses 0 0 4 0 1: mean 1, squares of the differences 1 1 9 1 0, so 12/5 over 1."""
+    assert load.first_drop_ms(record(), {}) == 2000.0
+    assert load.burstiness_index(record(), {"flow": "a/0"}) == pytest.approx(2.4)
+    assert load.burstiness_index(record(), {"flow": "p"}) is None
+    assert load.drop_probability_percent(record(), {"from_s": 2.0}) == pytest.approx(2.0)
+    assert load.cwnd_packets(record(), {}) == 20.0
+
+
+def test_a_calls_delay_is_above_half_the_round_trip() -> None:
+    assert load.call_delay_ms(record(), {"percentile": 50.0, "above": -1.0}) == 50.0
+    assert load.call_delay_ms(record(), {"percentile": 90.0, "above": 10.0}) == 80.0
+
+
+def test_numbers_are_set_against_others() -> None:
+    assert metrics.set_against(Metric("x"), 3.0, 2.0) == 1.5
+    assert metrics.set_against(Metric("x", form="less_percent"), 9.0, 10.0) == pytest.approx(10.0)
+    assert metrics.set_against(Metric("x"), 3.0, 0.0) is None
+    assert metrics.pool([[1.0, 2.0], [3.0, None]]) == [2.0, None]
+
+
+def test_hoiland_is_complete() -> None:
+    """Every wired result is computed or excluded by name; each way of 10/1 Mbit/s has the line of its own rate."""
+    study = loading.load(locate.available()["hoiland2015"])
+    plan = planning.plan(study, selection.select(study, []))
+    wanted = [cell for cell in plan.cells if "tcp" not in cell.at]
+    computed = [
+        (cell.scenario, cell.algorithm, metric.name, {**cell.at, **metric.at})
+        for cell in wanted
+        for metric in cell.experiment.metrics.values()
+    ]
+    # Pooled over the links, they are at no point.
+    computed += [("hoiland2015/fig7", law, "first_drop_time_ms", {}) for law in ("pie", "codel")]
+    missing = [
+        value.id.removeprefix("hoiland2015/v")
+        for value in study.published.values
+        if value.metric != "parameter"
+        and (value.scenario, value.algorithm, value.metric, dict(value.at)) not in computed
+    ]
+    wifi = [f"{number:03}" for number in range(91, 106)]
+    assert missing == [*wifi, "109", "111", "113", "116"]
+    narrow = next(cell for cell in plan.cells if cell.scenario.endswith("fig2c") and cell.algorithm == "codel")
+    scenario = planning.scenario_of(narrow, quick=False)
+    assert "target 5ms" in scenario["bottleneck"]["qdisc"]
+    assert "target 13ms" in scenario["bottleneck"]["up"]["qdisc"]
