@@ -45,6 +45,7 @@ def flow(**changes: Any) -> Flow:
         "ecn": False,
         "cc": "reno",
         "dscp": 0,
+        "pacing": False,
         "packet_size": None,
         "interval_s": None,
         "port": 5001,
