@@ -87,7 +87,7 @@ impl Agenda {
     }
 
     /// Plans `component` for `time`, in place of what it had planned; [`Instant::MAX`] takes its plan away.
-    #[inline]
+    #[inline(always)] // several times a packet, and nearly always one store
     pub(crate) fn set(&mut self, component: Component, time: Instant) {
         match self.scanned.get_mut(Self::scan_index(component)) {
             Some(plan) => *plan = time,
@@ -95,6 +95,7 @@ impl Agenda {
         }
     }
 
+    #[inline(never)]
     fn set_in_heap(&mut self, component: Component, time: Instant) {
         let index = self.position[component as usize] as usize;
         let earlier = time < self.heap[index].time;

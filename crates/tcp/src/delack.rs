@@ -87,7 +87,14 @@ impl DelayedAck {
 
     /// The peer sends data, in order, with a segment of `len` bytes: learns its rhythm. `window` is what it was offered.
     #[inline]
-    pub(crate) fn on_data(&mut self, now: Instant, len: u16, push: bool, rto: Duration, window: u32) {
+    pub(crate) fn on_data(
+        &mut self,
+        now: Instant,
+        len: u16,
+        push: bool,
+        rto: impl FnOnce() -> Duration,
+        window: impl FnOnce() -> u32,
+    ) {
         if len >= self.mss {
             self.mss = len;
             self.pushed = self.pushed.max(u8::from(push));
@@ -98,13 +105,13 @@ impl DelayedAck {
         self.last_data = now;
         if self.ato == Duration::ZERO {
             self.ato = MIN;
-            self.hurry(QUICK_ACKS, window);
+            self.hurry(QUICK_ACKS, window());
         } else if gap <= HALF_MIN {
             self.ato = self.ato / 2 + HALF_MIN;
         } else if gap < self.ato {
-            self.ato = (self.ato / 2 + gap).min(rto);
-        } else if gap > rto {
-            self.hurry(QUICK_ACKS, window); // the sender was silent for long, and so is in slow start
+            self.ato = (self.ato / 2 + gap).min(rto());
+        } else if gap > rto() {
+            self.hurry(QUICK_ACKS, window()); // the sender was silent for long, and so is in slow start
         }
     }
 
@@ -114,6 +121,7 @@ impl DelayedAck {
         self.quick |= u8::from(self.stack.era().quick_acks);
     }
 
+    #[cold]
     fn hurry(&mut self, most: u8, window: u32) {
         if !self.stack.era().quick_acks {
             return;
@@ -150,16 +158,29 @@ impl DelayedAck {
 
     /// Decides what a segment that was taken is answered with. `srtt` and `rto` are those of our own sending.
     #[inline]
-    pub(crate) fn on_taken(&mut self, now: Instant, segment: Arrived, srtt: Option<Duration>) {
-        let ping_pong = self.in_ping_pong();
-        let pushed = segment.is_read && !segment.gap && (self.pushed > 1 || (self.pushed == 1 && !ping_pong));
-        if segment.unacked > self.mss.into() || pushed || (self.quick > 0 && !ping_pong) {
+    pub(crate) fn on_taken(
+        &mut self,
+        now: Instant,
+        segment: Arrived,
+        srtt: impl FnOnce() -> Option<Duration>,
+    ) {
+        if segment.unacked > self.mss.into() || self.is_quick(&segment) {
             self.now = true;
         } else if !segment.gap {
             self.delay(now, srtt);
         } else {
-            self.hold(now, &segment, srtt);
+            self.hold(now, &segment, srtt());
         }
+    }
+
+    /// Whether a segment is answered at once that would not have to be.
+    #[inline]
+    fn is_quick(&self, segment: &Arrived) -> bool {
+        let pushed = if segment.is_read && !segment.gap { self.pushed } else { 0 };
+        if pushed == 0 && self.quick == 0 {
+            return false;
+        }
+        pushed > 1 || !self.in_ping_pong()
     }
 
     /// A short segment ends what the application wrote; two alike are full ones of a peer that has no longer.
@@ -173,11 +194,12 @@ impl DelayedAck {
         }
     }
 
-    fn delay(&mut self, now: Instant, srtt: Option<Duration>) {
+    #[inline]
+    fn delay(&mut self, now: Instant, srtt: impl FnOnce() -> Option<Duration>) {
         let mut ato = self.ato;
         if ato > MIN {
             let most = if self.in_ping_pong() || self.pushed > 0 { MAX_PUSHED } else { MAX };
-            ato = ato.min(srtt.map_or(most, |srtt| most.min(srtt.max(MIN))));
+            ato = ato.min(srtt().map_or(most, |srtt| most.min(srtt.max(MIN))));
         }
         if self.deadline != Instant::MAX && self.deadline <= now + ato / 4 {
             self.now = true; // it is nearly due

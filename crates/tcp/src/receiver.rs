@@ -17,35 +17,40 @@ use goodqueue_units::{Duration, Ecn, Instant};
 const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Debug)]
+#[repr(C)] // see `Connection`
 pub(crate) struct Receiver {
     /// The next byte in order.
     nxt: SeqNumber,
-    window: ReceiveWindow,
-    mss: u16,
-    /// The peer's clock as last heard in order (RFC 7323, section 4.3: TS.Recent), and the last ACK number sent.
-    ts_recent: u32,
+    /// The last ACK number sent, and the peer's clock as last heard in order (RFC 7323, section 4.3: TS.Recent).
     last_ack: SeqNumber,
-    /// Bytes in order that no ACK has covered.
-    unacked: u32,
-    delivered: u64,
-    delack: DelayedAck,
-    /// The application takes nothing for the time being, and so many bytes wait for it.
-    paused: bool,
-    unread: u32,
-    /// Bytes in `ranges`.
-    held: u32,
-    /// When a segment was last answered that had nothing for us.
-    last_answer: Option<Instant>,
+    ts_recent: u32,
+    /// The window as the last segment told it, where nothing came since that could change it.
+    told: Option<u16>,
     echo: Echo,
     /// What arrived twice and no ACK has told of (RFC 2883).
     duplicate: Option<SackBlock>,
     sack_len: u8,
-    /// Out-of-order ranges as last changed, the most recent first (RFC 2018, section 4).
-    sack: [SackBlock; 3],
-    /// Where FIN stands, once it was seen.
-    fin: Option<SeqNumber>,
+    /// The application takes nothing for the time being, and `unread` bytes wait for it.
+    paused: bool,
+    mss: u16,
+    unread: u32,
+    delack: DelayedAck,
+    // From here on only of a side that receives.
+    /// Bytes in `ranges`.
+    held: u32,
+    /// Bytes in order that no ACK has covered.
+    unacked: u32,
+    delivered: u64,
+    window: ReceiveWindow,
     /// All out-of-order ranges: ascending, disjoint, not adjacent.
     ranges: VecDeque<SackBlock>,
+    /// Where FIN stands, once it was seen.
+    fin: Option<SeqNumber>,
+    // From here on only where something is missing.
+    /// Out-of-order ranges as last changed, the most recent first (RFC 2018, section 4).
+    sack: [SackBlock; 3],
+    /// A segment that has nothing for us is answered from then on.
+    answers_from: Instant,
 }
 
 impl Receiver {
@@ -62,12 +67,13 @@ impl Receiver {
             paused: false,
             unread: 0,
             held: 0,
-            last_answer: None,
+            answers_from: Instant::ZERO,
             echo: Echo::OFF,
             duplicate: None,
             sack_len: 0,
             sack: [SackBlock::default(); 3],
             fin: None,
+            told: None,
             ranges: VecDeque::new(),
         }
     }
@@ -75,6 +81,7 @@ impl Receiver {
     /// The peer's SYN was taken: data begins at `first`.
     pub(crate) fn open(&mut self, now: Instant, first: SeqNumber, tsval: u32, echo: Echo) {
         self.window.open(now, first);
+        self.told = None;
         self.nxt = first;
         self.last_ack = first;
         self.ts_recent = tsval;
@@ -119,6 +126,7 @@ impl Receiver {
     /// Takes a segment with payload or FIN; the bytes that came into order. `rtt` is this endpoint's own.
     #[inline]
     pub(crate) fn on_data(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator) -> u32 {
+        self.told = None;
         if self.echo.concerns(segment) {
             self.on_ecn(segment);
         }
@@ -150,7 +158,8 @@ impl Receiver {
         self.unacked += bytes;
         self.delivered += u64::from(bytes);
         let push = segment.flags.contains(Flags::PSH);
-        self.delack.on_data(now, segment.payload_len, push, rtt.rto(), self.window.left(self.nxt));
+        let window = || self.window.left(self.nxt);
+        self.delack.on_data(now, segment.payload_len, push, || rtt.rto(), window);
         if self.window.grow(self.unread + self.held) {
             self.delack.on_growth();
         }
@@ -170,7 +179,7 @@ impl Receiver {
             is_read: !self.paused,
             rtt: self.window.rtt(),
         };
-        self.delack.on_taken(now, arrived, rtt.srtt());
+        self.delack.on_taken(now, arrived, || rtt.srtt());
     }
 
     /// A segment without data: answered where it is one that we should not have been sent, as probes of a closed window
@@ -180,10 +189,8 @@ impl Receiver {
         if segment.ecn == Ecn::Ce && self.echo.on_marked_ack().now {
             self.delack.demand();
         }
-        if segment.seq < self.last_ack
-            && self.last_answer.is_none_or(|last| now.since(last) >= ANSWER_INTERVAL)
-        {
-            self.last_answer = Some(now);
+        if segment.seq < self.last_ack && now >= self.answers_from {
+            self.answers_from = now + ANSWER_INTERVAL;
             self.delack.demand();
         }
     }
@@ -191,12 +198,14 @@ impl Receiver {
     /// The application takes nothing until [`resume`](Self::resume).
     pub(crate) fn pause(&mut self) {
         self.paused = true;
+        self.told = None;
     }
 
     /// The application takes all that waits, and goes on doing so.
     pub(crate) fn resume(&mut self, now: Instant) {
         self.paused = false;
         self.unread = 0;
+        self.told = None;
         self.window.on_read(now, self.delivered);
         if self.window.is_news(self.nxt, self.held) {
             self.delack.demand();
@@ -391,11 +400,22 @@ impl Receiver {
         let flags = flags | Flags::ACK | self.echo.flags();
         self.last_ack = self.nxt;
         let (ack, tsval, tsecr) = (self.nxt, timestamp(now), self.ts_recent);
-        let window = self.window.offer(self.nxt, self.unread + self.held);
+        let window = match self.told {
+            Some(window) => window,
+            None => self.tell_window(),
+        };
         // One expression: a segment that is built in pieces is copied, and the copy waits for the pieces.
         let (sack_len, sack) = if bare && blocks { self.blocks() } else { (0, [SackBlock::default(); 3]) };
         let dscp = 0;
         Segment { seq, ack, tsval, tsecr, window, payload_len, flags, sack_len, ecn, dscp, sack }
+    }
+
+    /// The window to tell, until more arrives.
+    #[inline]
+    fn tell_window(&mut self) -> u16 {
+        let window = self.window.offer(self.nxt, self.unread + self.held);
+        self.told = Some(window);
+        window
     }
 
     /// The blocks of the next ACK. What arrived twice is told once, and first (RFC 2883, section 4).

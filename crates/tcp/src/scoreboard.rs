@@ -19,32 +19,34 @@ pub(crate) use record::{Chunk, Delivery};
 const FIRST_CAPACITY: usize = 16;
 
 #[derive(Clone, Debug)]
+#[repr(C)] // see `Connection`
 pub(crate) struct Scoreboard {
-    /// Records of segments `head..tail`, each at its number modulo the length, a power of two.
-    ring: Vec<Record>,
-    head: u64,
-    tail: u64,
     una: SeqNumber,
     nxt: SeqNumber,
+    head: u64,
+    tail: u64,
     sacked_out: u32,
     lost_out: u32,
     resent_out: u32,
     mss: u32,
+    /// Where somebody asks for the delivery rate.
+    rate: Option<Box<RateEstimator>>,
+    /// Records of segments `head..tail`, each at its number modulo the length, a power of two.
+    ring: Vec<Record>,
     /// Originals below were looked at by loss detection.
     scan: u64,
-    /// No lost segment below waits for its retransmission.
-    next_lost: u64,
     /// The most recently sent segment that was delivered, and when that was.
     newest_delivered: SendOrder,
     newest_at: Instant,
+    // From here on only where something is lost or SACKed.
+    /// No lost segment below waits for its retransmission.
+    next_lost: u64,
     /// Where the highest SACKed segment starts, if any is SACKed.
     highest_sacked: SeqNumber,
-    /// Retransmissions in the order sent, tail loss probes too; those overtaken by events are skipped when they come to the front.
-    resent: VecDeque<(u64, Instant)>,
     /// The SACK blocks of the last ACK: what they cover is marked already.
     known: [SackBlock; 3],
-    /// Where somebody asks for the delivery rate.
-    rate: Option<Box<RateEstimator>>,
+    /// Retransmissions in the order sent, tail loss probes too; those overtaken by events are skipped when they come to the front.
+    resent: VecDeque<(u64, Instant)>,
 }
 
 impl Scoreboard {

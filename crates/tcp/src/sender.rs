@@ -48,48 +48,53 @@ enum End {
 }
 
 #[derive(Clone, Debug)]
+#[repr(C)] // see `Connection`
 pub(crate) struct Sender {
-    board: Scoreboard,
-    window: Window,
-    cc: AnyCc,
-    state: CongestionState,
-    end: End,
-    feedback: Feedback,
-    /// The next new segment says CWR (RFC 3168, 6.1.2).
-    cwr_due: bool,
-    offload: Offload,
-    /// Where it is paced.
-    pacer: Option<Box<Pacer>>,
-    mss: u16,
-    /// Timeouts since the last progress.
-    timeouts: u32,
-    /// Where the current reduction or recovery ends.
-    high_seq: SeqNumber,
-    peer_window: u32,
-    peer_shift: u8,
-    /// SND.WL1: the segment that told the peer's window (RFC 9293, 3.10.7.4).
-    window_seq: SeqNumber,
-    prr: Prr,
-    rtt: RttEstimator,
-    rack: Rack,
-    tail: Tail,
-    undo: Undo,
-    /// F-RTO: when the timer fired, while that may have been needless (RFC 5682).
-    frto: Option<Instant>,
-    /// F-RTO wants new data before more is sent again.
-    new_first: bool,
-    due: Due,
-    timer: Timer,
     /// When the timer fires, or [`Instant::MAX`].
     deadline: Instant,
     last_sent: Instant,
-    usage: Usage,
     /// Bytes written and not yet sent.
     unsent: u64,
+    /// Where it is paced.
+    pacer: Option<Box<Pacer>>,
+    peer_window: u32,
+    /// SND.WL1: the segment that told the peer's window (RFC 9293, 3.10.7.4).
+    window_seq: SeqNumber,
+    feedback: Feedback,
+    state: CongestionState,
+    end: End,
+    due: Due,
+    timer: Timer,
+    /// The timer is set for what was sent at `last_sent`, and more that is sent then changes nothing.
+    is_armed: bool,
+    /// The next new segment says CWR (RFC 3168, 6.1.2).
+    cwr_due: bool,
+    /// F-RTO wants new data before more is sent again.
+    new_first: bool,
     /// The application has no end of data; `unsent` only looks like a number then.
     unlimited: bool,
+    peer_shift: u8,
+    mss: u16,
+    tail: Tail,
+    board: Scoreboard,
+    // From here on only of a side that sends.
+    window: Window,
+    offload: Offload,
+    /// Timeouts since the last progress.
+    timeouts: u32,
+    usage: Usage,
+    rtt: RttEstimator,
+    cc: AnyCc,
     acked_bytes: u64,
     pub(crate) stats: Stats,
+    // From here on only where something is lost or marked.
+    /// Where the current reduction or recovery ends.
+    high_seq: SeqNumber,
+    prr: Prr,
+    rack: Rack,
+    undo: Undo,
+    /// F-RTO: when the timer fired, while that may have been needless (RFC 5682).
+    frto: Option<Instant>,
 }
 
 /// The round trip that the echo `tsecr` of our clock tells at `now`, at least a millisecond (RFC 7323, section 4.1).
@@ -131,6 +136,7 @@ impl Sender {
             new_first: false,
             due: Due::Nothing,
             timer: Timer::Rto,
+            is_armed: false,
             deadline: Instant::MAX,
             last_sent: Instant::ZERO,
             usage: Usage::new(first),
@@ -222,9 +228,13 @@ impl Sender {
     /// which classic ECN marks and nothing else (RFC 3168, 6.1.4 and 6.1.5), comes last.
     #[inline]
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
+        if self.is_idle(now) {
+            return None;
+        }
         let in_flight = self.board.in_flight();
         if self.due != Due::Nothing || in_flight >= self.window.cwnd {
-            return self.send_beyond_window(now);
+            let may_be_beyond = self.due != Due::Nothing || self.end == End::Closing;
+            return if may_be_beyond { self.send_beyond_window(now) } else { None };
         }
         if self.pacer.is_some() && !self.begin_packet(now) {
             return None;
@@ -248,6 +258,16 @@ impl Sender {
         Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
     }
 
+    /// Whether there is nothing to send and nothing out, as with a side that only receives: it is asked with every segment.
+    #[inline]
+    fn is_idle(&self, now: Instant) -> bool {
+        self.unsent == 0
+            && self.board.packets_out() == 0
+            && self.end != End::Closing
+            && self.due == Due::Nothing
+            && self.last_sent != now // what was sent just now may have been all
+    }
+
     /// Whether pacing lets a segment go now, of the present packet or as a new one; where there is none, that is found later.
     #[cold]
     fn begin_packet(&mut self, now: Instant) -> bool {
@@ -266,6 +286,7 @@ impl Sender {
     #[inline]
     fn waits_for_company(&self, now: Instant, room: u32) -> bool {
         self.state < CongestionState::Recovery
+            && !self.offload.is_amid_packet()
             && self.unsent > u64::from(room) * u64::from(self.mss)
             && self.board.head_sent_at().is_some_and(|oldest| {
                 let (since_last, since_oldest) = (now.since(self.last_sent), now.since(oldest));
@@ -296,9 +317,12 @@ impl Sender {
         if self.board.packets_out() == 0 {
             self.restart(now);
         }
+        let is_armed = self.is_armed && self.last_sent == now;
         let chunk = self.board.send(now, len, fin);
         self.after_send(now, len);
-        self.arm_after_send(now);
+        if !is_armed || self.board.packets_out() <= 2 {
+            self.arm_after_send(now);
+        }
         chunk
     }
 
@@ -403,6 +427,7 @@ impl Sender {
             }
             return None;
         }
+        self.is_armed = false;
         let prior_in_flight = self.board.in_flight();
         let mut delivery = Delivery::new(now, self.rtt.min());
         delivery.tsecr = segment.tsecr;

@@ -2,41 +2,45 @@
 
 use crate::Duration;
 use core::fmt;
+use core::num::NonZeroU64;
 
 /// A rate in bits per second; never zero, so that a packet always takes a finite time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Rate(u64);
+pub struct Rate(NonZeroU64);
 
 impl Rate {
     /// A rate of `bps` bits per second, or `None` for zero.
     #[must_use]
     pub const fn from_bps(bps: u64) -> Option<Self> {
-        if bps == 0 { None } else { Some(Self(bps)) }
+        match NonZeroU64::new(bps) {
+            Some(bps) => Some(Self(bps)),
+            None => None,
+        }
     }
 
     /// Bits per second.
     #[must_use]
     pub const fn as_bps(self) -> u64 {
-        self.0
+        self.0.get()
     }
 
     /// How long `bytes` bytes occupy a link of this rate, rounded down to a nanosecond.
     #[must_use]
     pub const fn transmission_time(self, bytes: u32) -> Duration {
-        Duration::from_nanos(bytes as u64 * 8_000_000_000 / self.0)
+        Duration::from_nanos(bytes as u64 * 8_000_000_000 / self.as_bps())
     }
 
     /// Whole bytes that the rate carries in `span`, rounded down (the bandwidth-delay product, for an RTT).
     #[must_use]
     pub const fn bytes_in(self, span: Duration) -> u64 {
-        (self.0 as u128 * span.as_nanos() as u128 / 8_000_000_000) as u64
+        (self.as_bps() as u128 * span.as_nanos() as u128 / 8_000_000_000) as u64
     }
 }
 
 impl fmt::Display for Rate {
     /// As `tc` takes it: `10mbit`, `1500kbit`, `999bit`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
+        match self.as_bps() {
             bps if bps % 1_000_000_000 == 0 => write!(f, "{}gbit", bps / 1_000_000_000),
             bps if bps % 1_000_000 == 0 => write!(f, "{}mbit", bps / 1_000_000),
             bps if bps % 1_000 == 0 => write!(f, "{}kbit", bps / 1_000),

@@ -22,8 +22,8 @@ fn full(unacked: u32) -> Arrived {
 fn settled() -> DelayedAck {
     let mut d = DelayedAck::new(Stack::Linux6);
     for _ in 0..QUICK_ACKS {
-        d.on_data(at(0), 1448, false, RTO, WINDOW);
-        d.on_taken(at(0), full(0), None);
+        d.on_data(at(0), 1448, false, || RTO, || WINDOW);
+        d.on_taken(at(0), full(0), || None);
         assert!(d.is_due());
         d.on_sent_ack();
     }
@@ -32,8 +32,8 @@ fn settled() -> DelayedAck {
 
 /// When the ACK of a full segment that arrives at `ms` is due.
 fn due(d: &mut DelayedAck, ms: u64) -> Instant {
-    d.on_data(at(ms), 1448, false, RTO, WINDOW);
-    d.on_taken(at(ms), full(0), None);
+    d.on_data(at(ms), 1448, false, || RTO, || WINDOW);
+    d.on_taken(at(ms), full(0), || None);
     d.deadline()
 }
 
@@ -66,13 +66,13 @@ fn an_ack_that_nothing_came_for_waits_longer_the_next_time() {
 fn the_first_segment_decides_when_the_wait_ends() {
     let mut d = settled();
     let tiny = |unacked: u32| Arrived { unacked: 100 * unacked, ..full(0) };
-    d.on_data(at(10), 1448, false, RTO, WINDOW);
-    d.on_taken(at(10), tiny(1), None);
-    d.on_data(at(20), 1448, false, RTO, WINDOW);
-    d.on_taken(at(20), tiny(2), None);
+    d.on_data(at(10), 1448, false, || RTO, || WINDOW);
+    d.on_taken(at(10), tiny(1), || None);
+    d.on_data(at(20), 1448, false, || RTO, || WINDOW);
+    d.on_taken(at(20), tiny(2), || None);
     assert_eq!((d.is_due(), d.deadline()), (false, at(50)));
-    d.on_data(at(41), 1448, false, RTO, WINDOW);
-    d.on_taken(at(41), tiny(3), None);
+    d.on_data(at(41), 1448, false, || RTO, || WINDOW);
+    d.on_taken(at(41), tiny(3), || None);
     assert!(d.is_due(), "9 ms are less than a quarter of 41");
 }
 
@@ -80,12 +80,12 @@ fn the_first_segment_decides_when_the_wait_ends() {
 fn a_short_segment_is_acknowledged_at_once_when_it_was_read() {
     let mut d = settled();
     let short = Arrived { unacked: 100, ..full(0) };
-    d.on_data(at(10), 100, false, RTO, WINDOW);
-    d.on_taken(at(10), Arrived { is_read: false, ..short }, None);
+    d.on_data(at(10), 100, false, || RTO, || WINDOW);
+    d.on_taken(at(10), Arrived { is_read: false, ..short }, || None);
     assert!(!d.is_due());
     d.on_sent_ack();
-    d.on_data(at(11), 90, false, RTO, WINDOW);
-    d.on_taken(at(11), short, None);
+    d.on_data(at(11), 90, false, || RTO, || WINDOW);
+    d.on_taken(at(11), short, || None);
     assert!(d.is_due());
 }
 
@@ -95,13 +95,13 @@ fn in_a_ping_pong_the_answer_carries_the_ack() {
     for (stack, answers) in [(Stack::Linux6, 3), (Stack::Linux3_10, 1)] {
         let mut d = DelayedAck::new(stack);
         for n in 0..=answers {
-            d.on_data(at(n), 100 - n as u16, false, RTO, WINDOW);
-            d.on_taken(at(n), Arrived { unacked: 100, ..full(0) }, None);
+            d.on_data(at(n), 100 - n as u16, false, || RTO, || WINDOW);
+            d.on_taken(at(n), Arrived { unacked: 100, ..full(0) }, || None);
             assert_eq!(d.is_due(), n < answers, "{stack:?}: question {n}");
             d.on_sent_data(at(n));
             d.on_sent_ack();
         }
-        d.on_taken(at(10), Arrived { unacked: 100, ..full(0) }, None);
+        d.on_taken(at(10), Arrived { unacked: 100, ..full(0) }, || None);
         d.on_timeout(d.deadline(), RTO);
         assert!(d.is_due() && !d.in_ping_pong(), "the application did not answer");
     }
@@ -113,27 +113,27 @@ fn the_first_three_acks_of_a_gap_go_out_and_the_others_are_compressed() {
     let mut d = settled();
     let beyond = Arrived { unacked: 0, gap: true, rtt: Duration::from_millis(100), ..full(0) };
     for _ in 0..3 {
-        d.on_taken(at(10), beyond, None);
+        d.on_taken(at(10), beyond, || None);
         assert!(d.is_due());
         d.on_sent_ack();
     }
-    d.on_taken(at(10), beyond, None);
-    d.on_taken(at(10), beyond, None);
+    d.on_taken(at(10), beyond, || None);
+    d.on_taken(at(10), beyond, || None);
     assert_eq!((d.is_due(), d.deadline()), (false, at(11) + SLACK), "1 ms is less than a twentieth");
     d.on_timeout(at(11) + SLACK, RTO);
     assert!(d.is_due());
     d.on_sent_ack();
     for held in 0..=HELD {
-        d.on_taken(at(12), beyond, Some(Duration::from_millis(10)));
+        d.on_taken(at(12), beyond, || Some(Duration::from_millis(10)));
         assert_eq!(d.is_due(), held == HELD, "{held}");
     }
     assert_eq!(d.held_until, at(12) + Duration::from_micros(600), "a twentieth of 10 ms");
     d.on_sent_ack();
-    d.on_taken(at(13), Arrived { nxt: SeqNumber(2), ..beyond }, None);
+    d.on_taken(at(13), Arrived { nxt: SeqNumber(2), ..beyond }, || None);
     assert!(d.is_due(), "a partial filling begins anew");
     let mut old = DelayedAck::new(Stack::Linux3_10);
     for _ in 0..9 {
-        old.on_taken(at(10), beyond, None);
+        old.on_taken(at(10), beyond, || None);
         assert!(old.is_due(), "Linux 3.10 compresses nothing");
         old.on_sent_ack();
     }
@@ -142,7 +142,7 @@ fn the_first_three_acks_of_a_gap_go_out_and_the_others_are_compressed() {
 #[test]
 fn quick_acks_are_as_many_as_half_the_window_has_segments() {
     let mut d = DelayedAck::new(Stack::Linux6);
-    d.on_data(at(0), 536, false, RTO, 8 * 536);
+    d.on_data(at(0), 536, false, || RTO, || 8 * 536);
     assert_eq!(d.quick, 4);
     d.on_trouble(2, WINDOW);
     assert_eq!(d.quick, 4, "never fewer than there were");

@@ -38,7 +38,7 @@ impl Sender {
     }
 
     pub(super) fn set_timer(&mut self, timer: Timer, deadline: Instant) {
-        (self.timer, self.deadline) = (timer, deadline);
+        (self.timer, self.deadline, self.is_armed) = (timer, deadline, false);
     }
 
     /// PTO, where the state allows a probe.
@@ -69,6 +69,7 @@ impl Sender {
             let rto = self.board.head_sent_at().unwrap_or(now) + self.rtt.rto();
             let probe = now + timeout;
             self.set_timer(Timer::Probe, if rto > now { probe.min(rto) } else { probe });
+            self.is_armed = true;
         } else if self.board.packets_out() == 1 || self.timer == Timer::Probe {
             self.arm_rto(now);
         }
