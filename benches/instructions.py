@@ -1,16 +1,18 @@
-"""Instructions that a packet costs, as valgrind's callgrind counts them.
+"""Instructions that a packet costs, as valgrind's callgrind counts them, and where it matters the cache misses.
 
 Unlike nanoseconds they do not depend on what else the machine does. Each number is the difference between a run and
 one of twice its length, so that starting up and filling the queue cancel out. Counts depend on the compiler and on
 what else the registry holds: compare within a table, and the simulator of two commits on one machine.
 
 First the whole simulator, on the standard cases of `goodqueue bench` at a tenth of their length: per packet that the
-bottleneck forwards down, with its share of ACKs, retransmissions and timers. Then each discipline, in and out. There
+bottleneck forwards down, with its share of ACKs, retransmissions and timers; and how often it misses a first-level data
+cache of 32 kB. Other trees of the project may stand beside this one, given that they have this one's
+`crates/netsim/examples/packets.rs`. Then each discipline, in and out. There
 the benchmark's own loop is inside (`pfifo` shows how little that can be), and so are the timers: with a backlog of one
 packet a millisecond passes a packet. A discipline whose limit is below the backlog drops packets besides, which count,
 too (`goodqueue_conformance::bench`).
 
-    python3 benches/instructions.py [cases | LINE ...]
+    python3 benches/instructions.py [cases [TREE ...] | LINE ...]
 """
 
 import json
@@ -18,7 +20,9 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "python"))  # the cases are data: nothing has to be built for them but what is counted
@@ -27,8 +31,19 @@ from goodqueue.bench import CASES as STANDARD_CASES  # noqa: E402
 from goodqueue.bench import Case  # noqa: E402
 
 PAIRS = 20_000
+#: The caches that are simulated: the same on every machine.
+CACHES = ["--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=33554432,16,64"]
 #: Flows and standing backlog in packets.
 CASES = [(1, 1), (1, 100), (1024, 2000), (10_000, 20_000)]
+
+
+class Counts(NamedTuple):
+    """What one run took."""
+
+    instructions: int
+    misses: int
+    """Of the first-level data cache, read and write; 0 where no caches were simulated."""
+    packets: int
 
 
 def main(lines: list[str]) -> int:
@@ -37,21 +52,25 @@ def main(lines: list[str]) -> int:
         if shutil.which(tool) is None:
             print(f"bench-instructions: no {tool} on PATH; Debian has it in {tool}", file=sys.stderr)
             return 1
-    if lines in ([], ["cases"]):
-        print_cases()
-    if lines != ["cases"]:
+    only_cases = lines[:1] == ["cases"]
+    if only_cases or not lines:
+        for tree in [Path(word) for word in lines[1:]] or [ROOT]:
+            print_cases(tree)
+    if not only_cases:
         print_disciplines(lines)
     return 0
 
 
-def print_cases() -> None:
-    """Print what a packet costs the whole simulator."""
-    program = build("goodqueue-netsim", "packets")
-    print("instructions a packet, the whole simulator")
+def print_cases(tree: Path) -> None:
+    """Print what a packet costs the whole simulator in ``tree``."""
+    program = build("goodqueue-netsim", "packets", tree)
+    print(f"instructions and data cache misses a packet, the whole simulator in {tree.resolve().name}")
     for case in STANDARD_CASES:
-        short, long = (count([str(program), scenario(case, times)]) for times in (1, 2))
+        short, long = (count([str(program), scenario(case, times)], CACHES) for times in (1, 2))
+        instructions, misses = per_packet(short, long)
         flows = f"{case.flows} flow{'s' * (case.flows > 1)}"
-        print(f"{case.name:>3}  {flows:10}  {case.rate:>8}  {case.qdisc:8}  {per_packet(short, long):8.1f}", flush=True)
+        head = f"{case.name:>3}  {flows:10}  {case.rate:>8}  {case.qdisc:8}"
+        print(f"{head}  {instructions:8.1f}  {misses:6.2f}", flush=True)
     print()
 
 
@@ -73,11 +92,11 @@ def print_disciplines(lines: list[str]) -> None:
         print(f"{line:{width}}  " + "  ".join(f"{count:24.1f}" for count in counts), flush=True)
 
 
-def build(package: str, example: str) -> Path:
-    """Build an example and return its path."""
+def build(package: str, example: str, tree: Path = ROOT) -> Path:
+    """Build an example of ``tree`` and return its path."""
     command = ["cargo", "build", "--release", "-p", package, "--example", example]
     command += ["--message-format", "json-render-diagnostics"]
-    output = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    output = subprocess.run(command, cwd=tree, check=True, stdout=subprocess.PIPE, text=True).stdout
     messages = [json.loads(line) for line in output.splitlines()]
     return next(Path(message["executable"]) for message in messages if message.get("executable"))
 
@@ -93,23 +112,25 @@ def in_and_out(program: Path, line: str, flows: int, backlog: int) -> float:
     pairs = max(PAIRS, 5 * backlog)  # the first pass is the same, then: it is no longer than 4 * backlog + 1000
     words = [str(program), line, str(flows), str(backlog)]
     short, long = (count([*words, str(pairs * times)]) for times in (1, 2))
-    return per_packet(short, long)
+    return per_packet(short, long)[0]
 
 
-def per_packet(short: tuple[int, int], long: tuple[int, int]) -> float:
-    """Return the instructions of a packet, given those and the packets of two runs."""
-    return (long[0] - short[0]) / (long[1] - short[1])
+def per_packet(short: Counts, long: Counts) -> tuple[float, float]:
+    """Return the instructions and the misses of a packet, given those of two runs."""
+    packets = long.packets - short.packets
+    return (long.instructions - short.instructions) / packets, (long.misses - short.misses) / packets
 
 
-def count(command: list[str]) -> tuple[int, int]:
-    """Return the instructions of one run, and the packets that it prints."""
-    valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+def count(command: list[str], caches: Sequence[str] = ()) -> Counts:
+    """Return the counts of one run, which prints its packets."""
+    valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *caches]
     result = subprocess.run(valgrind + command, capture_output=True, text=True, check=False)
-    found = re.search(r"Collected : (\d+)", result.stderr)
+    found = re.search(r"Collected : ([\d ]+)", result.stderr)
     if result.returncode or found is None:
         last = (result.stderr.strip().splitlines() or ["no message"])[-1]
         raise SystemExit(f"bench-instructions: {command[1]}: {last}")
-    return int(found[1]), int(result.stdout)
+    events = [int(word) for word in found[1].split()]  # Ir Dr Dw I1mr D1mr D1mw ...
+    return Counts(events[0], sum(events[4:6]), int(result.stdout))
 
 
 if __name__ == "__main__":
