@@ -3,15 +3,16 @@
 mod persist;
 mod recovery;
 mod timers;
+mod transmit;
 
 use crate::cc::{Ack, AnyCc};
 use crate::ecn::{EcnMode, Feedback};
-use crate::offload::{self, Offload};
+use crate::offload::Offload;
 use crate::pacing::{self, Pacer};
 use crate::prr::Prr;
 use crate::rack::Rack;
 use crate::rtt::RttEstimator;
-use crate::scoreboard::{Chunk, Delivery, Scoreboard};
+use crate::scoreboard::{Delivery, Scoreboard};
 use crate::segment::timestamp;
 use crate::tlp::Tail;
 use crate::undo::Undo;
@@ -222,191 +223,6 @@ impl Sender {
     /// Whether all data and FIN were acknowledged.
     pub(crate) fn is_finished(&self) -> bool {
         self.end == End::FinSent && self.board.packets_out() == 0
-    }
-
-    /// The next segment of data to go out now: lost ones first, the lowest first, then new ones. Whether it is new data,
-    /// which classic ECN marks and nothing else (RFC 3168, 6.1.4 and 6.1.5), comes last.
-    #[inline]
-    pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        if self.is_idle(now) {
-            return None;
-        }
-        let in_flight = self.board.in_flight();
-        if self.due != Due::Nothing || in_flight >= self.window.cwnd {
-            let may_be_beyond = self.due != Due::Nothing || self.end == End::Closing;
-            return if may_be_beyond { self.send_beyond_window(now) } else { None };
-        }
-        if self.pacer.is_some() && !self.begin_packet(now) {
-            return None;
-        }
-        if self.board.has_lost() && !self.sends_new_first() {
-            let chunk = self.retransmit(now)?;
-            return Some((chunk, Flags::NONE, false)); // not ECT: RFC 3168, 6.1.5
-        }
-        if self.waits_for_company(now, self.window.cwnd - self.board.in_flight()) {
-            // The window is what limits, although a part of it is free.
-            self.usage.on_sent(true, self.board.packets_out(), self.board.una(), self.board.nxt());
-            return None;
-        }
-        let chunk = self.send_new(now)?;
-        let cwr = self.cwr_due && chunk.len > 0;
-        self.cwr_due &= !cwr;
-        let more = in_flight + 1 < self.window.cwnd && self.has_new();
-        let mut offload = self.offload;
-        let push = offload.on_sent(more, self.window.stack, || self.packet());
-        self.offload = offload;
-        Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
-    }
-
-    /// Whether there is nothing to send and nothing out, as with a side that only receives: it is asked with every segment.
-    #[inline]
-    fn is_idle(&self, now: Instant) -> bool {
-        self.unsent == 0
-            && self.board.packets_out() == 0
-            && self.end != End::Closing
-            && self.due == Due::Nothing
-            && self.last_sent != now // what was sent just now may have been all
-    }
-
-    /// Whether pacing lets a segment go now, of the present packet or as a new one; where there is none, that is found later.
-    #[cold]
-    fn begin_packet(&mut self, now: Instant) -> bool {
-        let is_ready = self.board.has_lost() || self.has_new();
-        let Some(pacer) = self.pacer.as_mut().filter(|_| is_ready) else { return true };
-        self.offload.is_amid_packet() || pacer.may_send(now)
-    }
-
-    /// How many segments a packet has.
-    #[inline]
-    fn packet(&self) -> u32 {
-        offload::packet(self.pacing_rate(), &self.window, self.mss, self.rtt.min())
-    }
-
-    /// Whether new data waits for the next ACK, so as not to leave as a packet too short for segmentation offload.
-    #[inline]
-    fn waits_for_company(&self, now: Instant, room: u32) -> bool {
-        self.state < CongestionState::Recovery
-            && !self.offload.is_amid_packet()
-            && self.unsent > u64::from(room) * u64::from(self.mss)
-            && self.board.head_sent_at().is_some_and(|oldest| {
-                let (since_last, since_oldest) = (now.since(self.last_sent), now.since(oldest));
-                self.offload
-                    .defers(room, since_last, since_oldest, &self.window, self.rtt.srtt(), || self.packet())
-            })
-    }
-
-    #[inline]
-    fn send_new(&mut self, now: Instant) -> Option<Chunk> {
-        if !self.has_new() {
-            if self.last_sent == now || self.is_blocked() {
-                self.on_starved(now);
-            }
-            return None;
-        }
-        let len = self.unsent.min(u64::from(self.mss)) as u16;
-        Some(self.send_len(now, len))
-    }
-
-    #[inline]
-    fn send_len(&mut self, now: Instant, len: u16) -> Chunk {
-        self.unsent -= u64::from(len);
-        let fin = self.unsent == 0 && self.end == End::Closing;
-        if fin {
-            self.end = End::FinSent;
-        }
-        if self.board.packets_out() == 0 {
-            self.restart(now);
-        }
-        let is_armed = self.is_armed && self.last_sent == now;
-        let chunk = self.board.send(now, len, fin);
-        self.after_send(now, len);
-        if !is_armed || self.board.packets_out() <= 2 {
-            self.arm_after_send(now);
-        }
-        chunk
-    }
-
-    /// Whether there is new data, or FIN, that the receiver has room for.
-    #[inline]
-    fn has_new(&self) -> bool {
-        let len = self.unsent.min(u64::from(self.mss)) as u32;
-        (len > 0 || self.end == End::Closing) && len <= self.room()
-    }
-
-    /// Something is sent while nothing was out.
-    #[cold]
-    fn restart(&mut self, now: Instant) {
-        if self.timer == Timer::Window {
-            self.rtt.end_backoff();
-        }
-        let (idle, rto) = (now.since(self.last_sent), self.rtt.rto());
-        if idle > rto && !self.cc.is_model_based() {
-            self.window.restart(idle, rto);
-            self.usage.on_window(now);
-        }
-        self.set_timer(Timer::Rto, now + rto);
-        self.cc.on_restart(now, idle);
-        if let Some(rate) = self.board.rate() {
-            self.cc.on_transmit_start(now, rate, &mut self.window);
-        }
-    }
-
-    /// What leaves although the congestion window is full: a probe, and with Linux FIN with what is left, as nothing can
-    /// follow it.
-    #[cold]
-    fn send_beyond_window(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        if self.due != Due::Nothing {
-            return self.send_probe(now);
-        }
-        let is_last = self.end == End::Closing && self.unsent <= self.mss.into();
-        if !is_last || !self.window.stack.era().fin_beyond_window {
-            return None;
-        }
-        let chunk = self.send_new(now)?;
-        Some((chunk, Flags::NONE, chunk.len > 0))
-    }
-
-    /// F-RTO's new data comes first, while there is some.
-    #[inline]
-    fn sends_new_first(&mut self) -> bool {
-        self.new_first && self.is_new_first()
-    }
-
-    #[cold]
-    fn is_new_first(&mut self) -> bool {
-        self.new_first = self.has_new();
-        self.new_first
-    }
-
-    #[cold]
-    fn retransmit(&mut self, now: Instant) -> Option<Chunk> {
-        if self.frto.is_some() && self.timeouts == 0 && self.board.nxt() == self.high_seq {
-            self.frto = None; // step 2b had no new data to send
-        }
-        let (chunk, is_first) = self.board.resend(now)?;
-        if is_first {
-            self.arm_after_resend(now);
-        }
-        self.after_send(now, chunk.len);
-        self.undo.on_resent(timestamp(now));
-        self.stats.retransmitted += 1;
-        self.stats.bytes_retransmitted += u64::from(chunk.len);
-        Some(chunk)
-    }
-
-    #[inline]
-    fn after_send(&mut self, now: Instant, len: u16) {
-        self.last_sent = now;
-        self.stats.segments_sent += 1;
-        let rate = self.pacer.is_some().then(|| self.pacing_rate()).flatten();
-        if let Some(pacer) = &mut self.pacer {
-            pacer.on_sent(now, len, self.stats.segments_sent, rate);
-        }
-        if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
-            self.prr.on_sent();
-        }
-        let full = self.board.in_flight() >= self.window.cwnd;
-        self.usage.on_sent(full, self.board.packets_out(), self.board.una(), self.board.nxt());
     }
 
     /// Takes the acknowledgement in `segment`; the path's RTT, where the ACK samples it.
