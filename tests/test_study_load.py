@@ -46,6 +46,14 @@ def test_latency_is_above_the_base_and_a_silent_ping_has_no_part() -> None:
     assert load.latency_ms(record(), {}) == 30.0
 
 
+def test_a_ping_each_200_ms_is_heard_in_each_span() -> None:
+    """Intervals of 100 ms: 10, nothing, 30, 50, and one of the next span. By themselves they would jump."""
+    short = record()
+    short["series"]["time_s"] = [0.1, 0.2, 0.3, 0.4, 0.5]
+    short["series"]["flows"] = [{"name": "p", "rtt_ms": [60.0, None, 80.0, 100.0, 55.0]}]
+    assert load.latencies(short) == ([0.2, 0.4, 0.6], [10.0, 40.0, 5.0])
+
+
 def test_the_peak_and_the_steady_state_are_of_their_times() -> None:
     """Latencies 20, 250, none, 21, 19: steady after 3 s is 20; the second up to 4 s is the first within 1.25."""
     assert load.latencies(record()) == ([1.0, 2.0, 4.0, 5.0], [20.0, 250.0, 21.0, 19.0])
@@ -101,3 +109,13 @@ def test_hoiland_is_complete() -> None:
     scenario = planning.scenario_of(narrow, quick=False)
     assert "target 5ms" in scenario["bottleneck"]["qdisc"]
     assert "target 13ms" in scenario["bottleneck"]["up"]["qdisc"]
+
+
+def test_without_load_the_same_page_is_fetched_over_the_same_link() -> None:
+    """Figure 5 was once divided by the time of the other page. The load's own keys have no place in that scenario."""
+    study = loading.load(locate.available()["hoiland2015"])
+    plan = planning.plan(study, selection.select(study, ["fig5b"]), seeds=1)
+    alone = {key for keys in plan.beside.values() for key in keys if plan.scenarios[key]["duration"] == "20s"}
+    (scenario,) = (plan.scenarios[key] for key in alone)
+    (fetch,) = scenario["traffic"]
+    assert (fetch["page"], scenario["bottleneck"]["up"]["rate"]) == ("huffpost", "10mbit")

@@ -59,7 +59,7 @@ COMPUTATIONS: Mapping[str, Computation] = {
     "delay_max_ms": Computation(_STEP, _delay_max_ms, "the largest delay within tau"),
     "goodput_mbps": Computation({"direction": Option("text")}, load.goodput_mbps, "of TCP, one way, all flows"),
     "latency_mean_ms": Computation({}, load.latency_ms, "of the pings, above the base RTT"),
-    "latency_peak_ms": Computation({"until_s": Option("number")}, load.peak_ms, "the largest of an interval"),
+    "latency_peak_ms": Computation({"until_s": Option("number")}, load.peak_ms, "the largest of 200 ms"),
     "latency_steady_ms": Computation(_SINCE, load.steady_ms, "mean after `from_s`"),
     "settle_time_s": Computation(
         {**_SINCE, "factor": Option("number")}, load.settle_s, "until a second is within `factor` of the steady latency"
