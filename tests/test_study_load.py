@@ -54,14 +54,23 @@ def test_a_ping_each_200_ms_is_heard_in_each_span() -> None:
     assert load.latencies(short) == ([0.2, 0.4, 0.6], [10.0, 40.0, 5.0])
 
 
-def test_the_peak_and_the_steady_state_are_of_their_times() -> None:
+def test_the_steady_state_is_of_its_time() -> None:
     """Latencies 20, 250, none, 21, 19: steady after 3 s is 20; the second up to 4 s is the first within 1.25."""
     assert load.latencies(record()) == ([1.0, 2.0, 4.0, 5.0], [20.0, 250.0, 21.0, 19.0])
-    assert load.peak_ms(record(), {"until_s": 1.0}) == 20.0
-    assert load.peak_ms(record(), {"until_s": 5.0}) == 250.0
     assert load.steady_ms(record(), {"from_s": 3.0}) == 20.0
     assert load.settle_s(record(), {"from_s": 3.0, "factor": 1.25}) == 4.0
     assert load.settle_s(record(), {"from_s": 3.0, "factor": 0.5}) is None
+
+
+def test_the_peak_is_that_of_the_mean_of_the_seeds() -> None:
+    """Runs that peak at other times: the largest of each is 9, that of their mean (3, 5.5, 5) is 5.5."""
+    assert metrics.at_peak([(1.0, 9.0, 1.0), (5.0, 2.0, 9.0)]) == [9.0, 2.0]
+    assert metrics.at_peak([None, (1.0, 2.0)]) == [None, 2.0]
+    assert metrics.at_peak([3.0, None]) == [3.0, None]
+    found = load.peak_ms(record(), {"until_s": 4.0})
+    assert found is not None
+    assert found[4::5] == pytest.approx((20.0, 250.0, 135.5, 21.0))  # at 1 to 4 s; at 3 s between its neighbours
+    assert load.peak_ms(record() | {"series": {"time_s": [1.0], "flows": []}}, {"until_s": 1.0}) is None
 
 
 def test_drops_are_known_to_their_interval() -> None:

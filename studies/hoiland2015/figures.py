@@ -13,7 +13,7 @@ from goodqueue.plot.delay import cdf
 from goodqueue.plot.labels import label_curves
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.figures import Drawn
-from goodqueue.studies.load import SPAN_S, base_ms, latencies
+from goodqueue.studies.load import SPAN_S, base_ms, course
 from goodqueue.studies.outcome import Outcome
 
 PAPER = "hoiland2015"
@@ -69,8 +69,8 @@ def _calls(outcome: Outcome) -> Iterator[Drawn]:
             link, cross = list(LINKS.values())[index // 2], CROSSES[index % 2]
             figure = cdf(runs, what="induced one-way delay", of="packets of the call with at most this")
             caption = (
-                f"A call upstream beside {cross} at {link}. All packets of {_runs(cells)}; the paper samples each 200 ms. "
-                "The axis leaves out what met an empty queue. Marks: the median and the 95th percentile."
+                f"A call upstream beside {cross} at {link}. All packets of {_runs(cells)}; the paper takes one each "
+                "200 ms. The axis leaves out what met an empty queue. Marks: the median and the 95th percentile."
             )
             yield Drawn(f"figure3{panel}", f"Figure 3({panel}): {cross}, {link}", caption, figure)
 
@@ -205,7 +205,7 @@ def _start(outcome: Outcome) -> Iterator[Drawn]:
 
 def _course(cell: Measured) -> list[float]:
     """Return the mean latency of the runs at `TIMES_S`."""
-    runs = [np.interp(TIMES_S, *latencies(record)) for record in cell.records]
+    runs = [found for record in cell.records if (found := course(record, SHOWN_S))]
     return [float(value) for value in np.mean(runs, axis=0)]
 
 

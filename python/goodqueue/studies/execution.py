@@ -11,11 +11,11 @@ from goodqueue.record import Record
 from goodqueue.store import Store, completing, identity
 from goodqueue.store.identity import Run
 from goodqueue.studies import metrics
-from goodqueue.studies.metrics import Measurement
+from goodqueue.studies.metrics import Course, Measurement
 from goodqueue.studies.model import Cell, Experiment, Metric
 from goodqueue.studies.planning import Plan, batches, cost
 
-Numbers = Mapping[tuple[str, str], Mapping[str, float | None]]
+Numbers = Mapping[tuple[str, str], Mapping[str, float | Course | None]]
 """By key of the run and id of the experiment: metric to number."""
 
 
@@ -61,7 +61,7 @@ def execute(
             users = readers.setdefault(key, [])
             if cell.experiment not in users:
                 users.append(cell.experiment)
-    numbers: dict[tuple[str, str], dict[str, float | None]] = {}
+    numbers: dict[tuple[str, str], dict[str, float | Course | None]] = {}
     lines: dict[str, str] = {}
     kept: dict[str, bytes] = {}
 
@@ -86,10 +86,10 @@ def _measured(
     id_ = cell.experiment.id
 
     def runs(name: str, metric: Metric) -> list[float | None]:
-        own = [numbers[key, id_][name] for key in keys]
+        own = metrics.at_peak([numbers[key, id_][name] for key in keys])
         if not metric.to:
             return own
-        others = [numbers[key, id_][name] for key in plan.beside[position, metric.to]]
+        others = metrics.at_peak([numbers[key, id_][name] for key in plan.beside[position, metric.to]])
         return [metrics.set_against(metric, one, other) for one, other in zip(own, others, strict=True)]
 
     return Measured(

@@ -44,6 +44,8 @@ def latencies(record: Record) -> tuple[list[float], list[float]]:
     """
     series = record["series"]
     pings = [flow["rtt_ms"] for flow in series["flows"] if "rtt_ms" in flow]
+    if not pings:
+        return [], []
     spans: dict[int, list[float]] = {}
     for time, values in zip(series["time_s"], zip(*pings, strict=True), strict=True):
         spans.setdefault(math.ceil(time / SPAN_S - 1e-6), []).extend(value for value in values if value is not None)
@@ -52,10 +54,20 @@ def latencies(record: Record) -> tuple[list[float], list[float]]:
     return [round(number * SPAN_S, 6) for number in known], [fmean(echoes) - base for echoes in known.values()]
 
 
-def peak_ms(record: Record, options: Options) -> float | None:
-    """Return the largest latency of a span up to ``until_s``."""
-    until = float(options["until_s"])
-    return max((value for time, value in zip(*latencies(record), strict=True) if time <= until), default=None)
+def course(record: Record, until_s: float) -> tuple[float, ...] | None:
+    """Return the latency at the end of each span up to ``until_s``; without an echo, it is between its neighbours."""
+    times, values = latencies(record)
+    if not times:
+        return None
+    import numpy as np
+
+    ends = [SPAN_S * step for step in range(1, round(until_s / SPAN_S) + 1)]
+    return tuple(np.interp(ends, times, values).tolist())
+
+
+def peak_ms(record: Record, options: Options) -> tuple[float, ...] | None:
+    """Return the latency's course up to ``until_s``: the peak is that of the seeds' mean, as in the paper's figure."""
+    return course(record, float(options["until_s"]))
 
 
 def steady_ms(record: Record, options: Options) -> float | None:
