@@ -96,6 +96,25 @@ def test_with_steps_intervals_that_do_not_overlap_decide_a_monotone_claim() -> N
     assert evaluate(falls, rows(a=[(5, 6), (3, 5.5), (1, 2)]), steps=True)[0] is None
 
 
+@pytest.mark.parametrize(
+    ("quantifier", "one", "two", "three", "want"),
+    [
+        ("most", 1, 1, (1, 3), True),  # two of three, whatever the third is
+        ("most", 1, (1, 3), 3, None),
+        ("most", 3, (1, 3), 3, False),
+        ("some", 3, (1, 3), 1, True),
+        ("some", 3, (1, 3), 3, None),
+        ("all", 1, (1, 3), 3, False),
+        ("all", 1, (1, 3), 1, None),
+    ],
+)
+def test_with_steps_enough_comparisons_decide(
+    quantifier: str, one: Any, two: Any, three: Any, want: bool | None
+) -> None:
+    below = claim("less_than", quantifier=quantifier, right=Term(constant=2.0), **ALONG)
+    assert evaluate(below, rows(a=[one, two, three]), steps=True)[0] is want
+
+
 def runs(**numbers: list[float | None]) -> list[Row]:
     """Rows of each algorithm's runs, a number a seed; the intervals reach from the least to the largest."""
     return [

@@ -83,16 +83,22 @@ def evaluate(claim: Claim, rows: Sequence[Row], steps: bool = False) -> tuple[bo
     """Return whether ``claim`` holds on ``rows`` (None: they do not decide it), and the comparisons behind that.
 
     With the quantifier ``all``, one false comparison is enough; any other verdict needs them all decided. The format
-    lets only numbers decide a monotone claim; with ``steps``, intervals that do not overlap decide it too.
+    lets only numbers decide a monotone claim. With ``steps``, intervals that do not overlap decide it too, and enough
+    comparisons decide ``some`` and ``most``.
     """
     checks = [check for scenario in claim.scenarios for check in _checks(claim, scenario, rows, steps)]
     verdicts = [check.verdict for check in checks]
-    if None in verdicts:
-        refuted = claim.quantifier == "all" and False in verdicts
-        return (False if refuted else None), checks
-    holding = sum(verdict is True for verdict in verdicts)
-    held = {"all": holding == len(verdicts), "some": holding > 0, "most": 2 * holding > len(verdicts)}
-    return held[claim.quantifier], checks
+    # What comes of it if none of those that are open holds, and if all do.
+    least, most = (
+        _held(claim, [open_ if verdict is None else verdict for verdict in verdicts]) for open_ in (False, True)
+    )
+    decided = least == most and (steps or claim.quantifier == "all" or None not in verdicts)
+    return (least if decided else None), checks
+
+
+def _held(claim: Claim, verdicts: Sequence[bool]) -> bool:
+    holding = sum(verdicts)
+    return {"all": holding == len(verdicts), "some": holding > 0, "most": 2 * holding > len(verdicts)}[claim.quantifier]
 
 
 def lookup(rows: Sequence[Row], term: Term, point: At) -> Found:
