@@ -1,8 +1,11 @@
 """Latency under load: each computation on a record made by hand, and how numbers are set against others."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import Result
 
 from goodqueue.studies import load, loading, locate, metrics, planning, selection
 from goodqueue.studies.model import Metric
@@ -128,3 +131,16 @@ def test_without_load_the_same_page_is_fetched_over_the_same_link() -> None:
     (scenario,) = (plan.scenarios[key] for key in alone)
     (fetch,) = scenario["traffic"]
     assert (fetch["page"], scenario["bottleneck"]["up"]["rate"]) == ("huffpost", "10mbit")
+
+
+def test_hoiland_draws_what_was_run(tmp_path: Path, goodqueue: Callable[..., Result]) -> None:
+    """A panel of each kind, in a hurry; a page's figure has room for panels that were not run."""
+    panels = ("fig2c", "fig3f", "fig4c", "fig6d")
+    only = [word for panel in panels for word in ("--only", panel)]
+    result = goodqueue("study", "hoiland2015", "--quick", *only, "--out", str(tmp_path / "out"))
+    assert (result.status, result.err) == (0, "")
+    drawn = {file.stem: file.read_text(encoding="utf-8") for file in (tmp_path / "out").glob("figure*.svg")}
+    assert drawn.keys() == {"figure2c", "figure3f", "figure4", "figure6d"}
+    for name, svg in drawn.items():
+        for algorithm in ("droptail", "ared", "pie", "codel", "sfq", "fq_nocodel", "fq_codel"):
+            assert f">{algorithm}<" in svg, (name, algorithm)
