@@ -31,8 +31,8 @@ const ST: f64 = 1.0;
 /// The codec's robustness against random loss, in percent.
 const BPL: f64 = 4.3;
 
-/// Mean opinion score, 1 (bad) to 4.5, of a call with a one-way delay of `delay_ms` that loses `loss_percent` of its packets.
-pub(crate) fn mos(delay_ms: f64, loss_percent: f64) -> f64 {
+/// Mean opinion score, 1 (bad) to 4.5, by ITU-T G.107's E-model, of a call with a one-way delay of `delay_ms` that loses `loss_percent` of its packets.
+pub fn mos(delay_ms: f64, loss_percent: f64) -> f64 {
     mos_of_rating(rating(delay_ms, loss_percent))
 }
 

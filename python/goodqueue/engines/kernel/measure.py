@@ -15,16 +15,18 @@ import numpy as np
 
 from goodqueue.engines.kernel import applications, tc
 from goodqueue.engines.kernel.distribution import jain, percent, percentiles_ms, rounded, summary
-from goodqueue.engines.kernel.lab.plan import TCP, Plan
+from goodqueue.engines.kernel.lab.plan import ASKING, TCP, Plan
 from goodqueue.engines.kernel.lab.plan import Flow as Planned
 from goodqueue.engines.kernel.sightings import Journey, Packets, Sightings, read
 from goodqueue.errors import UserError
 from goodqueue.record import (
+    CallSeries,
     Fairness,
     Flow,
     FlowSeries,
     Kernel,
     PacketSeries,
+    PageSeries,
     PingSeries,
     Queue,
     QueueSeries,
@@ -175,7 +177,7 @@ class _Measuring:
     def _timeouts(self, flow: Planned) -> int | None:
         """Return the sender's timeouts; None where it shares its host, which counts them, with others."""
         senders = [other for other in self.plan.flows if other.kind in TCP]
-        if sum(other.direction == flow.direction or other.kind == "rr" for other in senders) > 1:
+        if sum(other.direction == flow.direction or other.kind in ASKING for other in senders) > 1:
             return None
         side = "server" if flow.direction == "down" else "client"
         count: int = self.lab["netstat"][side].get("TcpExt.TCPTimeouts", 0)
@@ -234,6 +236,11 @@ class _Measuring:
         )
         if every is not None and (pings := [flow.name for flow in self.plan.flows if flow.kind == "ping"]):
             result["pings"] = [self._ping_series(name) for name in pings]
+        flows = self.plan.flows if every is not None else []
+        if calls := [self._call_series(flow.name) for flow in flows if flow.kind == "voip"]:
+            result["calls"] = calls
+        if pages := [self._page_series(flow.name) for flow in flows if flow.kind == "page"]:
+            result["pages"] = pages
         if (window := asked.get("packets")) is not None:
             begin, end = _ns(seconds(window["from"])), _ns(seconds(window["to"]))
             result["packets"] = {way: _packet_series(packets, begin, end) for way, packets in self.seen.queues.items()}
@@ -248,6 +255,25 @@ class _Measuring:
             seq=[number for number, _, _ in home],
             sent_s=[sent for _, sent, _ in home],
             rtt_ms=[rounded(rtt * 1e3) for _, _, rtt in home],
+        )
+
+    def _call_series(self, name: str) -> CallSeries:
+        heard = applications.heard(self.lab["flows"][name], self.end)
+        return CallSeries(
+            name=name,
+            seq=[number for number, _, _ in heard],
+            sent_s=[sent for _, sent, _ in heard],
+            delay_ms=[rounded(delay_ns / 1e6) for _, _, delay_ns in heard],
+        )
+
+    def _page_series(self, name: str) -> PageSeries:
+        noted = self.lab["flows"][name]
+        spans = [(begun, end - begun) for begun, end in zip(noted["begun"], noted["completed"], strict=False)]
+        spans = [(begun, time) for begun, time in spans if _ns(begun + time) <= self.end]
+        return PageSeries(
+            name=name,
+            begun_s=[begun for begun, _ in spans],
+            load_ms=[rounded(time * 1e3) for _, time in spans],
         )
 
     def _flow_series(self, place: int, ends: list[int], every: int) -> FlowSeries:
