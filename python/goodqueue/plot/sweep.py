@@ -51,7 +51,7 @@ def along_axis(sweep: Sweep, metric: Metric, title: str = "") -> Figure:
                 own = {**at, **({lines.key: name} if lines else {})}
                 offset = (index - (len(names) - 1) / 2) * min(0.08, 0.5 / len(names))
                 cells = [_cell(sweep, {**own, along.key: value}) for value in along.values]
-                _line(ax, cells, metric, index, offset, along.key != QDISC)
+                _line(ax, cells, metric, index, offset, not along.key.endswith("qdisc"))
             ax.set_title(", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in at.items()))
             ax.set_xlim(-0.5, len(along.values) - 0.5)
             if rows[0].get_yscale() == "linear":

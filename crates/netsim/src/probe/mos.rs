@@ -1,8 +1,8 @@
 //! The E-model of ITU-T G.107 (06/2015): what people would say of a call, from its delay and its loss.
 //!
 //! All parameters but those two have the Recommendation's defaults (table 3), the codec is G.711 without concealment of loss
-//! (G.113, appendix I: Ie 0, Bpl 4.3), and loss is random (BurstR 1). Delay is the mean one-way delay of the network, as in Flent's
-//! MOS: neither the time to fill a packet nor a jitter buffer is added to it.
+//! (G.113, appendix I: Ie 0, Bpl 4.3), and loss is random (BurstR 1). Delay is the mean one-way delay of the network: neither the
+//! time to fill a packet nor a jitter buffer is added to it. (Flent's MOS adds twice the mean jitter.)
 
 use libm::{exp, log10, pow, sqrt};
 
