@@ -1,8 +1,11 @@
 //! Whole runs: determinism, conservation, and orders of magnitude that no tuning could hide.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
+mod common;
+
+use common::{run, simulation};
+use goodqueue_netsim::Record;
 use goodqueue_netsim::record::{AppResult, PingResult};
-use goodqueue_netsim::{Record, Scenario, Simulation};
 use goodqueue_units::Duration;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -16,16 +19,6 @@ fn scenario(qdisc: &str, traffic: Value) -> Value {
         "path": {"rtt": "40ms"},
         "traffic": traffic,
     })
-}
-
-fn simulation(scenario: &Value) -> Simulation {
-    Simulation::new(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap()
-}
-
-fn run(scenario: &Value) -> Record {
-    let mut simulation = simulation(scenario);
-    simulation.run();
-    simulation.record()
 }
 
 /// What the first application measured, a ping.
