@@ -254,7 +254,7 @@ fn rruls_classes_reach_the_queue() {
 /// On an empty wire each packet of 214 bytes takes 171.2 us and 25 ms. What is lost is missing: the numbers tell.
 #[test]
 fn each_packet_of_a_call_and_each_fetch_of_a_page_is_in_the_series() {
-    let mut asked = scenario(json!([
+    let mut asked = access_link(&json!([
         {"kind": "voip", "name": "call", "stop": "10s"},
         {"kind": "page", "start": "11s", "objects": [{"response": "1kB"}], "interval": "1s"},
     ]));
@@ -291,7 +291,7 @@ fn each_packet_of_a_call_and_each_fetch_of_a_page_is_in_the_series() {
 fn connections_of_one_page_are_one_host_to_cake() {
     let mut objects = vec![json!({"response": "1kB"})];
     objects.extend(vec![json!({"response": "10MB"}); 6]);
-    let mut asked = scenario(json!([
+    let mut asked = access_link(&json!([
         {"kind": "bulk", "cc": "none cwnd 100"},
         {"kind": "page", "cc": "none cwnd 100", "objects": objects},
     ]));

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from goodqueue.engines.kernel.distribution import percent, percentiles_ms, rounded, summary
 from goodqueue.engines.kernel.lab.plan import Flow
-from goodqueue.record import App
+from goodqueue.record import App, CallSeries, PageSeries
 
 Noted = dict[str, Any]
 
@@ -126,6 +126,27 @@ def _voip(flow: Flow, noted: Noted, begin: int, end: int) -> App:
         received=len(came),
         loss_percent=lost,
         mos=rounded(_goodqueue.mos(mean_ms, lost)) if sent else None,
+    )
+
+
+def call_series(name: str, noted: Noted, end: int) -> CallSeries:
+    """Return each packet of the call ``name`` that was heard."""
+    found = heard(noted, end)
+    return CallSeries(
+        name=name,
+        seq=[number for number, _, _ in found],
+        sent_s=[sent for _, sent, _ in found],
+        delay_ms=[rounded(delay_ns / 1e6) for _, _, delay_ns in found],
+    )
+
+
+def page_series(name: str, noted: Noted, end: int) -> PageSeries:
+    """Return each fetch of the page ``name`` that was completed."""
+    spans = [(begun, done) for begun, done in zip(noted["begun"], noted["completed"], strict=False) if _ns(done) <= end]
+    return PageSeries(
+        name=name,
+        begun_s=[begun for begun, _ in spans],
+        load_ms=[rounded((done - begun) * 1e3) for begun, done in spans],
     )
 
 

@@ -20,13 +20,11 @@ from goodqueue.engines.kernel.lab.plan import Flow as Planned
 from goodqueue.engines.kernel.sightings import Journey, Packets, Sightings, read
 from goodqueue.errors import UserError
 from goodqueue.record import (
-    CallSeries,
     Fairness,
     Flow,
     FlowSeries,
     Kernel,
     PacketSeries,
-    PageSeries,
     PingSeries,
     Queue,
     QueueSeries,
@@ -237,9 +235,17 @@ class _Measuring:
         if every is not None and (pings := [flow.name for flow in self.plan.flows if flow.kind == "ping"]):
             result["pings"] = [self._ping_series(name) for name in pings]
         flows = self.plan.flows if every is not None else []
-        if calls := [self._call_series(flow.name) for flow in flows if flow.kind == "voip"]:
+        if calls := [
+            applications.call_series(flow.name, self.lab["flows"][flow.name], self.end)
+            for flow in flows
+            if flow.kind == "voip"
+        ]:
             result["calls"] = calls
-        if pages := [self._page_series(flow.name) for flow in flows if flow.kind == "page"]:
+        if pages := [
+            applications.page_series(flow.name, self.lab["flows"][flow.name], self.end)
+            for flow in flows
+            if flow.kind == "page"
+        ]:
             result["pages"] = pages
         if (window := asked.get("packets")) is not None:
             begin, end = _ns(seconds(window["from"])), _ns(seconds(window["to"]))
@@ -255,25 +261,6 @@ class _Measuring:
             seq=[number for number, _, _ in home],
             sent_s=[sent for _, sent, _ in home],
             rtt_ms=[rounded(rtt * 1e3) for _, _, rtt in home],
-        )
-
-    def _call_series(self, name: str) -> CallSeries:
-        heard = applications.heard(self.lab["flows"][name], self.end)
-        return CallSeries(
-            name=name,
-            seq=[number for number, _, _ in heard],
-            sent_s=[sent for _, sent, _ in heard],
-            delay_ms=[rounded(delay_ns / 1e6) for _, _, delay_ns in heard],
-        )
-
-    def _page_series(self, name: str) -> PageSeries:
-        noted = self.lab["flows"][name]
-        spans = [(begun, end - begun) for begun, end in zip(noted["begun"], noted["completed"], strict=False)]
-        spans = [(begun, time) for begun, time in spans if _ns(begun + time) <= self.end]
-        return PageSeries(
-            name=name,
-            begun_s=[begun for begun, _ in spans],
-            load_ms=[rounded(time * 1e3) for _, time in spans],
         )
 
     def _flow_series(self, place: int, ends: list[int], every: int) -> FlowSeries:
