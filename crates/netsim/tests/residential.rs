@@ -251,6 +251,61 @@ fn rruls_classes_reach_the_queue() {
     assert!(goodput("TCP download BK/0") < 0.5 * goodput("TCP download BE/0"), "{:?}", record.flows);
 }
 
+/// On an empty wire each packet of 214 bytes takes 171.2 us and 25 ms. What is lost is missing: the numbers tell.
+#[test]
+fn each_packet_of_a_call_and_each_fetch_of_a_page_is_in_the_series() {
+    let mut asked = access_link(&json!([
+        {"kind": "voip", "name": "call", "stop": "10s"},
+        {"kind": "page", "start": "11s", "objects": [{"response": "1kB"}], "interval": "1s"},
+    ]));
+    asked["series"] = json!({"interval": "1s"});
+    asked["warmup"] = json!("5s");
+    let record = run(&asked);
+    let series = record.series.as_ref().unwrap();
+    let call = &series.calls[0];
+    assert_eq!((call.name.as_str(), call.seq.len()), ("call/0", 500), "those of the warm-up too");
+    assert!(call.seq.iter().zip(&call.sent_s).all(|(seq, at)| (at - 0.02 * *seq as f64).abs() < 1e-9));
+    assert_eq!(call.delay_ms, vec![25.1712; 500]);
+    let pages = &series.pages[0];
+    let result = page(&record);
+    assert_eq!((pages.begun_s[0], pages.load_ms.len() as u64), (11.0, result.completed));
+    assert_eq!(pages.load_ms[0], result.load_ms.unwrap().min);
+    assert!(
+        (pages.begun_s[1] - (12.0 + pages.load_ms[0] / 1e3)).abs() < 1e-6,
+        "a second after the first was there"
+    );
+
+    asked["bottleneck"]["rate"] = json!("60kbit"); // 85.6 are sent
+    asked["bottleneck"]["qdisc"] = json!("pfifo limit 5");
+    let record = run(&asked);
+    let calls = &record.series.as_ref().unwrap().calls[0];
+    assert!(calls.seq.windows(2).all(|pair| pair[0] < pair[1]) && calls.seq.len() < 400, "{:?}", calls.seq);
+    asked["series"] = json!({"packets": {"from": "1s", "to": "2s"}});
+    let series = run(&asked).series.unwrap();
+    assert!(series.calls.is_empty() && series.pages.is_empty(), "no intervals, no log");
+}
+
+/// A browser's six connections are one host: beside one bulk flow it gets half by cake's rule for hosts, and six sevenths where
+/// cake is fair between flows alone. Windows that heed no drop keep all of them waiting.
+#[test]
+fn connections_of_one_page_are_one_host_to_cake() {
+    let mut objects = vec![json!({"response": "1kB"})];
+    objects.extend(vec![json!({"response": "10MB"}); 6]);
+    let mut asked = access_link(&json!([
+        {"kind": "bulk", "cc": "none cwnd 100"},
+        {"kind": "page", "cc": "none cwnd 100", "objects": objects},
+    ]));
+    asked["warmup"] = json!("5s");
+    let mut share = |qdisc: &str| {
+        asked["bottleneck"]["qdisc"] = json!(qdisc);
+        let flows = run(&asked).flows;
+        flows[0].goodput_mbps / (flows[0].goodput_mbps + flows[1].goodput_mbps)
+    };
+    let (hosts, flows) = (share("cake"), share("cake flows"));
+    assert!((hosts - 0.5).abs() < 0.02, "{hosts}");
+    assert!((flows - 1.0 / 7.0).abs() < 0.02, "{flows}");
+}
+
 /// Flows of 10, 50, 200 and 500 ms, each with its own: the shortest round trip that each sees is its own and a few packets.
 #[test]
 fn flows_have_the_round_trips_that_they_are_given() {
