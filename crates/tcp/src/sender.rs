@@ -185,6 +185,9 @@ impl Sender {
 
     pub(crate) fn write(&mut self, bytes: u64) {
         self.check_app_limited();
+        if self.unsent == 0 {
+            self.offload.on_first_write();
+        }
         if self.end == End::Open {
             self.unsent = self.unsent.saturating_add(bytes);
         }
@@ -243,7 +246,8 @@ impl Sender {
         self.cwr_due &= !cwr;
         let more = in_flight + 1 < self.window.cwnd && self.has_new();
         let mut offload = self.offload;
-        let push = offload.on_sent(more, self.window.stack, || self.packet());
+        let piece = || offload::piece(self.peer_window, self.mss);
+        let push = offload.on_sent(more, self.window.stack, || self.packet(), piece);
         self.offload = offload;
         Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
     }
