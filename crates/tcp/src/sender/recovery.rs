@@ -343,7 +343,9 @@ impl Sender {
     /// Fast recovery. Where a reduction is under way already, no second one: it is one a window of data.
     fn begin_recovery(&mut self, delivery: &Delivery, ece: bool) {
         let reducing = matches!(self.state, CongestionState::Cwr | CongestionState::Recovery);
-        self.undo.forget_stamp();
+        if !self.board.is_any_resent() {
+            self.undo.forget_stamp(); // else the first retransmission is that of the recovery before, still out
+        }
         let prior = (!reducing && !ece).then(|| self.prior());
         self.begin_undo(prior);
         if !reducing {
