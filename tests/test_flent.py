@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from conftest import SCENARIO, Result
-from goodqueue import results, run
+from goodqueue import _goodqueue, results, run
 from goodqueue.flent import EPOCH_S, importing, reading, writing
 from goodqueue.flent.choice import choose
 from goodqueue.record import Record, Scenario
@@ -75,6 +76,9 @@ def classed(way: str) -> list[dict[str, Any]]:
         ),
         ([{"kind": "bulk", "count": 2}], "tcp_ndown", ["TCP download::1", "TCP download::2"], []),
         ([{"kind": "bulk", "direction": "up"}], "tcp_nup", ["TCP upload::1"], []),
+        ([{"kind": "voip"}, {"kind": "page"}, {"kind": "ping"}], "ping", [], ["Ping (ms) ICMP"]),
+        ([{"kind": "voip"}, {"kind": "page"}], "http", [], []),
+        ([{"kind": "voip"}], "voip", [], []),
         ([{"kind": "ping"}, {"kind": "cbr", "rate": "1mbit"}], "ping", [], ["Ping (ms) ICMP"]),
         (
             [{"name": "Ping (ms) UDP", "kind": "ping"}, {"kind": "ping"}],
@@ -93,10 +97,11 @@ def test_a_run_becomes_the_test_that_its_flows_are_nearest_to(
 
 def test_what_has_no_counterpart_is_named(here: Path, goodqueue: Command) -> None:
     traffic = [{"kind": "bulk"}, {"kind": "cbr", "rate": "1mbit"}, {"kind": "ping", "count": 2}]
+    traffic += [{"kind": "voip", "count": 2}]
     (here / "r.json").write_text(json.dumps(simulated(traffic)), encoding="utf-8")
     said = goodqueue("export", "--flent", "r.json", "--out", "out")
     assert said.status == 0
-    assert said.err == "goodqueue: left out: cbr/0, ping/1; Flent's test tcp_ndown has no series for them\n"
+    assert said.err == "goodqueue: left out: cbr/0, voip/1, ping/1; Flent's test tcp_ndown has no series for them\n"
 
 
 # What the file holds.
@@ -142,6 +147,36 @@ def test_a_ping_stands_at_the_time_at_which_it_came_home() -> None:
     assert [value is None for value in data["results"]["Ping (ms) ICMP"][-4:]] == [False, True, True, True]
 
 
+def test_a_call_and_a_page_are_flents_series_too() -> None:
+    """On the empty link a packet of 214 bytes takes 171.2 us and 10 ms; UDP carries 172 of them, 50 times a second."""
+    voip = [{"kind": "voip"}, {"kind": "page", "objects": [{"response": "1kB"}], "repeat": 2, "interval": "1s"}]
+    record = simulated(voip)
+    data = json.loads(gzip.decompress(writing.data_file(record, "t", "here")[1]))
+    assert (
+        data["metadata"]["TEST_PARAMETERS"] | {"voip_host": "localhost", "include_http": "yes"}
+        == (data["metadata"]["TEST_PARAMETERS"])
+    ), "Flent shows a test's call and page where these parameters ask for them"
+    assert data["raw_values"]["VoIP"][3] == {"t": EPOCH_S + 0.070171, "seq": 4, "val": 10.1712}
+    assert data["results"]["VoIP::delay"] == [10.1712] * 70
+    assert data["results"]["VoIP::induced_delay"] == data["results"]["VoIP::jitter"] == [0.0] * 70
+    assert data["results"]["VoIP::bitrate"][5] == pytest.approx(172 * 8 * 50 / 1e3)
+    load = record["apps"][1]["load_ms"]
+    assert load is not None
+    assert [one["val"] for one in data["raw_values"]["HTTP latency"]] == record["series"]["pages"][0]["load_ms"]
+
+
+def test_a_lost_packet_of_a_call_counts_where_the_next_one_came() -> None:
+    """Numbers 0, 1, 4 and 5, sent each 0.1 s and 50, 60, 90 and 70 ms under way: two are lost before the third."""
+    record = simulated([{"kind": "voip"}])
+    call = {"name": "voip/0", "seq": [0, 1, 4, 5], "sent_s": [0.0, 0.1, 0.4, 0.5], "delay_ms": [50.0, 60.0, 90.0, 70.0]}
+    record["series"]["calls"] = [call]  # type: ignore[list-item]
+    found = json.loads(gzip.decompress(writing.data_file(record, "t", "here")[1]))["results"]
+    assert found["VoIP::loss"][:4] == [0, 0, 2, 0]
+    assert found["VoIP::delay"][:4] == [55, None, 80, None]
+    assert found["VoIP::jitter"][:4] == [10, None, 25, None]
+    assert found["VoIP::induced_delay"][:4] == [5, None, 30, None]
+
+
 def test_a_record_without_series_says_which_option_to_run_with(here: Path, goodqueue: Command) -> None:
     (here / "r.json").write_text(goodqueue("run", "ok.toml", "--json").out, encoding="utf-8")
     said = goodqueue("export", "--flent", "r.json", "--out", "out")
@@ -176,6 +211,12 @@ def test_flent_draws_our_files(rrul_be: Record, tmp_path: Path, plot: str) -> No
         ([{"kind": "bulk", "direction": "up"}, {"kind": "ping"}], "upload"),
         ([{"kind": "bulk", "direction": "up"}, {"kind": "bulk"}, {"kind": "ping"}], "all"),
         ([{"kind": "ping"}], "ping"),
+        ([*BOTH_WAYS, {"kind": "voip"}, {"kind": "page"}, {"kind": "ping"}], "voip_delay_loss"),
+        ([*BOTH_WAYS, {"kind": "voip"}, {"kind": "page"}, {"kind": "ping"}], "http_delay"),
+        ([{"kind": "bulk", "direction": "up"}, {"kind": "voip", "direction": "up"}], "voip_mos_combine"),
+        ([{"kind": "voip"}], "voip_delay_cdf"),
+        ([{"kind": "page"}, {"kind": "voip"}], "http_box_combine"),
+        ([{"kind": "page"}, {"kind": "voip"}], "voip_bitrate"),
     ],
 )
 def test_flent_draws_each_test_that_we_export(traffic: list[dict[str, Any]], plot: str, tmp_path: Path) -> None:
@@ -184,6 +225,18 @@ def test_flent_draws_each_test_that_we_export(traffic: list[dict[str, Any]], plo
     drawn = flent("-i", tmp_path / name, "-p", plot, "-o", tmp_path / "plot.svg")
     assert "ERROR" not in drawn.stdout + drawn.stderr
     assert (tmp_path / "plot.svg").stat().st_size > 10_000
+
+
+@needs_flent
+def test_flents_mos_of_our_call_is_the_e_models(tmp_path: Path) -> None:
+    """Flent adds twice the jitter to the delay, of which an empty link has none, and says a score of each file."""
+    record = simulated([{"kind": "voip"}])
+    name, content, _ = writing.data_file(record, "codel", "here")
+    (tmp_path / name).write_bytes(content)
+    said = flent("-i", tmp_path / name, "-f", "summary", "-o", tmp_path / "summary.txt")
+    assert "ERROR" not in said.stderr
+    summary = (tmp_path / "summary.txt").read_text(encoding="utf-8")
+    assert re.search(r"VoIP::delay\s*:\s*10\.17 ", summary), summary
 
 
 @needs_flent
@@ -259,6 +312,39 @@ def test_what_flent_measured_is_read_to_the_number(tmp_path: Path) -> None:
     assert record["series"]["flows"][0]["goodput_mbps"][1:3] == [None, 4]
 
 
+@pytest.mark.parametrize("way", [None, "owd_up"])
+def test_a_call_that_flent_measured_is_read_to_the_number(tmp_path: Path, way: str | None) -> None:
+    """Delays of 30, 34, 28 and 28 ms, one packet lost before the last; irtt has round trips of twice that beside them.
+
+    Differences of 4, 6 and 0: a mean of 10/3. J goes 0.25, 0.609375, 0.571289 (RFC 3550). Of five packets one is lost.
+    """
+    t0 = 1_500_000_000.0
+    samples: list[dict[str, Any]] = [
+        {"t": t0 + 5 + number / 10, "seq": float(number), "val": 2 * delay if way else delay, "owd_up": delay}
+        for number, delay in ((1, 30.0), (2, 34.0), (3, 28.0), (5, 28.0))
+    ]
+    if way is None:
+        samples = [{key: value for key, value in one.items() if key != "owd_up"} for one in samples]
+    else:
+        samples.insert(3, {"t": t0 + 5.4, "seq": 4.0, "lost": True})
+    given = data()
+    given["raw_values"] |= {"VoIP": samples, "HTTP latency": [{"t": t0 + 6, "val": 800.0}, {"t": t0 + 8, "val": 600.0}]}
+    given["results"] |= {name: [None] * 13 for name in ("VoIP", "VoIP::delay", "VoIP::loss", "HTTP latency")}
+    record = importing.record(reading.read(written(tmp_path, given)), None, 1)
+    call, page = record["apps"][1:]
+    assert (call["kind"], call["sent"], call["received"], call["loss_percent"]) == ("voip", 5, 4, 20)
+    assert (call["jitter_ms"], call["jitter_rfc3550_ms"]) == (3.333333, 0.571289)
+    assert call["delay_ms"] is not None
+    assert (call["delay_ms"]["mean"], call["delay_ms"]["max"]) == (30, 34)
+    assert call["mos"] == pytest.approx(_goodqueue.mos(30, 20), abs=1e-6)
+    assert (page["kind"], page["completed"]) == ("page", 2)
+    assert page["load_ms"] is not None
+    assert page["load_ms"]["mean"] == 700
+    assert record["flent"]["left_out"] == ["Cpu::load"], "what Flent derives from the call is not left out"
+    assert record["series"]["calls"][0]["sent_s"][0] == pytest.approx(5.07, abs=1e-5)
+    assert record["series"]["pages"][0]["begun_s"] == pytest.approx([5.2, 7.4], abs=1e-5)
+
+
 def test_older_versions_are_converted(tmp_path: Path) -> None:
     """netperf's exchanges were 20 a second: 50 ms each. The one that took 142 s is a loss. Times were local."""
     t0 = 1_500_000_000.0
@@ -300,6 +386,18 @@ def test_what_is_exported_comes_back(rrul_be: Record, tmp_path: Path) -> None:
     assert back["series"]["pings"][0]["rtt_ms"] == rrul_be["series"]["pings"][0]["rtt_ms"]
 
 
+def test_a_call_and_a_page_come_back(tmp_path: Path) -> None:
+    """Without a TCP flow the whole run is measured, to within a packet at either end."""
+    record = simulated([{"kind": "voip"}, {"kind": "page"}])
+    name, content, _ = writing.data_file(record, "codel", "here")
+    (tmp_path / name).write_bytes(content)
+    back = importing.record(reading.read(str(tmp_path / name)), None, 9)
+    call, page = back["apps"]
+    assert back["series"]["calls"][0]["delay_ms"] == record["series"]["calls"][0]["delay_ms"]
+    assert back["series"]["pages"][0]["load_ms"] == record["series"]["pages"][0]["load_ms"]
+    assert (call["loss_percent"], page["kind"]) == (0, "page")
+
+
 def refused(goodqueue: Command, *arguments: str) -> str:
     said = goodqueue("import", *arguments)
     assert (said.status, said.out) == (2, "")
@@ -326,7 +424,7 @@ def test_bad_files_are_refused_in_one_line(here: Path, goodqueue: Command) -> No
     assert "TCP upload: found 1 values; accepted: as many as x_values, 13" in refused(
         goodqueue, written(here, short, "s")
     )
-    nothing = data(results={"HTTP latency": [1.0] * 13}, raw_values={})
+    nothing = data(results={"Dropped frames": [1.0] * 13}, raw_values={})
     assert "has nothing that is read here" in refused(goodqueue, written(here, nothing, "n"))
     assert refused(goodqueue, "none").startswith("none: not found")
     assert refused(goodqueue, written(here, data()), "--set", "seed=2").startswith("--set: found without --scenario")

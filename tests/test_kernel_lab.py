@@ -14,7 +14,9 @@ from goodqueue.engines.kernel.lab.bulk import Receiver, Sender
 from goodqueue.engines.kernel.lab.clock import Clock
 from goodqueue.engines.kernel.lab.datagrams import Sink, Source
 from goodqueue.engines.kernel.lab.errors import LabError
+from goodqueue.engines.kernel.lab.halves import Connection
 from goodqueue.engines.kernel.lab.loop import Loop
+from goodqueue.engines.kernel.lab.page import Page
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper
 
 
@@ -223,7 +225,7 @@ def test_an_unknown_congestion_control_is_named() -> None:
 def test_pings_come_back_and_leave_on_time() -> None:
     between, task = loopback(), plan(ping())
     loop, clock = Loop(), Clock.starting_in(0.01)
-    sink = Sink(task.flows[0], between, loop)
+    sink = Sink(task.flows[0], between, clock, loop)
     source = Source(task.flows[0], between, task, clock, loop)
     loop.run(clock.at(0.4))
     results = source.results()
@@ -232,6 +234,76 @@ def test_pings_come_back_and_leave_on_time() -> None:
         assert sent >= number * 0.01, "a packet left ahead of its time"
         assert 0 < rtt < 0.05
     del sink
+
+
+def test_who_listens_to_a_call_notes_each_packet() -> None:
+    between, task = loopback(), plan(flow(kind="voip", cc=None, packet_size=214, interval_s=0.01))
+    loop, clock = Loop(), Clock.starting_in(0.01)
+    sink = Sink(task.flows[0], between, clock, loop)
+    source = Source(task.flows[0], between, task, clock, loop)
+    loop.run(clock.at(0.4))
+    sent, heard = source.results()["sent_s"], sink.results()["heard"]
+    assert [number for number, _ in heard] == list(range(30))
+    for number, arrived in heard:
+        assert number * 0.01 <= sent[number] <= arrived < sent[number] + 0.05
+
+
+PAGE = {
+    "name": "page/0",
+    "kind": "page",
+    "interval_s": 0.02,
+    "connections": 2,
+    "objects": [
+        {"host": host, "request_bytes": 400, "response_bytes": size}
+        for host, size in ((0, 9_000), (0, 300_000), (0, 70_000), (1, 10), (0, 1))
+    ],
+}
+
+
+def browsed(**changes: Any) -> tuple[dict[str, Any], list[int], list[bytes]]:
+    """What a browser notes, how many connections were open after each was opened, and the objects asked for."""
+    between = loopback()
+    served = flow(**PAGE, **changes, port=between.source[1])
+    task = plan(served)
+    asked: list[bytes] = []
+    opened: list[int] = []
+
+    class Server(Page):
+        def came(self, connection: Connection) -> None:
+            asked.append(connection.unread[:4])
+            super().came(connection)
+
+    class Browser(Page):
+        def open(self) -> Connection:
+            made = super().open()
+            opened.append(len(self._connections))
+            return made
+
+    loop, clock = Loop(), Clock.starting_in(0.01)
+    server = Server(served, between, "server", task, clock, loop)
+    browser = Browser(served, between, "client", task, clock, loop)
+    loop.run(clock.at(0.5))
+    assert server.notes() == {}
+    return browser.notes(), opened, asked
+
+
+def test_a_browser_fetches_every_object_over_so_many_connections_to_each_host() -> None:
+    noted, opened, asked = browsed(repeat=3)
+    assert len(noted["begun"]) == len(noted["completed"]) == 3
+    assert all(begun < done for begun, done in zip(noted["begun"], noted["completed"], strict=True))
+    assert noted["begun"][1] >= noted["completed"][0] + 0.02, "the next begins an interval after the last"
+    numbers = [int.from_bytes(head, "big") for head in asked]
+    assert [sorted(numbers[at : at + 5]) for at in (0, 5, 10)] == [[0, 1, 2, 3, 4]] * 3
+    assert numbers[0] == 0, "the document names the others"
+    assert max(opened) <= 3 + 3, "two to the one host, one to the other, and those of the last fetch may yet be closing"
+    assert len(opened) == 9
+
+
+def test_a_browser_goes_on_until_it_is_stopped() -> None:
+    noted, _, _ = browsed(stop_s=0.2)
+    assert len(noted["begun"]) > 3
+    assert all(begun <= 0.2 for begun in noted["begun"])
+    assert len(noted["completed"]) == len(noted["begun"]), "what is under way may end"
 
 
 def test_a_datagram_has_the_length_on_the_wire_that_was_asked_for() -> None:

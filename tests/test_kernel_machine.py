@@ -365,8 +365,11 @@ def test_applications_take_as_long_on_linux_as_in_the_simulator(capsys: pytest.C
         {"kind": "transfer", "name": "small", "size": "1kB", "repeat": 5, "interval": "50ms", "start": "2s"},
         {"kind": "rr", "request": "1kB", "response": "1kB", "think": "20ms", "repeat": 10, "start": "3s"},
         {"kind": "stream", "rate": "500kbit", "start": "4s"},
+        {"kind": "page", "start": "5s", "repeat": 2, "interval": "100ms"},
+        {"kind": "voip", "direction": "up", "start": "6s"},
+        {"kind": "ping", "start": "6510ms"},
     ]
-    path = {"bottleneck": {"rate": "5mbit", "qdisc": "pfifo limit 1000"}, "duration": "5s", "warmup": "0s"}
+    path = {"bottleneck": {"rate": "5mbit", "qdisc": "pfifo limit 1000"}, "duration": "7s", "warmup": "0s"}
     asked = resolve(SCENARIO | path | {"traffic": traffic, "series": {"interval": "50ms", "tcp": True}})
     records = {name: json.loads(engines.run_many(name, [asked])[0]) for name in ("sim", "kernel")}
     apps = zip(records["sim"]["apps"], records["kernel"]["apps"], strict=True)
@@ -376,15 +379,28 @@ def test_applications_take_as_long_on_linux_as_in_the_simulator(capsys: pytest.C
             print(f"\n{simulated['name']}: sim {ours['mean']} ms, kernel {linux['mean']} ms", end="")
         assert linux["mean"] == pytest.approx(ours["mean"], rel=0.03), simulated["name"]
         assert simulated.keys() == measured.keys()
-        assert measured["count"] == pytest.approx(simulated["count"], abs=1)
-        assert measured["completed"] == pytest.approx(simulated["completed"], abs=1)
+        for count in {"count", "completed", "sent", "received"} & simulated.keys():
+            assert measured[count] == pytest.approx(simulated[count], abs=1)  # type: ignore[literal-required]
     for simulated, measured in zip(records["sim"]["flows"], records["kernel"]["flows"], strict=True):
+        if simulated["kind"] == "voip":
+            assert measured["bytes_sent"] is simulated["bytes_sent"] is None
+            continue
         assert measured["bytes_sent"] == pytest.approx(simulated["bytes_sent"], rel=0.05), simulated["name"]
         assert measured["bytes_retrans"] == simulated["bytes_retrans"] == 0
         assert (measured["completion_ms"] is None) == (simulated["completion_ms"] is None)
     series = records["kernel"]["series"]["flows"][0]["tcp"]
     assert series["rtt_ms"][1] == pytest.approx(20, abs=60)
     assert series["rtt_ms"][-1] is None, "its connection is over"
+    ours, linux = (records[name]["series"] for name in ("sim", "kernel"))
+    for kind, times in (("pings", "rtt_ms"), ("calls", "delay_ms"), ("pages", "load_ms")):
+        (simulated,), (measured,) = ours[kind], linux[kind]
+        assert measured.keys() == simulated.keys()
+        assert len(measured[times]) == pytest.approx(len(simulated[times]), abs=1)
+        assert measured[times] == pytest.approx(simulated[times][: len(measured[times])], rel=0.03)
+    call, simulated = records["kernel"]["apps"][-2], records["sim"]["apps"][-2]
+    assert call["loss_percent"] == 0
+    assert call["mos"] == pytest.approx(simulated["mos"], abs=0.01)
+    assert call["jitter_ms"] < 0.1, "nothing else is on the way but a ping"
 
 
 @pytest.mark.kernel

@@ -18,12 +18,30 @@ def resolved(qdisc: str = "codel", **changes: Any) -> dict[str, Any]:
     return scenario.resolve(asked | changes)
 
 
-@pytest.mark.parametrize("kind", ["page", "voip"])
-def test_what_the_laboratory_has_no_program_for_is_refused_by_name(kind: str) -> None:
-    with pytest.raises(UserError) as refused:
-        planning.plan(resolved(traffic=[{"kind": "rrul"}, {"kind": kind}]))
-    accepted = ", ".join(planning.KINDS)
-    assert str(refused.value) == f'traffic[12].kind: found "{kind}"; accepted by the kernel engine: {accepted}'
+def test_every_kind_is_one_that_the_laboratory_has_a_program_for() -> None:
+    """Those of Flent's are flows of other kinds once they are resolved."""
+    kinds = {one["name"] for one in json.loads(_goodqueue.traffic_kinds())}
+    assert kinds - {"rrul", "rrul_be", "tcp_nup", "tcp_ndown"} == set(planning.KINDS)
+
+
+def test_a_page_says_what_is_fetched_from_which_host_and_a_call_how_often() -> None:
+    objects = [{"response": "1kB"}, {"response": "2kB", "host": "b", "request": "50B"}]
+    traffic = [{"kind": "page", "objects": objects, "connections": 2, "interval": "1s"}, {"kind": "voip"}]
+    page, call = planning.plan(resolved(traffic=traffic)).flows
+    assert page.objects == [
+        {"host": 0, "request_bytes": 400, "response_bytes": 1000},
+        {"host": 1, "request_bytes": 50, "response_bytes": 2000},
+    ]
+    assert (page.connections, page.interval_s, page.repeat) == (2, 1.0, None)
+    assert (call.packet_size, call.interval_s, call.objects) == (214, 0.02, None)
+
+
+def test_a_request_too_short_to_say_what_it_asks_for_is_refused() -> None:
+    traffic = [{"kind": "page", "objects": [{"response": "1kB", "request": "3B"}]}]
+    with pytest.raises(
+        UserError, match=r"^traffic\.request: found 3 of page/0; accepted by the kernel engine: 4 bytes"
+    ):
+        planning.plan(resolved(traffic=traffic))
 
 
 def test_rrul_is_flows_that_the_laboratory_knows() -> None:

@@ -95,6 +95,9 @@ def test_names_tell_apart_what_differs_and_no_more(groups: list[Group]) -> None:
     assert results.labels([base, base]) == ["pfifo", "pfifo"]
     assert results.labels([base, other]) == ["pfifo, 20ms", "pfifo, 100ms"]
     other["scenario"]["path"]["rtt"] = "20ms"
+    other["scenario"]["bottleneck"]["up"]["qdisc"] = "fq_codel"
+    assert results.labels([base, other]) == ["pfifo, pfifo up", "pfifo, fq_codel up"]
+    other["scenario"]["bottleneck"]["up"]["qdisc"] = base["scenario"]["bottleneck"]["up"]["qdisc"]
     other["scenario"]["warmup"] = "2s"  # nothing that a name says
     assert results.labels([base, other]) == ["pfifo", "pfifo #2"]
 
@@ -134,6 +137,10 @@ def test_each_kind_is_drawn_from_a_store_alone(
     ("arguments", "expected"),
     [
         (["pie", "r.json", "--out", "a.svg"], 'plot: found "pie"; accepted: ellipse, cdf, box, bar, time, jain'),
+        (
+            ["ping_cdf", "r.json", "--out", "a.svg"],
+            'plot: found "ping_cdf", a plot of Flent\'s; accepted here: cdf --metric ping_rtt_ms',
+        ),
         (["cdf", "r.json", "--out", "a.gif"], "--out a.gif: found no such format; accepted: .svg, .pdf, .png"),
         (["cdf", "none.json", "--out", "a.svg"], "none.json: not found; accepted: "),
         (

@@ -128,6 +128,28 @@ def laid_out(page: Path, width: int) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
+def test_a_report_shows_what_fits_the_runs(here: Path, goodqueue: Command) -> None:
+    """Of several groups ellipses and boxes, of several flows their index, of series the course."""
+    sets = ["--set", "bottleneck.qdisc=pfifo,fq_codel", "--seeds", "3", "--set", "duration=4s", "--set", "warmup=1s"]
+    several = {"Latency against goodput", "Spread of latency", "Fairness"}
+    courses = {"The queue over time", "Pings over time", "Goodput over time"}
+    assert goodqueue("sweep", "ok.toml", *sets, "--set", "series.interval=200ms", "--out", "with").status == 0
+    assert goodqueue("sweep", "ok.toml", *sets, "--out", "without").status == 0
+    single = goodqueue("run", "ok.toml", "--set", "series.interval=200ms", "--json")
+    (here / "one.json").write_text(single.out, encoding="utf-8")
+    shutil.copytree(here / "with", here / "loose")
+    shutil.rmtree(here / "loose" / "sweeps")  # the same runs, of no sweep
+    expected = {"with": several | courses, "loose": several | courses, "without": several, "one.json": courses}
+    for source, titles in expected.items():
+        assert goodqueue("report", source, "--out", f"{source}.html").status == 0
+        page = Page((here / f"{source}.html").read_text(encoding="utf-8"))
+        shown = {label.split(".")[0] for _, given in page.opened if (label := given.get("aria-label"))}
+        assert shown & (several | courses) == titles, source
+        assert page.fetched == []
+    identifiers = re.findall(r'\bid="([^"]+)"', (here / "with.html").read_text(encoding="utf-8"))
+    assert len(identifiers) == len(set(identifiers)), "two figures would share clip paths and markers"
+
+
 def test_a_page_that_is_too_wide_is_noticed(tmp_path: Path) -> None:
     if CHROMIUM is None:
         pytest.skip("no chromium")

@@ -96,6 +96,67 @@ def test_with_steps_intervals_that_do_not_overlap_decide_a_monotone_claim() -> N
     assert evaluate(falls, rows(a=[(5, 6), (3, 5.5), (1, 2)]), steps=True)[0] is None
 
 
+@pytest.mark.parametrize(
+    ("quantifier", "one", "two", "three", "want"),
+    [
+        ("most", 1, 1, (1, 3), True),  # two of three, whatever the third is
+        ("most", 1, (1, 3), 3, None),
+        ("most", 3, (1, 3), 3, False),
+        ("some", 3, (1, 3), 1, True),
+        ("some", 3, (1, 3), 3, None),
+        ("all", 1, (1, 3), 3, False),
+        ("all", 1, (1, 3), 1, None),
+    ],
+)
+def test_with_steps_enough_comparisons_decide(
+    quantifier: str, one: Any, two: Any, three: Any, want: bool | None
+) -> None:
+    below = claim("less_than", quantifier=quantifier, right=Term(constant=2.0), **ALONG)
+    assert evaluate(below, rows(a=[one, two, three]), steps=True)[0] is want
+
+
+def runs(**numbers: list[float | None]) -> list[Row]:
+    """Rows of each algorithm's runs, a number a seed; the intervals reach from the least to the largest."""
+    return [
+        Row("s", name, "m", {}, min(known), max(known), tuple(own))
+        for name, own in numbers.items()
+        if (known := [value for value in own if value is not None])
+    ]
+
+
+PAIRS = [
+    # The seeds scatter by 20, a is always about 1 below b: differences -1.0, -1.2, -0.8, interval -1 ± 0.5.
+    (claim("less_than"), runs(a=[10, 20, 30], b=[11, 21.2, 30.8]), True),
+    (claim("greater_than"), runs(a=[10, 20, 30], b=[11, 21.2, 30.8]), False),
+    (claim("less_than"), runs(a=[10, 20, 30], b=[11, 19, 31]), None),  # -1, 1, -1
+    (claim("less_than", factor=0.5), runs(a=[10, 20, 30], b=[21, 41, 61.2]), True),  # -0.5, -0.5, -0.6
+    (claim("ratio_between", low=0.9, high=1), runs(a=[20, 21, 22], b=[21, 22.1, 23]), True),
+    (claim("ratio_between", low=0.9, high=0.94), runs(a=[20, 21, 22], b=[21, 22.1, 23]), False),  # 0.29 ± 0.20
+    (claim("approximately_equal", tolerance=2), runs(a=[10, 20, 30], b=[11, 21.2, 30.8]), True),
+    (claim("approximately_equal", tolerance=0.4), runs(a=[10, 20, 30], b=[11, 21.2, 30.8]), False),
+    (claim("approximately_equal", tolerance=0.1, relative=True), runs(a=[20, 21, 22], b=[21, 22.1, 23]), True),
+    (claim("approximately_equal", tolerance=0.01, relative=True), runs(a=[20, 21, 22], b=[21, 22.1, 23]), False),
+    (claim("ordering", items=(A, B, Term(algorithms=("c",)))),
+     runs(a=[10, 20, 30], b=[11, 21.2, 30.8], c=[12, 22, 32]), True),
+    (claim("less_than"), runs(a=[10, None, 20, 30], b=[11, 0, 21.2, 30.8]), True),  # one is not there
+    (claim("less_than"), runs(a=[10, 20, 30], b=[11, 21.2, 30.8, 40]), None),  # other seeds: the intervals overlap
+    (claim("less_than", right=Term(constant=25.0)), runs(a=[10, 20, 30]), None),  # a number alone has its interval
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("statement", "numbers", "want"), PAIRS)
+def test_the_same_seeds_are_compared_by_their_differences(
+    statement: Claim, numbers: list[Row], want: bool | None
+) -> None:
+    assert evaluate(statement, numbers)[0] is want
+
+
+def test_along_a_sweep_the_steps_are_those_of_each_seed() -> None:
+    numbers: list[tuple[float, float]] = [(1, 9), (2, 10.1), (3, 11.1)]
+    along = [Row("s", "a", "m", {"x": x}, 0, 50, own) for x, own in enumerate(numbers)]
+    assert evaluate(claim("monotone", direction="increasing", **ALONG), along, steps=True)[0] is True
+
+
 def rows_of(values: tuple[Value, ...]) -> list[Row]:
     return [
         Row(v.scenario, v.algorithm, v.metric, v.at, v.low, v.high)

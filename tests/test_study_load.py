@@ -1,8 +1,11 @@
 """Latency under load: each computation on a record made by hand, and how numbers are set against others."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import Result
 
 from goodqueue.studies import load, loading, locate, metrics, planning, selection
 from goodqueue.studies.model import Metric
@@ -46,14 +49,31 @@ def test_latency_is_above_the_base_and_a_silent_ping_has_no_part() -> None:
     assert load.latency_ms(record(), {}) == 30.0
 
 
-def test_the_peak_and_the_steady_state_are_of_their_times() -> None:
+def test_a_ping_each_200_ms_is_heard_in_each_span() -> None:
+    """Intervals of 100 ms: 10, nothing, 30, 50, and one of the next span. By themselves they would jump."""
+    short = record()
+    short["series"]["time_s"] = [0.1, 0.2, 0.3, 0.4, 0.5]
+    short["series"]["flows"] = [{"name": "p", "rtt_ms": [60.0, None, 80.0, 100.0, 55.0]}]
+    assert load.latencies(short) == ([0.2, 0.4, 0.6], [10.0, 40.0, 5.0])
+
+
+def test_the_steady_state_is_of_its_time() -> None:
     """Latencies 20, 250, none, 21, 19: steady after 3 s is 20; the second up to 4 s is the first within 1.25."""
     assert load.latencies(record()) == ([1.0, 2.0, 4.0, 5.0], [20.0, 250.0, 21.0, 19.0])
-    assert load.peak_ms(record(), {"until_s": 1.0}) == 20.0
-    assert load.peak_ms(record(), {"until_s": 5.0}) == 250.0
     assert load.steady_ms(record(), {"from_s": 3.0}) == 20.0
     assert load.settle_s(record(), {"from_s": 3.0, "factor": 1.25}) == 4.0
     assert load.settle_s(record(), {"from_s": 3.0, "factor": 0.5}) is None
+
+
+def test_the_peak_is_that_of_the_mean_of_the_seeds() -> None:
+    """Runs that peak at other times: the largest of each is 9, that of their mean (3, 5.5, 5) is 5.5."""
+    assert metrics.at_peak([(1.0, 9.0, 1.0), (5.0, 2.0, 9.0)]) == [9.0, 2.0]
+    assert metrics.at_peak([None, (1.0, 2.0)]) == [None, 2.0]
+    assert metrics.at_peak([3.0, None]) == [3.0, None]
+    found = load.peak_ms(record(), {"until_s": 4.0})
+    assert found is not None
+    assert found[4::5] == pytest.approx((20.0, 250.0, 135.5, 21.0))  # at 1 to 4 s; at 3 s between its neighbours
+    assert load.peak_ms(record() | {"series": {"time_s": [1.0], "flows": []}}, {"until_s": 1.0}) is None
 
 
 def test_drops_are_known_to_their_interval() -> None:
@@ -101,3 +121,26 @@ def test_hoiland_is_complete() -> None:
     scenario = planning.scenario_of(narrow, quick=False)
     assert "target 5ms" in scenario["bottleneck"]["qdisc"]
     assert "target 13ms" in scenario["bottleneck"]["up"]["qdisc"]
+
+
+def test_without_load_the_same_page_is_fetched_over_the_same_link() -> None:
+    """Figure 5 was once divided by the time of the other page. The load's own keys have no place in that scenario."""
+    study = loading.load(locate.available()["hoiland2015"])
+    plan = planning.plan(study, selection.select(study, ["fig5b"]), seeds=1)
+    alone = {key for keys in plan.beside.values() for key in keys if plan.scenarios[key]["duration"] == "20s"}
+    (scenario,) = (plan.scenarios[key] for key in alone)
+    (fetch,) = scenario["traffic"]
+    assert (fetch["page"], scenario["bottleneck"]["up"]["rate"]) == ("huffpost", "10mbit")
+
+
+def test_hoiland_draws_what_was_run(tmp_path: Path, goodqueue: Callable[..., Result]) -> None:
+    """A panel of each kind, in a hurry; a page's figure has room for panels that were not run."""
+    panels = ("fig2c", "fig3f", "fig4c", "fig6d")
+    only = [word for panel in panels for word in ("--only", panel)]
+    result = goodqueue("study", "hoiland2015", "--quick", *only, "--out", str(tmp_path / "out"))
+    assert (result.status, result.err) == (0, "")
+    drawn = {file.stem: file.read_text(encoding="utf-8") for file in (tmp_path / "out").glob("figure*.svg")}
+    assert drawn.keys() == {"figure2c", "figure3f", "figure4", "figure6d"}
+    for name, svg in drawn.items():
+        for algorithm in ("droptail", "ared", "pie", "codel", "sfq", "fq_nocodel", "fq_codel"):
+            assert f">{algorithm}<" in svg, (name, algorithm)

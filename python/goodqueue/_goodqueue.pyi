@@ -195,6 +195,9 @@ def time_ns(text: str | int) -> int:
 def rate_bps(text: str) -> int:
     """A rate with its unit, such as 10mbit, in bit/s. Raises ValueError."""
 
+def mos(delay_ms: float, loss_percent: float) -> float:
+    """Mean opinion score of a call, 1 to 4.5, by ITU-T G.107's E-model: of its mean one-way delay and its loss."""
+
 def resolve(scenario_json: str) -> str:
     """The scenario with its defaults filled in. Raises ScenarioError."""
 

@@ -171,6 +171,25 @@ class PingSeries(TypedDict):
     rtt_ms: list[float]
 
 
+class CallSeries(TypedDict):
+    """The packets of a call that were heard, in the order in which they arrived, those of the warm-up too."""
+
+    name: str
+    seq: list[int]
+    """Numbers, from 0; one that is missing was lost, or under way at the end."""
+    sent_s: list[float]
+    delay_ms: list[float]
+    """One way."""
+
+
+class PageSeries(TypedDict):
+    """The fetches of a page that were completed, those of the warm-up too."""
+
+    name: str
+    begun_s: list[float]
+    load_ms: list[float]
+
+
 class PacketSeries(TypedDict):
     """Every forwarded packet of a window of time: when it left and how long it had queued."""
 
@@ -186,6 +205,8 @@ class Series(TypedDict):
     queues: dict[str, QueueSeries]
     flows: list[FlowSeries]
     pings: NotRequired[list[PingSeries]]
+    calls: NotRequired[list[CallSeries]]
+    pages: NotRequired[list[PageSeries]]
     packets: NotRequired[dict[str, PacketSeries]]
 
 

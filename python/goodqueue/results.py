@@ -131,7 +131,9 @@ def labels(found: Sequence[Record]) -> list[str]:
     """
     kinds = [json.dumps([_unseeded(one["scenario"]), one["engine"], one["version"]], sort_keys=True) for one in found]
     called = _names(found)
+    ups = short(list(dict.fromkeys(_up(one) for one in found)))
     aspects: tuple[Callable[[Record], str], ...] = (
+        lambda one: f"{ups[_up(one)]} up",
         lambda one: describe.link(one["scenario"]),
         lambda one: str(one["scenario"]["path"]["rtt"]),
         lambda one: describe.traffic(one["scenario"]),
@@ -149,6 +151,11 @@ def labels(found: Sequence[Record]) -> list[str]:
             own.append(kind)
         result.append(f"{label} #{own.index(kind) + 1}" if own.index(kind) else label)
     return result
+
+
+def _up(record: Record) -> str:
+    bottleneck = record["scenario"]["bottleneck"]
+    return str((bottleneck.get("up") or {}).get("qdisc") or bottleneck["qdisc"])
 
 
 def _names(found: Sequence[Record]) -> list[str]:

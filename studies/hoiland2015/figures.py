@@ -1,189 +1,225 @@
 """Figures of the paper: goodput against latency (2), calls (3), pages (4, 5), fairness (6), the start-up (7)."""
 
-from collections.abc import Iterator, Sequence
-from statistics import fmean
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean, stdev
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Ellipse
 
-from goodqueue.plot import style
+from goodqueue import stats
+from goodqueue.plot import ellipse, style
+from goodqueue.plot.delay import cdf
+from goodqueue.plot.labels import label_curves
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.figures import Drawn
-from goodqueue.studies.load import latencies
+from goodqueue.studies.load import SPAN_S, base_ms, course
 from goodqueue.studies.outcome import Outcome
 
 PAPER = "hoiland2015"
 LINKS = {"a": "100/100 Mbit/s", "b": "10/10 Mbit/s", "c": "10/1 Mbit/s"}
+CROSSES = ("one upload", "RRUL")
+RTTS_MS = (10, 50, 200, 500)
 SHOWN_S = 25.0
+TIMES_S = [step * SPAN_S for step in range(1, round(SHOWN_S / SPAN_S) + 1)]
 
 
 def figures(outcome: Outcome) -> Iterator[Drawn]:
     """Yield each figure whose runs were made."""
+    yield from _calls(outcome)
     with style.look():
-        yield from _ellipses(outcome)
-        yield from _calls(outcome)
+        yield from _tradeoffs(outcome)
         for number, page in (("4", "Google"), ("5", "Huffpost")):
-            yield from _bars(outcome, number, page)
+            yield from _pages(outcome, number, page)
         yield from _fairness(outcome)
         yield from _start(outcome)
 
 
-def _ellipses(outcome: Outcome) -> Iterator[Drawn]:
+def _tradeoffs(outcome: Outcome) -> Iterator[Drawn]:
     for panel, link in LINKS.items():
         cells = outcome.measured(f"{PAPER}/fig2{panel}")
         if not cells:
             continue
-        figure = style.new_figure(3.4)
-        ax = figure.subplots()
-        for index, cell in enumerate(cells):
-            for metric in ("goodput_down", "goodput_up") if panel == "c" else ("goodput_down",):
-                _ellipse(ax, index, cell, metric)
-        ax.invert_xaxis()
-        ax.set_xlabel("mean induced latency (ms); better is up and to the right")
-        ax.set_ylabel("TCP goodput (Mbit/s)")
-        more = "Downloads above, uploads below. " if panel == "c" else "Downloads. "
+        ways = {"down": "downloads", "up": "uploads"} if panel == "c" else {"down": "downloads"}
+        figure = style.new_figure(0.8 + 2.8 * len(ways))
+        panels = figure.subplots(len(ways), 1, sharex=True, squeeze=False)[:, 0]
+        for ax, (way, words) in zip(panels, ways.items(), strict=True):
+            curves = ellipse.clouds(ax, [(cell.cell.algorithm, _points(cell, way)) for cell in cells], medians=True)
+            ax.set_ylabel(f"goodput, {words} (Mbit/s)")
+            label_curves(ax, curves)
+        ellipse.better(panels[0])
+        panels[-1].set_xlabel("mean induced latency (ms), less to the right")
         caption = (
-            f"RRUL at {link}. {more}Marks: medians over {_runs(cells)}; ellipses: one standard deviation of the runs' "
-            "means, along their principal axes."
+            f"RRUL at {link}. Small marks: {_runs(cells)}; large: medians; ellipses: one standard deviation (3 runs or "
+            "more), of the logarithm where the axis is logarithmic."
         )
         yield Drawn(f"figure2{panel}", f"Figure 2({panel}): RRUL at {link}", caption, figure)
 
 
-def _ellipse(ax: Axes, index: int, cell: Measured, metric: str) -> None:
-    pairs = zip(cell.numbers["latency_mean_ms"].runs, cell.numbers[metric].runs, strict=True)
-    known = np.array([(x, y) for x, y in pairs if x is not None and y is not None])
-    if not len(known):
-        return
-    colour = style.colour(index)
-    x, y = np.median(known, axis=0)
-    ax.plot(x, y, style.MARKERS[index % len(style.MARKERS)], color=colour, ms=4)
-    ax.annotate(cell.cell.algorithm, (x, y), xytext=(4, 4), textcoords="offset points", color=style.ink(index), size=8)
-    if len(known) > 1:
-        values, vectors = np.linalg.eigh(np.cov(known.T))
-        width, height = 2 * np.sqrt(np.maximum(values, 0))
-        angle = np.degrees(np.arctan2(vectors[1, 0], vectors[0, 0]))
-        ax.add_patch(Ellipse((x, y), width, height, angle=angle, color=colour, alpha=0.25, lw=0))
+def _points(cell: Measured, way: str) -> list[tuple[float, float]]:
+    pairs = zip(cell.numbers["latency_mean_ms"].runs, cell.numbers[f"goodput_{way}"].runs, strict=True)
+    return [(x, y) for x, y in pairs if x is not None and y is not None]
 
 
 def _calls(outcome: Outcome) -> Iterator[Drawn]:
-    for panel in "abcdef":
+    for index, panel in enumerate("abcdef"):
         cells = outcome.measured(f"{PAPER}/fig3{panel}")
-        if not cells:
-            continue
-        figure = style.new_figure(2.8)
-        ax = figure.subplots()
-        for index, cell in enumerate(cells):
-            heard = [app for record in cell.records for app in record["apps"] if app["kind"] == "voip"]
-            lists = [found for app in heard if (found := app["delay_percentiles_ms"]) and None not in found]
-            if lists:
-                means = [fmean(x for x in column if x is not None) for column in zip(*lists, strict=True)]
-                ax.plot(
-                    means, [step / 100 for step in range(101)], color=style.colour(index), label=cell.cell.algorithm
-                )
-        ax.set_xlabel("one-way delay (ms), 25 ms of it the path's")
-        ax.set_ylabel("share of packets")
-        ax.legend(frameon=False, fontsize=8)
-        title = outcome.study.published.scenarios[f"{PAPER}/fig3{panel}"].title
-        caption = (
-            f"Each percentile is the mean of {_runs(cells)}. The paper samples each 200 ms; here every packet counts."
-        )
-        yield Drawn(f"figure3{panel}", f"Figure 3({panel}): {title}", caption, figure)
+        runs = [(cell.cell.algorithm, pooled) for cell in cells if (pooled := _induced(cell))]
+        if runs:
+            link, cross = list(LINKS.values())[index // 2], CROSSES[index % 2]
+            figure = cdf(runs, what="induced one-way delay", of="packets of the call with at most this")
+            caption = (
+                f"A call upstream beside {cross} at {link}. All packets of {_runs(cells)}; the paper takes one each "
+                "200 ms. The axis leaves out what met an empty queue. Marks: the median and the 95th percentile."
+            )
+            yield Drawn(f"figure3{panel}", f"Figure 3({panel}): {cross}, {link}", caption, figure)
 
 
-def _bars(outcome: Outcome, number: str, page: str) -> Iterator[Drawn]:
+def _induced(cell: Measured) -> list[float] | None:
+    """Return the percentiles of the call's delay above the path's, over all runs."""
+    heard, base = [], 0.0
+    for record in cell.records:
+        base = base_ms(record) / 2
+        heard += [app["delay_percentiles_ms"] for app in record["apps"] if app["kind"] == "voip"]
+    pooled = stats.pool_percentiles(heard)
+    return [max(0.0, value - base) for value in pooled] if pooled else None
+
+
+def _pages(outcome: Outcome, number: str, page: str) -> Iterator[Drawn]:
     panels = {panel: outcome.measured(f"{PAPER}/fig{number}{panel}") for panel in "abcdef"}
-    if not any(panels.values()):
+    some = next((cells for cells in panels.values() if cells), None)
+    if not some:
         return
     figure = style.new_figure(5.2)
-    for ax, (panel, cells) in zip(figure.subplots(2, 3).flatten(), panels.items(), strict=True):
-        cross = "one upload" if panel in "abc" else "RRUL"
-        link = LINKS["abc"["abcdef".index(panel) % 3]]
-        _means(ax, cells, "fetch_time_norm_ratio")
-        ax.set_title(f"({panel}) {link}, {cross}", fontsize=8)
-    figure.supylabel("fetch time / that without load", fontsize=10.5, color="#444444")
-    some = next(cells for cells in panels.values() if cells)
-    caption = f"Bars: mean of {_runs(some)}; lines: their standard deviation."
+    for index, (ax, (panel, cells)) in enumerate(zip(figure.subplots(2, 3).flatten(), panels.items(), strict=True)):
+        if not cells:
+            ax.set_visible(False)
+        ax.set_title(f"({panel}) {list(LINKS.values())[index % 3]}, {CROSSES[index // 3]}", fontsize=6.8)
+        ax.axhline(1, color="#999999", lw=0.9, zorder=0)
+        _bars(ax, cells, "fetch_time_norm_ratio")
+        _names(ax, cells)
+    figure.supylabel("fetch time over that without load", fontsize=10.5, color="#444444")
+    caption = f"Bars: mean of {_runs(some)}; lines: ± one standard deviation of the runs. Grey: the page by itself."
     yield Drawn(f"figure{number}", f"Figure {number}: fetching {page}", caption, figure)
 
 
-def _means(ax: Axes, cells: Sequence[Measured], metric: str) -> None:
+def _bars(ax: Axes, cells: Sequence[Measured], metric: str) -> None:
     for index, cell in enumerate(cells):
-        known = [value for value in cell.numbers[metric].runs if value is not None]
-        if known:
-            ax.bar(
-                index,
-                fmean(known),
-                yerr=float(np.std(known, ddof=1)) if len(known) > 1 else 0,
-                color=style.colour(index),
-            )
-    names = [cell.cell.algorithm for cell in cells]
-    ax.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=7)
+        _bar(ax, index, 0.72, cell.numbers[metric].runs, index)
+    ax.grid(axis="x", visible=False)
+    ax.set_ylim(bottom=0)
+
+
+def _bar(ax: Axes, place: float, width: float, runs: Sequence[float | None], index: int) -> None:
+    """Draw the mean of ``runs`` with their deviation, in the colour of the series ``index``."""
+    known = [value for value in runs if value is not None]
+    if not known:
+        return
+    ax.bar(place, fmean(known), width, color=f"{style.colour(index)}88", edgecolor=style.colour(index), lw=0.8)
+    if len(known) > 1:
+        ax.errorbar(place, fmean(known), yerr=stdev(known), color=style.ink(index), capsize=2, elinewidth=1.1)
+
+
+def _names(ax: Axes, cells: Sequence[Measured]) -> None:
+    """Write the algorithms below their bars, in their colours."""
+    ax.set_xticks(range(len(cells)), [cell.cell.algorithm for cell in cells], rotation=60, ha="right", fontsize=7.5)
+    ax.tick_params(axis="x", length=0, pad=1)
+    ax.tick_params(axis="y", labelsize=8)
+    for index, text in enumerate(ax.get_xticklabels()):
+        text.set_color(style.ink(index))
+        text.set_rotation_mode("anchor")
 
 
 def _fairness(outcome: Outcome) -> Iterator[Drawn]:
     cells = [cell for cell in outcome.measured(f"{PAPER}/fig6a") if "tcp" not in cell.cell.at]
-    rates = sorted({cell.cell.at["bandwidth_mbps"] for cell in cells}, key=float)
+    rates = _rates(cells)
     if cells:
         figure = style.new_figure(2.8)
         for ax, rate in zip(figure.subplots(1, len(rates), sharey=True, squeeze=False)[0], rates, strict=True):
-            _means(ax, [cell for cell in cells if cell.cell.at["bandwidth_mbps"] == rate], "jain_index")
-            ax.set_title(f"{rate} Mbit/s")
+            own = [cell for cell in cells if cell.cell.at["bandwidth_mbps"] == rate]
+            ax.axhline(1, color="#999999", lw=0.9, zorder=0)
+            _bars(ax, own, "jain_index")
+            _names(ax, own)
+            ax.set_title(f"{rate} Mbit/s", fontsize=9)
         figure.supylabel("Jain's index", fontsize=10.5, color="#444444")
-        caption = f"Goodputs of four uploads with round trips of 10, 50, 200 and 500 ms. Bars: mean of {_runs(cells)}."
+        caption = (
+            f"Goodputs of four uploads with round trips of 10, 50, 200 and 500 ms. Bars: mean of {_runs(cells)}; "
+            "lines: ± one standard deviation of the runs. 1: equal shares."
+        )
         yield Drawn("figure6a", "Figure 6(a): fairness between round trips", caption, figure)
     for panel, link in zip("bcd", LINKS.values(), strict=True):
         if cells := outcome.measured(f"{PAPER}/fig6{panel}"):
-            yield Drawn(
-                f"figure6{panel}", f"Figure 6({panel}): goodput by round trip, {link}", _CAPTION, _grouped(cells)
+            caption = (
+                "Four bars an algorithm: the uploads with round trips of 10, 50, 200 and 500 ms. Means of "
+                f"{_runs(cells)}; lines: ± one standard deviation of the runs."
             )
+            yield Drawn(f"figure6{panel}", f"Figure 6({panel}): goodput by round trip, {link}", caption, _shares(cells))
 
 
-_CAPTION = "Bars from left to right: the uploads of 10, 50, 200 and 500 ms; lines: the runs' standard deviation."
-
-
-def _grouped(cells: Sequence[Measured]) -> Figure:
-    figure = style.new_figure(2.8)
+def _shares(cells: Sequence[Measured]) -> Figure:
+    figure = style.new_figure(2.9)
     ax = figure.subplots()
+    places = []
     for index, cell in enumerate(cells):
-        for place, rtt in enumerate((10, 50, 200, 500)):
-            runs = [value for value in cell.numbers[f"goodput_{rtt}"].runs if value is not None]
-            spread = float(np.std(runs, ddof=1)) if len(runs) > 1 else 0
-            ax.bar(index + 0.2 * (place - 1.5), fmean(runs), 0.18, yerr=spread, color=style.colour(place))
-    ax.set_xticks(range(len(cells)), [cell.cell.algorithm for cell in cells], fontsize=8)
+        for step, rtt in enumerate(RTTS_MS):
+            places.append(index + 0.21 * (step - 1.5))
+            _bar(ax, places[-1], 0.18, cell.numbers[f"goodput_{rtt}"].runs, index)
+    ax.set_xticks(places, [f"{rtt} ms" for _ in cells for rtt in RTTS_MS], rotation=90, fontsize=6.5)
+    ax.tick_params(axis="x", length=0, pad=1)
+    ax.grid(axis="x", visible=False)
+    top = ax.get_ylim()[1]
+    ax.set_ylim(0, 1.1 * top)
+    for index, cell in enumerate(cells):
+        ax.text(index, 1.09 * top, cell.cell.algorithm, ha="center", va="top", fontsize=8, color=style.ink(index))
     ax.set_ylabel("goodput (Mbit/s)")
     return figure
 
 
+def _rates(cells: Sequence[Measured]) -> list[float | str | bool]:
+    return sorted({cell.cell.at["bandwidth_mbps"] for cell in cells}, key=float, reverse=True)
+
+
 def _start(outcome: Outcome) -> Iterator[Drawn]:
     cells = [cell for cell in outcome.measured(f"{PAPER}/fig7") if "bandwidth_mbps" in cell.cell.at]  # not the pooled
-    rates = sorted({cell.cell.at["bandwidth_mbps"] for cell in cells}, key=float, reverse=True)
+    rates = _rates(cells)
     if not cells:
         return
-    figure = style.new_figure(0.7 + 1.9 * len(rates))
+    figure = style.new_figure(0.7 + 2.1 * len(rates))
     panels = figure.subplots(len(rates), 1, sharex=True, squeeze=False)[:, 0]
     for ax, rate in zip(panels, rates, strict=True):
-        for index, cell in enumerate([cell for cell in cells if cell.cell.at["bandwidth_mbps"] == rate]):
-            points: dict[float, list[float]] = {}
-            for record in cell.records:
-                for time, value in zip(*latencies(record), strict=True):
-                    if time <= SHOWN_S:
-                        points.setdefault(time, []).append(value)
-            times = sorted(points)
-            ax.plot(
-                times,
-                [fmean(points[time]) for time in times],
-                color=style.colour(index),
-                lw=1,
-                label=cell.cell.algorithm,
-            )
+        courses = {cell.cell.algorithm: _course(cell) for cell in cells if cell.cell.at["bandwidth_mbps"] == rate}
+        for index, means in enumerate(courses.values()):
+            ax.plot(TIMES_S, means, color=style.colour(index), lw=1.2)
         ax.set_title(f"{rate} Mbit/s", fontsize=9)
-    panels[0].legend(frameon=False, fontsize=7, ncols=4)
+        ax.set_xlim(0, SHOWN_S)
+        ax.set_ylim(bottom=0)
+        _name_ends(ax, courses)
     panels[-1].set_xlabel("time (s)")
-    figure.supylabel("latency above the base RTT (ms)", fontsize=10.5, color="#444444")
-    caption = f"Point by point the mean of {_runs(cells)} and of their four pings, in bins of 100 ms."
+    figure.supylabel("induced latency (ms)", fontsize=10.5, color="#444444")
+    caption = (
+        f"Point by point the mean of {_runs(cells)} and of their four pings, each 200 ms; where a run has no echo, it "
+        "is between its neighbours."
+    )
     yield Drawn("figure7", "Figure 7: the first 25 s of RRUL", caption, figure)
+
+
+def _course(cell: Measured) -> list[float]:
+    """Return the mean latency of the runs at `TIMES_S`."""
+    runs = [found for record in cell.records if (found := course(record, SHOWN_S))]
+    return [float(value) for value in np.mean(runs, axis=0)]
+
+
+def _name_ends(ax: Axes, courses: Mapping[str, Sequence[float]]) -> None:
+    """Write each name right of its curve's end, in its colour, as far from the others as a line of text is high."""
+    top = ax.get_ylim()[1]
+    ends = sorted((means[-1] / top, index, name) for index, (name, means) in enumerate(courses.items()))
+    place = 0.0
+    for end, index, name in ends:
+        place = max(place, end)
+        colour = style.ink(index)
+        ax.plot([1, 1.015], [end, place], transform=ax.transAxes, clip_on=False, color=colour, lw=0.7)
+        ax.text(1.02, place, name, transform=ax.transAxes, va="center", fontsize=7.5, weight="bold", color=colour)
+        place += 0.09
 
 
 def _runs(cells: Sequence[Measured]) -> str:

@@ -21,7 +21,7 @@ def figures(outcome: Outcome) -> Iterator[Drawn]:
         figure = style.new_figure(0.7 + 1.5 * len(cells))
         panels = figure.subplots(len(cells), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for index, (ax, cell) in enumerate(zip(panels, cells, strict=True)):
-            record = cell.records[0]
+            record = next(cell.records)
             start = next(flow["start_s"] for flow in record["flows"] if flow["name"] == "cbr/0")
             packets = record["series"]["packets"]["down"]
             colour = style.colour(index)

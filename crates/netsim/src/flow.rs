@@ -2,14 +2,15 @@
 
 use crate::link::FlowFates;
 use crate::probe::goodput::Bins;
-use crate::probe::series::{EchoLog, PingSeries};
+use crate::probe::rounded;
+use crate::probe::series::{CallSeries, EchoLog, PageSeries, PingSeries};
 use crate::scenario::{Direction, RateText, Scenario, ScenarioError, Size, Span, Traffic, objects_of};
 use crate::sockets::Sockets;
 use crate::traffic::Kind;
 use crate::traffic::app::{App, Program};
 use crate::traffic::bulk::{Bulk, SENDER};
 use crate::traffic::isochronous::{Far, Isochronous};
-use crate::traffic::page::Page;
+use crate::traffic::page::{Page, items};
 use crate::traffic::rr::{Rr, Think};
 use crate::traffic::stream::Stream;
 use crate::traffic::transfer::Transfer;
@@ -194,17 +195,39 @@ impl Flow {
         }
     }
 
-    /// Keeps each echo from now on, if it is a ping.
-    pub(crate) fn log_echoes(&mut self) {
-        if let (Kind::Ping, Source::Isochronous(source)) = (self.kind, &mut self.source) {
-            source.log = Some(EchoLog::default());
+    /// Keeps each echo of a ping, packet of a call, or fetch of a page from now on.
+    pub(crate) fn log(&mut self) {
+        match (self.kind, &mut self.source) {
+            (Kind::Ping | Kind::Voip, Source::Isochronous(source)) => source.log = Some(EchoLog::default()),
+            (_, Source::App(app)) => app.log_fetches(),
+            _ => {}
         }
     }
 
-    /// The echoes that were kept.
+    /// The echoes that were kept, if it is a ping.
     pub(crate) fn echoes(&self) -> Option<PingSeries> {
+        Some(self.packet_log(Kind::Ping)?.ping(self.name.clone()))
+    }
+
+    /// The packets that were kept, if it is a call.
+    pub(crate) fn heard(&self) -> Option<CallSeries> {
+        Some(self.packet_log(Kind::Voip)?.call(self.name.clone()))
+    }
+
+    fn packet_log(&self, kind: Kind) -> Option<&EchoLog> {
         let Source::Isochronous(source) = &self.source else { return None };
-        source.log.as_ref().map(|log| log.series(self.name.clone()))
+        source.log.as_ref().filter(|_| self.kind == kind)
+    }
+
+    /// The fetches that were kept, if it is a page.
+    pub(crate) fn fetches(&self) -> Option<PageSeries> {
+        let Source::App(app) = &self.source else { return None };
+        let fetches = app.fetches()?;
+        Some(PageSeries {
+            name: self.name.clone(),
+            begun_s: fetches.iter().map(|(begun, _)| begun.as_secs_f64()).collect(),
+            load_ms: fetches.iter().map(|(_, time)| rounded(time.as_millis_f64())).collect(),
+        })
     }
 
     /// Whether it is TCP.
@@ -296,8 +319,8 @@ impl Source {
             }
             Kind::Page => {
                 let connections = traffic.connections.ok_or_else(|| missing("connections"))?;
-                let objects = objects_of(traffic)?;
-                let page = Page::new(&objects, traffic.request, connections, interval()?, traffic.repeat);
+                let items = items(&objects_of(traffic)?, traffic.request);
+                let page = Page::new(items, connections, interval()?, traffic.repeat);
                 app(Program::Page(page))
             }
             Kind::Rrul | Kind::RrulBe | Kind::TcpNup | Kind::TcpNdown => Err(missing("kind")),

@@ -47,6 +47,7 @@ pub mod traffic;
 pub use observer::{Event, Observer, SharedObserver};
 pub use outline::FlowOutline;
 pub use packet::Packet;
+pub use probe::mos::mos;
 pub use record::Record;
 pub use scenario::{Scenario, ScenarioError};
 pub use sim::Simulation;

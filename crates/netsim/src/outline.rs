@@ -2,8 +2,9 @@
 
 use crate::ScenarioError;
 use crate::flow::{Flow, codec};
-use crate::scenario::{Direction, Scenario, Span, Traffic};
+use crate::scenario::{Direction, Scenario, Span, Traffic, objects_of};
 use crate::traffic::Kind;
+use crate::traffic::page::{Item, items};
 use goodqueue_tcp::EcnMode;
 use serde::Serialize;
 
@@ -34,11 +35,15 @@ pub struct FlowOutline {
     pub pacing: bool,
     /// Bytes of each datagram as `tc` counts them.
     pub packet_size: Option<u64>,
-    /// Time between datagrams, between a stream's chunks, or from a transfer to the next.
+    /// Time between datagrams, between a stream's chunks, or from a transfer or a fetch to the next.
     pub interval_s: Option<f64>,
+    /// Objects of a page, the document first.
+    pub objects: Option<Vec<Item>>,
+    /// To each host of a page, at the most.
+    pub connections: Option<u64>,
     /// Bytes of a transfer.
     pub size_bytes: Option<u64>,
-    /// How many transfers or exchanges; none: until the stop.
+    /// How many transfers, exchanges or fetches; none: until the stop.
     pub repeat: Option<u64>,
     /// Bytes of a request.
     pub request_bytes: Option<u64>,
@@ -86,6 +91,11 @@ fn outline(flow: &Flow, traffic: &Traffic) -> FlowOutline {
         pacing: traffic.pacing.unwrap_or(false),
         packet_size: size,
         interval_s: seconds(traffic.interval).or(call).or(paced),
+        objects: objects_of(traffic)
+            .ok()
+            .filter(|_| traffic.kind == Kind::Page)
+            .map(|objects| items(&objects, traffic.request)),
+        connections: traffic.connections,
         size_bytes: traffic.size.map(|size| size.0),
         repeat: traffic.repeat,
         request_bytes: traffic.request.map(|size| size.0),

@@ -129,9 +129,11 @@ impl QdiscPacket for Packet {
             sack,
         })
     }
-    /// Every flow runs between two hosts of its own.
+    /// Every flow runs between two hosts of its own, which all connections of an application share. The multiplier is that of
+    /// Fibonacci hashing: odd, so that no two flows share a hash.
     fn host_hashes(&self) -> (u32, u32) {
-        (self.hash, !self.hash)
+        let host = self.flow.wrapping_mul(0x9E37_79B1);
+        (host, !host)
     }
     fn dscp(&self) -> u8 {
         match &self.body {

@@ -4,7 +4,7 @@ use crate::flow::{Flow, Source, Totals};
 use crate::link::FlowFates;
 use crate::probe::delay::Summary;
 use crate::probe::goodput::Quantiles;
-use crate::probe::series::{FlowSeries, PacketSeries, PingSeries, QueueSeries};
+use crate::probe::series::{CallSeries, FlowSeries, PacketSeries, PageSeries, PingSeries, QueueSeries};
 use crate::probe::{percent, ratio, rounded};
 use crate::scenario::{Direction, Scenario};
 use crate::sim::Simulation;
@@ -190,6 +190,12 @@ pub struct SeriesRecord {
     /// The round trips of each ping, where intervals are asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pings: Vec<PingSeries>,
+    /// What was heard of each call, where intervals are asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<CallSeries>,
+    /// The fetches of each page, where intervals are asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pages: Vec<PageSeries>,
     /// Single packets, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PerDirection<PacketSeries>>,
@@ -370,6 +376,8 @@ impl Simulation {
             queues: PerDirection { down: down.clone(), up: up.clone() },
             flows: self.flow_series.clone(),
             pings: self.flows.iter().filter_map(Flow::echoes).collect(),
+            calls: self.flows.iter().filter_map(Flow::heard).collect(),
+            pages: self.flows.iter().filter_map(Flow::fetches).collect(),
             packets: down_log
                 .zip(up_log)
                 .map(|(down, up)| PerDirection { down: down.series(), up: up.series() }),

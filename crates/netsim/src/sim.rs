@@ -102,7 +102,7 @@ impl Simulation {
             agenda.set(PIPE + 2 * (rtts + index) as u32, flow.start);
         }
         if interval.is_some() {
-            flows.iter_mut().for_each(Flow::log_echoes);
+            flows.iter_mut().for_each(Flow::log);
         }
         let named = if interval.is_some() { flows.as_slice() } else { &[] };
         let tcp = scenario.series.as_ref().is_some_and(|series| series.tcp);

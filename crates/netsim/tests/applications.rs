@@ -4,29 +4,13 @@
 //! SYN or SYN-ACK (74) 59.2 µs. Where nothing else is said, 25 ms of propagation follow, each way.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
+mod common;
+
+use common::{access_link, run, simulation};
+use goodqueue_netsim::Record;
 use goodqueue_netsim::record::{AppResult, RrResult, StreamResult, TransferResult};
-use goodqueue_netsim::{Record, Scenario, Simulation};
 use goodqueue_units::Duration;
-use serde_json::{Value, json};
-
-fn scenario(traffic: Value) -> Value {
-    json!({
-        "duration": "20s",
-        "bottleneck": {"rate": "10mbit", "qdisc": "pfifo limit 1000"},
-        "path": {"rtt": "50ms"},
-        "traffic": traffic,
-    })
-}
-
-fn simulation(scenario: &Value) -> Simulation {
-    Simulation::new(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap()
-}
-
-fn run(scenario: &Value) -> Record {
-    let mut simulation = simulation(scenario);
-    simulation.run();
-    simulation.record()
-}
+use serde_json::json;
 
 fn transfer(record: &Record, index: usize) -> TransferResult {
     match record.apps[index].result {
@@ -55,7 +39,7 @@ fn stream(record: &Record) -> StreamResult {
 /// that the third round's first ACK waits for a second segment.
 #[test]
 fn a_download_takes_its_handshake_its_rounds_of_slow_start_and_its_serialisation() {
-    let record = run(&scenario(json!([{"kind": "transfer", "size": "1MB"}])));
+    let record = run(&access_link(&json!([{"kind": "transfer", "size": "1MB"}])));
     let result = transfer(&record, 0);
     let handshake_us = 25_059.2 + 25_059.2 + 25_052.8;
     let rounds_us = 3.0 * (1211.2 + 52.8 + 50_000.0) + 1211.2;
@@ -74,7 +58,7 @@ fn a_download_takes_its_handshake_its_rounds_of_slow_start_and_its_serialisation
 /// The user's SYN, the SYN-ACK, and then 5 segments and the 760 bytes that are left; ACK and data leave together.
 #[test]
 fn an_upload_ends_when_the_far_side_has_all() {
-    let record = run(&scenario(json!([{"kind": "transfer", "size": "8kB", "direction": "up"}])));
+    let record = run(&access_link(&json!([{"kind": "transfer", "size": "8kB", "direction": "up"}])));
     let wanted_ms = (2.0 * 25_059.2 + 52.8 + 5.0 * 1211.2 + (760.0 + 66.0) * 0.8 + 25_000.0) / 1000.0;
     let got = transfer(&record, 0).completion_ms.unwrap().mean;
     assert!((got - wanted_ms).abs() < 1e-6, "{got} {wanted_ms}");
@@ -83,7 +67,8 @@ fn an_upload_ends_when_the_far_side_has_all() {
 /// 1000 bytes are 1066 on the wire, 852.8 µs each way; before the first request goes the ACK of the handshake.
 #[test]
 fn an_exchange_takes_a_round_trip_and_its_serialisation() {
-    let record = run(&scenario(json!([{"kind": "rr", "request": "1kB", "response": "1kB", "repeat": 10}])));
+    let record =
+        run(&access_link(&json!([{"kind": "rr", "request": "1kB", "response": "1kB", "repeat": 10}])));
     let times = rr(&record).response_ms.unwrap();
     let one = 2.0 * (25.0 + 0.8528);
     assert!((times.min - one).abs() < 1e-6, "{times:?} {one}");
@@ -96,7 +81,7 @@ fn an_exchange_takes_a_round_trip_and_its_serialisation() {
 #[test]
 fn transfers_end_whatever_is_lost() {
     for direction in ["down", "up"] {
-        let mut lossy = scenario(json!([
+        let mut lossy = access_link(&json!([
             {"kind": "transfer", "size": "20kB", "interval": "10ms", "direction": direction},
             {"kind": "bulk", "count": 6},
             {"kind": "bulk", "count": 6, "name": "back", "direction": "up"},
@@ -119,7 +104,7 @@ fn transfers_end_whatever_is_lost() {
 #[test]
 fn repeated_transfers_begin_so_long_after_the_one_before() {
     let asked = json!([{"kind": "transfer", "size": "1kB", "repeat": 5, "interval": "1s"}]);
-    let record = run(&scenario(asked.clone()));
+    let record = run(&access_link(&asked.clone()));
     let result = transfer(&record, 0);
     // Three packets for the handshake, the data, two ways of propagation each: 100.7 ms. FIN comes with the data.
     let one = (2.0 * 25_059.2 + 25_052.8 + 1066.0 * 0.8 + 25_000.0) / 1000.0;
@@ -127,12 +112,12 @@ fn repeated_transfers_begin_so_long_after_the_one_before() {
     assert_eq!((result.count, result.completed, record.flows[0].completion_ms), (5, 5, None));
     // They begin at 0, 1.101, 2.202, 3.303 and 4.404 s: after a warm-up of 3.35 s, one; after 3.25 s, two.
     for (warmup, count) in [("3350ms", 1), ("3250ms", 2)] {
-        let mut late = scenario(asked.clone());
+        let mut late = access_link(&asked.clone());
         late["warmup"] = json!(warmup);
         assert_eq!(transfer(&run(&late), 0).count, count);
     }
     let mut endless =
-        scenario(json!([{"kind": "transfer", "size": "1kB", "interval": "900ms", "stop": "5s"}]));
+        access_link(&json!([{"kind": "transfer", "size": "1kB", "interval": "900ms", "stop": "5s"}]));
     assert_eq!(transfer(&run(&endless), 0).count, 5, "at 0, 1, 2, 3 and 4 s and a little");
     endless["traffic"][0]["stop"] = json!("3s");
     assert_eq!(transfer(&run(&endless), 0).count, 3);
@@ -140,8 +125,8 @@ fn repeated_transfers_begin_so_long_after_the_one_before() {
 
 #[test]
 fn a_far_side_that_asks_is_answered_by_the_user() {
-    let record = run(&scenario(
-        json!([{"kind": "rr", "request": "100B", "response": "1kB", "direction": "up", "repeat": 3}]),
+    let record = run(&access_link(
+        &json!([{"kind": "rr", "request": "100B", "response": "1kB", "direction": "up", "repeat": 3}]),
     ));
     // 166 bytes down and 1066 up.
     let one = 50.0 + (166.0 + 1066.0) * 0.8e-3;
@@ -154,7 +139,8 @@ fn a_far_side_that_asks_is_answered_by_the_user() {
 #[test]
 fn thinking_takes_its_time() {
     let asked = |key: &str, seed: u64| {
-        let mut asked = scenario(json!([{"kind": "rr", "request": "1kB", "response": "1kB", key: "100ms"}]));
+        let mut asked =
+            access_link(&json!([{"kind": "rr", "request": "1kB", "response": "1kB", key: "100ms"}]));
         asked["seed"] = json!(seed);
         rr(&run(&asked)).count
     };
@@ -170,7 +156,7 @@ fn thinking_takes_its_time() {
 /// handshake ends, 75.1712 ms after the start, and 996 more in the 19.9248 s that are left.
 #[test]
 fn a_stream_that_fits_takes_its_chunks_time_and_never_stalls() {
-    let record = run(&scenario(json!([{"kind": "stream", "rate": "1mbit", "interval": "20ms"}])));
+    let record = run(&access_link(&json!([{"kind": "stream", "rate": "1mbit", "interval": "20ms"}])));
     let result = stream(&record);
     let delay = result.delay_ms.unwrap();
     assert!((delay.min - 27.1056).abs() < 1e-6 && (delay.max - 27.1056).abs() < 1e-6, "{delay:?}");
@@ -182,7 +168,7 @@ fn a_stream_that_fits_takes_its_chunks_time_and_never_stalls() {
 /// Twice what the link carries: the player gets 0.956 Mbit/s of the 2 that it wants, and what it does not play it waits.
 #[test]
 fn a_stream_that_does_not_fit_stalls_for_what_is_missing() {
-    let mut asked = scenario(json!([{"kind": "stream", "rate": "2mbit", "interval": "20ms"}]));
+    let mut asked = access_link(&json!([{"kind": "stream", "rate": "2mbit", "interval": "20ms"}]));
     asked["bottleneck"]["rate"] = json!("1mbit");
     let result = stream(&run(&asked));
     // It plays 20 ms for each chunk that it got, and began when the first was there.
@@ -197,7 +183,7 @@ fn a_stream_that_does_not_fit_stalls_for_what_is_missing() {
 /// Series are as `ss -tin` would show a sender that sends for two seconds, and nulls once its connection is gone.
 #[test]
 fn tcps_variables_are_sampled_on_request() {
-    let mut asked = scenario(json!([{"kind": "transfer", "size": "2MB"}, {"kind": "ping"}]));
+    let mut asked = access_link(&json!([{"kind": "transfer", "size": "2MB"}, {"kind": "ping"}]));
     asked["series"] = json!({"interval": "100ms", "tcp": true});
     let record = run(&asked);
     let series = &record.series.unwrap().flows;
@@ -213,7 +199,7 @@ fn tcps_variables_are_sampled_on_request() {
 
 #[test]
 fn applications_repeat_and_seeds_differ_and_a_cut_run_is_the_same() {
-    let mut asked = scenario(json!([
+    let mut asked = access_link(&json!([
         {"kind": "transfer", "size": "50kB", "interval": "50ms", "count": 5, "start_spread": "1s"},
         {"kind": "rr", "request": "2kB", "response": "30kB", "think_mean": "80ms", "count": 3, "direction": "up"},
         {"kind": "stream", "rate": "1500kbit", "start_spread": "1s"},

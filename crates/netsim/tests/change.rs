@@ -1,7 +1,9 @@
 //! `[[change]]` in a run: the packet on the wire, capacity over time, and disciplines that change while packets wait.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
-use goodqueue_netsim::{Record, Scenario, Simulation};
+mod common;
+
+use common::{run, simulation};
 use goodqueue_units::Duration;
 use serde_json::{Value, json};
 
@@ -14,16 +16,6 @@ fn scenario(qdisc: &str, load: &str, change: Value) -> Value {
         "traffic": [{"kind": "cbr", "rate": load}],
         "change": change,
     })
-}
-
-fn simulation(scenario: &Value) -> Simulation {
-    Simulation::new(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap()
-}
-
-fn run(scenario: &Value) -> Record {
-    let mut simulation = simulation(scenario);
-    simulation.run();
-    simulation.record()
 }
 
 /// A frame takes 1.2112 ms at 10 Mbit/s and 2.4224 ms at 5. The ninth begins at 9.6896 ms, is on the wire at the change

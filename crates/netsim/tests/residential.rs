@@ -3,31 +3,15 @@
 //! Every wire here has 10 Mbit/s, 0.8 µs a byte, and 25 ms of propagation each way.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
+mod common;
+
+use common::{access_link, run, simulation};
 use goodqueue_netsim::record::{AppResult, PageResult, VoipResult};
 use goodqueue_netsim::scenario::Direction;
 use goodqueue_netsim::traffic::Kind;
-use goodqueue_netsim::{Record, Scenario, Simulation};
+use goodqueue_netsim::{Record, Scenario};
 use goodqueue_units::Duration;
 use serde_json::{Value, json};
-
-fn scenario(traffic: Value) -> Value {
-    json!({
-        "duration": "20s",
-        "bottleneck": {"rate": "10mbit", "qdisc": "pfifo limit 1000"},
-        "path": {"rtt": "50ms"},
-        "traffic": traffic,
-    })
-}
-
-fn simulation(scenario: &Value) -> Simulation {
-    Simulation::new(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap()
-}
-
-fn run(scenario: &Value) -> Record {
-    let mut simulation = simulation(scenario);
-    simulation.run();
-    simulation.record()
-}
 
 fn page(record: &Record) -> PageResult {
     record
@@ -56,7 +40,7 @@ const HANDSHAKE: [f64; 2] = [74.0, 74.0];
 const ACK_MS: f64 = 66.0 * 0.8e-3;
 
 fn load_ms(traffic: Value) -> f64 {
-    page(&run(&scenario(json!([traffic])))).load_ms.unwrap().mean
+    page(&run(&access_link(&json!([traffic])))).load_ms.unwrap().mean
 }
 
 /// Lookup, handshake, a request of 400 bytes (466 on the wire) and a response of 1000 (1066): three round trips.
@@ -106,12 +90,12 @@ fn pages_follow_each_other_and_those_from_before_the_warm_up_do_not_count() {
     let one_ms = ways(&LOOKUP) + ways(&HANDSHAKE) + ACK_MS + ways(&[466.0, 1066.0]);
     let asked = |interval: &str| json!([{"kind": "page", "objects": [{"response": "1kB"}], "interval": interval, "stop": "5s"}]);
     for (interval, gap_ms) in [("0s", 0.0), ("1s", 1000.0)] {
-        let result = page(&run(&scenario(asked(interval))));
+        let result = page(&run(&access_link(&asked(interval))));
         let wanted = (5000.0 / (one_ms + gap_ms)).ceil() as u64;
         assert_eq!((result.count, result.completed), (wanted, wanted), "{result:?}");
         assert!((result.load_ms.unwrap().max - one_ms).abs() < 0.06, "{result:?} {one_ms}");
     }
-    let mut late = scenario(asked("1s"));
+    let mut late = access_link(&asked("1s"));
     late["warmup"] = json!("4s"); // they begin at 0, 1.15, 2.30, 3.46 and 4.61 s
     assert_eq!(page(&run(&late)).count, 1);
 }
@@ -120,7 +104,7 @@ fn pages_follow_each_other_and_those_from_before_the_warm_up_do_not_count() {
 /// seconds. Every page but the last must come nevertheless.
 #[test]
 fn pages_come_whatever_is_lost() {
-    let mut lossy = scenario(json!([
+    let mut lossy = access_link(&json!([
         {"kind": "page"},
         {"kind": "bulk", "count": 8},
         {"kind": "bulk", "count": 8, "name": "back", "direction": "up"},
@@ -149,7 +133,7 @@ fn a_call_over_an_empty_link_takes_its_way_and_nothing_else() {
     for (codec, bytes, per_second) in [("g711", 214.0, 50), ("ditg", 134.0, 100)] {
         for direction in ["down", "up"] {
             let asked = json!([{"kind": "voip", "codec": codec, "direction": direction}]);
-            let record = run(&scenario(asked));
+            let record = run(&access_link(&asked));
             let call = voip(&record);
             let delay = call.delay_ms.unwrap();
             let wanted = ways(&[bytes]);
@@ -170,8 +154,8 @@ fn a_call_over_an_empty_link_takes_its_way_and_nothing_else() {
 #[test]
 fn a_call_suffers_in_a_full_queue_and_not_in_one_of_its_own() {
     let call = |qdisc: &str| {
-        let mut asked = scenario(
-            json!([{"kind": "voip", "direction": "up"}, {"kind": "bulk", "count": 8, "direction": "up"}]),
+        let mut asked = access_link(
+            &json!([{"kind": "voip", "direction": "up"}, {"kind": "bulk", "count": 8, "direction": "up"}]),
         );
         asked["bottleneck"]["qdisc"] = json!(qdisc);
         asked["warmup"] = json!("5s");
@@ -190,7 +174,7 @@ fn a_call_suffers_in_a_full_queue_and_not_in_one_of_its_own() {
 #[test]
 fn rrul_is_flents_flows_with_flents_marks() {
     let resolved =
-        Scenario::from_json(&scenario(json!([{"kind": "rrul", "cc": "reno"}])).to_string()).unwrap();
+        Scenario::from_json(&access_link(&json!([{"kind": "rrul", "cc": "reno"}])).to_string()).unwrap();
     let flows: Vec<_> = resolved
         .traffic
         .iter()
@@ -226,7 +210,7 @@ fn rrul_is_flents_flows_with_flents_marks() {
 
 #[test]
 fn rrul_be_and_tcp_nup_and_ndown_are_flents_too() {
-    let resolve = |traffic: Value| Scenario::from_json(&scenario(traffic).to_string());
+    let resolve = |traffic: Value| Scenario::from_json(&access_link(&traffic).to_string());
     let be = resolve(json!([{"kind": "rrul_be"}])).unwrap();
     assert!(be.traffic.iter().all(|flow| flow.dscp.is_none()), "all best effort");
     let names: Vec<_> = be.traffic.iter().map(|flow| flow.name.clone().unwrap()).collect();
@@ -254,7 +238,7 @@ fn rrul_be_and_tcp_nup_and_ndown_are_flents_too() {
 /// With a strict band for each class the marks must be felt: a wrong one would be served with the wrong band.
 #[test]
 fn rruls_classes_reach_the_queue() {
-    let mut asked = scenario(json!([{"kind": "rrul"}]));
+    let mut asked = access_link(&json!([{"kind": "rrul"}]));
     asked["bottleneck"]["qdisc"] = json!("cake diffserv4 flowblind bandwidth 9mbit");
     asked["warmup"] = json!("5s");
     let record = run(&asked);
@@ -267,11 +251,66 @@ fn rruls_classes_reach_the_queue() {
     assert!(goodput("TCP download BK/0") < 0.5 * goodput("TCP download BE/0"), "{:?}", record.flows);
 }
 
+/// On an empty wire each packet of 214 bytes takes 171.2 us and 25 ms. What is lost is missing: the numbers tell.
+#[test]
+fn each_packet_of_a_call_and_each_fetch_of_a_page_is_in_the_series() {
+    let mut asked = access_link(&json!([
+        {"kind": "voip", "name": "call", "stop": "10s"},
+        {"kind": "page", "start": "11s", "objects": [{"response": "1kB"}], "interval": "1s"},
+    ]));
+    asked["series"] = json!({"interval": "1s"});
+    asked["warmup"] = json!("5s");
+    let record = run(&asked);
+    let series = record.series.as_ref().unwrap();
+    let call = &series.calls[0];
+    assert_eq!((call.name.as_str(), call.seq.len()), ("call/0", 500), "those of the warm-up too");
+    assert!(call.seq.iter().zip(&call.sent_s).all(|(seq, at)| (at - 0.02 * *seq as f64).abs() < 1e-9));
+    assert_eq!(call.delay_ms, vec![25.1712; 500]);
+    let pages = &series.pages[0];
+    let result = page(&record);
+    assert_eq!((pages.begun_s[0], pages.load_ms.len() as u64), (11.0, result.completed));
+    assert_eq!(pages.load_ms[0], result.load_ms.unwrap().min);
+    assert!(
+        (pages.begun_s[1] - (12.0 + pages.load_ms[0] / 1e3)).abs() < 1e-6,
+        "a second after the first was there"
+    );
+
+    asked["bottleneck"]["rate"] = json!("60kbit"); // 85.6 are sent
+    asked["bottleneck"]["qdisc"] = json!("pfifo limit 5");
+    let record = run(&asked);
+    let calls = &record.series.as_ref().unwrap().calls[0];
+    assert!(calls.seq.windows(2).all(|pair| pair[0] < pair[1]) && calls.seq.len() < 400, "{:?}", calls.seq);
+    asked["series"] = json!({"packets": {"from": "1s", "to": "2s"}});
+    let series = run(&asked).series.unwrap();
+    assert!(series.calls.is_empty() && series.pages.is_empty(), "no intervals, no log");
+}
+
+/// A browser's six connections are one host: beside one bulk flow it gets half by cake's rule for hosts, and six sevenths where
+/// cake is fair between flows alone. Windows that heed no drop keep all of them waiting.
+#[test]
+fn connections_of_one_page_are_one_host_to_cake() {
+    let mut objects = vec![json!({"response": "1kB"})];
+    objects.extend(vec![json!({"response": "10MB"}); 6]);
+    let mut asked = access_link(&json!([
+        {"kind": "bulk", "cc": "none cwnd 100"},
+        {"kind": "page", "cc": "none cwnd 100", "objects": objects},
+    ]));
+    asked["warmup"] = json!("5s");
+    let mut share = |qdisc: &str| {
+        asked["bottleneck"]["qdisc"] = json!(qdisc);
+        let flows = run(&asked).flows;
+        flows[0].goodput_mbps / (flows[0].goodput_mbps + flows[1].goodput_mbps)
+    };
+    let (hosts, flows) = (share("cake"), share("cake flows"));
+    assert!((hosts - 0.5).abs() < 0.02, "{hosts}");
+    assert!((flows - 1.0 / 7.0).abs() < 0.02, "{flows}");
+}
+
 /// Flows of 10, 50, 200 and 500 ms, each with its own: the shortest round trip that each sees is its own and a few packets.
 #[test]
 fn flows_have_the_round_trips_that_they_are_given() {
     let flow = |rtt: u64| json!({"kind": "bulk", "direction": "up", "name": format!("{rtt} ms"), "rtt": format!("{rtt}ms")});
-    let mut asked = scenario([10, 50, 200, 500].map(flow).into_iter().collect());
+    let mut asked = access_link(&[10, 50, 200, 500].map(flow).into_iter().collect());
     (asked["bottleneck"]["rate"], asked["bottleneck"]["qdisc"]) = (json!("100mbit"), json!("fq_codel"));
     let record = run(&asked);
     for (flow, rtt) in record.flows.iter().zip([10.0, 50.0, 200.0, 500.0]) {
@@ -282,7 +321,7 @@ fn flows_have_the_round_trips_that_they_are_given() {
 
 #[test]
 fn calls_pages_and_loads_mix_repeat_and_may_be_cut() {
-    let mut asked = scenario(json!([
+    let mut asked = access_link(&json!([
         {"kind": "rrul", "start_spread": "1s"},
         {"kind": "voip", "direction": "up", "codec": "ditg", "dscp": "EF"},
         {"kind": "voip", "name": "heard"},
@@ -343,10 +382,10 @@ fn what_cannot_be_is_refused_by_its_key() {
         (json!({"kind": "tcp_nup", "count": 0}), "traffic[0].count: found 0; accepted: 1 to 100000"),
     ];
     for (traffic, wanted) in table {
-        let error = Scenario::from_json(&scenario(json!([traffic])).to_string()).unwrap_err().to_string();
+        let error = Scenario::from_json(&access_link(&json!([traffic])).to_string()).unwrap_err().to_string();
         assert!(error.starts_with(wanted), "{traffic}\n{error}\n{wanted}");
     }
-    let twice = scenario(json!([{"kind": "rrul"}, {"kind": "rrul"}]));
+    let twice = access_link(&json!([{"kind": "rrul"}, {"kind": "rrul"}]));
     let error = Scenario::from_json(&twice.to_string()).unwrap_err().to_string();
     assert_eq!(
         error,

@@ -1,8 +1,11 @@
 //! Whole runs: determinism, conservation, and orders of magnitude that no tuning could hide.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
+mod common;
+
+use common::{run, simulation};
+use goodqueue_netsim::Record;
 use goodqueue_netsim::record::{AppResult, PingResult};
-use goodqueue_netsim::{Record, Scenario, Simulation};
 use goodqueue_units::Duration;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -16,16 +19,6 @@ fn scenario(qdisc: &str, traffic: Value) -> Value {
         "path": {"rtt": "40ms"},
         "traffic": traffic,
     })
-}
-
-fn simulation(scenario: &Value) -> Simulation {
-    Simulation::new(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap()
-}
-
-fn run(scenario: &Value) -> Record {
-    let mut simulation = simulation(scenario);
-    simulation.run();
-    simulation.record()
 }
 
 /// What the first application measured, a ping.
@@ -223,6 +216,36 @@ fn each_round_trip_of_a_ping_is_in_the_series_and_those_of_the_warm_up_too() {
     assert_eq!(ping.rtt_ms, vec![rtt + 2.0 * 0.0784; ping.seq.len()]);
     asked["series"] = json!({"packets": {"from": "10s", "to": "12s"}});
     assert!(run(&asked).series.unwrap().pings.is_empty(), "no intervals, no log");
+}
+
+/// Frames of 1514 bytes come at 20 Mbit/s, 1651.3 a second, and 825.6 leave: once the queue is full, each second drops 825 or 826.
+#[test]
+fn drops_are_counted_in_the_interval_in_which_they_happen() {
+    let calm = json!({"kind": "cbr", "rate": "1mbit", "direction": "up", "name": "calm"});
+    let mut asked = scenario("pfifo limit 10", json!([{"kind": "cbr", "rate": "20mbit"}, calm]));
+    asked["warmup"] = json!("0s");
+    asked["series"] = json!({"interval": "1s"});
+    let record = run(&asked);
+    let series = record.series.unwrap();
+    let dropped = &series.flows[0].dropped_packets;
+    assert!(dropped[1..].iter().all(|count| (825..=826).contains(count)), "{dropped:?}");
+    assert_eq!(dropped.iter().sum::<u64>(), record.queues.down.packets.dropped);
+    assert_eq!(series.flows[1].dropped_packets, vec![0; 20], "those of another flow");
+}
+
+/// Each 200 ms an echo, home after 40 ms and twice 78.4 us: every other interval of 100 ms has one. Flows that are no ping have none.
+#[test]
+fn an_intervals_round_trip_is_that_of_the_echoes_that_came_home_in_it() {
+    let traffic = json!([{"kind": "ping", "interval": "200ms", "packet_size": 98}, {"kind": "cbr", "rate": "8kbit", "start": "19s"}]);
+    let mut asked = scenario("pfifo", traffic);
+    asked["series"] = json!({"interval": "100ms"});
+    let series = run(&asked).series.unwrap();
+    let rtts = series.flows[0].rtt_ms.as_ref().unwrap();
+    assert_eq!(rtts.len(), 200);
+    for (place, rtt) in rtts.iter().take(190).enumerate() {
+        assert_eq!(*rtt, (place % 2 == 0).then_some(40.1568), "interval {place}");
+    }
+    assert!(series.flows[1].rtt_ms.is_none());
 }
 
 /// Karn's rule must not starve a path whose RTT exceeds the initial RTO: every segment is sent twice at first, and an

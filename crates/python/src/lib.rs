@@ -153,6 +153,12 @@ fn qdiscs() -> PyResult<String> {
     to_json(&specs)
 }
 
+/// Mean opinion score of a call.
+#[pyfunction]
+fn mos(delay_ms: f64, loss_percent: f64) -> f64 {
+    goodqueue_netsim::mos(delay_ms, loss_percent)
+}
+
 /// Every congestion control.
 #[pyfunction]
 fn congestion_controls() -> PyResult<String> {
@@ -264,6 +270,7 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(congestion_controls, module)?)?;
     module.add_function(wrap_pyfunction!(stacks, module)?)?;
     module.add_function(wrap_pyfunction!(traffic_kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(mos, module)?)?;
     module.add_function(wrap_pyfunction!(replay, module)?)?;
     module.add_function(wrap_pyfunction!(record, module)?)?;
     module.add_function(wrap_pyfunction!(qdisc_pair_ns, module)?)

@@ -26,8 +26,8 @@ enum Phase {
 /// What a segment brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Handled {
-    /// A sample of the path's RTT, as congestion control sees it: without the delayed ACK's wait. By segments that were
-    /// sent twice only where the ACK advances, from the echo of the timestamp and so in whole milliseconds.
+    /// A sample of the path's RTT, without the delayed ACK's wait: of segments that were sent once only (Karn; RFC 6298,
+    /// section 3).
     pub rtt: Option<Duration>,
     /// Payload bytes that came into order.
     pub newly_delivered_bytes: u32,

@@ -78,6 +78,21 @@ proptest! {
         prop_assert_eq!((pair.client.in_flight(), pair.server.in_flight()), (0, 0));
     }
 
+    /// On a path that only loses, all that is taken for lost by SACKs was lost; F-RTO, after a timeout, may err. Wrong would be
+    /// a window that does not fall although something was lost.
+    #[test]
+    fn nothing_is_undone_where_nothing_overtakes(
+        lost in hash_set(0..2000_u64, 0..60), config in config(), spacing in 100..3000_u64,
+    ) {
+        let mut pair = Pair::alike(config);
+        pair.up = Path::drop(lost);
+        pair.up.spacing = Some(Duration::from_micros(spacing));
+        pair.client.write_unlimited();
+        pair.run_until(3000);
+        let stats = pair.client.stats();
+        prop_assert!(stats.undos == 0 || stats.timeouts > 0, "{:?}", stats);
+    }
+
     /// What is delivered in order is never more than was sent, at any time, nor less than what the sender knows of.
     #[test]
     fn nothing_is_acknowledged_that_was_not_delivered(up in path(), down in path(), config in config()) {

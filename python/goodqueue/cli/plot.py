@@ -14,6 +14,16 @@ if TYPE_CHECKING:
     from goodqueue.plot.stored import Group
 
 KINDS = ("ellipse", "cdf", "box", "bar", "time", "jain")
+FLENTS = {
+    "all_scaled": "time --metric goodput_mbps, and time --metric ping_rtt_ms",
+    "bar_combine": "bar --metric goodput_mbps",
+    "box_combine": "box --metric ping_rtt_ms",
+    "cdf_combine": "cdf --metric ping_rtt_ms",
+    "ellipsis_combine": "ellipse",
+    "ping_cdf": "cdf --metric ping_rtt_ms",
+}
+"""What is nearest to plots that go by other names in Flent."""
+
 FORMATS = ("svg", "pdf", "png")
 
 
@@ -55,6 +65,8 @@ def plot(
     from goodqueue import output, results, terminal
     from goodqueue.plot import stored, style
 
+    if kind in FLENTS:
+        raise UserError("plot", f"found {quoted(kind)}, a plot of Flent's; accepted here: {FLENTS[kind]}")
     if kind not in KINDS:
         raise UserError("plot", f"found {quoted(kind)}; accepted: {', '.join(KINDS)}")
     form = Path(out).suffix.lower().removeprefix(".")

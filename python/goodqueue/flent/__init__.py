@@ -16,5 +16,11 @@ EPOCH_S = 946_684_800
 PING = "Ping (ms)"
 """How the series begin that are round-trip times."""
 
+VOIP = "VoIP"
+"""A call: its packets; what is derived of them has names that begin so."""
+
+HTTP = "HTTP latency"
+"""A page: its fetches, in ms."""
+
 UNKNOWN = "unknown"
 """What a measurement does not tell of its link."""

@@ -1,14 +1,15 @@
 """The test of Flent's that a run is nearest to: its name, and which of our flows is which of its series.
 
 The rule: four TCP flows each way of the classes BE, BK, CS5 and EF are `rrul`; four each way, all best effort,
-`rrul_be`; any others both ways `rrul_be_nflows`; one way alone `tcp_nup` or `tcp_ndown`; none `ping`. Flows that have
-Flent's names already keep them. What sends without end counts, which is `bulk`; other kinds have no series there.
+`rrul_be`; any others both ways `rrul_be_nflows`; one way alone `tcp_nup` or `tcp_ndown`; none `ping`, or `http` or
+`voip` where there is no ping. What sends without end counts, which is `bulk`. A call and a page stand in all of them.
+Flows that have Flent's names already keep them. Other kinds have no series there.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from goodqueue.flent import PING
+from goodqueue.flent import HTTP, PING, VOIP
 from goodqueue.record import Record
 
 CLASSES = {"CS0": "BE", "CS1": "BK", "CS5": "CS5", "EF": "EF"}
@@ -21,6 +22,8 @@ PINGS = {
     "tcp_nup": (),
     "tcp_ndown": (),
     "ping": ("UDP",),
+    "http": (),
+    "voip": (),
 }
 """The pings of each test beside ICMP, which all have."""
 
@@ -36,10 +39,18 @@ class Choice:
     """Our flow to Flent's series."""
     pings: dict[str, str] = field(default_factory=dict)
     """Our ping to Flent's series."""
+    calls: dict[str, str] = field(default_factory=dict)
+    """Our call to Flent's series, at most one."""
+    pages: dict[str, str] = field(default_factory=dict)
+    """Our page to Flent's series, at most one."""
     derived: list[tuple[str, str, list[str]]] = field(default_factory=list)
     """A series that is the ``sum`` or the ``avg`` of others."""
     left_out: list[str] = field(default_factory=list)
     """Flows that have no series in the test."""
+
+    def series(self) -> dict[str, str]:
+        """Return our name of each thing that has a series, and that series."""
+        return self.flows | self.pings | self.calls | self.pages
 
 
 def choose(record: Record) -> Choice:
@@ -47,7 +58,8 @@ def choose(record: Record) -> Choice:
     classes = dict(_classes(record))
     bulk = [flow for flow in record["flows"] if flow["kind"] == "bulk"]
     ways = {way: [flow["name"] for flow in bulk if flow["direction"] == way] for way in ("up", "down")}
-    choice = _test(ways, classes)
+    apps = {kind: [app["name"] for app in record["apps"] if app["kind"] == kind] for kind in ("ping", "page", "voip")}
+    choice = _test(ways, classes, apps)
     if choice.test == "rrul":
         choice.flows = {name: f"TCP {way}load {classes[name]}" for way, names in ways.items() for name in names}
     elif choice.test == "rrul_be":
@@ -63,18 +75,25 @@ def choose(record: Record) -> Choice:
             for way, names in ways.items()
             for place, name in enumerate(names, 1)
         }
-    _pings(choice, [app["name"] for app in record["apps"] if app["kind"] == "ping"], classes)
-    series = {**choice.flows, **choice.pings}
+    _pings(choice, apps["ping"], classes)
+    if apps["voip"]:
+        choice.calls = {apps["voip"][0]: VOIP}
+        choice.parameters["voip_host"] = "localhost"
+    if apps["page"]:
+        choice.pages = {apps["page"][0]: HTTP}
+        choice.parameters["include_http"] = "yes"
+    series = choice.series()
     named = [*record["flows"], *record["apps"]]
     choice.left_out = list(dict.fromkeys(one["name"] for one in named if one["name"] not in series))
     _derive(choice)
     return choice
 
 
-def _test(ways: dict[str, list[str]], classes: dict[str, str | None]) -> Choice:
+def _test(ways: dict[str, list[str]], classes: dict[str, str | None], apps: dict[str, list[str]]) -> Choice:
     counts = {f"{way}load_streams": str(len(names)) for way, names in ways.items() if names}
     if not counts:
-        return Choice("ping")
+        names = (("ping", "ping"), ("page", "http"), ("voip", "voip"))
+        return Choice(next((test for kind, test in names if apps[kind]), "ping"))
     if len(counts) == 1:
         return Choice("tcp_nup" if ways["up"] else "tcp_ndown", counts)
     sets = [sorted(classes[name] or "" for name in names) for names in ways.values()]

@@ -56,7 +56,7 @@ def as_json(made: Sequence[File]) -> dict[str, Any]:
                 "test": one.choice.test,
                 "title": one.title,
                 "seed": one.seed,
-                "series": one.choice.flows | one.choice.pings,
+                "series": one.choice.series(),
                 "left_out": one.choice.left_out,
             }
             for one in made

@@ -9,9 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue import stats
 from goodqueue.errors import UserError
-from goodqueue.flent import PING, UNKNOWN
+from goodqueue.flent import HTTP, PING, UNKNOWN, VOIP
 from goodqueue.flent.reading import DataFile, Sample
-from goodqueue.record import App, Flow, FlowSeries, PingSeries, Queue, QueueSeries, Record, Scenario, Series, TcpSeries
+from goodqueue.record import (
+    App,
+    CallSeries,
+    Flow,
+    FlowSeries,
+    PageSeries,
+    PingSeries,
+    Queue,
+    QueueSeries,
+    Record,
+    Scenario,
+    Series,
+    TcpSeries,
+)
 from goodqueue.store import Store
 from goodqueue.store.identity import Maker, Run, digest
 
@@ -22,6 +35,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 FLOW = re.compile(r"TCP (upload|download)(?! (?:avg|sum|fairness)\b)[^:]*(::\d+)?$")
+
+HTTP_SERIES = re.compile(rf"{HTTP}(::\d+)?$")
 
 BIN_S = 5.0
 
@@ -63,12 +78,14 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
         for name in sorted(file.results)
         if name.startswith(PING) and not re.search(r" (avg|mean)$", name) and _replies(file, name)
     ]
-    if not flows and not pings:
-        accepted = f"series such as TCP upload, TCP download and {PING} ICMP"
+    calls = [VOIP] if VOIP in file.results and _packets(file) else []
+    pages = [name for name in sorted(file.results) if HTTP_SERIES.match(name) and _replies(file, name)]
+    if not flows and not pings and not calls and not pages:
+        accepted = f"series such as TCP upload, TCP download, {PING} ICMP, {VOIP} and {HTTP}"
         raise UserError(file.place, f"test {file.test} has nothing that is read here; accepted: {accepted}")
     begin, end = _loaded(file, flows)
     ours = file.ours
-    found = scenario or (ours["scenario"] if ours else _unknown(file, flows, pings, begin, end))
+    found = scenario or (ours["scenario"] if ours else _unknown(file, flows, [pings, calls, pages], begin, end))
     seed = ours["seed"] if ours and scenario is None else number
     goodputs = [_rounded(flow.rate_mbps(begin, end)) for flow in flows]
     first = [rate for flow, rate in zip(flows, goodputs, strict=True) if flow.way == flows[0].way]
@@ -82,8 +99,12 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
         queues={way: _queue(found, way) for way in ("down", "up")},
         flows=[_flow(file, flow, rate, begin, end) for flow, rate in zip(flows, goodputs, strict=True)],
         fairness={"jain_goodput": None if jain is None else _rounded(jain), "jain_drops": None},
-        apps=[_app(file, name, begin, end) for name in pings],
-        series=_series(file, flows, pings),
+        apps=[
+            *(_app(file, name, begin, end) for name in pings),
+            *(_call(file, begin, end) for _ in calls),
+            *(_page(file, name, begin, end) for name in pages),
+        ],
+        series=_series(file, flows, pings, calls, pages),
         flent={
             "file": file.place,
             "test": file.test,
@@ -91,7 +112,7 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
             "time": file.time,
             "version": file.flent,
             "measured_s": [_rounded(begin), _rounded(end)],
-            "left_out": _left_out(file, [*(flow.name for flow in flows), *pings]),
+            "left_out": _left_out(file, [*(flow.name for flow in flows), *pings, *calls, *pages]),
         },
     )
 
@@ -146,16 +167,18 @@ def _loaded(file: DataFile, flows: Sequence[Transfer]) -> tuple[float, float]:
     )
 
 
-def _unknown(file: DataFile, flows: Sequence[Transfer], pings: Sequence[str], begin: float, end: float) -> Scenario:
-    """Return what can be said of the scenario: not the link."""
+def _unknown(
+    file: DataFile, flows: Sequence[Transfer], apps: Sequence[Sequence[str]], begin: float, end: float
+) -> Scenario:
+    """Return what can be said of the scenario: not the link. ``apps`` are its pings, calls and pages."""
     qdisc = file.title or UNKNOWN
     traffic: list[dict[str, Any]] = [
         {"kind": "bulk", "count": count, "direction": way}
         for way in ("down", "up")
         if (count := sum(flow.way == way for flow in flows))
     ]
-    if pings:
-        traffic.append({"kind": "ping", "count": len(pings)})
+    kinds = zip(("ping", "voip", "page"), apps, strict=True)
+    traffic += [{"kind": kind, "count": len(names)} for kind, names in kinds if names]
     return {
         "duration": f"{end:g}s",
         "warmup": f"{begin:g}s",
@@ -220,6 +243,58 @@ def _app(file: DataFile, name: str, begin: float, end: float) -> App:
     return found
 
 
+def _packets(file: DataFile) -> list[Sample]:
+    """Return the packets of the call that arrived: ``val`` is the one-way delay in ms.
+
+    D-ITG has it so; irtt has round trips there, and the way to the listener beside it.
+    """
+    found = [{**one, "val": one.get("owd_up", one.get("val", math.nan))} for one in file.samples.get(VOIP, [])]
+    return [one for one in found if math.isfinite(one["val"]) and "seq" in one]
+
+
+def _call(file: DataFile, begin: float, end: float) -> App:
+    """Return the call: the packets that were sent while the flows ran."""
+    import numpy as np
+
+    from goodqueue import _goodqueue
+
+    heard = [one for one in _packets(file) if begin - NEAR_S <= one["t"] - one["val"] / 1e3 <= end + NEAR_S]
+    delays = [one["val"] for one in heard]
+    numbers = [int(one["seq"]) for one in heard]
+    sent = max(numbers) - min(numbers) + 1 if numbers else 0
+    lost = _rounded(100 * (sent - len(set(numbers))) / sent) if sent else None
+    differences = np.abs(np.diff(delays))
+    smoothed = 0.0
+    for difference in differences:  # RFC 3550, 6.4.1
+        smoothed += (float(difference) - smoothed) / 16
+    return App(
+        name=VOIP,
+        kind="voip",
+        delay_ms=_summary(delays),
+        delay_percentiles_ms=[float(value) for value in np.percentile(delays, range(101), method="inverted_cdf")]
+        if delays
+        else None,
+        jitter_ms=_rounded(float(np.mean(differences))) if len(differences) else None,
+        jitter_rfc3550_ms=_rounded(smoothed) if len(differences) else None,
+        sent=sent,
+        received=len(set(numbers)),
+        loss_percent=lost,
+        mos=None if lost is None else _rounded(_goodqueue.mos(float(np.mean(delays)), lost)),
+    )
+
+
+def _page(file: DataFile, name: str, begin: float, end: float) -> App:
+    """Return the page ``name``: the fetches that began while the flows ran."""
+    found = [one for one in _replies(file, name) if begin - NEAR_S <= one["t"] - one["val"] / 1e3 <= end + NEAR_S]
+    return App(
+        name=name,
+        kind="page",
+        load_ms=_summary([one["val"] for one in found]),
+        count=len(found),
+        completed=len(found),
+    )
+
+
 def _summary(values: Sequence[float]) -> dict[str, float | None] | None:
     import numpy as np
 
@@ -234,17 +309,26 @@ def _summary(values: Sequence[float]) -> dict[str, float | None] | None:
     return found
 
 
-def _series(file: DataFile, flows: Sequence[Transfer], pings: Sequence[str]) -> Series:
+def _series(
+    file: DataFile, flows: Sequence[Transfer], pings: Sequence[str], calls: Sequence[str], pages: Sequence[str]
+) -> Series:
     grid, step = file.grid_s, file.step_s
     nothing: list[float | None] = [None] * len(grid)
     queue = QueueSeries(delay_ms=nothing, backlog_packets=nothing, drop_probability=nothing)
-    return Series(
+    found = Series(
         interval_s=step,
         time_s=grid,
         queues={"down": queue, "up": queue},
         flows=[_flow_series(file, flow, grid, step) for flow in flows],
         pings=[_ping_series(name, _replies(file, name)) for name in pings],
     )
+    if calls:
+        heard = _ping_series(VOIP, _packets(file))
+        found["calls"] = [CallSeries(name=VOIP, seq=heard["seq"], sent_s=heard["sent_s"], delay_ms=heard["rtt_ms"])]
+    if pages:
+        fetched = [_ping_series(name, _replies(file, name)) for name in pages]
+        found["pages"] = [PageSeries(name=one["name"], begun_s=one["sent_s"], load_ms=one["rtt_ms"]) for one in fetched]
+    return found
 
 
 def _flow_series(file: DataFile, flow: Transfer, grid: Sequence[float], step: float) -> FlowSeries:
@@ -295,7 +379,10 @@ def _left_out(file: DataFile, read: Sequence[str]) -> list[str]:
     return [
         name
         for name in sorted(file.results)
-        if name not in read and name.split("::tcp_")[0] not in read and not derived.match(name)
+        if name not in read
+        and name.split("::tcp_")[0] not in read
+        and not (VOIP in read and name.startswith(f"{VOIP}::"))
+        and not derived.match(name)
     ]
 
 

@@ -6,19 +6,26 @@ import json
 import re
 import statistics
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from goodqueue.errors import UserError
 from goodqueue.flent import EPOCH_S, SUFFIX, VERSION
 from goodqueue.flent.choice import Choice, choose
-from goodqueue.record import FlowSeries, PingSeries, Record, Series
+from goodqueue.record import CallSeries, FlowSeries, Record, Series
 from goodqueue.scenario import seconds
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 GAP_STEPS = 5
 """Between two samples that are so many steps apart nothing is interpolated, as Flent has it."""
 
 NAME_BYTES = 250
 """That a file's name may have, as Flent has it."""
+
+UDP_HEADERS = 14 + 20 + 8
+"""Bytes of Ethernet, IPv4 and UDP."""
 
 Values = list[float | None]
 
@@ -46,7 +53,9 @@ def data_file(record: Record, title: str, place: str) -> tuple[str, bytes, Choic
     choice = choose(record)
     name = file_name(choice, title, record["seed"])
     data = _data(record, series, choice, title, name)
-    text = json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(
+        data, sort_keys=True, ensure_ascii=False, allow_nan=False
+    )  # indent would be Python's slow encoder
     return name, gzip.compress(text.encode(), mtime=0), choice
 
 
@@ -69,9 +78,28 @@ def _data(record: Record, series: Series, choice: Choice, title: str, name: str)
     for ping in series.get("pings", []):
         if (called := choice.pings.get(ping["name"])) is None:
             continue
-        raw[called] = _ping_samples(ping)
+        raw[called] = _packet_samples(ping["seq"], ping["sent_s"], ping["rtt_ms"])
         results[called] = _interpolated(raw[called], grid, step)
         meta[called] = {"UNITS": "ms", **_extremes(ping["rtt_ms"])}
+    for call in series.get("calls", []):
+        if call["name"] in choice.calls:
+            flow = next(one for one in series["flows"] if one["name"] == call["name"])
+            called = choice.calls[call["name"]]
+            raw[called] = _packet_samples(call["seq"], call["sent_s"], call["delay_ms"])
+            results[called] = [None] * len(grid)
+            meta[called] = {"UNITS": "Kbps", **_extremes(call["delay_ms"])}
+            for key, (units, values) in _call(call, flow, grid).items():
+                results[f"{called}::{key}"], raw[f"{called}::{key}"] = values, []
+                meta[f"{called}::{key}"] = {"UNITS": units}
+    for page in series.get("pages", []):
+        if page["name"] in choice.pages:
+            called = choice.pages[page["name"]]
+            raw[called] = [
+                {"t": round(EPOCH_S + begun + load / 1e3, 6), "val": load}
+                for begun, load in zip(page["begun_s"], page["load_ms"], strict=True)
+            ]
+            results[called] = _interpolated(raw[called], grid, step)
+            meta[called] = {"UNITS": "ms", **_extremes(page["load_ms"])}
     for called, how, of in choice.derived:
         results[called] = _combined(how, [results[one] for one in of if one in results], len(grid))
         meta[called] = {"UNITS": "ms" if called.startswith("Ping") else "Mbits/s"}
@@ -115,12 +143,48 @@ def _flow_samples(flow: FlowSeries, grid: Sequence[float], rates: Values, step: 
     return samples
 
 
-def _ping_samples(ping: PingSeries) -> list[dict[str, Any]]:
-    """Return a sample a reply, at the time at which it came, numbered from 1 as the program `ping` does."""
+def _packet_samples(numbers: Sequence[int], sent_s: Sequence[float], times_ms: Sequence[float]) -> list[dict[str, Any]]:
+    """Return a sample a packet, at the time at which it came, numbered from 1 as the program `ping` does."""
     return [
-        {"t": round(EPOCH_S + sent + rtt / 1e3, 6), "seq": seq + 1, "val": rtt}
-        for seq, sent, rtt in zip(ping["seq"], ping["sent_s"], ping["rtt_ms"], strict=True)
+        {"t": round(EPOCH_S + sent + time / 1e3, 6), "seq": seq + 1, "val": time}
+        for seq, sent, time in zip(numbers, sent_s, times_ms, strict=True)
     ]
+
+
+def _call(call: CallSeries, flow: FlowSeries, grid: Sequence[float]) -> dict[str, tuple[str, Values]]:
+    """Return unit and values of what Flent derives from a call, each of the packets that came within an interval.
+
+    Delay is their mean, jitter the mean difference from the packet before, loss how many are missing before them, and
+    the bit rate that of what UDP carries.
+    """
+    import numpy as np
+
+    delays, sent = np.array(call["delay_ms"]), np.array(call["sent_s"])
+    places = np.searchsorted(np.asarray(grid), sent + delays / 1e3)
+    kept = places < len(grid)
+    counts = np.bincount(places[kept], minlength=len(grid))
+
+    def mean(values: "NDArray[np.float64]", of: "NDArray[np.bool_]") -> Values:
+        sums = np.bincount(places[kept & of], weights=values[kept & of], minlength=len(grid))
+        numbers = np.bincount(places[kept & of], minlength=len(grid))
+        return [round(float(total / n), 6) if n else None for total, n in zip(sums, numbers, strict=True)]
+
+    before = np.arange(len(delays)) > 0
+    least = float(delays.min()) if len(delays) else 0.0
+    missing = np.maximum(np.diff(np.array(call["seq"]), prepend=-1) - 1, 0)
+    lost = np.bincount(places[kept], weights=missing[kept], minlength=len(grid))
+    lengths = np.diff(grid, prepend=0.0)
+    rates: Values = [
+        None if not n or rate is None else round(rate * 1e3 - n * UDP_HEADERS * 8e-3 / length, 6)
+        for n, rate, length in zip(counts.tolist(), flow["goodput_mbps"], lengths.tolist(), strict=True)
+    ]
+    return {
+        "bitrate": ("Kbits/s", rates),
+        "delay": ("ms", mean(delays, before | True)),
+        "jitter": ("ms", mean(np.abs(np.diff(delays, prepend=0.0)), before)),
+        "loss": ("count", [float(value) for value in lost]),
+        "induced_delay": ("ms", mean(delays - least, before | True)),
+    }
 
 
 def _interpolated(samples: Sequence[dict[str, Any]], grid: Sequence[float], step: float) -> Values:

@@ -1,6 +1,7 @@
 """Latency against goodput, a run a point and an ellipse a group, with better up and to the right."""
 
 import math
+import statistics
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
@@ -10,6 +11,9 @@ from matplotlib.patches import Polygon
 from goodqueue.plot import style
 from goodqueue.plot.labels import Curve, label_curves
 from goodqueue.plot.stored import Group, goodput, latency, repeats
+
+Cloud = Sequence[tuple[float, float]]
+"""Runs: latency and goodput."""
 
 LOGARITHMIC = 5.0
 """From this ratio of the largest to the smallest latency on, the axis is logarithmic."""
@@ -28,37 +32,56 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
         [(x, y) for one in group.records if (x := across.pick(one)) and (y := up.pick(one)) is not None]
         for group in found
     ]
-    every = [point for group in points for point in group]
-    if not every:
+    if not any(points):
         return None
     with style.look():
         drawn = style.new_figure(3.8)
         ax = drawn.subplots()
-        logarithmic = max(x for x, _ in every) / min(x for x, _ in every) > LOGARITHMIC
-        outlines = [outline(group, logarithmic) for group in points]
-        _limits(ax, [*every, *(point for own in outlines for point in own)], logarithmic)
-        curves = []
-        for index, (group, own, edge) in enumerate(zip(found, points, outlines, strict=True)):
-            if not own:
-                continue
-            colour, marker = style.colour(index), style.MARKERS[index % len(style.MARKERS)]
-            if edge:
-                ax.add_patch(Polygon(edge, closed=True, facecolor=f"{colour}2e", edgecolor=colour, lw=1.2))
-            ax.plot(*zip(*own, strict=True), marker, color=colour, ms=3.5, alpha=0.5, mew=0)
-            middle = _centre(own, logarithmic)
-            (mark,) = ax.plot(*middle, marker, color=colour, ms=6, mec="white", mew=0.8)
-            around = edge or [middle]
-            curves.append(Curve(group.label, [x for x, _ in around], [y for _, y in around], style.ink(index), mark))
+        curves = clouds(ax, list(zip([group.label for group in found], points, strict=True)))
         ax.set_xlabel(f"{across.label} ({across.unit}), less to the right")
         ax.set_ylabel(f"{up.label} ({up.unit})")
         ax.set_title(title)
-        ax.text(0.995, 0.985, "better ↗", transform=ax.transAxes, va="top", ha="right", color="#777777", fontsize=9.5)
+        better(ax)
         style.note(
             drawn,
             f"Small marks: runs; large: their mean; ellipse: 1 standard deviation (3 runs or more). {repeats(found)}.",
         )
         label_curves(ax, curves)
     return drawn
+
+
+def better(ax: Axes) -> None:
+    """Say which way is better, in the corner of ``ax`` where nothing good or bad is likely to lie."""
+    ax.text(0.995, 0.02, "better ↗", transform=ax.transAxes, va="bottom", ha="right", color="#777777", fontsize=9.5)
+
+
+def clouds(ax: Axes, named: Sequence[tuple[str, Cloud]], medians: bool = False) -> list[Curve]:
+    """Draw a cloud of runs with its ellipse for each name; return what `label_curves` labels.
+
+    The large mark is the mean, or with ``medians`` the median of either axis. A cloud without runs takes a colour and
+    is not drawn; one must have some.
+    """
+    latencies = [x for _, own in named for x, _ in own]
+    logarithmic = max(latencies) / min(latencies) > LOGARITHMIC
+    outlines = [outline(own, logarithmic) for _, own in named]
+    _limits(ax, [point for (_, own), edge in zip(named, outlines, strict=True) for point in [*own, *edge]], logarithmic)
+    curves = []
+    for index, ((label, own), edge) in enumerate(zip(named, outlines, strict=True)):
+        if not own:
+            continue
+        colour, marker = style.colour(index), style.MARKERS[index % len(style.MARKERS)]
+        if edge:
+            ax.add_patch(Polygon(edge, closed=True, facecolor=f"{colour}2e", edgecolor=colour, lw=1.2))
+        ax.plot(*zip(*own, strict=True), marker, color=colour, ms=3.5, alpha=0.5, mew=0)
+        middle = _medians(own) if medians else _centre(own, logarithmic)
+        (mark,) = ax.plot(*middle, marker, color=colour, ms=6, mec="white", mew=0.8)
+        around = edge or [middle]
+        curves.append(Curve(label, [x for x, _ in around], [y for _, y in around], style.ink(index), mark))
+    return curves
+
+
+def _medians(points: Cloud) -> tuple[float, float]:
+    return statistics.median(x for x, _ in points), statistics.median(y for _, y in points)
 
 
 def _centre(points: Sequence[tuple[float, float]], logarithmic: bool) -> tuple[float, float]:

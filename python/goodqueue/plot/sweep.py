@@ -50,7 +50,8 @@ def along_axis(sweep: Sweep, metric: Metric, title: str = "") -> Figure:
             for index, name in enumerate(names):
                 own = {**at, **({lines.key: name} if lines else {})}
                 offset = (index - (len(names) - 1) / 2) * min(0.08, 0.5 / len(names))
-                _line(ax, [_cell(sweep, {**own, along.key: value}) for value in along.values], metric, index, offset)
+                cells = [_cell(sweep, {**own, along.key: value}) for value in along.values]
+                _line(ax, cells, metric, index, offset, not along.key.endswith("qdisc"))
             ax.set_title(", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in at.items()))
             ax.set_xlim(-0.5, len(along.values) - 0.5)
             if rows[0].get_yscale() == "linear":
@@ -81,7 +82,8 @@ def _cell(sweep: Sweep, at: dict[str, str]) -> Values:
     return next(cell for cell in sweep.cells if cell.cell.at == at)
 
 
-def _line(ax: Axes, cells: Sequence[Values], metric: Metric, index: int, offset: float) -> None:
+def _line(ax: Axes, cells: Sequence[Values], metric: Metric, index: int, offset: float, joined: bool) -> None:
+    """Draw one series; its marks are ``joined`` where there is something between them."""
     points = [(x + offset, found) for x, cell in enumerate(cells) if (found := cell.estimate(metric.key))]
     if not points:
         return
@@ -91,7 +93,7 @@ def _line(ax: Axes, cells: Sequence[Values], metric: Metric, index: int, offset:
         [found.half_width or 0.0 for _, found in points],
         color=style.colour(index),
         marker=style.MARKERS[index % len(style.MARKERS)],
-        linewidth=1.4,
+        linewidth=1.4 if joined else 0,
         elinewidth=1.6,
         capsize=3,
         ms=5.5,

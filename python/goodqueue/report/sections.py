@@ -5,26 +5,41 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from goodqueue import compare, describe, report, results, tables
 from goodqueue.compare import Comparison
-from goodqueue.plot import delay, style
+from goodqueue.plot import course, delay, ellipse, rows, style
 from goodqueue.plot import sweep as plots
+from goodqueue.plot.stored import Group, percentiles, repeats, series
 from goodqueue.record import Record, Scenario
 from goodqueue.scenario import to_toml
+from goodqueue.store import Store
 from goodqueue.sweep import show
 from goodqueue.sweep.result import Sweep
 from goodqueue.tables import Column, Table, number
 
-FIGURES = ("delay-cdf", "estimates", "delay-goodput")
-"""Of a comparison; its own report has more."""
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawn
+
+FIGURES = ("delay-cdf", "estimates")
+"""Of a comparison; `of_runs` adds those of its runs."""
 
 METRICS = ("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps")
 """That a sweep's figures show where nothing was asked for."""
 
 CURVES = 8
-"""Distributions in one figure, at most."""
+"""Distributions, ellipses or lines in one figure, at most."""
+
+COURSES = {
+    "delay_ms": "The queue over time",
+    "ping_rtt_ms": "Pings over time",
+    "goodput_mbps": "Goodput over time",
+}
+"""Time series that a page shows, and what they are called there."""
+
+ROWS = 24
+"""Boxes or indices below each other in one figure, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +67,12 @@ class Section:
     """As TOML."""
 
 
-def of_sweep(sweep: Sweep, percentiles_of: str, prefix: str) -> Section:
-    """Return the section of a sweep; ``percentiles_of`` names its store, ``prefix`` begins its figures' identifiers."""
+def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Section:
+    """Return the section of a sweep; ``place`` is where it was found, ``prefix`` begins its figures' identifiers.
+
+    ``kept`` is the store of its runs, if that is at hand: then there are figures of the runs, too. Raises UserError
+    for a run that is damaged.
+    """
     found = []
     if sweep.swept():
         asked = [metric for metric in sweep.seen() if len(sweep.metrics) <= 4 or metric.key in METRICS]
@@ -69,17 +88,57 @@ def of_sweep(sweep: Sweep, percentiles_of: str, prefix: str) -> Section:
         caption = f"Share of packets that queued for at most a given time; all seeds pooled, {_counts(sweep)}."
         drawn = style.svg(delay.cdf([(label, runs) for label, runs in spread if runs]), f"{prefix}-cdf")
         found.append(Figure("How long packets queue", caption, drawn))
+    if kept is not None and len(sweep.cells) <= ROWS:
+        groups = [Group(_name(cell.cell.at), _runs(cell.keys, kept)) for cell in sweep.cells]
+        found += of_runs([group for group in groups if group.records], prefix)
     lines = dict.fromkeys((cell.qdisc or "", cell.cell.at.get("bottleneck.qdisc", "qdisc")) for cell in sweep.cells)
     build = f" (build {sweep.build})" if sweep.build else ""
     return Section(
         title=f"Sweep of {sweep.name}",
-        description=f"{show.describe(sweep)}; goodqueue {sweep.version}{build}; runs in {percentiles_of}.",
+        description=f"{show.describe(sweep)}; goodqueue {sweep.version}{build}; runs in {place}.",
         tables=[table for table in (show.cells_table(sweep), show.difference_table(sweep)) if table],
         sentences=[*show.certainty(sweep), *(f"Failed: {line}" for line in show.failures(sweep))],
         figures=found,
         named={name: line for line, name in lines if line},
         scenario=to_toml(sweep.scenario),
     )
+
+
+def _runs(keys: Sequence[str], kept: Store) -> list[Record]:
+    there = [key for key in keys if kept.path(key).exists()]
+    return [one.record for one in results.in_store(kept, there)]
+
+
+def of_runs(groups: Sequence[Group], prefix: str) -> list[Figure]:
+    """Return the figures that fit ``groups`` of repeats: what `goodqueue plot` draws of them.
+
+    Latency against goodput, and Jain's index, need several groups or several runs, boxes several groups, and courses
+    time series.
+    """
+    if not groups:
+        return []
+    several = len(groups) > 1 or len(groups[0].records) > 1
+    found: list[tuple[str, str, str, Drawn | None]] = []
+    if several and len(groups) <= CURVES:
+        caption = "Better is up and to the right; a mark a run, and an ellipse of one standard deviation."
+        found.append(("ellipse", "Latency against goodput", caption, ellipse.figure(groups)))
+    if len(groups) > 1:
+        caption = "The spread of what a packet, or a ping, meets: median, quartiles, and 5th and 95th percentile."
+        what = "ping_rtt_ms" if any(percentiles(group, "ping_rtt_ms") for group in groups) else "delay_ms"
+        found.append(("box", "Spread of latency", caption, rows.distribution_boxes(groups, what)))
+    if several and any(len(one["flows"]) > 1 for group in groups for one in group.records):
+        caption = "How evenly the flows shared: 1 where all got the same."
+        found.append(("jain", "Fairness", caption, rows.jain(groups)))
+    if len(groups) <= CURVES:
+        caption = f"The mean over the runs at each time; {repeats(groups)}."
+        for what, title in COURSES.items():
+            if any(series(one, what) for group in groups for one in group.records):
+                found.append((f"time-{what}", title, caption, course.figure(groups, what)))
+    return [
+        Figure(title, caption, style.svg(drawn, f"{prefix}-{name}"))
+        for name, title, caption, drawn in found
+        if drawn is not None
+    ]
 
 
 def _counts(sweep: Sweep) -> str:
@@ -114,7 +173,8 @@ def of_records(
             Figure(title, caption, style.svg(figure, f"{prefix}-{name}"))
             for name, title, caption, figure in report.figures(shared)
             if name in FIGURES
-        ],
+        ]
+        + of_runs([Group(entry.label, list(entry.records)) for entry in shared.entries], prefix),
         named={names[line]: line for line in lines},
         scenario=to_toml(shared.scenario),
     )
@@ -146,11 +206,7 @@ def of_record(record: Record, build: str | None, prefix: str) -> Section:
     if spread:
         caption = "Share of packets that queued for at most a given time, by direction. Marks: median, p95."
         found.append(Figure("How long packets queue", caption, style.svg(delay.cdf(spread), f"{prefix}-cdf")))
-    series = record.get("series")
-    if series and any(series["queues"]["down"]["delay_ms"]):
-        caption = f"Mean queueing delay of each {series['interval_s']} s, down; the warm-up included."
-        drawn = style.svg(delay.over_time([("down", record)]), f"{prefix}-time")
-        found.append(Figure("The queue over time", caption, drawn))
+    found += of_runs([Group(scenario["bottleneck"]["qdisc"].split()[0], [record])], prefix)
     return Section(
         title=f"{scenario['bottleneck']['qdisc'].split()[0]} at {_where(scenario)}, one run",
         description=f"{describe.whole(scenario)}; seed {record['seed']}, engine {record['engine']}, "

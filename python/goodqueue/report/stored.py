@@ -76,7 +76,7 @@ def _read_store(kept: Store, found: Found) -> None:
     for file in sorted((kept.folder / sweeps.FOLDER).glob(f"*/{RESULTS}")):
         sweep = _sweep(results.parse(results.text(file, ACCEPTED), str(file), ACCEPTED), str(file))
         swept |= {key for cell in sweep.cells for key in cell.keys}
-        found.makers.append(partial(sections.of_sweep, sweep, str(kept.folder)))
+        found.makers.append(partial(sections.of_sweep, sweep, str(kept.folder), kept))
     keys = [key for key in kept.all_keys() if key not in swept]
     loose = results.in_store(kept, keys)
     found.loose += sorted(loose, key=lambda one: (_shared(one.record["scenario"]), _line(one), one.record["seed"]))
@@ -98,7 +98,7 @@ def _read_folder(folder: Path, found: Found) -> None:
     elif kind == "goodqueue study":
         found.makers.append(partial(sections.of_study, data, folder))
     elif kind == "goodqueue sweep":
-        found.makers.append(partial(sections.of_sweep, _sweep(data, str(file)), str(folder)))
+        found.makers.append(partial(sections.of_sweep, _sweep(data, str(file)), str(folder), None))
     elif kind == "goodqueue validate" and not data.get("unfinished"):
         found.makers.append(partial(sections.of_validation, folder))
     else:

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
+from goodqueue import stats
 from goodqueue.studies.published import At, Claim, Term
 
 
@@ -32,6 +33,8 @@ class Row:
     at: At
     low: float
     high: float
+    runs: tuple[float | None, ...] = ()
+    """Each seed's number, where the row is the interval of their mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +83,22 @@ def evaluate(claim: Claim, rows: Sequence[Row], steps: bool = False) -> tuple[bo
     """Return whether ``claim`` holds on ``rows`` (None: they do not decide it), and the comparisons behind that.
 
     With the quantifier ``all``, one false comparison is enough; any other verdict needs them all decided. The format
-    lets only numbers decide a monotone claim; with ``steps``, intervals that do not overlap decide it too.
+    lets only numbers decide a monotone claim. With ``steps``, intervals that do not overlap decide it too, and enough
+    comparisons decide ``some`` and ``most``.
     """
     checks = [check for scenario in claim.scenarios for check in _checks(claim, scenario, rows, steps)]
     verdicts = [check.verdict for check in checks]
-    if None in verdicts:
-        refuted = claim.quantifier == "all" and False in verdicts
-        return (False if refuted else None), checks
-    holding = sum(verdict is True for verdict in verdicts)
-    held = {"all": holding == len(verdicts), "some": holding > 0, "most": 2 * holding > len(verdicts)}
-    return held[claim.quantifier], checks
+    # What comes of it if none of those that are open holds, and if all do.
+    least, most = (
+        _held(claim, [open_ if verdict is None else verdict for verdict in verdicts]) for open_ in (False, True)
+    )
+    decided = least == most and (steps or claim.quantifier == "all" or None not in verdicts)
+    return (least if decided else None), checks
+
+
+def _held(claim: Claim, verdicts: Sequence[bool]) -> bool:
+    holding = sum(verdicts)
+    return {"all": holding == len(verdicts), "some": holding > 0, "most": 2 * holding > len(verdicts)}[claim.quantifier]
 
 
 def lookup(rows: Sequence[Row], term: Term, point: At) -> Found:
@@ -165,12 +174,28 @@ def _check(found: Sequence[Found], verdict: bool | None, text: str) -> Check:
     return Check(verdict, text, terms)
 
 
+def _paired(left: Found, right: Found, factor: float = 1) -> tuple[float, float] | None:
+    """Return the 95 % interval of left − factor · right, seed by seed; None where they are not of the same seeds."""
+    one, other = (found.row.runs if found.row else () for found in (left, right))
+    if len(one) != len(other):
+        return None
+    scaled = [None if value is None else factor * value for value in other]
+    found = stats.paired(one, scaled)
+    return None if found is None or found.low is None or found.high is None else (found.low, found.high)
+
+
+def _minus(left: Found, right: Found, factor: float = 1) -> tuple[float, float]:
+    """Return the interval of left − factor · right: seed by seed where it can be, else by the ends of the two."""
+    apart = (left.low - factor * right.high, left.high - factor * right.low)
+    return _paired(left, right, factor) or apart
+
+
 def _ordering(found: Sequence[Found]) -> Check:
     text = " < ".join(map(str, found))
     if any(one.row is None for one in found):
         return _check(found, None, text)
-    steps = list(pairwise(found))
-    verdict = _decide(all(a.high < b.low for a, b in steps), any(a.low >= b.high for a, b in steps))
+    steps = [_minus(b, a) for a, b in pairwise(found)]
+    verdict = _decide(all(low > 0 for low, _ in steps), any(high <= 0 for _, high in steps))
     return _check(found, verdict, text)
 
 
@@ -180,9 +205,9 @@ def _monotone(claim: Claim, found: Sequence[Found], steps: bool) -> Check:
     missing = any(one.row is None for one in found)
     if missing or len(found) < 2 or not (steps or all(one.low == one.high for one in found)):
         return _check(found, None, text)
-    ways = [(a, b) if claim.direction == "increasing" else (b, a) for a, b in pairwise(found)]
-    surely = all(b.low - a.high >= -claim.tolerance for a, b in ways)
-    return _check(found, _decide(surely, any(b.high - a.low < -claim.tolerance for a, b in ways)), text)
+    ways = [_minus(b, a) if claim.direction == "increasing" else _minus(a, b) for a, b in pairwise(found)]
+    surely = all(low >= -claim.tolerance for low, _ in ways)
+    return _check(found, _decide(surely, any(high < -claim.tolerance for _, high in ways)), text)
 
 
 def _within(claim: Claim, left: Found) -> Check:
@@ -206,16 +231,24 @@ def _pair(claim: Claim, left: Found, right: Found) -> Check:
 
 
 def _compare(claim: Claim, left: Found, right: Found) -> bool | None:
-    factor = claim.factor
-    if claim.kind == "greater_than":
-        return _decide(left.low > factor * right.high, left.high <= factor * right.low)
-    if claim.kind == "less_than":
-        equal = left.low == left.high == factor * right.low
-        yes = left.high < factor * right.low or (claim.or_equal and left.high <= right.low)
-        return _decide(yes, left.low > factor * right.high or (equal and not claim.or_equal))
+    if claim.kind in ("greater_than", "less_than"):
+        low, high = _minus(left, right, claim.factor)
+        if claim.kind == "greater_than":
+            return _decide(low > 0, high <= 0)
+        equal = high == 0 and left.low == left.high
+        return _decide(high < 0 or (claim.or_equal and high <= 0), low > 0 or (equal and not claim.or_equal))
     if claim.kind == "ratio_between":
-        yes = claim.low * right.high <= left.low and left.high <= claim.high * right.low
-        return _decide(yes, left.high < claim.low * right.low or left.low > claim.high * right.high)
+        (least, most), (less, more) = _minus(left, right, claim.low), _minus(left, right, claim.high)
+        return _decide(least >= 0 and more <= 0, most < 0 or less > 0)
+    return _about(claim, left, right)
+
+
+def _about(claim: Claim, left: Found, right: Found) -> bool | None:
+    below, above = (1 - claim.tolerance, 1 + claim.tolerance) if claim.relative else (1, 1)
+    lower, upper = _paired(left, right, below), _paired(left, right, above)
+    if lower and upper:
+        room = 0 if claim.relative else claim.tolerance
+        return _decide(lower[0] >= -room and upper[1] <= room, lower[1] < -room or upper[0] > room)
     room = claim.tolerance * abs(right.low) if claim.relative else claim.tolerance
     yes = left.low >= right.high - room and left.high <= right.low + room
     return _decide(yes, left.high < right.low - room or left.low > right.high + room)

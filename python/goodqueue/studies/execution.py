@@ -1,6 +1,7 @@
 """Doing the runs, on all cores, and keeping of each record only the numbers that the study asks for."""
 
 import json
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -10,11 +11,11 @@ from goodqueue.record import Record
 from goodqueue.store import Store, completing, identity
 from goodqueue.store.identity import Run
 from goodqueue.studies import metrics
-from goodqueue.studies.metrics import Measurement
+from goodqueue.studies.metrics import Course, Measurement
 from goodqueue.studies.model import Cell, Experiment, Metric
 from goodqueue.studies.planning import Plan, batches, cost
 
-Numbers = Mapping[tuple[str, str], Mapping[str, float | None]]
+Numbers = Mapping[tuple[str, str], Mapping[str, float | Course | None]]
 """By key of the run and id of the experiment: metric to number."""
 
 
@@ -28,8 +29,16 @@ class Measured:
     """The line with every parameter."""
     numbers: Mapping[str, Measurement]
     """By metric, as the experiment calls it."""
-    records: tuple[Record, ...]
-    """One a seed, where the experiment keeps them."""
+    packed: tuple[bytes, ...]
+    """The records' own text, compressed, one a seed, where the experiment keeps them: as values, hundreds with time
+    series would take gigabytes."""
+
+    @property
+    def records(self) -> Iterator[Record]:
+        """The records, one a seed, where the experiment keeps them; each is read as it is asked for."""
+        for one in self.packed:
+            record: Record = json.loads(zlib.decompress(one))
+            yield record
 
 
 def execute(
@@ -52,17 +61,18 @@ def execute(
             users = readers.setdefault(key, [])
             if cell.experiment not in users:
                 users.append(cell.experiment)
-    numbers: dict[tuple[str, str], dict[str, float | None]] = {}
+    numbers: dict[tuple[str, str], dict[str, float | Course | None]] = {}
     lines: dict[str, str] = {}
-    kept: dict[str, Record] = {}
+    kept: dict[str, bytes] = {}
 
-    def seen(key: str, record: Record) -> None:
+    def seen(key: str, text: str) -> None:
+        record: Record = json.loads(text)
         lines[key] = record["queues"]["down"]["qdisc"]
         for experiment in readers[key]:
             found = {name: metrics.of_record(metric, record) for name, metric in experiment.metrics.items()}
             numbers[key, experiment.id] = found
             if experiment.keep_records:
-                kept[key] = record
+                kept[key] = zlib.compress(text.encode(), level=1)
 
     _do(plan, workers, progress, store, warn, seen)
     cells = [_measured(plan, position, numbers, lines, kept) for position in range(len(plan.cells))]
@@ -70,16 +80,16 @@ def execute(
 
 
 def _measured(
-    plan: Plan, position: int, numbers: Numbers, lines: Mapping[str, str], kept: Mapping[str, Record]
+    plan: Plan, position: int, numbers: Numbers, lines: Mapping[str, str], kept: Mapping[str, bytes]
 ) -> Measured:
     cell, keys = plan.cells[position], plan.runs[position]
     id_ = cell.experiment.id
 
     def runs(name: str, metric: Metric) -> list[float | None]:
-        own = [numbers[key, id_][name] for key in keys]
+        own = metrics.at_peak([numbers[key, id_][name] for key in keys])
         if not metric.to:
             return own
-        others = [numbers[key, id_][name] for key in plan.beside[position, metric.to]]
+        others = metrics.at_peak([numbers[key, id_][name] for key in plan.beside[position, metric.to]])
         return [metrics.set_against(metric, one, other) for one, other in zip(own, others, strict=True)]
 
     return Measured(
@@ -89,7 +99,7 @@ def _measured(
         numbers={
             name: metrics.over_seeds(metric, runs(name, metric)) for name, metric in cell.experiment.metrics.items()
         },
-        records=tuple(kept[key] for key in keys) if cell.experiment.keep_records else (),
+        packed=tuple(kept[key] for key in keys) if cell.experiment.keep_records else (),
     )
 
 
@@ -107,7 +117,7 @@ def _pooled(cells: Sequence[Measured]) -> Iterator[Measured]:
         runs = metrics.pool([one.numbers[name].runs for one in group])
         at = {key: value for key, value in first.cell.at.items() if key != metric.pooled}
         yield replace(
-            first, cell=replace(first.cell, at=at), numbers={name: metrics.over_seeds(metric, runs)}, records=()
+            first, cell=replace(first.cell, at=at), numbers={name: metrics.over_seeds(metric, runs)}, packed=()
         )
 
 
@@ -117,9 +127,9 @@ def _do(
     progress: run.Progress | None,
     store: Store | None,
     warn: Callable[[str], None],
-    seen: Callable[[str, Record], None],
+    seen: Callable[[str, str], None],
 ) -> None:
-    """Show each run's key and record to ``seen``, a batch at a time: records with single packets are large."""
+    """Show each run's key and record to ``seen``, a batch at a time."""
     whole = sum(map(cost, plan.scenarios.values())) or 1.0
     done = 0.0
     local = executors.local(workers)
@@ -137,7 +147,7 @@ def _do(
         of_run = {one.key: key for one, key in zip(wanted, batch, strict=True)}
 
         def took(one: Run, text: str, of_run: Mapping[str, str] = of_run) -> None:
-            seen(of_run[one.key], json.loads(text))
+            seen(of_run[one.key], text)
 
         completing.complete(store, wanted, local, took, shown, warn=warn)
         done += weight

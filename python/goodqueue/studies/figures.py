@@ -1,7 +1,7 @@
 """Figures of a study: published beside measured, and those that the study's own ``figures.py`` draws."""
 
 import importlib.util
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,32 +108,49 @@ def _tables(outcome: Outcome) -> list[Drawn]:
 
 
 def published_and_measured(group: Sequence[Judged]) -> Figure:
-    """Draw the values of one published scenario, a panel a metric.
+    """Draw the values of one published scenario.
 
-    Where one parameter is swept it goes across; otherwise the algorithms stand side by side.
+    Where one parameter is swept it goes across, in a panel a metric; otherwise the algorithms stand side by side, in a
+    panel a metric and point.
     """
-    metrics = list(dict.fromkeys(judged.value.metric for judged in group))
-    swept = list(dict.fromkeys(name for judged in group for name in judged.value.at))
+    panels = list(_panels(group))
     algorithms = list(dict.fromkeys(judged.value.algorithm for judged in group))
-    columns = 2 if len(metrics) > 1 else 1
-    rows = -(-len(metrics) // columns)
+    columns = 2 if len(panels) > 1 else 1
+    rows = -(-len(panels) // columns)
     with style.look():
-        figure = style.new_figure(0.5 + 2.6 * rows)
-        panels = figure.subplots(rows, columns, squeeze=False).flatten()
-        for ax, metric in zip(panels, metrics, strict=False):
-            own = [judged for judged in group if judged.value.metric == metric]
-            if len(swept) == 1 and all(isinstance(judged.value.at.get(swept[0]), int | float) for judged in own):
-                _swept(ax, own, swept[0], algorithms)
+        figure = style.new_figure(0.5 + (2.6 if rows < 4 else 2.1) * rows)
+        places = figure.subplots(rows, columns, squeeze=False).flatten()
+        for ax, (title, own, swept) in zip(places, panels, strict=False):
+            if swept:
+                _swept(ax, own, swept, algorithms)
             else:
-                _side_by_side(ax, own, algorithms)
-            name = Name.of(metric)
-            ax.set_title(f"{name.words} ({name.unit})" if name.unit else name.words)
-        for ax in panels[len(metrics) :]:
+                _side_by_side(ax, own, algorithms, narrow=columns > 1)
+            ax.set_title(title, fontsize=None if len(title) <= 24 else 8.5)
+        for ax in places[len(panels) :]:
             ax.set_visible(False)
-        handles, labels = panels[0].get_legend_handles_labels()
-        if len(handles) > 1:
+        handles, labels = places[0].get_legend_handles_labels()
+        if len(handles) > 1 and any(swept for _, _, swept in panels):
             figure.legend(handles, labels, loc="outside upper right", ncols=len(handles), frameon=False)
     return figure
+
+
+def _panels(group: Sequence[Judged]) -> Iterator[tuple[str, list[Judged], str]]:
+    """Yield the title of each panel, its values, and the parameter that goes across, if any."""
+    swept = list(dict.fromkeys(name for judged in group for name in judged.value.at))
+    for metric in dict.fromkeys(judged.value.metric for judged in group):
+        own = [judged for judged in group if judged.value.metric == metric]
+        name = Name.of(metric)
+        title = f"{name.words} ({name.unit})" if name.unit else name.words
+        if len(swept) == 1 and all(isinstance(judged.value.at.get(swept[0]), int | float) for judged in own):
+            yield title, own, swept[0]
+            continue
+        points: dict[str, list[Judged]] = {}
+        for judged in own:
+            named = ((Name.of(key), value) for key, value in judged.value.at.items())
+            point = ", ".join(f"{value} {found.unit}" if found.unit else str(value) for found, value in named)
+            points.setdefault(point, []).append(judged)
+        for point, some in points.items():
+            yield f"{title}: {point}" if point else title, some, ""
 
 
 def _swept(ax: Axes, group: Sequence[Judged], parameter: str, algorithms: Sequence[str]) -> None:
@@ -172,11 +189,13 @@ def _heights(ax: Axes, group: Sequence[Judged]) -> None:
         ax.set_ylim(low - room, high + room)
 
 
-def _side_by_side(ax: Axes, group: Sequence[Judged], algorithms: Sequence[str]) -> None:
+def _side_by_side(ax: Axes, group: Sequence[Judged], algorithms: Sequence[str], narrow: bool) -> None:
     for index, algorithm in enumerate(algorithms):
         own = [judged for judged in group if judged.value.algorithm == algorithm]
         _points(ax, own, [float(index)] * len(own), index, algorithm, line=False)
     ax.set_xticks(range(len(algorithms)), algorithms)
+    if narrow and len(algorithms) > 4:
+        ax.tick_params(axis="x", labelsize=7, labelrotation=30)
     ax.set_xlim(-0.5, len(algorithms) - 0.5)
     tops = [max(judged.value.number or 0, (judged.measured and judged.measured.value) or 0) for judged in group]
     ax.set_ylim(0, 1.35 * max(tops) or 1.0)

@@ -13,6 +13,9 @@ from goodqueue.scenario import seconds
 
 Options = Mapping[str, str | float]
 
+SPAN_S = 0.2
+"""Flent's pings leave each 200 ms: in a shorter time some queues are heard of and others are not."""
+
 
 def base_ms(record: Record) -> float:
     """Return the path's round-trip time without queueing."""
@@ -35,22 +38,36 @@ def latency_ms(record: Record, _: Options) -> float | None:
 
 
 def latencies(record: Record) -> tuple[list[float], list[float]]:
-    """Return when each interval of the series ended, and the pings' mean latency in it; without those of no echo."""
+    """Return when each span of `SPAN_S` ended, and the pings' mean latency in it; without those of no echo.
+
+    A longer interval of the series is a span by itself.
+    """
     series = record["series"]
-    base = base_ms(record)
     pings = [flow["rtt_ms"] for flow in series["flows"] if "rtt_ms" in flow]
-    times, means = [], []
+    if not pings:
+        return [], []
+    spans: dict[int, list[float]] = {}
     for time, values in zip(series["time_s"], zip(*pings, strict=True), strict=True):
-        if known := [value for value in values if value is not None]:
-            times.append(time)
-            means.append(fmean(known) - base)
-    return times, means
+        spans.setdefault(math.ceil(time / SPAN_S - 1e-6), []).extend(value for value in values if value is not None)
+    base = base_ms(record)
+    known = {number: echoes for number, echoes in spans.items() if echoes}
+    return [round(number * SPAN_S, 6) for number in known], [fmean(echoes) - base for echoes in known.values()]
 
 
-def peak_ms(record: Record, options: Options) -> float | None:
-    """Return the largest latency of an interval up to ``until_s``."""
-    until = float(options["until_s"])
-    return max((value for time, value in zip(*latencies(record), strict=True) if time <= until), default=None)
+def course(record: Record, until_s: float) -> tuple[float, ...] | None:
+    """Return the latency at the end of each span up to ``until_s``; without an echo, it is between its neighbours."""
+    times, values = latencies(record)
+    if not times:
+        return None
+    import numpy as np
+
+    ends = [SPAN_S * step for step in range(1, round(until_s / SPAN_S) + 1)]
+    return tuple(np.interp(ends, times, values).tolist())
+
+
+def peak_ms(record: Record, options: Options) -> tuple[float, ...] | None:
+    """Return the latency's course up to ``until_s``: the peak is that of the seeds' mean, as in the paper's figure."""
+    return course(record, float(options["until_s"]))
 
 
 def steady_ms(record: Record, options: Options) -> float | None:

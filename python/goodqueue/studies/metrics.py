@@ -11,6 +11,9 @@ from goodqueue.studies import load
 from goodqueue.studies.model import Metric
 from goodqueue.studies.step import Excursion, excursion
 
+Course = tuple[float, ...]
+"""A run over time: its number is the one where the mean of all seeds' courses is largest (see `at_peak`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -26,8 +29,8 @@ class Computation:
     """A number of a record that no single field holds."""
 
     options: Mapping[str, Option]
-    of: Callable[[Record, Mapping[str, str | float]], float | None]
-    """From a record and the options; None where the run does not show it."""
+    of: Callable[[Record, Mapping[str, str | float]], float | Course | None]
+    """From a record and the options, a number or a course; None where the run does not show it."""
     help: str
 
 
@@ -59,7 +62,9 @@ COMPUTATIONS: Mapping[str, Computation] = {
     "delay_max_ms": Computation(_STEP, _delay_max_ms, "the largest delay within tau"),
     "goodput_mbps": Computation({"direction": Option("text")}, load.goodput_mbps, "of TCP, one way, all flows"),
     "latency_mean_ms": Computation({}, load.latency_ms, "of the pings, above the base RTT"),
-    "latency_peak_ms": Computation({"until_s": Option("number")}, load.peak_ms, "the largest of an interval"),
+    "latency_peak_ms": Computation(
+        {"until_s": Option("number")}, load.peak_ms, "the largest of the seeds' mean course"
+    ),
     "latency_steady_ms": Computation(_SINCE, load.steady_ms, "mean after `from_s`"),
     "settle_time_s": Computation(
         {**_SINCE, "factor": Option("number")}, load.settle_s, "until a second is within `factor` of the steady latency"
@@ -80,10 +85,22 @@ COMPUTATIONS: Mapping[str, Computation] = {
 `step`), those over time `[series] interval`."""
 
 
-def of_record(metric: Metric, record: Record) -> float | None:
+def of_record(metric: Metric, record: Record) -> float | Course | None:
     """Return the value of ``metric`` in one run, in the metric's unit; None where the run does not show it."""
     value = COMPUTATIONS[metric.compute].of(record, metric.options) if metric.compute else walk(record, metric.record)
+    if isinstance(value, tuple):
+        return tuple(metric.scale * one for one in value)
     return None if value is None else value * metric.scale
+
+
+def at_peak(values: Sequence[float | Course | None]) -> list[float | None]:
+    """Return each seed's number; of a course, which all are then, its value where the mean of the courses is largest.
+
+    So their mean is the peak of the mean course, and has an interval.
+    """
+    courses = [value for value in values if isinstance(value, tuple)]
+    place = max(range(len(courses[0])), key=lambda step: math.fsum(one[step] for one in courses)) if courses else 0
+    return [value[place] if isinstance(value, tuple) else value for value in values]
 
 
 def set_against(metric: Metric, value: float | None, other: float | None) -> float | None:

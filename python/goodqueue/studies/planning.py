@@ -126,7 +126,7 @@ def scenario_of(cell: Cell, quick: bool, alone: bool = False) -> Scenario:
         if name not in experiment.sweep:
             continue
         for key, text in experiment.sweep[name].assignments(value).items():
-            if alone and key.startswith("traffic."):
+            if alone and _of_load(key, scenario):
                 continue
             scenarios.apply_set(scenario, f"{key}={text}")
             origins[key] = f"experiment[{experiment.id}].sweep.{name}.set.{key}"
@@ -142,6 +142,13 @@ def scenario_of(cell: Cell, quick: bool, alone: bool = False) -> Scenario:
     _place(bottleneck, experiment.qdiscs[cell.algorithm], origin)
     named = {key: f"{experiment.origin}: {place}" for key, place in origins.items()}
     return scenarios.resolve(scenario, str(experiment.file), named)
+
+
+def _of_load(key: str, alone: Scenario) -> bool:
+    """Return whether ``key`` sets traffic that the scenario without load, ``alone``, does not have."""
+    table, _, rest = key.partition(".")
+    number = rest.partition(".")[0]
+    return table == "traffic" and number.isdecimal() and int(number) >= len(alone.get("traffic", ()))
 
 
 def _place(bottleneck: dict[str, Any], lines: Lines, origin: str) -> None:

@@ -130,7 +130,7 @@ def claims_table(outcome: Outcome) -> Table | None:
         rows.append([_short(judged.claim), f"{judged.verdict}{mark}", text])
     if not rows:
         return None
-    note = "?: the verdict could be the other way round within the 95 % confidence intervals of the numbers."
+    note = "?: within the 95 % intervals, of the numbers or of differences seed by seed, the verdict could turn round."
     columns = [Column("claim", numeric=False), Column("verdict", numeric=False), Column("statement", numeric=False)]
     return Table("Claims", columns, rows, [note] if any("?" in row[1] for row in rows) else [])
 

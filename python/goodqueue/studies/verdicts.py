@@ -21,8 +21,8 @@ class JudgedClaim:
     verdict: str
     """``holds``, ``fails`` or ``not_run``."""
     certain: bool | None
-    """Whether the verdict is the same wherever the numbers lie within their 95 % confidence intervals; None where a
-    number has no interval."""
+    """Whether the verdict is the same wherever the numbers, or differences seed by seed, lie within their 95 %
+    confidence intervals; None where a number has no interval."""
     measured: Mapping[str, float | None]
     """What the claim is about: a name to its number."""
     why: str
@@ -37,7 +37,7 @@ def judge(study: Study, measured: Iterable[Measured], selection: Selection) -> l
 
 
 def _rows(cells: Sequence[Measured], exact: bool) -> list[Row]:
-    """Return the cells' numbers as rows; unless ``exact``, their intervals, where they have one."""
+    """Return the cells' numbers as rows; unless ``exact``, their intervals where they have one, with the runs."""
     rows = []
     for cell in cells:
         for name, number in cell.numbers.items():
@@ -45,7 +45,9 @@ def _rows(cells: Sequence[Measured], exact: bool) -> list[Row]:
             low, high = (number.value, number.value) if exact else (number.low, number.high)
             if low is not None and high is not None:
                 at = {**cell.cell.at, **metric.at}
-                rows.append(Row(cell.cell.scenario, cell.cell.algorithm, metric.name, at, low, high))
+                # Deviations of two algorithms have no differences seed by seed.
+                runs = number.runs if not exact and metric.over_seeds == "mean" else ()
+                rows.append(Row(cell.cell.scenario, cell.cell.algorithm, metric.name, at, low, high, runs))
     return rows
 
 

@@ -1,8 +1,8 @@
 //! The E-model of ITU-T G.107 (06/2015): what people would say of a call, from its delay and its loss.
 //!
 //! All parameters but those two have the Recommendation's defaults (table 3), the codec is G.711 without concealment of loss
-//! (G.113, appendix I: Ie 0, Bpl 4.3), and loss is random (BurstR 1). Delay is the mean one-way delay of the network, as in Flent's
-//! MOS: neither the time to fill a packet nor a jitter buffer is added to it.
+//! (G.113, appendix I: Ie 0, Bpl 4.3), and loss is random (BurstR 1). Delay is the mean one-way delay of the network: neither the
+//! time to fill a packet nor a jitter buffer is added to it. (Flent's MOS adds twice the mean jitter.)
 
 use libm::{exp, log10, pow, sqrt};
 
@@ -31,8 +31,8 @@ const ST: f64 = 1.0;
 /// The codec's robustness against random loss, in percent.
 const BPL: f64 = 4.3;
 
-/// Mean opinion score, 1 (bad) to 4.5, of a call with a one-way delay of `delay_ms` that loses `loss_percent` of its packets.
-pub(crate) fn mos(delay_ms: f64, loss_percent: f64) -> f64 {
+/// Mean opinion score, 1 (bad) to 4.5, by ITU-T G.107's E-model, of a call with a one-way delay of `delay_ms` that loses `loss_percent` of its packets.
+pub fn mos(delay_ms: f64, loss_percent: f64) -> f64 {
     mos_of_rating(rating(delay_ms, loss_percent))
 }
 

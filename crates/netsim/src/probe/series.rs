@@ -43,26 +43,38 @@ pub struct PacketSeries {
     pub delay_ms: Vec<f64>,
 }
 
-/// Each echo of a ping that came home.
+/// Each packet of a ping that came home, or of a call that was heard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EchoLog {
     echoes: Vec<(u64, Instant, Duration)>,
 }
 
 impl EchoLog {
-    /// Packet `number`, sent at `sent_at`, came home after `rtt`.
-    pub(crate) fn record(&mut self, number: u64, sent_at: Instant, rtt: Duration) {
-        self.echoes.push((number, sent_at, rtt));
+    /// Packet `number`, sent at `sent_at`, took `time`.
+    pub(crate) fn record(&mut self, number: u64, sent_at: Instant, time: Duration) {
+        self.echoes.push((number, sent_at, time));
     }
 
-    /// The log of the flow `name`.
-    pub(crate) fn series(&self, name: String) -> PingSeries {
-        PingSeries {
-            name,
-            seq: self.echoes.iter().map(|(number, _, _)| *number).collect(),
-            sent_s: self.echoes.iter().map(|(_, sent_at, _)| sent_at.as_secs_f64()).collect(),
-            rtt_ms: self.echoes.iter().map(|(_, _, rtt)| rounded(rtt.as_millis_f64())).collect(),
-        }
+    /// The log of the ping `name`.
+    pub(crate) fn ping(&self, name: String) -> PingSeries {
+        PingSeries { name, seq: self.numbers(), sent_s: self.sent_s(), rtt_ms: self.times_ms() }
+    }
+
+    /// The log of the call `name`.
+    pub(crate) fn call(&self, name: String) -> CallSeries {
+        CallSeries { name, seq: self.numbers(), sent_s: self.sent_s(), delay_ms: self.times_ms() }
+    }
+
+    fn numbers(&self) -> Vec<u64> {
+        self.echoes.iter().map(|(number, _, _)| *number).collect()
+    }
+
+    fn sent_s(&self) -> Vec<f64> {
+        self.echoes.iter().map(|(_, sent_at, _)| sent_at.as_secs_f64()).collect()
+    }
+
+    fn times_ms(&self) -> Vec<f64> {
+        self.echoes.iter().map(|(_, _, time)| rounded(time.as_millis_f64())).collect()
     }
 }
 
@@ -77,6 +89,30 @@ pub struct PingSeries {
     pub sent_s: Vec<f64>,
     /// Its round-trip time.
     pub rtt_ms: Vec<f64>,
+}
+
+/// The packets of a call that were heard, in the order in which they arrived, those of the warm-up too; what is lost is missing.
+#[derive(Clone, Debug, Serialize)]
+pub struct CallSeries {
+    /// The flow's name.
+    pub name: String,
+    /// The packet's number, from 0.
+    pub seq: Vec<u64>,
+    /// When it was sent, in seconds of the run.
+    pub sent_s: Vec<f64>,
+    /// Its one-way delay.
+    pub delay_ms: Vec<f64>,
+}
+
+/// The fetches of a page that were completed, those of the warm-up too.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageSeries {
+    /// The flow's name.
+    pub name: String,
+    /// When it began, in seconds of the run.
+    pub begun_s: Vec<f64>,
+    /// How long it took.
+    pub load_ms: Vec<f64>,
 }
 
 /// A queue over time.

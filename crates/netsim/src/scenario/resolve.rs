@@ -79,8 +79,8 @@ impl Scenario {
         if flows > MOST_FLOWS {
             return refuse("traffic", format!("{flows} flows in all"), &format!("at most {MOST_FLOWS}"));
         }
-        let echoes = self.traffic.iter().map(|traffic| traffic.echoes(whole)).sum();
-        self.series.as_ref().map_or(Ok(()), |series| series.check(whole, flows, echoes))
+        let packets = self.traffic.iter().map(|traffic| traffic.packets(whole)).sum();
+        self.series.as_ref().map_or(Ok(()), |series| series.check(whole, flows, packets))
     }
 
     /// The key and the qdisc line of `direction`; what [`Scenario::from_json`] returned has one for both.
@@ -197,12 +197,12 @@ fn apply_buffer(table: &str, args: &mut Args, buffer: Buffer, rate: Rate, rtt: D
 }
 
 impl Series {
-    /// `echoes` is how many round trips of pings a run of `whole` has at the most.
-    fn check(&self, whole: Duration, flows: u64, echoes: u64) -> Result<()> {
+    /// `packets` is how many packets of pings and calls a run of `whole` has at the most.
+    fn check(&self, whole: Duration, flows: u64, packets: u64) -> Result<()> {
         if let Some(Span(interval)) = self.interval {
             let least = Duration::from_nanos(whole.as_nanos().div_ceil(MOST_INTERVALS).max(1));
             check_span("series.interval", Span(interval), least, whole)?;
-            let values = (flows * (whole.as_nanos() / interval.as_nanos())).saturating_add(echoes);
+            let values = (flows * (whole.as_nanos() / interval.as_nanos())).saturating_add(packets);
             if values > MOST_VALUES {
                 let found = format!("{interval}, which makes {values} values for {flows} flows");
                 return refuse("series.interval", found, &format!("at most {MOST_VALUES}"));

@@ -2,6 +2,7 @@
 
 use super::resolve::{FRAME_BYTES, MOST_FLOWS, Result, check_span, refuse, unknown};
 use super::{Dscp, EcnAsked, ScenarioError, Span, Traffic};
+use crate::flow::codec;
 use crate::traffic::Kind;
 use crate::traffic::voip::Codec;
 use goodqueue_tcp::{CcLine, Config, EcnMode, Stack};
@@ -164,13 +165,15 @@ impl Traffic {
 }
 
 impl Traffic {
-    /// How many round trips it makes at the most, where it is a ping.
-    pub(super) fn echoes(&self, whole: Duration) -> u64 {
-        match (self.kind, self.interval) {
-            (Kind::Ping, Some(Span(interval))) => {
-                self.count.unwrap_or(1).saturating_mul(whole.as_nanos() / interval.as_nanos().max(1))
-            }
-            _ => 0,
-        }
+    /// How many packets of it a time series has at the most, where it is a ping or a call.
+    pub(super) fn packets(&self, whole: Duration) -> u64 {
+        let interval = match self.kind {
+            Kind::Ping => self.interval.map(|interval| interval.0),
+            Kind::Voip => codec(self).ok().map(Codec::interval),
+            _ => None,
+        };
+        interval.map_or(0, |interval| {
+            self.count.unwrap_or(1).saturating_mul(whole.as_nanos() / interval.as_nanos().max(1))
+        })
     }
 }

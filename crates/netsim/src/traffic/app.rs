@@ -15,7 +15,7 @@ use crate::record::AppResult;
 use crate::scenario::Direction;
 use crate::sockets::{Socket, SocketId, Sockets, Stage};
 use goodqueue_tcp::{CcLine, Config, Connection, Handled};
-use goodqueue_units::{Ecn, Instant, Stream as Random};
+use goodqueue_units::{Duration, Ecn, Instant, Stream as Random};
 use std::collections::VecDeque;
 
 /// What an application does. Ends are [`USER`](crate::sockets::USER) and [`REMOTE`](crate::sockets::REMOTE): it plays both.
@@ -309,6 +309,19 @@ impl App {
     /// What the application measured up to `now`.
     pub(crate) fn result(&self, now: Instant) -> AppResult {
         application!(&self.program, it => it.result(now))
+    }
+
+    /// Keeps each fetch from now on, if it is a page.
+    pub(crate) fn log_fetches(&mut self) {
+        if let Program::Page(page) = &mut self.program {
+            page.log = Some(Vec::new());
+        }
+    }
+
+    /// When each fetch that was kept began, and how long it took.
+    pub(crate) fn fetches(&self) -> Option<&[(Instant, Duration)]> {
+        let Program::Page(page) = &self.program else { return None };
+        page.log.as_deref()
     }
 
     /// What its connections have done so far.

@@ -29,7 +29,7 @@ pub(crate) struct Isochronous {
     last_returned: Option<u64>,
     /// Round-trip times of echoes.
     pub(crate) rtt: FlowDelays,
-    /// Each echo, if the scenario asks for time series.
+    /// Each echo, or each packet that was heard, if the scenario asks for time series.
     pub(crate) log: Option<EchoLog>,
     /// Their number and sum in ns since the run began.
     pub(crate) echoes: (u64, u128),
@@ -121,7 +121,11 @@ impl Isochronous {
 
     fn heard(&mut self, now: Instant, low: u32) {
         let number = self.number(low);
-        let delay = now.since(self.sent_at(number));
+        let sent_at = self.sent_at(number);
+        let delay = now.since(sent_at);
+        if let Some(log) = &mut self.log {
+            log.record(number, sent_at, delay);
+        }
         if let Far::Listens(listener) = &mut self.far
             && number >= self.first_measured
         {

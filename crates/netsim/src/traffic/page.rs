@@ -38,13 +38,35 @@ pub(crate) struct Page {
     lookups: u32,
     begun: u64,
     times: FlowDelays,
+    /// When each completed fetch began and how long it took, if the scenario asks for time series.
+    pub(crate) log: Option<Vec<(Instant, Duration)>>,
 }
 
-/// An object: its host's number, and its bytes each way.
-struct Item {
-    host: usize,
-    request: u64,
-    response: u64,
+/// An object of a page.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Item {
+    /// Its host's number, from 0; the document's is the first.
+    pub host: usize,
+    /// Bytes of the request for it.
+    pub request_bytes: u64,
+    /// Bytes of the response.
+    pub response_bytes: u64,
+}
+
+/// The `objects` of a page; `request` is the request where they say none.
+pub(crate) fn items(objects: &[Object], request: Option<Size>) -> Vec<Item> {
+    let mut names: Vec<Option<&str>> = Vec::new();
+    let mut items = Vec::with_capacity(objects.len());
+    for object in objects {
+        let name = object.host.as_deref();
+        let host = names.iter().position(|known| *known == name).unwrap_or_else(|| {
+            names.push(name);
+            names.len() - 1
+        });
+        let request_bytes = object.request.or(request).unwrap_or(DEFAULT_REQUEST).0;
+        items.push(Item { host, request_bytes, response_bytes: object.response.0 });
+    }
+    items
 }
 
 /// The fetch under way.
@@ -99,28 +121,11 @@ pub struct PageResult {
 }
 
 impl Page {
-    /// A page of `objects`, for which `request` is the request where they say none.
-    pub(crate) fn new(
-        objects: &[Object],
-        request: Option<Size>,
-        connections: u64,
-        gap: Duration,
-        repeat: Option<u64>,
-    ) -> Self {
-        let mut names: Vec<Option<&str>> = Vec::new();
-        let mut items = Vec::with_capacity(objects.len());
-        for object in objects {
-            let name = object.host.as_deref();
-            let host = names.iter().position(|known| *known == name).unwrap_or_else(|| {
-                names.push(name);
-                names.len() - 1
-            });
-            let request = object.request.or(request).unwrap_or(DEFAULT_REQUEST).0;
-            items.push(Item { host, request, response: object.response.0 });
-        }
+    /// A page of `items`, the document first.
+    pub(crate) fn new(items: Vec<Item>, connections: u64, gap: Duration, repeat: Option<u64>) -> Self {
         Self {
+            hosts: items.iter().map(|item| item.host + 1).max().unwrap_or(0),
             items,
-            hosts: names.len(),
             connections: connections as usize,
             gap,
             left: repeat,
@@ -128,6 +133,7 @@ impl Page {
             lookups: 0,
             begun: 0,
             times: FlowDelays::for_flow(),
+            log: None,
         }
     }
 
@@ -180,8 +186,12 @@ impl Page {
             self.fetch = Some(fetch);
             return;
         }
+        let time = host.now.since(fetch.begun);
+        if let Some(log) = &mut self.log {
+            log.push((fetch.begun, time));
+        }
         if fetch.counts {
-            self.times.record(host.now.since(fetch.begun));
+            self.times.record(time);
         }
         for channel in fetch.sites.iter().flat_map(|site| &site.channels) {
             host.close(channel.socket, host.receiver());
@@ -225,9 +235,9 @@ impl Site {
             let Some(item) = self.waiting.pop_front() else { return };
             let channel = &mut self.channels[place];
             (channel.item, channel.owed) = (Some(item), true);
-            channel.asked += items[item].request;
-            channel.wanted += items[item].response;
-            host.write(channel.socket, host.receiver(), items[item].request);
+            channel.asked += items[item].request_bytes;
+            channel.wanted += items[item].response_bytes;
+            host.write(channel.socket, host.receiver(), items[item].request_bytes);
         }
     }
 }
@@ -258,7 +268,7 @@ impl Application for Page {
         let delivered = host.delivered(socket, end);
         if end == host.sender() && channel.owed && delivered >= channel.asked {
             channel.owed = false;
-            host.write(socket, end, self.items[item].response);
+            host.write(socket, end, self.items[item].response_bytes);
         } else if end == host.receiver() && delivered >= channel.wanted {
             channel.item = None;
             if let Some(fetch) = self.fetch.take() {

@@ -6,6 +6,7 @@
 //!
 //! Its receiver, which tells of each ACK whether what it covers was marked (3.2), is in `ecn.rs`.
 
+use super::reno::Reno;
 use super::{Ack, Cause, Congestion, CongestionControl};
 use crate::{Config, CongestionState, EcnUse, SeqNumber, Window};
 
@@ -16,6 +17,7 @@ const G_SHIFT: u32 = 4;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Dctcp {
+    reno: Reno,
     /// The estimated part of data that is marked.
     alpha: u32,
     /// The observation window ends when this is acknowledged.
@@ -32,9 +34,9 @@ impl CongestionControl for Dctcp {
     const DIFFERS: &'static str = "marked ACKs count for growth, alpha in 1/1024 (both as Linux)";
     const ECN: EcnUse = EcnUse::Dctcp;
 
-    fn new(_config: &Config) -> Self {
+    fn new(config: &Config) -> Self {
         // 4.2: alpha begins at 1, so that the first mark halves.
-        Self { alpha: ONE, window_end: None, delivered: 0, marked: 0 }
+        Self { reno: Reno::new(config), alpha: ONE, window_end: None, delivered: 0, marked: 0 }
     }
 
     #[inline]
@@ -50,16 +52,7 @@ impl CongestionControl for Dctcp {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-        if !ack.is_cwnd_limited {
-            return;
-        }
-        let mut counted = ack.counted;
-        if window.in_slow_start() {
-            counted = window.slow_start(counted);
-        }
-        if counted > 0 {
-            window.increase(window.cwnd, counted);
-        }
+        self.reno.on_ack(ack, window);
     }
 
     /// 3.3: cwnd (1 − alpha / 2). 3.4: at a loss as any TCP, half.

@@ -133,6 +133,12 @@ impl Sender {
             self.enter(state);
             self.high_seq = self.board.nxt();
         }
+        self.end_episode();
+    }
+
+    /// What is sent again from now on is another episode's; not while a retransmission of the last one is out, because its
+    /// ACK may be the one that ends this one (Linux's `tcp_any_retrans_done`).
+    fn end_episode(&mut self) {
         if !self.board.is_any_resent() {
             self.undo.forget_stamp();
         }
@@ -151,6 +157,7 @@ impl Sender {
             }
             _ => return,
         }
+        self.end_episode();
         self.enter(CongestionState::Open);
     }
 
@@ -252,6 +259,7 @@ impl Sender {
         }
         if recovered {
             self.end_recovery(delivery.tsecr);
+            self.end_episode();
             self.enter(CongestionState::Open);
         }
     }
@@ -343,9 +351,7 @@ impl Sender {
     /// Fast recovery. Where a reduction is under way already, no second one: it is one a window of data.
     fn begin_recovery(&mut self, delivery: &Delivery, ece: bool) {
         let reducing = matches!(self.state, CongestionState::Cwr | CongestionState::Recovery);
-        if !self.board.is_any_resent() {
-            self.undo.forget_stamp(); // else the first retransmission is that of the recovery before, still out
-        }
+        self.end_episode();
         let prior = (!reducing && !ece).then(|| self.prior());
         self.begin_undo(prior);
         if !reducing {
@@ -416,13 +422,13 @@ impl Sender {
         // RFC 5682, 3.1, step 1: not within a recovery.
         let may_be_needless = self.state < CongestionState::Recovery || self.timeouts > 0;
         let prior = self.prior();
+        if calm {
+            self.end_episode();
+        }
         self.stats.lost += u64::from(self.board.lose_all(now, era.timeout_spares_recent));
         self.forget_losses_of_acks();
         if first_of_window {
             self.set_ssthresh(now, Cause::Timeout);
-            if calm {
-                self.undo.forget_stamp();
-            }
             self.begin_undo(Some(prior));
         }
         if calm {

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from goodqueue.engines.kernel.distribution import percent, rounded, summary
+from goodqueue.engines.kernel.distribution import percent, percentiles_ms, rounded, summary
 from goodqueue.engines.kernel.lab.plan import Flow
-from goodqueue.record import App
+from goodqueue.record import App, CallSeries, PageSeries
 
 Noted = dict[str, Any]
 
@@ -22,10 +22,18 @@ def app(flow: Flow, noted: Noted, begin: int, end: int) -> App:
         return _ping(flow, noted, begin, end)
     if flow.kind == "stream":
         return _stream(flow, noted, begin, end)
-    names = ("begun", "completed") if flow.kind == "transfer" else ("asked", "heard")
+    if flow.kind == "voip":
+        return _voip(flow, noted, begin, end)
+    names = ("asked", "heard") if flow.kind == "rr" else ("begun", "completed")
     count, times = _spans(noted, names, begin, end)
+    summed = _summary(times)
     found = App(name=flow.name, kind=flow.kind)
-    found["completion_ms" if flow.kind == "transfer" else "response_ms"] = _summary(times)
+    if flow.kind == "transfer":
+        found["completion_ms"] = summed
+    elif flow.kind == "rr":
+        found["response_ms"] = summed
+    else:
+        found["load_ms"] = summed
     found["count"], found["completed"] = count, len(times)
     return found
 
@@ -82,6 +90,63 @@ def _ping(flow: Flow, noted: Noted, begin: int, end: int) -> App:
         sent=len(pings),
         received=len(home),
         loss_percent=percent(settled - len(home), settled),
+    )
+
+
+def heard(noted: Noted, end: int) -> list[tuple[int, float, int]]:
+    """Return number, time of sending (s) and delay (ns) of each packet of a call that arrived up to ``end``."""
+    sent = noted.get("sent_s") or []
+    arrivals = [(number, sent[number], _ns(at) - _ns(sent[number])) for number, at in noted.get("heard") or []]
+    return [one for one in arrivals if _ns(one[1]) + one[2] <= end]
+
+
+def _voip(flow: Flow, noted: Noted, begin: int, end: int) -> App:
+    """The listener's account (``netsim/src/traffic/voip.rs``)."""
+    from goodqueue import _goodqueue
+
+    sent = [number for number, at in enumerate(noted.get("sent_s") or []) if begin <= _ns(at) <= end]
+    first = sent[0] if sent else 0
+    came = [(number, delay) for number, at, delay in heard(noted, end) if _ns(at) >= begin]
+    delays = np.array([delay for _, delay in came], dtype=np.int64)
+    differences = np.abs(np.diff(delays)) / 1e6
+    smoothed = 0.0
+    for difference in differences:  # RFC 3550, 6.4.1
+        smoothed += (float(difference) - smoothed) / 16
+    settled = max(number for number, _ in came) - first + 1 if came else len(sent)
+    lost = percent(settled - len(came), settled)
+    mean_ms = float(np.mean(delays)) / 1e6 if came else 0.0
+    return App(
+        name=flow.name,
+        kind=flow.kind,
+        delay_ms=_summary(delays),
+        delay_percentiles_ms=percentiles_ms(delays, range(101)),
+        jitter_ms=rounded(float(np.mean(differences))) if len(differences) else None,
+        jitter_rfc3550_ms=rounded(smoothed) if len(differences) else None,
+        sent=len(sent),
+        received=len(came),
+        loss_percent=lost,
+        mos=rounded(_goodqueue.mos(mean_ms, lost)) if sent else None,
+    )
+
+
+def call_series(name: str, noted: Noted, end: int) -> CallSeries:
+    """Return each packet of the call ``name`` that was heard."""
+    found = heard(noted, end)
+    return CallSeries(
+        name=name,
+        seq=[number for number, _, _ in found],
+        sent_s=[sent for _, sent, _ in found],
+        delay_ms=[rounded(delay_ns / 1e6) for _, _, delay_ns in found],
+    )
+
+
+def page_series(name: str, noted: Noted, end: int) -> PageSeries:
+    """Return each fetch of the page ``name`` that was completed."""
+    spans = [(begun, done) for begun, done in zip(noted["begun"], noted["completed"], strict=False) if _ns(done) <= end]
+    return PageSeries(
+        name=name,
+        begun_s=[begun for begun, _ in spans],
+        load_ms=[rounded((done - begun) * 1e3) for begun, done in spans],
     )
 
 

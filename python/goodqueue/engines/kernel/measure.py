@@ -17,7 +17,7 @@ import numpy as np
 from goodqueue.engines.kernel import applications, tc
 from goodqueue.engines.kernel.distribution import jain, percent, percentiles_ms, rounded, summary
 from goodqueue.engines.kernel.lab import tcpinfo
-from goodqueue.engines.kernel.lab.plan import TCP, Plan
+from goodqueue.engines.kernel.lab.plan import ASKING, TCP, Plan
 from goodqueue.engines.kernel.lab.plan import Flow as Planned
 from goodqueue.engines.kernel.sightings import Journey, Packets, Sightings, read
 from goodqueue.errors import UserError
@@ -183,7 +183,7 @@ class _Measuring:
     def _counted_by_host(self, flow: Planned, *names: str) -> int | None:
         """Return the sum of the counters ``names`` of the sender's host; None where the host has other senders, too."""
         senders = [other for other in self.plan.flows if other.kind in TCP]
-        if sum(other.direction == flow.direction or other.kind == "rr" for other in senders) > 1:
+        if sum(other.direction == flow.direction or other.kind in ASKING for other in senders) > 1:
             return None
         side = "server" if flow.direction == "down" else "client"
         counters: dict[str, int] = self.lab["netstat"][side]
@@ -246,6 +246,19 @@ class _Measuring:
         )
         if every is not None and (pings := [flow.name for flow in self.plan.flows if flow.kind == "ping"]):
             result["pings"] = [self._ping_series(name) for name in pings]
+        flows = self.plan.flows if every is not None else []
+        if calls := [
+            applications.call_series(flow.name, self.lab["flows"][flow.name], self.end)
+            for flow in flows
+            if flow.kind == "voip"
+        ]:
+            result["calls"] = calls
+        if pages := [
+            applications.page_series(flow.name, self.lab["flows"][flow.name], self.end)
+            for flow in flows
+            if flow.kind == "page"
+        ]:
+            result["pages"] = pages
         if (window := asked.get("packets")) is not None:
             begin, end = _ns(seconds(window["from"])), _ns(seconds(window["to"]))
             result["packets"] = {way: _packet_series(packets, begin, end) for way, packets in self.seen.queues.items()}

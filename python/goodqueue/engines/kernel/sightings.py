@@ -5,6 +5,7 @@ Times are whole nanoseconds of the run: 0 is when its traffic began.
 
 from dataclasses import dataclass
 from pathlib import Path
+from socket import IPPROTO_TCP, IPPROTO_UDP
 from typing import Any
 
 import numpy as np
@@ -80,14 +81,14 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
         captured = _goodqueue.read_captures(str(folder / "r-wan.pcap"), str(folder / "r-cli.pcap"))
     except ValueError as error:
         raise UserError(str(error)) from None
-    places = {_hosts(flow, lab["flows"][flow.name]): place for place, flow in enumerate(plan.flows)}
+    places = {hosts: place for place, flow in enumerate(plan.flows) for hosts in _hosts(flow, lab["flows"][flow.name])}
     known = [(found["protocol"], found["server"][0], found["client"][0]) for found in captured["flows"]]
     place_of = np.array([places.get(hosts, -1) for hosts in known] + [-1], dtype=np.int64)
     origin: int = lab["start_ns"]
     queues = {way: _packets(queue, place_of, origin) for way, queue in captured["queues"].items()}
     connections: dict[int, list[Any]] = {}
     for hosts, found in zip(known, captured["flows"], strict=True):
-        if hosts in places:
+        if hosts in places and hosts[0] == IPPROTO_TCP:
             connections.setdefault(places[hosts], []).append(found["transfers"])
     wires = {"down": _Wire(queues["down"], plan.down.rate_bps), "up": _Wire(queues["up"], plan.up.rate_bps)}
     journeys = []
@@ -101,11 +102,15 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
     return Sightings(queues, journeys)
 
 
-def _hosts(flow: Flow, seen: dict[str, Any]) -> tuple[int, str, str]:
-    """Return protocol, server and client of a flow as the captures have them: each flow has hosts of its own."""
+def _hosts(flow: Flow, seen: dict[str, Any]) -> list[tuple[int, str, str]]:
+    """Return protocol, server and client of a flow as the captures have them: each flow has hosts of its own.
+
+    A page is TCP, and the datagrams that look its hosts up.
+    """
     source, sink = seen["local"][0], seen["remote"][0]
     server, client = (source, sink) if flow.direction == "down" else (sink, source)
-    return 6 if flow.kind in TCP else 17, server, client
+    protocols = [IPPROTO_TCP] if flow.kind in TCP else [IPPROTO_UDP]
+    return [(one, server, client) for one in (*protocols, *([IPPROTO_UDP] if flow.kind == "page" else []))]
 
 
 def _column(data: bytes, kind: str) -> NDArray[np.int64]:

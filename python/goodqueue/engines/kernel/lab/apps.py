@@ -1,4 +1,7 @@
-"""Applications above TCP: ``transfer``, ``rr``, ``stream``. Times are seconds of the run, as the processes see them."""
+"""Applications above TCP: ``transfer``, ``rr``, ``stream``; ``page`` has a file of its own.
+
+Times are seconds of the run, as the processes see them.
+"""
 
 import random
 from typing import Any
@@ -7,6 +10,7 @@ from .addresses import Ends
 from .clock import Clock
 from .halves import Connection, Half
 from .loop import Loop
+from .page import Page
 from .plan import Flow, Plan
 
 
@@ -173,4 +177,4 @@ class Stream(Half):
         return self.flow.rate_bps * round(self.flow.interval_s * 1e9) * chunks // 8_000_000_000
 
 
-HALVES: dict[str, type[Half]] = {"transfer": Transfer, "rr": Rr, "stream": Stream}
+HALVES: dict[str, type[Half]] = {"transfer": Transfer, "rr": Rr, "stream": Stream, "page": Page}

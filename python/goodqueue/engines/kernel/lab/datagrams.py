@@ -1,4 +1,4 @@
-"""Datagrams at fixed times: ``cbr`` one way, ``ping`` there and back.
+"""Datagrams at fixed times: ``cbr`` one way, ``ping`` there and back, ``voip`` one way with somebody who listens.
 
 Packet ``n`` leaves at ``start + n * interval``. A ping's echo tells how long it was with the process that sends it
 back, and that time is taken off, as RFC 5357 (TWAMP) does: what is left is the path's. Arrivals are stamped by the
@@ -34,7 +34,7 @@ class Source:
     def __init__(self, flow: Flow, ends: Ends, plan: Plan, clock: Clock, loop: Loop) -> None:
         """Plan the first packet."""
         assert flow.interval_s is not None
-        self._start, self._interval = flow.start_s, flow.interval_s
+        self._kind, self._start, self._interval = flow.kind, flow.start_s, flow.interval_s
         self._stop = min(flow.stop_s, plan.duration_s)
         self._clock, self._loop = clock, loop
         self._padding = _padding(flow)
@@ -46,10 +46,12 @@ class Source:
         self._plan_next()
 
     def results(self) -> dict[str, Any]:
-        """Return how many packets were sent, and of pings when, and how long they took."""
+        """Return how many packets were sent, of calls and pings when, and how long pings took."""
         results: dict[str, Any] = {"sent": len(self._sent_ns)}
+        seconds = [(sent - self._clock.realtime_ns) / 1e9 for sent in self._sent_ns]
+        if self._kind == "voip":
+            results["sent_s"] = seconds
         if self._rtt_ns is not None:
-            seconds = [(sent - self._clock.realtime_ns) / 1e9 for sent in self._sent_ns]
             rtts = [self._rtt_ns.get(number) for number in range(len(seconds))]
             results["pings"] = [
                 [number, sent, None if rtt is None else rtt / 1e9]
@@ -81,16 +83,30 @@ class Source:
 
 
 class Sink:
-    """Takes the flow's packets, and sends those of a ping back."""
+    """Takes the flow's packets, sends those of a ping back, and notes those of a call."""
 
-    def __init__(self, flow: Flow, ends: Ends, loop: Loop) -> None:
+    def __init__(self, flow: Flow, ends: Ends, clock: Clock, loop: Loop) -> None:
         """Wait for packets."""
+        self._clock = clock
+        self._heard: list[tuple[int, float]] = []
         self._socket = _udp(flow, ends.sink, ends.source)
         self._padding = _padding(flow)
-        loop.watch(self._socket.fileno(), select.EPOLLIN, self._echo if flow.kind == "ping" else self._take)
+        does = {"ping": self._echo, "voip": self._hear}
+        loop.watch(self._socket.fileno(), select.EPOLLIN, does.get(flow.kind, self._take))
+
+    def results(self) -> dict[str, Any]:
+        """Return number and arrival of each packet of a call."""
+        return {"heard": self._heard} if self._heard else {}
 
     def _take(self) -> None:
         _receive(self._socket)
+
+    def _hear(self) -> None:
+        if (received := _receive(self._socket)) is None:
+            return
+        arrived, payload = received
+        number, _ = _PAYLOAD.unpack_from(payload)
+        self._heard.append((number, (arrived - self._clock.realtime_ns) / 1e9))
 
     def _echo(self) -> None:
         if (received := _receive(self._socket)) is None:

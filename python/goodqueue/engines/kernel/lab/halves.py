@@ -17,7 +17,7 @@ from .bulk import ABORT, SINK, sample_times, tcp_socket
 from .clock import Clock
 from .errors import LabError
 from .loop import Loop
-from .plan import Flow, Plan
+from .plan import ASKING, Flow, Plan
 
 _CHUNK = bytes(1 << 18)
 
@@ -29,14 +29,22 @@ class Connection:
         """Serve ``made``; unless it is ``established``, its handshake is under way."""
         self.socket, self._half, self._established = made, half, established
         self.received = 0
+        self.unread = b""
+        """What came and was not taken yet, where the half `reads`."""
+        self._head = b""
         self._unsent, self._ending, self._over = 0, False, False
         self._waits = 0
         made.setblocking(False)
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._watch()
 
-    def write(self, count: int) -> None:
-        """Send ``count`` bytes, after those written before."""
+    def write(self, count: int, head: bytes = b"") -> None:
+        """Send ``count`` bytes, after those written before.
+
+        They begin with ``head``, which needs that all those before have left.
+        """
+        assert not head or not self._unsent
+        self._head = head or self._head
         self._unsent += count
         if self._established:
             self._send()
@@ -78,7 +86,10 @@ class Connection:
     def _send(self) -> None:
         while self._unsent and not self._over:
             try:
-                self._unsent -= self.socket.send(memoryview(_CHUNK)[: self._unsent])
+                rest = memoryview(_CHUNK)[: self._unsent - len(self._head)]
+                sent = self.socket.send(self._head + bytes(rest) if self._head else rest)
+                self._head = self._head[sent:]
+                self._unsent -= sent
             except BlockingIOError:
                 return
             except OSError:  # the other side has aborted: the run is over
@@ -89,9 +100,10 @@ class Connection:
 
     def _take(self) -> None:
         """MSG_TRUNC: the kernel throws the bytes away instead of copying them to us."""
+        flags = 0 if self._half.reads else socket.MSG_TRUNC
         while not self._over:
             try:
-                count = self.socket.recv_into(SINK, len(SINK), socket.MSG_TRUNC)
+                count = self.socket.recv_into(SINK, len(SINK), flags)
             except BlockingIOError:
                 return
             except ConnectionError:
@@ -100,6 +112,8 @@ class Connection:
                 self._finish()
                 return
             self.received += count
+            if self._half.reads:
+                self.unread += bytes(SINK[:count])
             self._half.came(self)
 
     def _finish(self) -> None:
@@ -114,12 +128,15 @@ class Connection:
 class Half:
     """One side of an application."""
 
+    reads = False
+    """Whether it wants to know what came, not only how much."""
+
     def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop) -> None:
         """Listen, or plan the start, and the rest of the flow's life."""
         self.flow, self.clock, self.loop = flow, clock, loop
         self.sends = source_side(flow) == side
         """Whether this half sends the flow's data."""
-        self.opens = (sink_side(flow) if flow.kind == "rr" else "client") == side
+        self.opens = (sink_side(flow) if flow.kind in ASKING else "client") == side
         source, sink = ends.source[0], ends.sink[0]
         self._own, self._other = (source, sink) if self.sends else (sink, source)
         self.stopped = False

@@ -7,7 +7,7 @@ import resource
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from .addresses import ends, sink_side, source_side
+from .addresses import ends, source_side
 from .apps import HALVES, half
 from .bulk import Receiver, Sender
 from .clock import Clock
@@ -76,8 +76,8 @@ def _be_host(side: str, space: Namespace, plan: Plan, clock: Clock, told: int, w
 
 def _serve(side: str, plan: Plan, clock: Clock, told: int) -> dict[str, Any]:
     loop = Loop()
-    known: dict[str, Sender | Source | Half] = {}
-    sinks: list[Receiver | Sink] = []
+    known: dict[str, Sender | Source | Sink | Half] = {}
+    receivers: list[Receiver] = []
     for place, flow in enumerate(plan.flows):
         between = ends(plan, place)
         if flow.kind in HALVES:
@@ -86,8 +86,10 @@ def _serve(side: str, plan: Plan, clock: Clock, told: int) -> dict[str, Any]:
         if source_side(flow) == side:
             kind = Sender if flow.kind == "bulk" else Source
             known[flow.name] = kind(flow, between, plan, clock, loop)
-        if sink_side(flow) == side:
-            sinks.append(Receiver(flow, between, loop) if flow.kind == "bulk" else Sink(flow, between, loop))
+        elif flow.kind == "bulk":
+            receivers.append(Receiver(flow, between, loop))
+        else:
+            known[flow.name] = Sink(flow, between, clock, loop)
     os.close(told)
     loop.run(clock.at(plan.duration_s + plan.drain_s))
     return {name: one.results() for name, one in known.items()}

@@ -20,8 +20,11 @@ class Shaper:
     Those that begin with ``class`` follow ``tc class add dev DEV``."""
 
 
-TCP = ("bulk", "transfer", "rr", "stream")
+TCP = ("bulk", "transfer", "rr", "stream", "page")
 """The kinds of flows that are TCP."""
+
+ASKING = ("rr", "page")
+"""Those of them in which the receiver of the data opens the connections, and asks for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class Flow:
 
     name: str
     kind: str
-    """One of `TCP`, ``cbr`` or ``ping``."""
+    """One of `TCP`, ``cbr``, ``ping`` or ``voip``."""
     direction: str
     """Which way its data go: ``down`` (server to client) or ``up``."""
     start_s: float
@@ -44,19 +47,20 @@ class Flow:
     pacing: bool
     """Whether a bulk flow's socket asks TCP to pace."""
     packet_size: int | None
-    """Of a datagram of cbr and ping, Ethernet header included."""
+    """Of a datagram of cbr, ping and voip, Ethernet header included."""
     interval_s: float | None
-    """Between datagrams of cbr and ping, between a stream's chunks, or from the end of a transfer to the next one."""
+    """Between datagrams of cbr, ping and voip, between a stream's chunks, or from the end of a transfer
+    or of a fetch to the next one."""
     port: int
     """Unique among the flows: the receiver's port. The sender's is this plus 10000.
 
-    An application (transfer, rr, stream) listens here, on the side that opens no connections, and opens them from
+    An application (all of `TCP` but bulk) listens here, on the side that opens no connections, and opens them from
     ports that Linux chooses.
     """
     size_bytes: int | None = None
     """Of a transfer."""
     repeat: int | None = None
-    """How many transfers or exchanges; None: until the stop."""
+    """How many transfers, exchanges or fetches; None: until the stop."""
     request_bytes: int | None = None
     response_bytes: int | None = None
     think_s: float | None = None
@@ -65,6 +69,10 @@ class Flow:
     """Its mean, where it is drawn from an exponential distribution."""
     rate_bps: int | None = None
     """What a stream's application writes."""
+    objects: list[dict[str, int]] | None = None
+    """Of a page, the document first: ``host`` (its number), ``request_bytes`` and ``response_bytes``."""
+    connections: int | None = None
+    """To each host of a page, at the most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,178 @@
+"""Web pages as a browser fetches them over HTTP/1.1, as the simulator has them (``netsim/src/traffic/page.rs``).
+
+The receiver of the data is the browser; the server is all of the page's hosts. A lookup is a datagram and its answer,
+of the size of DNS; a request begins with its object's number, which is how the server knows what to send.
+"""
+
+import select
+import socket
+import struct
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from .addresses import Ends
+from .clock import Clock
+from .datagrams import HEADERS
+from .halves import Connection, Half
+from .loop import Loop
+from .plan import Flow, Plan
+
+NUMBER = struct.Struct("!I")
+"""Begins a request, and is the whole of a lookup but for its padding."""
+
+_QUERY, _ANSWER = (bytes(size - HEADERS - NUMBER.size) for size in (86, 102))
+"""Padding: bytes on Ethernet of a query and an answer of DNS, as the simulator counts them."""
+_ASK_AGAIN_S = 5.0
+"""After which a resolver asks again: resolv.conf(5), ``timeout``."""
+
+
+@dataclass(slots=True)
+class _Channel:
+    """A connection of a fetch."""
+
+    connection: Connection
+    item: int | None = None
+    """The object under way."""
+    wanted: int = 0
+    """Bytes of all responses that were asked for."""
+
+
+@dataclass(slots=True)
+class _Site:
+    """A host, as the browser knows it in this fetch."""
+
+    lookup: socket.socket | None = None
+    known: bool = False
+    waiting: deque[int] = field(default_factory=deque)
+    """Objects that are yet to be asked for."""
+    channels: list[_Channel] = field(default_factory=list)
+
+
+class Page(Half):
+    """The browser, which is told of nothing but times, or the server, which answers what it is asked."""
+
+    def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop) -> None:
+        """Fetch nothing yet."""
+        assert flow.objects is not None
+        self._objects = flow.objects
+        self._left = flow.repeat
+        self._begun: list[float] = []
+        self._completed: list[float] = []
+        self._sites: dict[int, _Site] = {}
+        self._missing = 0
+        super().__init__(flow, ends, side, plan, clock, loop)
+        self.reads = not self.opens
+        if not self.opens:
+            self._resolver = self._datagrams(flow.port)
+            loop.watch(self._resolver.fileno(), select.EPOLLIN, self._answer)
+
+    def notes(self) -> dict[str, Any]:
+        """Return when fetches began and when they were complete."""
+        return {"begun": self._begun, "completed": self._completed} if self.opens else {}
+
+    def start(self) -> None:
+        """Begin a fetch."""
+        if self.stopped or self._left == 0:
+            return
+        if self._left is not None:
+            self._left -= 1
+        self._begun.append(self.clock.now())
+        self._sites = {}
+        self._missing = len(self._objects)
+        self._want([0])
+
+    def came(self, connection: Connection) -> None:
+        """Answer a whole request, or note a whole object."""
+        if self.opens:
+            self._received(connection)
+            return
+        while len(connection.unread) >= NUMBER.size:
+            (item,) = NUMBER.unpack_from(connection.unread)
+            size = self._objects[item]["request_bytes"]
+            if len(connection.unread) < size:
+                return
+            connection.unread = connection.unread[size:]
+            connection.write(self._objects[item]["response_bytes"])
+
+    def _received(self, connection: Connection) -> None:
+        for site in self._sites.values():
+            for channel in site.channels:
+                if channel.connection is connection and channel.item is not None:
+                    if connection.received >= channel.wanted:
+                        item, channel.item = channel.item, None
+                        self._whole(site, item)
+                    return
+
+    def _whole(self, site: _Site, item: int) -> None:
+        """The object ``item`` is there; the document names the others."""
+        self._missing -= 1
+        self._ask(site)
+        if item == 0:
+            self._want(range(1, len(self._objects)))
+        if self._missing:
+            return
+        self._completed.append(self.clock.now())
+        for each in self._sites.values():
+            for channel in each.channels:
+                channel.connection.end()
+        assert self.flow.interval_s is not None
+        self.loop.at(self.clock.at(self.clock.now() + self.flow.interval_s), self.start)
+
+    def _want(self, items: "range | list[int]") -> None:
+        for item in items:
+            number = self._objects[item]["host"]
+            self._sites.setdefault(number, _Site()).waiting.append(item)
+        for site in self._sites.values():
+            if site.known:
+                self._ask(site)
+            elif site.lookup is None:
+                self._look_up(site)
+
+    def _ask(self, site: _Site) -> None:
+        """Ask for what waits, where a connection is idle or may be opened."""
+        assert self.flow.connections is not None
+        while site.waiting:
+            channel = next((each for each in site.channels if each.item is None), None)
+            if channel is None:
+                if len(site.channels) == self.flow.connections:
+                    return
+                channel = _Channel(self.open())
+                site.channels.append(channel)
+            channel.item = site.waiting.popleft()
+            wanted = self._objects[channel.item]
+            channel.wanted += wanted["response_bytes"]
+            channel.connection.write(wanted["request_bytes"], NUMBER.pack(channel.item))
+
+    def _datagrams(self, port: int) -> socket.socket:
+        """Return a socket for lookups, marked as the flow is."""
+        made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, self.flow.dscp << 2)
+        made.bind((self._own, port))
+        return made
+
+    def _look_up(self, site: _Site) -> None:
+        """Ask for a host's address, each time from a port of its own, until there is an answer."""
+        site.lookup = self._datagrams(0)
+        self.loop.watch(site.lookup.fileno(), select.EPOLLIN, lambda: self._resolved(site))
+        self._query(site)
+
+    def _query(self, site: _Site) -> None:
+        if site.known or site.lookup is None:
+            return
+        with suppress(OSError):  # an ICMP error about an earlier one
+            site.lookup.sendto(NUMBER.pack(0) + _QUERY, (self._other, self.flow.port))
+        self.loop.at(self.clock.at(self.clock.now() + _ASK_AGAIN_S), lambda: self._query(site))
+
+    def _resolved(self, site: _Site) -> None:
+        assert site.lookup is not None
+        self.loop.forget(site.lookup.fileno())
+        site.lookup.close()
+        site.lookup, site.known = None, True
+        self._ask(site)
+
+    def _answer(self) -> None:
+        with suppress(OSError):
+            _, asker = self._resolver.recvfrom(len(_QUERY) + NUMBER.size)
+            self._resolver.sendto(NUMBER.pack(0) + _ANSWER, asker)
