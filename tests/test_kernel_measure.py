@@ -167,6 +167,8 @@ def test_a_record_by_hand(tmp_path: Path) -> None:
     assert record["queues"]["up"]["delay_ms"] is None, "nothing measured is not zero"
     (flow,) = record["flows"]
     assert (flow["goodput_mbps"], flow["loss_percent"], flow["rtt_ms"]) == (0.03, 25.0, None)
+    of_tcp = [flow[key] for key in ("tlp_probes", "spurious_retransmissions", "undos")]
+    assert of_tcp == [None, None, None], "a datagram's flow has none, which is not zero"
     assert record["kernel"]["clock"] == "real"
     assert record["kernel"]["qdisc_stats"]["down"] == [{"kind": "pfifo", "handle": "10:", "packets": 3, "drops": 1}]
 

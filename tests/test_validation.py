@@ -3,12 +3,14 @@
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,8 +21,9 @@ from goodqueue.record import Scenario
 from goodqueue.store import identity
 from goodqueue.validation import cells, judging, pages, show
 from goodqueue.validation.judging import FEW, FLOOR_MS
+from goodqueue.validation.recovery import recovery_s
 from goodqueue.validation.result import Result as Cell
-from goodqueue.validation.result import Side, Validation
+from goodqueue.validation.result import Side, Validation, from_json
 
 # --- the judgement, by hand ---------------------------------------------------------------------------------------
 
@@ -58,7 +61,7 @@ def test_the_area_between_two_curves_is_a_part_of_the_kernels() -> None:
 
 
 def side(delay: list[float | None], used: list[float], dropped: list[float], marked: list[float]) -> Side:
-    values = {
+    values: dict[str, Sequence[float | None]] = {
         "delay_mean_ms": delay,
         "delay_p95_ms": delay,
         "utilisation_percent": used,
@@ -66,8 +69,9 @@ def side(delay: list[float | None], used: list[float], dropped: list[float], mar
         "jain_goodput": [1.0] * len(used),
         "dropped": dropped,
         "marked": marked,
+        "recovery_s": [None] * len(used),
     }
-    return Side(values, [[9.0]] * len(used), [])
+    return Side(values, [[9.0]] * len(used), [], {})
 
 
 def results() -> list[Cell]:
@@ -113,6 +117,63 @@ def test_the_overall_figures_are_medians_means_and_shares() -> None:
     assert [group.cells for group in (found.by_qdisc["codel"], found.by_change["base"])] == [2, 2]
 
 
+def burst_record(cwnd: list[float | None]) -> Any:
+    """A window that is read each second; warm-up 2 s, a burst at 5.5 s."""
+    traffic = [{"kind": "bulk"}, {"kind": "cbr", "start": "5.5s"}]
+    return {
+        "scenario": {"warmup": "2s", "traffic": traffic},
+        "flows": [{"name": "bulk/0", "kind": "bulk"}, {"name": "cbr/0", "kind": "cbr"}],
+        "series": {
+            "time_s": [float(second) for second in range(1, len(cwnd) + 1)],
+            "flows": [{"name": "cbr/0", "cwnd_packets": []}, {"name": "bulk/0", "cwnd_packets": cwnd}],
+        },
+    }
+
+
+def test_a_flow_has_recovered_when_its_window_is_back_at_its_mean_before_the_burst() -> None:
+    # The mean of 2 s to 5 s is 20, what was before the warm-up does not count. At 6 s the losses are not known yet.
+    before: list[float | None] = [90, 18, 20, 22, 20]
+    assert recovery_s(burst_record([*before, 23, 10, 15, 20, 24])) == 3.5, "at 9 s"
+    assert recovery_s(burst_record([*before, 23, 10, None, 19])) is None, "not back before the end"
+    assert recovery_s(burst_record([*before, 23, 24, 25])) is None, "it never fell"
+    alone = burst_record([*before, 23, 10, 15, 20, 24])
+    alone["scenario"]["traffic"].pop()
+    assert recovery_s(alone) is None, "there was no burst"
+
+
+def test_transfers_are_judged_one_by_one_and_recoveries_in_seconds() -> None:
+    empty = results()[0].kernel
+
+    def measured(small: list[float | None], large: list[float | None], recovery: list[float | None]) -> Side:
+        times = {"reno 1kB": small, "reno 10MB": large}
+        return replace(empty, values={**empty.values, "recovery_s": recovery}, completions_ms=times)
+
+    ours = measured([110.0, 100.0], [8000.0, 8000.0], [4.0, 5.0])
+    theirs = measured([100.0, 100.0], [8000.0, None], [3.0, 5.0])
+    cell = Cell("codel", "transfers", "codel", ours, theirs)
+    found = judging.errors(cell)
+    assert found.completion_ln["reno 1kB"].mean == pytest.approx(math.log(1.1) / 2)
+    assert found.completion_ln["reno 10MB"].n == 1, "a transfer that did not end has no time"
+    assert found.recovery_s is not None
+    assert found.recovery_s.mean == 0.5
+    one = replace(validation(), results=[cell])
+    judged = judging.judge(one.results)
+    assert judged.overall.completion_ln == pytest.approx(math.log(1.1) / 4), "the median of two"
+    text = show.markdown(one, judged)
+    assert "| codel/transfers | reno 1kB | 105.0 | 100.0 | +0.048 |" in text
+    assert "| codel/transfers | 4.5 | 4.0 | +0.5 |" in text
+    loaded = from_json(json.loads(json.dumps(pages.as_json(one, judged), allow_nan=False)))
+    assert show.markdown(loaded, judging.judge(loaded.results)) == text
+
+
+def test_a_validation_from_before_a_measure_was_taken_can_still_be_read() -> None:
+    data = json.loads(json.dumps(pages.as_json(validation(), judging.judge(results()))))
+    for cell in data["cells"]:
+        for engine in ("sim", "kernel"):
+            del cell[engine]["values"]["recovery_s"]
+    assert judging.judge(from_json(data).results).overall.recovery_s is None
+
+
 def validation() -> Validation:
     kernel = {"release": "6.1.0", "tc": "iproute2-6.1.0", "where": "vm", "qemu": "7.2"}
     return Validation("2025-01-02", "0.1.0", "abc", kernel, False, (1, 2), results())
@@ -145,8 +206,8 @@ def test_the_set_has_each_qdisc_under_each_factor_and_a_quick_part() -> None:
     ids = [cell.id for cell in whole.cells]
     assert len(ids) == len(set(ids))
     assert {cell.qdisc for cell in whole.cells} == {"pfifo", "red", "pie", "codel", "sfq", "fq_codel"}
-    factors = {cell.change.partition("=")[0] for cell in whole.cells}
-    assert factors == {"base", "flows", "cc", "rate", "rtt", "ecn", "loaded", "burst"}
+    factors = {re.split("[=,]", cell.change)[0] for cell in whole.cells}
+    assert factors == {"base", "flows", "cc", "rate", "rtt", "ecn", "loaded", "burst", "transfers"}
     assert {cell.id for cell in quick.cells} < set(ids)
     assert len(quick.cells) == 8
     for cell in whole.cells:

@@ -70,6 +70,12 @@ class Flow(TypedDict):
     retransmitted: NotRequired[int | None]
     timeouts: NotRequired[int | None]
     """None from the kernel where several senders share a host, which counts them."""
+    tlp_probes: NotRequired[int | None]
+    """Tail loss probes; of TCP, and from the kernel as `timeouts`."""
+    spurious_retransmissions: NotRequired[int | None]
+    """Segments sent again of which the receiver said (DSACK) that they came twice; of TCP."""
+    undos: NotRequired[int | None]
+    """Window reductions that were taken back because nothing had been lost; of TCP, from the kernel as `timeouts`."""
     loss_percent: float | None
     completion_ms: NotRequired[float | None]
     """From the SYN to the last byte in order, where the flow made one transfer; of several, see its application."""

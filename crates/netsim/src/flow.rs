@@ -60,6 +60,9 @@ pub(crate) struct Totals {
     pub(crate) retransmitted_bytes: u64,
     pub(crate) retransmitted: u64,
     pub(crate) timeouts: u64,
+    pub(crate) tlp_probes: u64,
+    pub(crate) spurious_retransmissions: u64,
+    pub(crate) undos: u64,
     /// What its sender's packets met at the bottleneck.
     pub(crate) fates: FlowFates,
 }
@@ -73,6 +76,9 @@ impl Totals {
             retransmitted_bytes: stats.bytes_retransmitted,
             retransmitted: stats.retransmitted,
             timeouts: stats.timeouts,
+            tlp_probes: stats.tlp_probes,
+            spurious_retransmissions: stats.spurious_retransmissions,
+            undos: stats.undos,
             ..Self::default()
         }
     }
@@ -87,6 +93,9 @@ impl Add for Totals {
             retransmitted_bytes: self.retransmitted_bytes + other.retransmitted_bytes,
             retransmitted: self.retransmitted + other.retransmitted,
             timeouts: self.timeouts + other.timeouts,
+            tlp_probes: self.tlp_probes + other.tlp_probes,
+            spurious_retransmissions: self.spurious_retransmissions + other.spurious_retransmissions,
+            undos: self.undos + other.undos,
             fates: FlowFates {
                 offered: self.fates.offered + other.fates.offered,
                 dropped: self.fates.dropped + other.fates.dropped,

@@ -122,6 +122,12 @@ pub struct FlowRecord {
     pub retransmitted: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Tail loss probes (RFC 8985, section 7); null where it is not TCP, as the next two.
+    pub tlp_probes: Option<u64>,
+    /// Retransmissions of which the receiver said that the segment came twice (DSACK, RFC 2883).
+    pub spurious_retransmissions: Option<u64>,
+    /// Window reductions that were taken back because nothing had been lost.
+    pub undos: Option<u64>,
     /// Of the packets that its sender offered to the bottleneck, those dropped there.
     pub loss_percent: f64,
     /// From the SYN to the last byte in order, where it made one transfer within the measured time (of several, see
@@ -269,6 +275,9 @@ impl Simulation {
             retransmitted_bytes: after.retransmitted_bytes - before.retransmitted_bytes,
             retransmitted: after.retransmitted - before.retransmitted,
             timeouts: after.timeouts - before.timeouts,
+            tlp_probes: after.tlp_probes - before.tlp_probes,
+            spurious_retransmissions: after.spurious_retransmissions - before.spurious_retransmissions,
+            undos: after.undos - before.undos,
             fates: FlowFates {
                 offered: after.fates.offered - before.fates.offered,
                 dropped: after.fates.dropped - before.fates.dropped,
@@ -305,6 +314,9 @@ impl Simulation {
             bytes_retrans: tcp.then_some(measured.retransmitted_bytes),
             retransmitted: measured.retransmitted,
             timeouts: measured.timeouts,
+            tlp_probes: tcp.then_some(measured.tlp_probes),
+            spurious_retransmissions: tcp.then_some(measured.spurious_retransmissions),
+            undos: tcp.then_some(measured.undos),
             loss_percent: percent(measured.fates.dropped, measured.fates.offered),
             completion_ms: self.completion_ms(flow),
             goodput_5s_mbps: flow.bins.quantiles(),

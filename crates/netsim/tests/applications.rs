@@ -93,6 +93,8 @@ fn transfers_end_whatever_is_lost() {
         assert!(record.flows[0].loss_percent > 3.0 && record.flows[0].timeouts > 10, "{:?}", record.flows[0]);
         assert!(result.count > 100 && result.count - result.completed <= 1, "{result:?}");
         let flow = &record.flows[0];
+        // A lost last segment is probed for before the timeout; a probe of what was only late comes twice.
+        assert!(flow.tlp_probes.unwrap() > 10 && flow.spurious_retransmissions.unwrap() < flow.retransmitted);
         let new_bytes = flow.bytes_sent.unwrap() - flow.bytes_retrans.unwrap();
         let most = result.count * 20_000;
         assert!(new_bytes <= most && new_bytes >= most - 20_000, "{new_bytes} of {most}: {flow:?}");

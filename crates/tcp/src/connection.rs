@@ -58,7 +58,9 @@ pub struct Connection {
     syn_deadline: Instant,
     sender: Sender,
     /// How often the SYN, or SYN-ACK, was sent again.
-    syns_lost: u32,
+    syns_lost: u16,
+    /// Of these, those that our timer found: only they lengthen it (RFC 6298, 5.5).
+    syn_timeouts: u16,
     /// The sequence number of our SYN.
     initial: SeqNumber,
     syn_sent: Instant,
@@ -93,6 +95,7 @@ impl Connection {
             syn_ecn: Ecn::NotEct,
             stack: config.stack,
             syns_lost: 0,
+            syn_timeouts: 0,
             syn_sent: Instant::ZERO,
             first_syn_sent: Instant::ZERO,
             syn_deadline: Instant::MAX,
@@ -162,7 +165,7 @@ impl Connection {
                 self.syn_due = true;
             }
             Phase::SynReceived if syn => {
-                self.syns_lost += 1; // our answer was lost, or is late: the RTT would be ambiguous
+                self.syns_lost = self.syns_lost.saturating_add(1); // our answer was lost, or is late: the RTT would be ambiguous
                 self.syn_due = true;
                 self.syn_ecn = segment.ecn; // the latest is told (RFC 9768, 3.1.5)
             }
@@ -192,7 +195,7 @@ impl Connection {
             (Some(now.since(self.syn_sent)), 0)
         } else {
             let is_first = segment.tsecr == timestamp(self.first_syn_sent);
-            (echo_rtt(now, segment.tsecr), if is_first { 0 } else { self.syns_lost })
+            (echo_rtt(now, segment.tsecr), if is_first { 0 } else { self.syns_lost.into() })
         };
         self.sender.open(now, rtt, lost, segment, self.ecn);
         let is_client = phase == Phase::AckDue;
@@ -258,7 +261,7 @@ impl Connection {
             self.first_syn_sent = now;
         }
         self.syn_sent = now;
-        let timeout = SYN_TIMEOUT * (1 << self.syns_lost.min(7));
+        let timeout = SYN_TIMEOUT * (1 << self.syn_timeouts.min(7));
         self.syn_deadline = now + timeout.min(MAX_SYN_TIMEOUT);
         let asked = if self.gave_up_ecn() { EcnMode::Off } else { self.ecn };
         let flags = if self.phase == Phase::SynReceived {
@@ -284,7 +287,8 @@ impl Connection {
     /// Does what is due; harmless if nothing is.
     pub fn handle_timeout(&mut self, now: Instant) {
         if now >= self.syn_deadline {
-            self.syns_lost += 1;
+            self.syns_lost = self.syns_lost.saturating_add(1);
+            self.syn_timeouts = self.syn_timeouts.saturating_add(1);
             self.syn_due = true;
             self.syn_deadline = Instant::MAX;
             self.sender.stats.timeouts += 1;

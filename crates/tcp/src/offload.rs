@@ -5,6 +5,9 @@
 //! that to its last segment; a segment that goes alone says nothing. A receiver acknowledges a pushed segment at once as
 //! soon as the application has taken it.
 //!
+//! Nor does a packet reach beyond what is one piece in the socket: what the application writes is kept in pieces of 64 KiB,
+//! an odd number of full segments. So even where pairs leave one segment in 45 leaves alone, and what was even is odd.
+//!
 //! A packet that would be shorter than it might be waits for the next ACK, where that is expected within a millisecond
 //! (Linux from October 2025 on, and its older series since). So where ACKs come close together, on fast links or behind
 //! data in the same queue, segments that leave alone find each other again, and share an ACK.
@@ -27,20 +30,35 @@ const WINDOW_SHARE: u32 = 3;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offload {
     /// Segments that the present packet has room for.
-    left: u32,
+    left: u16,
+    /// Segments of the piece in the socket that is being sent, which have not been sent yet; 0 before the next piece.
+    piece: u16,
 }
 
 impl Offload {
+    /// The application writes, and all that it had written before was sent: that begins a piece.
+    pub(crate) fn on_first_write(&mut self) {
+        self.piece = 0;
+    }
+
     /// A new segment was sent, and `more` may be sent at once: whether it says PSH. A new packet takes `packet()`
-    /// segments, at least 1.
+    /// segments and a new piece has `piece()`, at least 1.
     #[inline]
-    pub(crate) fn on_sent(&mut self, more: bool, stack: Stack, packet: impl FnOnce() -> u32) -> bool {
+    pub(crate) fn on_sent(
+        &mut self,
+        more: bool,
+        stack: Stack,
+        packet: impl FnOnce() -> u32,
+        piece: impl FnOnce() -> u32,
+    ) -> bool {
+        let of_piece = if self.piece == 0 { piece() } else { self.piece.into() };
+        self.piece = (of_piece - 1) as u16; // 64 KiB at most
         let is_first = self.left == 0;
         if is_first {
             if !more {
                 return false; // alone, however large the packet might have been
             }
-            self.left = packet();
+            self.left = packet().min(of_piece) as u16;
         }
         self.left -= 1;
         if more && self.left > 0 {
@@ -58,7 +76,7 @@ impl Offload {
 
     /// Whether a new packet, for which the window has `room`, waits for the next ACK. The last segment was sent
     /// `since_last` ago, the oldest that is out `since_oldest`: its ACK is due when that is an SRTT. A packet might have
-    /// `packet()` segments.
+    /// `packet()` segments. The rest of a piece waits for nothing: it would not become more.
     #[inline]
     pub(crate) fn defers(
         &self,
@@ -74,7 +92,7 @@ impl Offload {
             && window.stack.era().gathers
             && room < window.cwnd.div_ceil(WINDOW_SHARE)
             && srtt.is_some_and(|srtt| since_oldest + PATIENCE.min(srtt / 2) >= srtt)
-            && room < packet()
+            && room < if self.piece == 0 { packet() } else { packet().min(self.piece.into()) }
     }
 }
 
@@ -90,6 +108,11 @@ pub(crate) fn packet(rate: Option<Rate>, window: &Window, mss: u16, min_rtt: Dur
 /// How many segments a packet would have at `rate` if the path were long; at least `least`.
 pub(crate) fn packet_of_rate(rate: Option<Rate>, mss: u16, least: u32) -> u32 {
     rate.map_or(0, |rate| whole_segments(rate, 0, mss)).max(least)
+}
+
+/// How many segments are one piece in the socket: as many as a packet may have at most, in half of the peer's window.
+pub(crate) fn piece(peer_window: u32, mss: u16) -> u32 {
+    ((u64::from(peer_window) / 2).min(MOST_BYTES) as u32 / u32::from(mss)).max(1)
 }
 
 fn whole_segments(rate: Rate, near_bytes: u64, mss: u16) -> u32 {
@@ -109,7 +132,7 @@ mod tests {
         let mut offload = Offload::default();
         let rtt = Duration::from_millis(100);
         let packet = || packet(usual_rate(&window, cwnd, Some(rtt), 1448), &window, 1448, rtt);
-        (1..=segments).filter(|&n| offload.on_sent(n < segments, stack, packet)).collect()
+        (1..=segments).filter(|&n| offload.on_sent(n < segments, stack, packet, || 45)).collect()
     }
 
     /// Wrong would be PSH on a segment that leaves alone: its ACK would not be delayed.
@@ -138,6 +161,34 @@ mod tests {
         assert!(!defers(1, 0, 100, 3, Stack::Linux6), "a third of the window");
         assert!(!defers(1, 0, 100, 10, Stack::Linux3_10));
         assert!(defers(8, 0, 100, 800, Stack::Linux6), "1.2 · 800 segments in 100 ms: a packet has 9");
+    }
+
+    /// Pieces of 5 are two pairs and one that leaves alone. Wrong would be a packet of two pieces.
+    #[test]
+    fn a_packet_ends_where_what_was_written_does() {
+        let mut offload = Offload::default();
+        let pushed = |n: &u32| offload.on_sent(*n < 12, Stack::Linux6, || 2, || 5);
+        assert_eq!((1..=12).filter(pushed).collect::<Vec<_>>(), [2, 4, 7, 9, 12]);
+        let mut offload = Offload::default();
+        offload.on_sent(false, Stack::Linux6, || 2, || 5);
+        offload.on_first_write();
+        assert_eq!(offload.piece, 0, "what is written after a pause is a piece of its own");
+    }
+
+    /// 65 535 bytes less the headers' room are 45.03 segments of 1448, half of a window of 65 160 bytes is 22.5.
+    #[test]
+    fn a_piece_is_64_kib_or_half_the_peers_window() {
+        assert_eq!((piece(1 << 20, 1448), piece(65_160, 1448), piece(1000, 1448)), (45, 22, 1));
+    }
+
+    /// One segment is left of a piece and the window has room for one. Wrong would be to wait for another.
+    #[test]
+    fn the_rest_of_a_piece_does_not_wait() {
+        let ms = Duration::from_millis;
+        let window = Window { cwnd: 10, ssthresh: 2, ..Window::new(&Config::default()) };
+        let defers =
+            |piece| Offload { left: 0, piece }.defers(1, ms(0), ms(100), &window, Some(ms(100)), || 2);
+        assert_eq!((defers(1), defers(2), defers(0)), (false, true, true));
     }
 
     /// 800 segments in 100 ms, doubled for slow start, are 15.6 in 1/1024 s; 1.2 of it, near its end, 9.4.

@@ -192,6 +192,9 @@ impl Sender {
 
     pub(crate) fn write(&mut self, bytes: u64) {
         self.check_app_limited();
+        if self.unsent == 0 {
+            self.offload.on_first_write();
+        }
         if self.end == End::Open {
             self.unsent = self.unsent.saturating_add(bytes);
         }

@@ -32,8 +32,9 @@ def validate(
       goodqueue validate --only fq_codel --only rtt=200ms --seeds 5 --out validation
 
     One base scenario (10 Mbit/s, 50 ms, 4 CUBIC flows) under each of pfifo, red, pie, codel, sfq and fq_codel, and what
-    departs from it in one thing: flows, cc, rate, rtt, ecn, loaded. The whole set takes hours on the kernel. With --out
-    a validation that was interrupted goes on where it was: the same command runs nothing twice.
+    departs from it in one thing: flows, cc, rate, rtt, ecn, loaded; and bursts and transfers. The whole set takes hours
+    on the kernel. With --out a validation that was interrupted goes on where it was: the same command runs nothing
+    twice.
     """
     from pathlib import Path
 
@@ -63,8 +64,8 @@ def validate(
         return
     terminal.say(show.describe(validation))
     terminal.say()
-    terminal.print_table(show.cells_table(validation, judgement))
-    terminal.print_table(show.groups_table(judgement))
+    for table in show.tables(validation, judgement):
+        terminal.print_table(table)
     for sentence in show.headline(judgement):
         terminal.say(sentence)
     if out is not None:

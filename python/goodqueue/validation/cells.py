@@ -4,6 +4,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError
@@ -51,7 +52,7 @@ def load(quick: bool = False, only: Sequence[str] = (), seeds: int | None = None
     table = Table(load_toml(file, "a set of validation scenarios"), file)
     count, short = table.count("seeds"), table.table("quick")
     lines = {name: table.table("qdiscs").text(name) for name in table.mapping("qdiscs")}
-    base, changes = table.mapping("base"), [_Change(BASE, {}, tuple(lines), {})]
+    base, changes = table.mapping("base"), [_Change(BASE, {}, (), tuple(lines), {})]
     changes += [_change(inner, tuple(lines)) for inner in table.tables("change")]
     shorter = _texts(short.table("set"))
     chosen = short.texts("cells")
@@ -63,7 +64,7 @@ def load(quick: bool = False, only: Sequence[str] = (), seeds: int | None = None
         for name in change.qdiscs:
             if quick and f"{name}/{change.id}" not in chosen:
                 continue
-            scenario = copy.deepcopy(base)
+            scenario = copy.deepcopy(base | ({"traffic": change.traffic} if change.traffic else {}))
             for key, text in {**change.set, **(shorter if quick else {})}.items():
                 scenarios.apply_set(scenario, f"{key}={text}")
             scenarios.apply_set(scenario, f"bottleneck.qdisc={change.lines.get(name, lines[name])}")
@@ -80,6 +81,8 @@ class _Change:
     id: str
     set: Mapping[str, str]
     """Scenario key to value."""
+    traffic: Sequence[Mapping[str, Any]]
+    """In place of the base's; as before where it is empty."""
     qdiscs: Sequence[str]
     lines: Mapping[str, str]
     """Lines of its own, by name."""
@@ -87,7 +90,11 @@ class _Change:
 
 def _change(table: Table, names: tuple[str, ...]) -> _Change:
     change = _Change(
-        table.text("id"), _texts(table.table("set")), table.texts("qdiscs", names), _texts(table.table("lines"))
+        table.text("id"),
+        _texts(table.table("set")),
+        [dict(traffic.content) for traffic in table.tables("traffic")],
+        table.texts("qdiscs", names),
+        _texts(table.table("lines")),
     )
     for key, found in (("qdiscs", change.qdiscs), ("lines", change.lines)):
         for name in found:

@@ -4,7 +4,7 @@ Errors are taken seed by seed, then averaged: ln(sim / kernel) of delays, sim âˆ
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -38,6 +38,10 @@ class Errors:
     """ln of the ratio of the counts of all seeds; infinite where one of them is 0; None where both are few."""
     cwnd_area: Estimate | None
     """The area between the two curves of the congestion window, as a part of the area under the kernel's."""
+    recovery_s: Estimate | None
+    """Of the time until the window is back at what it was before a burst: sim âˆ’ kernel."""
+    completion_ln: Mapping[str, Estimate]
+    """ln(sim / kernel) of the completion time of each transfer."""
 
 
 def errors(result: Result) -> Errors:
@@ -51,11 +55,23 @@ def errors(result: Result) -> Errors:
         drops_ln=_counts(result, "dropped"),
         marks_ln=_counts(result, "marked"),
         cwnd_area=_estimate(map(area_between, result.sim.cwnd, result.kernel.cwnd)),
+        recovery_s=_by_seed(result, "recovery_s", lambda sim, kernel: sim - kernel),
+        completion_ln={
+            name: found
+            for name, times in result.kernel.completions_ms.items()
+            if (found := _paired(result.sim.completions_ms[name], times, log_ratio))
+        },
     )
 
 
 def _by_seed(result: Result, key: str, error: Callable[[float, float], float]) -> Estimate | None:
-    pairs = zip(result.sim.values[key], result.kernel.values[key], strict=True)
+    return _paired(result.sim.values[key], result.kernel.values[key], error)
+
+
+def _paired(
+    ours: Sequence[float | None], theirs: Sequence[float | None], error: Callable[[float, float], float]
+) -> Estimate | None:
+    pairs = zip(ours, theirs, strict=True)
     return _estimate(None if sim is None or kernel is None else error(sim, kernel) for sim, kernel in pairs)
 
 
@@ -127,6 +143,9 @@ class Summary:
     flow_goodput_percent: float | None
     """Mean of the cells'."""
     cwnd_area: float | None
+    recovery_s: float | None
+    completion_ln: float | None
+    """Median of all transfers' |ln(sim / kernel)|."""
     drops_agree: int
     """Cells whose drops agree within `FACTOR`, of those that are judged."""
     drops_judged: int
@@ -146,6 +165,8 @@ def summarise(found: Sequence[Errors]) -> Summary:
         jain=_condense(_mean, [cell.jain for cell in found]),
         flow_goodput_percent=_condense(_mean, [cell.flow_goodput_percent for cell in found]),
         cwnd_area=_condense(_mean, [cell.cwnd_area for cell in found]),
+        recovery_s=_condense(_mean, [cell.recovery_s for cell in found]),
+        completion_ln=_condense(median, [one for cell in found for one in cell.completion_ln.values()]),
         drops_agree=sum(map(agree, drops)),
         drops_judged=len(drops),
         marks_agree=sum(map(agree, marks)),

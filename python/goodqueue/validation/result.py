@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue.compare import METRICS, Metric
-from goodqueue.record import Record, walk
+from goodqueue.record import Record, times_of, walk
 from goodqueue.stats import Estimate, estimate
 from goodqueue.validation.cells import Cell
+from goodqueue.validation.recovery import cwnd, recovery_s
 
 ENGINES = ("sim", "kernel")
 
@@ -17,8 +18,9 @@ MEASURES = (
     *(metric for metric in METRICS if metric.key in _COMPARED),
     Metric("dropped", "drops", "packets", "", lambda record: walk(record, "queues.down.packets.dropped")),
     Metric("marked", "marks", "packets", "", lambda record: walk(record, "queues.down.packets.marked")),
+    Metric("recovery_s", "recovery", "s", "low", recovery_s),
 )
-"""What is taken from each record: the `down` queue, and the flows in that direction."""
+"""What is taken from each record: the `down` queue, the flows in that direction, and how a lone one recovers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Side:
     """Goodput of each flow downwards, the greatest first, seed by seed."""
     cwnd: Sequence[tuple[Sequence[float], Sequence[float | None]]]
     """Times (s) and congestion window (packets) of the one flow, seed by seed; empty where there are several."""
+    completions_ms: Mapping[str, Sequence[float | None]]
+    """Name of each of the scenario's transfers to its completion time, of several their mean, seed by seed."""
 
     def estimate(self, key: str) -> Estimate | None:
         """Return the mean over the seeds."""
@@ -82,13 +86,17 @@ def _side(records: Sequence[Record]) -> Side:
     return Side(
         values={measure.key: [measure.pick(record) for record in records] for measure in MEASURES},
         flows_mbps=[sorted((flow["goodput_mbps"] for flow in flows), reverse=True) for flows in down],
-        cwnd=[_cwnd(record, names[0]) for record, names in zip(records, bulk, strict=True)] if single else [],
+        cwnd=[cwnd(record, names[0]) for record, names in zip(records, bulk, strict=True)] if single else [],
+        completions_ms={
+            app["name"]: [_completion_ms(record, app["name"]) for record in records]
+            for app in records[0]["apps"]
+            if app["kind"] == "transfer"
+        },
     )
 
 
-def _cwnd(record: Record, flow: str) -> tuple[list[float], list[float | None]]:
-    series = record["series"]
-    return series["time_s"], next(found["cwnd_packets"] for found in series["flows"] if found["name"] == flow)
+def _completion_ms(record: Record, name: str) -> float | None:
+    return times_of(next(app for app in record["apps"] if app["name"] == name)).get("mean")
 
 
 def kernel_of(records: Sequence[Record]) -> dict[str, str]:
@@ -130,6 +138,8 @@ def _side_json(side: Side) -> dict[str, Any]:
     }
     if side.cwnd:
         found["cwnd"] = [{"time_s": list(times), "packets": list(cwnd)} for times, cwnd in side.cwnd]
+    if side.completions_ms:
+        found["completions_ms"] = {name: list(values) for name, values in side.completions_ms.items()}
     return found
 
 
@@ -145,4 +155,6 @@ def from_json(data: Mapping[str, Any]) -> Validation:
 
 def _side_from(data: Mapping[str, Any]) -> Side:
     cwnd = [(run["time_s"], run["packets"]) for run in data.get("cwnd", [])]
-    return Side(data["values"], data["flows_mbps"], cwnd)
+    # What is measured only since later is not known of earlier validations.
+    unknown = {measure.key: [None] * len(data["flows_mbps"]) for measure in MEASURES}
+    return Side(unknown | data["values"], data["flows_mbps"], cwnd, data.get("completions_ms", {}))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from goodqueue.stats import Estimate
+from goodqueue.stats import Estimate, estimate
 from goodqueue.tables import Column, Table, decimals, number, plus_minus
 from goodqueue.validation.judging import FACTOR, FEW, FLOOR_MS, Judgement, Summary, agree
 from goodqueue.validation.result import Result, Validation
@@ -45,6 +45,10 @@ def headline(judgement: Judgement) -> list[str]:
         said.append(
             f"Congestion window of a lone flow: {number(overall.cwnd_area, 2)} of its area lies between the curves."
         )
+    if overall.completion_ln is not None:
+        said.append(f"Completion times of transfers: median |ln(sim / kernel)| {number(overall.completion_ln, 3)}.")
+    if overall.recovery_s is not None:
+        said.append(f"Back at its window after a burst: mean |sim - kernel| {number(overall.recovery_s, 2)} s.")
     worst = [text for text in (_worst(judgement.by_qdisc), _worst(judgement.by_change)) if text]
     return [*said, f"Farthest off in mean delay: {', '.join(worst)}."] if worst else said
 
@@ -95,6 +99,10 @@ def _mean(estimate: Estimate | None) -> float | None:
     return None if estimate is None else estimate.mean
 
 
+def _mean_known(values: Sequence[float | None]) -> float | None:
+    return _mean(estimate([value for value in values if value is not None]))
+
+
 def _signed(estimate: Estimate | None, digits: int) -> str:
     return "–" if estimate is None else f"{estimate.mean:+.{digits}f}"
 
@@ -102,6 +110,42 @@ def _signed(estimate: Estimate | None, digits: int) -> str:
 def _counts(result: Result, key: str, ratio_ln: float | None) -> list[str]:
     sim, kernel = (f"{math.fsum(value or 0 for value in side.values[key]):.0f}" for side in (result.sim, result.kernel))
     return [sim, kernel + ("" if ratio_ln is None or agree(ratio_ln) else " !")]
+
+
+def transfers_table(validation: Validation, judgement: Judgement) -> Table | None:
+    """Return a row for each transfer of each cell, or None where there is none."""
+    rows = [
+        [
+            result.id,
+            name,
+            *(number(_mean_known(side.completions_ms[name]), 1) for side in (result.sim, result.kernel)),
+            _signed(errors.completion_ln.get(name), 3),
+        ]
+        for result, errors in zip(validation.results, judgement.cells, strict=True)
+        for name in result.kernel.completions_ms
+    ]
+    headings = ["completion\nsim ms", "\nkernel", "\nln"]
+    columns = [Column("cell", False), Column("transfer", False), *map(Column, headings)]
+    return Table("Transfers", columns, rows, ["From the SYN to the last byte in order."]) if rows else None
+
+
+def recoveries_table(validation: Validation, judgement: Judgement) -> Table | None:
+    """Return a row for each cell with a burst, or None where there is none."""
+    rows = [
+        [result.id, *(number(_mean(found), 1) for found in _both(result, "recovery_s")), _signed(errors.recovery_s, 1)]
+        for result, errors in zip(validation.results, judgement.cells, strict=True)
+        if any(_both(result, "recovery_s"))
+    ]
+    headings = ["recovery\nsim s", "\nkernel", "\nsim - kernel"]
+    note = "From a burst's beginning until the lone flow's window is back at its mean before it; read each 0.2 s."
+    return Table("After a burst", [Column("cell", False), *map(Column, headings)], rows, [note]) if rows else None
+
+
+def tables(validation: Validation, judgement: Judgement) -> list[Table]:
+    """Return all tables, the summary last."""
+    found = [transfers_table(validation, judgement), recoveries_table(validation, judgement)]
+    some = [table for table in found if table is not None]
+    return [cells_table(validation, judgement), *some, groups_table(judgement)]
 
 
 def groups_table(judgement: Judgement) -> Table:
@@ -140,7 +184,8 @@ def _share(agreeing: int, judged: int) -> str:
 def markdown(validation: Validation, judgement: Judgement) -> str:
     """Return all of it as Markdown."""
     parts = [describe(validation), "\n".join(f"- {sentence}" for sentence in headline(judgement))]
-    for table in (groups_table(judgement), cells_table(validation, judgement)):
+    *others, summary = tables(validation, judgement)
+    for table in (summary, *others):
         parts += [f"### {table.title}", _markdown(table), *table.notes]
     lines: dict[str, str] = {}
     for result in validation.results:
@@ -185,8 +230,10 @@ def _errors_json(found: Any) -> dict[str, Any]:
     return {field.name: _number_json(getattr(found, field.name)) for field in fields(found)}
 
 
-def _number_json(value: Estimate | float | None) -> Any:
-    """Return an estimate as an object, and an infinite ratio, where one count is 0, as a word."""
+def _number_json(value: Mapping[str, Estimate] | Estimate | float | None) -> Any:
+    """Return an estimate as an object, several by name, and an infinite ratio, where one count is 0, as a word."""
+    if isinstance(value, Mapping):
+        return {name: _number_json(one) for name, one in value.items()}
     if isinstance(value, Estimate):
         ci = None if value.half_width is None else [value.low, value.high]
         return {"mean": value.mean, "ci": ci, "n": value.n}

@@ -74,7 +74,7 @@ impl CongestionControl for LedbatPlusPlus {
         let queueing = Duration::from_nanos(rtt.as_nanos() - base.as_nanos());
         match self.phase {
             Phase::SlowStart if queueing > TARGET * 3 / 4 => {
-                window.ssthresh = window.cwnd;
+                window.ssthresh = window.cwnd.max(MIN_CWND); // a timeout's window is one segment
                 self.phase = Phase::Steady { until: ack.now + rtt * SLOWDOWN_RTTS };
             }
             Phase::SlowStart if window.in_slow_start() => self.slow_start(base, ack, window),
@@ -183,6 +183,19 @@ mod tests {
         let ack = Ack { rtt: Some(ms(rtt_ms)), ..Ack::of(at(now_ms), segments) };
         l.on_delivered(&ack, w);
         l.on_ack(&ack, w);
+    }
+
+    /// A window of 1, as after a timeout, when the queue is found long. Wrong would be a threshold of less than two
+    /// segments (RFC 5681, equation 4).
+    #[test]
+    fn slow_start_never_ends_below_two_segments() {
+        let (mut l, mut w) = (LedbatPlusPlus::new(&Config::default()), window(1, 10));
+        l.on_delivered(&Ack { rtt: Some(ms(120)), ..Ack::of(at(0), 1) }, &mut w);
+        for _ in 0..4 {
+            l.on_delivered(&Ack { rtt: Some(ms(170)), ..Ack::of(at(200), 1) }, &mut w);
+        }
+        l.on_ack(&Ack { rtt: Some(ms(170)), ..Ack::of(at(200), 1) }, &mut w);
+        assert_eq!((w.ssthresh, l.phase), (2, Phase::Steady { until: at(540) }));
     }
 
     /// 4.1 and 4.4 with a base of 120 ms: slow start ends above 45 ms of queue; two RTTs later the window is two, for two

@@ -129,8 +129,8 @@ fn after_a_silence_of_an_rto_acks_are_quick_again() {
 }
 
 /// RTT 100 ms by timestamps; a segment counts as 512 bytes. 11 segments of 500 bytes in a round trip are 380 more than
-/// 10·512: 2·5500 + 16·512 = 19 192 bytes and 760/5120 of that, less than the first 65 536. 60 in the next are 24 500
-/// more: 68 192 bytes and 49 000/5500 of that, 675 720; (675 720 − 65 536) / 1024 = 595.9 segments of growth.
+/// 10·512: 2·5500 + 16·512 = 19 192 bytes and 760/5120 of that, less than the first 65 536 − 512. 60 in the next are
+/// 24 500 more: 68 192 bytes and 49 000/5500 of that, 675 720; (675 720 − 65 024) / 1024 = 596.4 segments of growth.
 #[test]
 fn while_the_window_grows_every_segment_is_acknowledged_at_once() {
     let mut r = Receiver::new(1 << 20, MSS, Stack::Linux6);
@@ -144,9 +144,9 @@ fn while_the_window_grows_every_segment_is_acknowledged_at_once() {
         (0..segments).filter(|_| one(&mut r)).count()
     };
     assert_eq!(acks(100, 11), 11, "quick at the start");
-    assert_eq!(acks(200, 60), 6 + 54 / 2, "then delayed; the first window had room to grow by one");
-    assert_eq!(acks(300, 1), 0, "from here on the window grows");
-    assert_eq!(acks(300, 596), 596);
+    assert_eq!(acks(200, 60), 5 + 55 / 2, "then delayed; the first window has no room to grow");
+    assert_eq!(acks(300, 1), 1, "the second of two; from here on the window grows");
+    assert_eq!(acks(300, 597), 597);
     assert_eq!(acks(300, 60), 30);
 }
 

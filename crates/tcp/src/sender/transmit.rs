@@ -38,7 +38,8 @@ impl Sender {
         self.cwr_due &= !cwr;
         let more = in_flight + 1 < self.window.cwnd && self.has_new();
         let mut offload = self.offload;
-        let push = offload.on_sent(more, self.window.stack, || self.packet());
+        let piece = || offload::piece(self.peer_window, self.mss);
+        let push = offload.on_sent(more, self.window.stack, || self.packet(), piece);
         self.offload = offload;
         Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
     }

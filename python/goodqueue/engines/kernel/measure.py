@@ -1,7 +1,8 @@
 """From what the laboratory left to the record that the simulator, too, would give.
 
 Definitions are those of ``crates/netsim/src/record.rs``. What the kernel does not tell is None: why a packet was
-dropped, a law's drop probability, and timeouts where several senders share a namespace, which counts them.
+dropped, a law's drop probability, and timeouts, probes and undos where several senders share a namespace, which counts
+them.
 
 When a packet was dropped is not seen, only that it never left: it counts from its arrival.
 """
@@ -15,6 +16,7 @@ import numpy as np
 
 from goodqueue.engines.kernel import applications, tc
 from goodqueue.engines.kernel.distribution import jain, percent, percentiles_ms, rounded, summary
+from goodqueue.engines.kernel.lab import tcpinfo
 from goodqueue.engines.kernel.lab.plan import ASKING, TCP, Plan
 from goodqueue.engines.kernel.lab.plan import Flow as Planned
 from goodqueue.engines.kernel.sightings import Journey, Packets, Sightings, read
@@ -44,6 +46,9 @@ COUNTERS = (
     "early", "marked", "pdrop", "other", "matched", "earlydrop", "penaltydrop", "bucketdrop", "queuedrop", "childdrop",
 )  # fmt: skip
 """Of what `tc -s` shows, what counts on; the rest is a state."""
+
+UNDOS = ("TCPFullUndo", "TCPPartialUndo", "TCPDSACKUndo", "TCPLossUndo")
+"""How Linux counts reductions that it takes back, by what told it."""
 
 
 def record(scenario: Scenario, plan: Plan, folder: Path, where: str) -> Record:
@@ -150,7 +155,7 @@ class _Measuring:
     def _flow(self, place: int, flow: Planned) -> Flow:
         journey = self.seen.journeys[place]
         tcp = flow.kind in TCP
-        sent, retransmitted = self._bytes(flow) if tcp else (None, None)
+        sent, retransmitted, spurious = self._sent(flow) if tcp else (None, None, None)
         offered, dropped = self._fates(place)
         return Flow(
             name=flow.name,
@@ -163,7 +168,10 @@ class _Measuring:
             bytes_sent=sent,
             bytes_retrans=retransmitted,
             retransmitted=int(np.sum(self._within(journey.resent_at))),
-            timeouts=self._timeouts(flow) if tcp else 0,
+            timeouts=self._counted_by_host(flow, "TCPTimeouts") if tcp else 0,
+            tlp_probes=self._counted_by_host(flow, "TCPLossProbes") if tcp else None,
+            spurious_retransmissions=spurious,
+            undos=self._counted_by_host(flow, *UNDOS) if tcp else None,
             loss_percent=percent(dropped, offered),
             completion_ms=applications.completion_ms(flow, self.lab["flows"][flow.name], self.begin, self.end),
             goodput_5s_mbps=self._bins(flow, journey),
@@ -172,14 +180,14 @@ class _Measuring:
     def _within(self, times: Any) -> Any:
         return (times >= self.begin) & (times <= self.end)
 
-    def _timeouts(self, flow: Planned) -> int | None:
-        """Return the sender's timeouts; None where it shares its host, which counts them, with others."""
+    def _counted_by_host(self, flow: Planned, *names: str) -> int | None:
+        """Return the sum of the counters ``names`` of the sender's host; None where the host has other senders, too."""
         senders = [other for other in self.plan.flows if other.kind in TCP]
         if sum(other.direction == flow.direction or other.kind in ASKING for other in senders) > 1:
             return None
         side = "server" if flow.direction == "down" else "client"
-        count: int = self.lab["netstat"][side].get("TcpExt.TCPTimeouts", 0)
-        return count
+        counters: dict[str, int] = self.lab["netstat"][side]
+        return sum(counters.get(f"TcpExt.{name}", 0) for name in names)
 
     def _bins(self, flow: Planned, journey: Journey) -> dict[str, float | None] | None:
         """Return quantiles of the goodput in bins of five seconds in which the flow was there throughout."""
@@ -205,17 +213,21 @@ class _Measuring:
         losses = [dropped / offered if offered else 0.0 for offered, dropped in fates]
         return Fairness(jain_goodput=jain([self._goodput_mbps(place) for place in sharing]), jain_drops=jain(losses))
 
-    def _bytes(self, flow: Planned) -> tuple[int | None, int | None]:
-        """Return the bytes that the flow's sender sent, and sent again, within the measured time, by its TCP_INFO."""
+    def _sent(self, flow: Planned) -> tuple[int | None, int | None, int | None]:
+        """Return the bytes that the flow's sender sent, and sent again, and what of that was needless, in segments.
+
+        Within the measured time, by its TCP_INFO.
+        """
         found = self.lab["flows"][flow.name]
-        counts: list[list[float]] = found.get("bytes") or [
-            [info["t_s"], info["bytes_sent"], info["bytes_retrans"]] for info in found.get("tcp_info") or []
+        counts: list[list[float]] = found.get("sent") or [
+            [info["t_s"], *(info[name] for name in tcpinfo.SENT)] for info in found.get("tcp_info") or []
         ]
         if not counts:
-            return None, None
+            return None, None, None
         # The first reading within the measured time is that of its beginning, if the flow was there already.
-        since = [count for count in counts if count[0] >= self.plan.warmup_s > flow.start_s] or [[0, 0, 0]]
-        return int(counts[-1][1] - since[0][1]), int(counts[-1][2] - since[0][2])
+        since = [count for count in counts if count[0] >= self.plan.warmup_s > flow.start_s] or [[0, 0, 0, 0]]
+        sent, again, needless = (int(last - first) for last, first in zip(counts[-1][1:], since[0][1:], strict=True))
+        return sent, again, needless
 
     def _series(self) -> Series | None:
         asked = self.scenario.get("series")

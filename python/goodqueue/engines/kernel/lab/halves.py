@@ -141,8 +141,8 @@ class Half:
         self._own, self._other = (source, sink) if self.sends else (sink, source)
         self.stopped = False
         self._connections: list[Connection] = []
-        self._counted = [0, 0]
-        self._totals: list[tuple[float, int, int]] = []
+        self._counted = [0] * len(tcpinfo.SENT)
+        self._totals: list[tuple[float, ...]] = []
         self._infos: list[tuple[float, bytes]] = []
         if not self.opens:
             self._listen()
@@ -181,7 +181,7 @@ class Half:
         if not self.sends:
             return self.notes()
         infos = [{"t_s": at} | tcpinfo.decode(data) for at, data in self._infos]
-        return self.notes() | {"tcp_info": infos, "bytes": self._totals}
+        return self.notes() | {"tcp_info": infos, "sent": self._totals}
 
     def open(self) -> Connection:
         """Open a connection."""
@@ -216,15 +216,14 @@ class Half:
         now = self.clock.now()
         if self._connections:
             self._infos.append((now, tcpinfo.read(self._connections[-1].socket)))
-        sent, retransmitted = self._counters(self._connections)
-        self._totals.append((now, sent, retransmitted))
+        self._totals.append((now, *self._counters(self._connections)))
 
     def _counters(self, connections: list[Connection]) -> list[int]:
-        """Return the bytes sent, and sent again, by those counted and by ``connections``."""
+        """Return the counters `tcpinfo.SENT` of those counted and of ``connections``."""
         infos = [tcpinfo.decode(tcpinfo.read(connection.socket)) for connection in connections]
-        names = ("bytes_sent", "bytes_retrans")
         return [
-            counted + sum(info[name] or 0 for info in infos) for counted, name in zip(self._counted, names, strict=True)
+            counted + sum(info[name] or 0 for info in infos)
+            for counted, name in zip(self._counted, tcpinfo.SENT, strict=True)
         ]
 
     def _stop(self) -> None:

@@ -24,6 +24,9 @@ _KEPT = (
     *("min_rtt_us", "data_segs_out", "delivery_rate", "busy_time_us", "rwnd_limited_us", "sndbuf_limited_us"),
     *("delivered", "delivered_ce", "bytes_sent", "bytes_retrans", "dsack_dups", "reord_seen"),
 )
+SENT = ("bytes_sent", "bytes_retrans", "dsack_dups")
+"""What a sender counts: bytes, those sent again, and segments that the receiver said it had twice."""
+
 _UNLIMITED = 0x7FFFFFFF
 """What stands for a slow-start threshold that was never set."""
 
