@@ -77,6 +77,8 @@ pub(crate) struct Era {
     /// The receive window begins with 64 KiB and grows to several times a round trip's data; else with ten segments, and
     /// to twice that data.
     pub(crate) tunes_ahead: bool,
+    /// A round trip that is shorter than the receiver's estimate is the new estimate, and not only a part of it.
+    pub(crate) latches_low_rtt: bool,
     /// While segments arrive out of order, some ACKs are held back.
     pub(crate) compresses_acks: bool,
     /// How often an answer must follow a question for the ACK to wait for it.
@@ -113,6 +115,7 @@ const LINUX3_10: Era = Era {
     quick_acks: true,
     receive_buffer: 87_380,
     tunes_ahead: false,
+    latches_low_rtt: false,
     compresses_acks: false,
     ping_pong: 1,
     pushes: false,
@@ -137,6 +140,7 @@ const LINUX6: Era = Era {
     recovers_from_loss: true,
     receive_buffer: 131_072,
     tunes_ahead: true,
+    latches_low_rtt: true, // Linux 6.16, and older series since June 2025
     compresses_acks: true,
     ping_pong: 3,
     pushes: true,
@@ -313,6 +317,9 @@ impl Difference {
                 "ten segments at first, then twice a round trip's data",
             );
             format!("{grows}; of a first buffer of {} bytes", era.receive_buffer).into()
+        }),
+        Self::new("a receiver's estimate of the RTT", |era| {
+            pick(era.latches_low_rtt, "falls at once, and rises smoothed", "is smoothed")
         }),
         Self::new("PSH", |era| {
             pick(

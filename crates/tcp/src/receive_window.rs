@@ -31,7 +31,7 @@ pub(crate) struct ReceiveWindow {
     /// When the present round trip began, and what it had taken by then.
     round_start: Instant,
     round_taken: u64,
-    /// 8 × the smoothed round-trip time by timestamps, and the one sampled last (RFC 7323, section 4).
+    /// 8 × the smoothed round-trip time by timestamps, and the timestamp of the last sample (RFC 7323, section 4).
     rtt_x8: u64,
     last_tsecr: u32,
 }
@@ -124,7 +124,12 @@ impl ReceiveWindow {
         }
         self.last_tsecr = tsecr;
         let sample = u64::from(now.wrapping_sub(tsecr).clamp(1, 1 << 20)) * 1_000_000;
-        self.rtt_x8 = if self.rtt_x8 == 0 { 8 * sample } else { self.rtt_x8 - self.rtt_x8 / 8 + sample };
+        let falls_at_once = self.stack.era().latches_low_rtt && 8 * sample < self.rtt_x8;
+        self.rtt_x8 = if self.rtt_x8 == 0 || falls_at_once {
+            8 * sample
+        } else {
+            self.rtt_x8 - self.rtt_x8 / 8 + sample
+        };
     }
 
     /// The smoothed round-trip time by timestamps; zero before the first.
@@ -255,15 +260,19 @@ mod tests {
         assert!(!w.is_news(SeqNumber(23_001), 5000), "15 000 are no news to who knows of 10 000");
     }
 
-    /// 100 ms, then 180: 800 − 100 + 180 = 880 eighths.
+    /// 100 ms, then 180: 800 − 100 + 180 = 880 eighths. Then 100: at once in Linux 6, else 880 − 110 + 100 = 870.
     #[test]
-    fn round_trips_are_measured_once_a_timestamp_and_smoothed() {
-        let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 1 << 20);
-        w.on_echo(101, 1);
-        w.on_echo(150, 1);
-        assert_eq!(w.rtt(), Duration::from_millis(100));
-        w.on_echo(200, 20);
-        assert_eq!(w.rtt(), Duration::from_millis(110));
+    fn round_trips_are_measured_once_a_timestamp_and_smoothed_upwards() {
+        for (stack, after_low) in [(Stack::Linux6, 100_000), (Stack::Linux3_10, 108_750)] {
+            let mut w = ReceiveWindow::new(stack, 1448, 1 << 20);
+            w.on_echo(101, 1);
+            w.on_echo(150, 1);
+            assert_eq!(w.rtt(), Duration::from_millis(100));
+            w.on_echo(200, 20);
+            assert_eq!(w.rtt(), Duration::from_millis(110));
+            w.on_echo(300, 200);
+            assert_eq!(w.rtt(), Duration::from_micros(after_low));
+        }
     }
 
     /// A window is rounded up to what can be said (Linux), so that rounding never takes an edge back.
