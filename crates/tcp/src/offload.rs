@@ -12,6 +12,7 @@
 //! (Linux from October 2025 on, and its older series since). So where ACKs come close together, on fast links or behind
 //! data in the same queue, segments that leave alone find each other again, and share an ACK.
 
+use crate::pacing::Pace;
 use crate::{Stack, Window};
 use goodqueue_units::{Duration, Rate};
 
@@ -96,13 +97,22 @@ impl Offload {
     }
 }
 
-/// How many segments a packet has, at `rate`; the fewest, if that is not known. Never more than half a window, so that
+/// How many segments a packet has, at `pace`; the fewest, if that is not known. Never more than half a window, so that
 /// two packets are under way.
-pub(crate) fn packet(rate: Option<Rate>, window: &Window, mss: u16, min_rtt: Duration) -> u32 {
+#[inline]
+pub(crate) fn packet(pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Duration) -> u32 {
     let halvings = min_rtt.as_nanos() / SHORT_RTT.as_nanos();
     let near = if halvings < 32 && window.stack.era().pushes { 65_536 >> halvings } else { 0 };
-    let segments = rate.map_or(0, |rate| whole_segments(rate, near, mss)).max(window.min_packet);
+    let fewest = window.min_packet;
+    let bytes_of_more = u64::from(mss) * (u64::from(fewest) + 1);
+    let is_short = near < bytes_of_more
+        && pace.is_none_or(|pace| pace.is_below((bytes_of_more - near) * 8 * SPANS_PER_S));
+    let segments = if is_short { fewest } else { long_packet(pace, near, mss).max(fewest) };
     segments.min((window.cwnd / 2).max(1))
+}
+
+fn long_packet(pace: Option<Pace>, near_bytes: u64, mss: u16) -> u32 {
+    pace.and_then(Pace::rate).map_or(0, |rate| whole_segments(rate, near_bytes, mss))
 }
 
 /// How many segments a packet would have at `rate` if the path were long; at least `least`.
@@ -123,7 +133,6 @@ fn whole_segments(rate: Rate, near_bytes: u64, mss: u16) -> u32 {
 mod tests {
     use super::*;
     use crate::Config;
-    use crate::pacing::usual_rate;
     use std::vec::Vec;
 
     /// Which of `segments` sent at once say PSH; SRTT is 100 ms.
@@ -131,7 +140,7 @@ mod tests {
         let window = Window { cwnd, ssthresh, ..Window::new(&Config { stack, ..Config::default() }) };
         let mut offload = Offload::default();
         let rtt = Duration::from_millis(100);
-        let packet = || packet(usual_rate(&window, cwnd, Some(rtt), 1448), &window, 1448, rtt);
+        let packet = || packet(Pace::of(&window, cwnd, Some(rtt), 1448), &window, 1448, rtt);
         (1..=segments).filter(|&n| offload.on_sent(n < segments, stack, packet, || 45)).collect()
     }
 
@@ -150,7 +159,7 @@ mod tests {
         let ms = Duration::from_millis;
         let defers = |room, last, oldest, cwnd, stack| {
             let window = Window { cwnd, ssthresh: 2, ..Window::new(&Config { stack, ..Config::default() }) };
-            let packet = || packet(usual_rate(&window, cwnd, Some(ms(100)), 1448), &window, 1448, ms(100));
+            let packet = || packet(Pace::of(&window, cwnd, Some(ms(100)), 1448), &window, 1448, ms(100));
             Offload::default().defers(room, ms(last), ms(oldest), &window, Some(ms(100)), packet)
         };
         assert!(defers(1, 0, 100, 10, Stack::Linux6));
@@ -205,12 +214,13 @@ mod tests {
     fn near_receivers_are_sent_larger_packets() {
         let window = Window { cwnd: 100, ..Window::new(&Config::default()) };
         let rate = Rate::from_bps(10_000_000);
-        assert_eq!(packet(rate, &window, 1448, Duration::from_millis(2)), 6);
-        assert_eq!(packet(rate, &window, 1448, Duration::from_millis(20)), 2);
-        assert_eq!(packet(rate, &window, 1448, Duration::from_micros(100)), 45);
+        let pace = Pace::of(&Window { pacing_rate: rate, ..window }, 0, None, 1448);
+        assert_eq!(packet(pace, &window, 1448, Duration::from_millis(2)), 6);
+        assert_eq!(packet(pace, &window, 1448, Duration::from_millis(20)), 2);
+        assert_eq!(packet(pace, &window, 1448, Duration::from_micros(100)), 45);
         assert_eq!(packet(None, &window, 1448, Duration::MAX), 2);
         let narrow = Window { cwnd: 10, ..window };
-        assert_eq!(packet(rate, &narrow, 1448, Duration::from_micros(100)), 5);
+        assert_eq!(packet(pace, &narrow, 1448, Duration::from_micros(100)), 5);
         assert_eq!(packet_of_rate(rate, 1448, 1), 1);
     }
 }

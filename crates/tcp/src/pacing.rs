@@ -65,23 +65,38 @@ impl Pacer {
     }
 }
 
-/// The pacing rate: the congestion control's, or else the usual one.
-#[inline]
-pub(crate) fn rate(window: &Window, packets_out: u32, srtt: Option<Duration>, mss: u16) -> Option<Rate> {
-    window.pacing_rate.or_else(|| usual_rate(window, packets_out, srtt, mss))
+/// A pacing rate that is not divided out: a packet's size mostly asks whether it is low, several times a round trip of a
+/// segment, and a division takes as long as all else there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// Bits a second, times `micros`.
+    product: u64,
+    micros: u64,
 }
 
-/// The pacing rate of a connection whose congestion control sets none: twice the window a round trip while slow start is far
-/// from its end, so that it can double, else 1.2 of it (Linux's `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`).
-pub(crate) fn usual_rate(
-    window: &Window,
-    packets_out: u32,
-    srtt: Option<Duration>,
-    mss: u16,
-) -> Option<Rate> {
-    let tenths = if window.cwnd < window.ssthresh / 2 { 20 } else { 12 };
-    let bits = 8 * u64::from(mss) * u64::from(window.cwnd.max(packets_out)) * tenths / 10;
-    Rate::from_bps(bits.saturating_mul(1_000_000) / (srtt?.as_nanos() / 1000).max(1))
+impl Pace {
+    /// The congestion control's, or else the usual one: twice the window a round trip while slow start is far from its end, so
+    /// that it can double, else 1.2 of it (Linux's `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`).
+    #[inline]
+    pub(crate) fn of(window: &Window, packets_out: u32, srtt: Option<Duration>, mss: u16) -> Option<Self> {
+        if let Some(rate) = window.pacing_rate {
+            return Some(Self { product: rate.as_bps(), micros: 1 });
+        }
+        let tenths = if window.cwnd < window.ssthresh / 2 { 20 } else { 12 };
+        let bits = 8 * u64::from(mss) * u64::from(window.cwnd.max(packets_out)) * tenths / 10;
+        Some(Self { product: bits.saturating_mul(1_000_000), micros: (srtt?.as_nanos() / 1000).max(1) })
+    }
+
+    /// Whether it is less than `bps` bits a second.
+    #[inline]
+    pub(crate) fn is_below(self, bps: u64) -> bool {
+        self.product < bps.saturating_mul(self.micros)
+    }
+
+    /// The rate; none where it is less than one bit a second.
+    pub(crate) fn rate(self) -> Option<Rate> {
+        Rate::from_bps(self.product / self.micros)
+    }
 }
 
 #[cfg(test)]
@@ -133,9 +148,19 @@ mod tests {
     fn the_usual_rate_is_twice_or_one_and_a_fifth_of_the_window_a_round_trip() {
         let rtt = Some(Duration::from_millis(100));
         let window = |ssthresh| Window { ssthresh, ..Window::new(&Config::default()) };
-        assert_eq!(usual_rate(&window(22), 10, rtt, 1000), Rate::from_bps(1_600_000));
-        assert_eq!(usual_rate(&window(20), 10, rtt, 1000), Rate::from_bps(960_000));
-        assert_eq!(usual_rate(&window(20), 15, rtt, 1000), Rate::from_bps(1_440_000));
-        assert_eq!(usual_rate(&window(20), 10, None, 1000), None);
+        let rate = |ssthresh, out| Pace::of(&window(ssthresh), out, rtt, 1000).and_then(Pace::rate);
+        assert_eq!(rate(22, 10), Rate::from_bps(1_600_000));
+        assert_eq!(rate(20, 10), Rate::from_bps(960_000));
+        assert_eq!(rate(20, 15), Rate::from_bps(1_440_000));
+        assert!(Pace::of(&window(20), 10, None, 1000).is_none());
+    }
+
+    /// 64 000 bits in 3 µs are 21 333 333 333.3 bit/s.
+    #[test]
+    fn a_rate_is_below_the_next_whole_number_and_not_below_itself() {
+        let pace = Pace { product: 64_000_000_000, micros: 3 };
+        let bps = pace.rate().map_or(0, Rate::as_bps);
+        assert_eq!(bps, 21_333_333_333);
+        assert!(pace.is_below(bps + 1) && !pace.is_below(bps));
     }
 }

@@ -8,7 +8,7 @@ mod transmit;
 use crate::cc::{Ack, AnyCc};
 use crate::ecn::{EcnMode, Feedback};
 use crate::offload::Offload;
-use crate::pacing::{self, Pacer};
+use crate::pacing::{Pace, Pacer};
 use crate::prr::Prr;
 use crate::rack::Rack;
 use crate::rtt::RttEstimator;
@@ -362,8 +362,13 @@ impl Sender {
         self.board.rate().and_then(|rate| rate.delivery_rate(self.mss))
     }
 
+    #[inline]
+    fn pace(&self) -> Option<Pace> {
+        Pace::of(&self.window, self.board.packets_out(), self.rtt.srtt(), self.mss)
+    }
+
     pub(crate) fn pacing_rate(&self) -> Option<Rate> {
-        pacing::rate(&self.window, self.board.packets_out(), self.rtt.srtt(), self.mss)
+        self.pace().and_then(Pace::rate)
     }
 
     pub(crate) fn state(&self) -> CongestionState {

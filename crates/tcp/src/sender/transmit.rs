@@ -65,7 +65,7 @@ impl Sender {
     /// How many segments a packet has.
     #[inline]
     fn packet(&self) -> u32 {
-        offload::packet(self.pacing_rate(), &self.window, self.mss, self.rtt.min())
+        offload::packet(self.pace(), &self.window, self.mss, self.rtt.min())
     }
 
     /// Whether new data waits for the next ACK, so as not to leave as a packet too short for segmentation offload.
