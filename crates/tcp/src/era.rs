@@ -77,6 +77,8 @@ pub(crate) struct Era {
     /// The receive window begins with 64 KiB and grows to several times a round trip's data; else with ten segments, and
     /// to twice that data.
     pub(crate) tunes_ahead: bool,
+    /// The receive window grows with segments out of order, too.
+    pub(crate) grows_over_holes: bool,
     /// A round trip that is shorter than the receiver's estimate is the new estimate, and not only a part of it.
     pub(crate) latches_low_rtt: bool,
     /// While segments arrive out of order, some ACKs are held back.
@@ -115,6 +117,7 @@ const LINUX3_10: Era = Era {
     quick_acks: true,
     receive_buffer: 87_380,
     tunes_ahead: false,
+    grows_over_holes: false,
     latches_low_rtt: false,
     compresses_acks: false,
     ping_pong: 1,
@@ -123,8 +126,8 @@ const LINUX3_10: Era = Era {
     ecn_fallback: false,
 };
 
-/// Slow start counts segments since 3.13; all else that is modelled came later.
-const LINUX3_14: Era = Era { slow_start_by_segment: true, ..LINUX3_10 };
+/// Slow start counts segments, and receive windows grow over holes, since 3.13; all else that is modelled came later.
+const LINUX3_14: Era = Era { slow_start_by_segment: true, grows_over_holes: true, ..LINUX3_10 };
 
 const LINUX6: Era = Era {
     slow_start_by_segment: true,
@@ -140,6 +143,7 @@ const LINUX6: Era = Era {
     recovers_from_loss: true,
     receive_buffer: 131_072,
     tunes_ahead: true,
+    grows_over_holes: true,
     latches_low_rtt: true, // Linux 6.16, and older series since June 2025
     compresses_acks: true,
     ping_pong: 3,
@@ -317,6 +321,9 @@ impl Difference {
                 "ten segments at first, then twice a round trip's data",
             );
             format!("{grows}; of a first buffer of {} bytes", era.receive_buffer).into()
+        }),
+        Self::new("the receive window grows with", |era| {
+            pick(era.grows_over_holes, "every segment", "segments in order")
         }),
         Self::new("a receiver's estimate of the RTT", |era| {
             pick(era.latches_low_rtt, "falls at once, and rises smoothed", "is smoothed")

@@ -116,6 +116,11 @@ impl ReceiveWindow {
         grows
     }
 
+    /// As [`grow`](Self::grow), of a segment that came out of order.
+    pub(crate) fn grow_over_hole(&mut self, held: u32) -> bool {
+        self.stack.era().grows_over_holes && self.grow(held)
+    }
+
     /// A full segment echoes `tsecr`: a round trip, if it is the first to do so. `now` is our clock.
     #[inline]
     pub(crate) fn on_echo(&mut self, now: u32, tsecr: u32) {
@@ -231,6 +236,17 @@ mod tests {
         growths(&mut w);
         w.on_read(at(50), 24 * 1460);
         assert_eq!(growths(&mut w), 10);
+    }
+
+    /// Linux since 3.13. Wrong would be a window that stands still in a long recovery.
+    #[test]
+    fn segments_out_of_order_make_the_window_grow() {
+        for (stack, grows) in [(Stack::Linux3_10, false), (Stack::Linux3_14, true), (Stack::Linux6, true)] {
+            let mut w = measured(stack, 1 << 30);
+            growths(&mut w);
+            w.on_read(at(50), 100 * 1460);
+            assert_eq!(w.grow_over_hole(0), grows, "{stack:?}");
+        }
     }
 
     #[test]

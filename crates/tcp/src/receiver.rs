@@ -160,7 +160,7 @@ impl Receiver {
         let push = segment.flags.contains(Flags::PSH);
         let window = || self.window.left(self.nxt);
         self.delack.on_data(now, segment.payload_len, push, || rtt.rto(), window);
-        if self.window.grow(self.unread + self.held) {
+        if self.window.grow(self.waiting()) {
             self.delack.on_growth();
         }
         if self.paused {
@@ -168,6 +168,13 @@ impl Receiver {
         } else {
             self.window.on_read(now, self.delivered);
         }
+    }
+
+    /// Bytes of the window that what waits takes up. Only half of what is out of order: a segment there joins its neighbours
+    /// and takes little but its payload of the buffer, whose half is the window.
+    #[inline]
+    fn waiting(&self) -> u32 {
+        self.unread + self.held / 2
     }
 
     #[inline]
@@ -207,7 +214,7 @@ impl Receiver {
         self.unread = 0;
         self.told = None;
         self.window.on_read(now, self.delivered);
-        if self.window.is_news(self.nxt, self.held) {
+        if self.window.is_news(self.nxt, self.waiting()) {
             self.delack.demand();
         }
     }
@@ -263,6 +270,9 @@ impl Receiver {
         }
         if start > self.nxt {
             self.hold(SackBlock { start, end });
+            if self.window.grow_over_hole(self.waiting()) {
+                self.delack.on_growth();
+            }
             self.answer(now, rtt);
             return 0;
         }
@@ -413,7 +423,7 @@ impl Receiver {
     /// The window to tell, until more arrives.
     #[inline]
     fn tell_window(&mut self) -> u16 {
-        let window = self.window.offer(self.nxt, self.unread + self.held);
+        let window = self.window.offer(self.nxt, self.waiting());
         self.told = Some(window);
         window
     }

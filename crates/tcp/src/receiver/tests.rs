@@ -206,6 +206,19 @@ fn an_application_that_pauses_closes_the_window_and_opens_it_when_it_goes_on() {
     assert_eq!(ack(&mut r).map(|ack| ack.window), Some(20_000));
 }
 
+/// Of 64 000 bytes, 10 000 that wait behind a hole take 5000. Wrong would be 10 000: in a long recovery Linux's sender went on
+/// when ours had come to the window's end.
+#[test]
+fn what_waits_behind_a_hole_takes_half_its_bytes_of_the_window() {
+    let mut r = receiver();
+    for seq in (5000..25_000).chain(25_500..35_500).chain(36_000..46_000).step_by(500) {
+        data(&mut r, 0, seq);
+    }
+    data(&mut r, 0, 25_000);
+    let told = ack(&mut r).map(|a| (a.ack.0, u32::from(a.window) << r.window.shift()));
+    assert_eq!(told, Some((35_500, 59_000)));
+}
+
 #[test]
 fn old_data_is_acknowledged_at_once_because_the_ack_must_have_been_lost() {
     let mut r = settled();
