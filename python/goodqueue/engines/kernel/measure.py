@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from goodqueue.engines.kernel import applications, tc
+from goodqueue.engines.kernel import applications, counters
 from goodqueue.engines.kernel.distribution import jain, percent, percentiles_ms, rounded, summary
 from goodqueue.engines.kernel.lab import tcpinfo
 from goodqueue.engines.kernel.lab.plan import ASKING, TCP, Plan
 from goodqueue.engines.kernel.lab.plan import Flow as Planned
 from goodqueue.engines.kernel.sightings import Journey, Packets, Sightings, read
-from goodqueue.errors import UserError
 from goodqueue.record import (
     Fairness,
     Flow,
@@ -38,15 +37,6 @@ from goodqueue.record import (
 from goodqueue.scenario import seconds
 
 BIN_NS = 5_000_000_000
-SLACK_NS = 250_000_000
-"""Between reading a queue's counters and writing down when: a program is started for it."""
-
-COUNTERS = (
-    "bytes", "packets", "drops", "overlimits", "requeues", "drop_overlimit", "drop_overmemory", "ecn_mark", "ce_mark",
-    "early", "marked", "pdrop", "other", "matched", "earlydrop", "penaltydrop", "bucketdrop", "queuedrop", "childdrop",
-)  # fmt: skip
-"""Of what `tc -s` shows, what counts on; the rest is a state."""
-
 UNDOS = ("TCPFullUndo", "TCPPartialUndo", "TCPDSACKUndo", "TCPLossUndo")
 """How Linux counts reductions that it takes back, by what told it."""
 
@@ -71,7 +61,7 @@ class _Measuring:
         from goodqueue import _goodqueue
 
         for way, packets in self.seen.queues.items():
-            check(way, packets, self.lab["qdisc_stats"][way])
+            counters.check(way, packets, self.lab["qdisc_stats"][way])
         lines = self._lines()
         flows = list(enumerate(self.plan.flows))
         result = Record(
@@ -318,58 +308,9 @@ class _Measuring:
             tc=self.lab["tc"],
             shaper={"down": self.plan.down.shaper, "up": self.plan.up.shaper},
             sysctls=self.lab["sysctls"],
-            qdisc_stats={way: _counted(snapshots) for way, snapshots in self.lab["qdisc_stats"].items()},
+            qdisc_stats={way: counters.counted(snapshots) for way, snapshots in self.lab["qdisc_stats"].items()},
             capture_lost=sum(self.lab["capture_dropped"].values()),
         )
-
-
-def check(way: str, packets: Packets, snapshots: list[dict[str, Any]]) -> None:
-    """Compare what the captures saw with the discipline's own counters, at each time that they were read.
-
-    Raises UserError where they disagree: then one of them is not to be trusted, and nothing is measured.
-    """
-    for snapshot in snapshots:
-        at = _ns(snapshot["t_s"])
-        leaf = _leaf(way, snapshot)
-        waiting = leaf["qlen"]
-        expected = {
-            "packets offered": (leaf["packets"] + leaf["drops"] + waiting, packets.arrival),
-            "packets forwarded": (leaf["packets"], packets.departure[packets.left]),
-        }
-        if snapshot is snapshots[-1]:
-            if waiting:
-                raise UserError(
-                    f"kernel: {way}: {waiting} packets still waited when the captures ended; accepted: none"
-                )
-            expected["packets dropped"] = (leaf["drops"], packets.arrival[~packets.left])
-        for what, (counted, times) in expected.items():
-            least, most = int(np.sum(times <= at - SLACK_NS)), int(np.sum(times <= at + SLACK_NS))
-            if not least <= counted <= most:
-                seen = f"{least}" if least == most else f"{least} to {most}"
-                raise UserError(
-                    f"kernel: {way}: captures and tc disagree at {snapshot['t_s']:.3f} s: {what}: {seen} and {counted}"
-                )
-
-
-def _leaf(way: str, snapshot: dict[str, Any]) -> dict[str, Any]:
-    for qdisc in snapshot["qdiscs"]:
-        if qdisc["handle"] == tc.LEAF:
-            found: dict[str, Any] = qdisc
-            return found
-    raise UserError(f"kernel: {way}: tc shows no qdisc {tc.LEAF}; accepted: the scenario's discipline there")
-
-
-def _counted(snapshots: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what each discipline counted over the measured time: from the first reading to the second."""
-    before = {qdisc["handle"]: qdisc for qdisc in snapshots[0]["qdiscs"]}
-    return [
-        {"kind": qdisc["kind"], "handle": qdisc["handle"], **_since(before[qdisc["handle"]], qdisc)}
-        for qdisc in snapshots[1]["qdiscs"]
-    ]
-
-
-def _since(before: dict[str, Any], after: dict[str, Any]) -> dict[str, int]:
-    return {name: after[name] - before.get(name, 0) for name in COUNTERS if name in after}
 
 
 def _queue_series(packets: Packets, ends: list[int]) -> QueueSeries:

@@ -1,0 +1,67 @@
+"""`tc`'s own counters: what they counted in the measured time, and whether the captures saw the same."""
+
+from typing import Any
+
+import numpy as np
+
+from goodqueue.engines.kernel import tc
+from goodqueue.engines.kernel.sightings import Packets
+from goodqueue.errors import UserError
+
+SLACK_NS = 250_000_000
+"""Between reading a queue's counters and writing down when: a program is started for it."""
+
+COUNTERS = (
+    "bytes", "packets", "drops", "overlimits", "requeues", "drop_overlimit", "drop_overmemory", "ecn_mark", "ce_mark",
+    "early", "marked", "pdrop", "other", "matched", "earlydrop", "penaltydrop", "bucketdrop", "queuedrop", "childdrop",
+)  # fmt: skip
+"""Of what `tc -s` shows, what counts on; the rest is a state."""
+
+
+def check(way: str, packets: Packets, snapshots: list[dict[str, Any]]) -> None:
+    """Compare what the captures saw with the discipline's own counters, at each time that they were read.
+
+    Raises UserError where they disagree: then one of them is not to be trusted, and nothing is measured.
+    """
+    for snapshot in snapshots:
+        at = round(snapshot["t_s"] * 1e9)
+        leaf = _leaf(way, snapshot)
+        waiting = leaf["qlen"]
+        expected = {
+            "packets offered": (leaf["packets"] + leaf["drops"] + waiting, packets.arrival),
+            "packets forwarded": (leaf["packets"], packets.departure[packets.left]),
+        }
+        if snapshot is snapshots[-1]:
+            if waiting:
+                raise UserError(
+                    f"kernel: {way}: {waiting} packets still waited when the captures ended; accepted: none"
+                )
+            expected["packets dropped"] = (leaf["drops"], packets.arrival[~packets.left])
+        for what, (counted, times) in expected.items():
+            least, most = int(np.sum(times <= at - SLACK_NS)), int(np.sum(times <= at + SLACK_NS))
+            if not least <= counted <= most:
+                seen = f"{least}" if least == most else f"{least} to {most}"
+                raise UserError(
+                    f"kernel: {way}: captures and tc disagree at {snapshot['t_s']:.3f} s: {what}: {seen} and {counted}"
+                )
+
+
+def _leaf(way: str, snapshot: dict[str, Any]) -> dict[str, Any]:
+    for qdisc in snapshot["qdiscs"]:
+        if qdisc["handle"] == tc.LEAF:
+            found: dict[str, Any] = qdisc
+            return found
+    raise UserError(f"kernel: {way}: tc shows no qdisc {tc.LEAF}; accepted: the scenario's discipline there")
+
+
+def counted(snapshots: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what each discipline counted over the measured time: from the first reading to the second."""
+    before = {qdisc["handle"]: qdisc for qdisc in snapshots[0]["qdiscs"]}
+    return [
+        {"kind": qdisc["kind"], "handle": qdisc["handle"], **_since(before[qdisc["handle"]], qdisc)}
+        for qdisc in snapshots[1]["qdiscs"]
+    ]
+
+
+def _since(before: dict[str, Any], after: dict[str, Any]) -> dict[str, int]:
+    return {name: after[name] - before.get(name, 0) for name in COUNTERS if name in after}
