@@ -46,7 +46,7 @@ def figure(found: Sequence[Group], what: str, title: str = "") -> Figure | None:
         if unit == "ms" and max(highs) / max(min(lows), 0.1) > 20:
             style.log_ms(ax, "y", max(min(lows) / 1.5, 0.1), max(highs) * 1.2)
         else:
-            ax.set_ylim(0, max(highs) * 1.05)
+            ax.set_ylim(0, max(highs) * 1.05 or 1.0)  # what is zero throughout has an axis, too
         warmup = min(measured_s(one)[0] for group in found for one in group.records)
         if warmup > 0:
             ax.axvspan(0, warmup, color="#f0f0f0", lw=0, zorder=0)
