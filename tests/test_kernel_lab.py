@@ -300,9 +300,9 @@ def test_a_browser_fetches_every_object_over_so_many_connections_to_each_host() 
 
 
 def test_a_browser_goes_on_until_it_is_stopped() -> None:
-    noted, _, _ = browsed(stop_s=0.2)
+    noted, _, _ = browsed(stop_s=1.5)  # real time: long enough for a busy machine
     assert len(noted["begun"]) > 3
-    assert all(begun <= 0.2 for begun in noted["begun"])
+    assert all(begun <= 1.5 for begun in noted["begun"])
     assert len(noted["completed"]) == len(noted["begun"]), "what is under way may end"
 
 
