@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from goodqueue.engines.kernel.distribution import percent, percentiles_ms, rounded, summary
+from goodqueue.engines.kernel.distribution import nanoseconds, percent, percentiles_ms, rounded, summary
 from goodqueue.engines.kernel.lab.plan import Flow
-from goodqueue.record import App, CallSeries, PageSeries
+from goodqueue.record import App, CallSeries, PageSeries, PingSeries
 
 Noted = dict[str, Any]
 
@@ -48,7 +48,7 @@ def completion_ms(flow: Flow, noted: Noted, begin: int, end: int) -> float | Non
 
 def _spans(noted: Noted, names: tuple[str, str], begin: int, end: int) -> tuple[int, NDArray[np.int64]]:
     """Return how many of what the flow did began within the measured time, and how long those took that ended."""
-    starts, ends = ([_ns(at) for at in noted[name]] for name in names)
+    starts, ends = ([nanoseconds(at) for at in noted[name]] for name in names)
     count = sum(begin <= at <= end for at in starts)
     spans = [last - first for first, last in zip(starts, ends, strict=False) if begin <= first and last <= end]
     return count, np.array(spans, dtype=np.int64)
@@ -58,14 +58,14 @@ def _stream(flow: Flow, noted: Noted, begin: int, end: int) -> App:
     """A player at the receiver stalls where the next chunk is not there (``netsim/src/traffic/stream.rs``)."""
     assert flow.interval_s is not None
     count, delays = _spans(noted, ("written", "arrived"), begin, end)
-    arrived = [at for at in map(_ns, noted["arrived"]) if at <= end]
-    written = sum(_ns(at) <= end for at in noted["written"])
+    arrived = [at for at in map(nanoseconds, noted["arrived"]) if at <= end]
+    written = sum(nanoseconds(at) <= end for at in noted["written"])
     due: int | None = None
     waits = []
     for at in [*arrived, *([end] if written > len(arrived) and arrived else [])]:
         wanted = at if due is None else due
         waits.append(at - max(wanted, begin))
-        due = max(wanted, at) + _ns(flow.interval_s)
+        due = max(wanted, at) + nanoseconds(flow.interval_s)
     stalled = [wait for wait in waits if wait > 0]
     return App(
         name=flow.name,
@@ -79,14 +79,14 @@ def _stream(flow: Flow, noted: Noted, begin: int, end: int) -> App:
 
 
 def _ping(flow: Flow, noted: Noted, begin: int, end: int) -> App:
-    pings = [ping for ping in noted["pings"] if begin <= _ns(ping[1]) <= end]
-    home = [(number, rtt) for number, sent, rtt in pings if rtt is not None and _ns(sent + rtt) <= end]
+    pings = [ping for ping in noted["pings"] if begin <= nanoseconds(ping[1]) <= end]
+    home = [(number, rtt) for number, sent, rtt in pings if rtt is not None and nanoseconds(sent + rtt) <= end]
     # Those still under way at the end are not lost.
     settled = max(number for number, _ in home) - pings[0][0] + 1 if home else len(pings)
     return App(
         name=flow.name,
         kind=flow.kind,
-        rtt_ms=_summary(np.array([_ns(rtt) for _, rtt in home], dtype=np.int64)),
+        rtt_ms=_summary(np.array([nanoseconds(rtt) for _, rtt in home], dtype=np.int64)),
         sent=len(pings),
         received=len(home),
         loss_percent=percent(settled - len(home), settled),
@@ -96,17 +96,19 @@ def _ping(flow: Flow, noted: Noted, begin: int, end: int) -> App:
 def heard(noted: Noted, end: int) -> list[tuple[int, float, int]]:
     """Return number, time of sending (s) and delay (ns) of each packet of a call that arrived up to ``end``."""
     sent = noted.get("sent_s") or []
-    arrivals = [(number, sent[number], _ns(at) - _ns(sent[number])) for number, at in noted.get("heard") or []]
-    return [one for one in arrivals if _ns(one[1]) + one[2] <= end]
+    arrivals = [
+        (number, sent[number], nanoseconds(at) - nanoseconds(sent[number])) for number, at in noted.get("heard") or []
+    ]
+    return [one for one in arrivals if nanoseconds(one[1]) + one[2] <= end]
 
 
 def _voip(flow: Flow, noted: Noted, begin: int, end: int) -> App:
     """The listener's account (``netsim/src/traffic/voip.rs``)."""
     from goodqueue import _goodqueue
 
-    sent = [number for number, at in enumerate(noted.get("sent_s") or []) if begin <= _ns(at) <= end]
+    sent = [number for number, at in enumerate(noted.get("sent_s") or []) if begin <= nanoseconds(at) <= end]
     first = sent[0] if sent else 0
-    came = [(number, delay) for number, at, delay in heard(noted, end) if _ns(at) >= begin]
+    came = [(number, delay) for number, at, delay in heard(noted, end) if nanoseconds(at) >= begin]
     delays = np.array([delay for _, delay in came], dtype=np.int64)
     differences = np.abs(np.diff(delays)) / 1e6
     smoothed = 0.0
@@ -129,6 +131,19 @@ def _voip(flow: Flow, noted: Noted, begin: int, end: int) -> App:
     )
 
 
+def ping_series(name: str, noted: Noted, end: int) -> PingSeries:
+    """Return each round trip of the ping ``name`` that is over, in the order in which they ended."""
+    pings = [ping for ping in noted["pings"] if ping[2] is not None]
+    came = ((sent + rtt, number, sent, rtt) for number, sent, rtt in pings)
+    home = [ping[1:] for ping in sorted(came) if nanoseconds(ping[0]) <= end]
+    return PingSeries(
+        name=name,
+        seq=[number for number, _, _ in home],
+        sent_s=[sent for _, sent, _ in home],
+        rtt_ms=[rounded(rtt * 1e3) for _, _, rtt in home],
+    )
+
+
 def call_series(name: str, noted: Noted, end: int) -> CallSeries:
     """Return each packet of the call ``name`` that was heard."""
     found = heard(noted, end)
@@ -142,7 +157,11 @@ def call_series(name: str, noted: Noted, end: int) -> CallSeries:
 
 def page_series(name: str, noted: Noted, end: int) -> PageSeries:
     """Return each fetch of the page ``name`` that was completed."""
-    spans = [(begun, done) for begun, done in zip(noted["begun"], noted["completed"], strict=False) if _ns(done) <= end]
+    spans = [
+        (begun, done)
+        for begun, done in zip(noted["begun"], noted["completed"], strict=False)
+        if nanoseconds(done) <= end
+    ]
     return PageSeries(
         name=name,
         begun_s=[begun for begun, _ in spans],
@@ -153,7 +172,3 @@ def page_series(name: str, noted: Noted, end: int) -> PageSeries:
 def _summary(times: NDArray[np.int64]) -> dict[str, float | None] | None:
     found: Any = summary(times)
     return None if found is None else dict(found)
-
-
-def _ns(seconds_of_run: float) -> int:
-    return round(seconds_of_run * 1e9)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from goodqueue.engines.kernel import tc
+from goodqueue.engines.kernel.distribution import nanoseconds
 from goodqueue.engines.kernel.sightings import Packets
 from goodqueue.errors import UserError
 
@@ -24,7 +25,7 @@ def check(way: str, packets: Packets, snapshots: list[dict[str, Any]]) -> None:
     Raises UserError where they disagree: then one of them is not to be trusted, and nothing is measured.
     """
     for snapshot in snapshots:
-        at = round(snapshot["t_s"] * 1e9)
+        at = nanoseconds(snapshot["t_s"])
         leaf = _leaf(way, snapshot)
         waiting = leaf["qlen"]
         expected = {

@@ -14,6 +14,11 @@ def rounded(value: float) -> float:
     return math.floor(value * 1e6 + 0.5) / 1e6
 
 
+def nanoseconds(seconds: float) -> int:
+    """Return ``seconds``, of a run, in whole nanoseconds, in which captures are measured."""
+    return round(seconds * 1e9)
+
+
 def percent(part: int, whole: int) -> float:
     """Return ``part`` of ``whole`` in percent; 0 of nothing."""
     return rounded(100 * part / whole) if whole else 0.0

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from goodqueue.engines.kernel import applications, counters
-from goodqueue.engines.kernel.distribution import jain, percent, percentiles_ms, rounded, summary
+from goodqueue.engines.kernel.distribution import jain, nanoseconds, percent, percentiles_ms, rounded, summary
 from goodqueue.engines.kernel.lab import tcpinfo
 from goodqueue.engines.kernel.lab.plan import ASKING, TCP, Plan
 from goodqueue.engines.kernel.lab.plan import Flow as Planned
@@ -26,7 +26,6 @@ from goodqueue.record import (
     FlowSeries,
     Kernel,
     PacketSeries,
-    PingSeries,
     Queue,
     QueueSeries,
     Record,
@@ -55,7 +54,7 @@ class _Measuring:
 
     def __init__(self, scenario: Scenario, plan: Plan, lab: dict[str, Any], seen: Sightings) -> None:
         self.scenario, self.plan, self.lab, self.seen = scenario, plan, lab, seen
-        self.begin, self.end = _ns(plan.warmup_s), _ns(plan.duration_s)
+        self.begin, self.end = nanoseconds(plan.warmup_s), nanoseconds(plan.duration_s)
 
     def record(self, where: str) -> Record:
         from goodqueue import _goodqueue
@@ -125,13 +124,13 @@ class _Measuring:
         return float(np.sum(np.maximum(0.0, np.minimum(ends, self.end) - np.maximum(starts, self.begin))))
 
     def _measured_s(self, flow: Planned) -> float:
-        begin, end = max(_ns(flow.start_s), self.begin), min(_ns(flow.stop_s), self.end)
+        begin, end = max(nanoseconds(flow.start_s), self.begin), min(nanoseconds(flow.stop_s), self.end)
         return max(0, end - begin) / 1e9
 
     def _goodput_mbps(self, place: int) -> float:
         flow, journey = self.plan.flows[place], self.seen.journeys[place]
         # What arrives after the stop was sent before, and belongs to no rate.
-        after = journey.delivered(min(_ns(flow.stop_s), self.end) + 1)
+        after = journey.delivered(min(nanoseconds(flow.stop_s), self.end) + 1)
         measured_s = self._measured_s(flow)
         delivered = max(0, after - journey.delivered(self.begin))
         return rounded(delivered * 8e-6 / measured_s) if measured_s else 0.0
@@ -182,7 +181,7 @@ class _Measuring:
     def _bins(self, flow: Planned, journey: Journey) -> dict[str, float | None] | None:
         """Return quantiles of the goodput in bins of five seconds in which the flow was there throughout."""
         ends = range(self.begin + BIN_NS, self.end + 1, BIN_NS)
-        whole = [end for end in ends if _ns(flow.start_s) + BIN_NS <= end <= _ns(flow.stop_s)]
+        whole = [end for end in ends if nanoseconds(flow.start_s) + BIN_NS <= end <= nanoseconds(flow.stop_s)]
         counts = sorted(journey.delivered(end) - journey.delivered(end - BIN_NS) for end in whole)
         if not counts:
             return None
@@ -224,7 +223,7 @@ class _Measuring:
         if asked is None:
             return None
         interval = asked.get("interval")
-        every = None if interval is None else _ns(seconds(interval))
+        every = None if interval is None else nanoseconds(seconds(interval))
         ends = [] if every is None else list(range(every, self.end + 1, every))
         result = Series(
             interval_s=None if every is None else every / 1e9,
@@ -234,42 +233,28 @@ class _Measuring:
             if every is None
             else [self._flow_series(place, ends, every) for place in range(len(self.plan.flows))],
         )
-        if every is not None and (pings := [flow.name for flow in self.plan.flows if flow.kind == "ping"]):
-            result["pings"] = [self._ping_series(name) for name in pings]
-        flows = self.plan.flows if every is not None else []
-        if calls := [
-            applications.call_series(flow.name, self.lab["flows"][flow.name], self.end)
-            for flow in flows
-            if flow.kind == "voip"
-        ]:
+
+        def noted(kind: str) -> list[tuple[str, dict[str, Any], int]]:
+            """Return the applications of ``kind``: name, what was noted of each, and until when it counts."""
+            found = [] if every is None else [flow.name for flow in self.plan.flows if flow.kind == kind]
+            return [(name, self.lab["flows"][name], self.end) for name in found]
+
+        if pings := [applications.ping_series(*one) for one in noted("ping")]:
+            result["pings"] = pings
+        if calls := [applications.call_series(*one) for one in noted("voip")]:
             result["calls"] = calls
-        if pages := [
-            applications.page_series(flow.name, self.lab["flows"][flow.name], self.end)
-            for flow in flows
-            if flow.kind == "page"
-        ]:
+        if pages := [applications.page_series(*one) for one in noted("page")]:
             result["pages"] = pages
         if (window := asked.get("packets")) is not None:
-            begin, end = _ns(seconds(window["from"])), _ns(seconds(window["to"]))
+            begin, end = nanoseconds(seconds(window["from"])), nanoseconds(seconds(window["to"]))
             result["packets"] = {way: _packet_series(packets, begin, end) for way, packets in self.seen.queues.items()}
         return result
-
-    def _ping_series(self, name: str) -> PingSeries:
-        pings = [ping for ping in self.lab["flows"][name]["pings"] if ping[2] is not None]
-        came = ((sent + rtt, number, sent, rtt) for number, sent, rtt in pings)
-        home = [ping[1:] for ping in sorted(came) if _ns(ping[0]) <= self.end]
-        return PingSeries(
-            name=name,
-            seq=[number for number, _, _ in home],
-            sent_s=[sent for _, sent, _ in home],
-            rtt_ms=[rounded(rtt * 1e3) for _, _, rtt in home],
-        )
 
     def _flow_series(self, place: int, ends: list[int], every: int) -> FlowSeries:
         flow, journey = self.plan.flows[place], self.seen.journeys[place]
         delivered = [journey.delivered(time) for time in [0, *ends]]
         samples = self.lab["flows"][flow.name].get("tcp_info") or []
-        times = np.array([_ns(sample["t_s"]) for sample in samples], dtype=np.int64)
+        times = np.array([nanoseconds(sample["t_s"]) for sample in samples], dtype=np.int64)
 
         def sample(end: int) -> dict[str, Any] | None:
             """Return the sample that is nearest to ``end``, if one is nearer than half an interval."""
@@ -340,7 +325,3 @@ def _packet_series(packets: Packets, begin: int, end: int) -> PacketSeries:
 
 def _as_dict(found: Any) -> dict[str, float | None] | None:
     return None if found is None else dict(found)
-
-
-def _ns(seconds_of_run: float) -> int:
-    return round(seconds_of_run * 1e9)
