@@ -311,18 +311,17 @@ impl Simulation {
     /// Lets end `end` of TCP flow `index` send what it may, and sets its timer. An application's flow says of which
     /// connection.
     fn pump(&mut self, index: usize, end: usize, socket: Option<SocketId>) {
+        let timer = socket.map_or_else(|| self.timer(index, end), |id| self.socket_timer_of(id, end));
         let way = &self.ways[index];
-        let (connection, direction, hash, timer, stop) = match (&mut self.flows[index].source, socket) {
+        let (connection, direction, hash, stop) = match (&mut self.flows[index].source, socket) {
             (Source::Bulk(bulk), _) => {
                 let direction = if end == SENDER { way.direction } else { way.direction.reverse() };
                 let stop = if end == SENDER && !bulk.closed { way.stop } else { Instant::MAX };
-                let timer = PIPE + (2 * (self.rtts + index) + end) as u32;
-                (&mut bulk.ends[end], direction, way.hash, timer, stop)
+                (&mut bulk.ends[end], direction, way.hash, stop)
             }
             (Source::App(_), Some(id)) => {
-                let timer = PIPE + (2 * (self.rtts + self.ways.len() + id as usize) + end) as u32;
                 let socket = &mut self.sockets[id];
-                (&mut socket.ends[end], Direction::BOTH[end].reverse(), socket.hash, timer, Instant::MAX)
+                (&mut socket.ends[end], Direction::BOTH[end].reverse(), socket.hash, Instant::MAX)
             }
             _ => return,
         };

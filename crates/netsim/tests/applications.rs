@@ -6,10 +6,9 @@
 
 mod common;
 
-use common::{access_link, run, simulation};
+use common::{access_link, assert_cut_is_the_same_and_seeds_differ, run};
 use goodqueue_netsim::Record;
 use goodqueue_netsim::record::{AppResult, RrResult, StreamResult, TransferResult};
-use goodqueue_units::Duration;
 use serde_json::json;
 
 fn transfer(record: &Record, index: usize) -> TransferResult {
@@ -207,12 +206,5 @@ fn applications_repeat_and_seeds_differ_and_a_cut_run_is_the_same() {
     ]));
     asked["bottleneck"]["qdisc"] = json!("fq_codel limit 60 flows 8");
     asked["warmup"] = json!("2s");
-    let text = |record: &Record| serde_json::to_string(record).unwrap();
-    let whole = text(&run(&asked));
-    let mut pieces = simulation(&asked);
-    (1..40).for_each(|piece| pieces.advance(Duration::from_millis(piece * 499)));
-    pieces.run();
-    assert_eq!(text(&pieces.record()), whole);
-    asked["seed"] = json!(2);
-    assert_ne!(text(&run(&asked)), whole);
+    assert_cut_is_the_same_and_seeds_differ(asked);
 }

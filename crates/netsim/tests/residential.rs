@@ -5,12 +5,11 @@
 
 mod common;
 
-use common::{access_link, run, simulation};
+use common::{access_link, assert_cut_is_the_same_and_seeds_differ, run};
 use goodqueue_netsim::record::{AppResult, PageResult, VoipResult};
 use goodqueue_netsim::scenario::Direction;
 use goodqueue_netsim::traffic::Kind;
 use goodqueue_netsim::{Record, Scenario};
-use goodqueue_units::Duration;
 use serde_json::{Value, json};
 
 fn page(record: &Record) -> PageResult {
@@ -331,14 +330,7 @@ fn calls_pages_and_loads_mix_repeat_and_may_be_cut() {
     asked["bottleneck"]["qdisc"] = json!("fq_codel limit 80 flows 8");
     asked["bottleneck"]["up"] = json!({"rate": "1mbit"});
     asked["warmup"] = json!("2s");
-    let text = |record: &Record| serde_json::to_string(record).unwrap();
-    let whole = text(&run(&asked));
-    let mut pieces = simulation(&asked);
-    (1..40).for_each(|piece| pieces.advance(Duration::from_millis(piece * 499)));
-    pieces.run();
-    assert_eq!(text(&pieces.record()), whole);
-    asked["seed"] = json!(2);
-    assert_ne!(text(&run(&asked)), whole);
+    assert_cut_is_the_same_and_seeds_differ(asked);
 }
 
 #[test]

@@ -88,8 +88,7 @@ impl Offload {
         srtt: Option<Duration>,
         packet: impl FnOnce() -> u32,
     ) -> bool {
-        self.left == 0
-            && since_last <= PATIENCE
+        since_last <= PATIENCE
             && window.stack.era().gathers
             && room < window.cwnd.div_ceil(WINDOW_SHARE)
             && srtt.is_some_and(|srtt| since_oldest + PATIENCE.min(srtt / 2) >= srtt)

@@ -81,7 +81,7 @@ impl Simulation {
     }
 
     /// The timers of applications' connections come after those of the flows; there are ever as many as ever were needed.
-    fn socket_timer_of(&self, socket: SocketId, end: usize) -> Component {
+    pub(super) fn socket_timer_of(&self, socket: SocketId, end: usize) -> Component {
         self.timer(self.flows.len(), 0) + 2 * socket + end as u32
     }
 }

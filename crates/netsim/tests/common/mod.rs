@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test binary compiles its own copy, and uses what it needs
 
 use goodqueue_netsim::{Record, Scenario, Simulation};
+use goodqueue_units::Duration;
 use serde_json::{Value, json};
 
 /// `traffic` over 10 Mbit/s and 25 ms of propagation each way, behind a queue that loses nothing, for 20 s.
@@ -22,4 +23,16 @@ pub(crate) fn run(scenario: &Value) -> Record {
     let mut simulation = simulation(scenario);
     simulation.run();
     simulation.record()
+}
+
+/// A run of 20 s that is carried out in pieces has the same record, and one with another seed has not.
+pub(crate) fn assert_cut_is_the_same_and_seeds_differ(mut asked: Value) {
+    let text = |record: &Record| serde_json::to_string(record).unwrap();
+    let whole = text(&run(&asked));
+    let mut pieces = simulation(&asked);
+    (1..40).for_each(|piece| pieces.advance(Duration::from_millis(piece * 499)));
+    pieces.run();
+    assert_eq!(text(&pieces.record()), whole);
+    asked["seed"] = json!(2);
+    assert_ne!(text(&run(&asked)), whole);
 }

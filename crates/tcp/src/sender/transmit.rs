@@ -28,7 +28,7 @@ impl Sender {
             let chunk = self.retransmit(now)?;
             return Some((chunk, Flags::NONE, false)); // not ECT: RFC 3168, 6.1.5
         }
-        if self.waits_for_company(now, self.window.cwnd - self.board.in_flight()) {
+        if self.waits_for_company(now, self.window.cwnd - in_flight) {
             // The window is what limits, although a part of it is free.
             self.usage.on_sent(true, self.board.packets_out(), self.board.una(), self.board.nxt());
             return None;
