@@ -66,13 +66,16 @@ pub(crate) struct Delivery {
     pub(crate) ambiguous: bool,
     /// By how many bytes, at most, a segment that was sent once came after later ones.
     pub(crate) late: u32,
+    /// Where the highest SACKed segment started before this ACK, if it has SACK blocks.
+    pub(super) highest_before: Option<SeqNumber>,
 }
 
 impl Delivery {
     #[inline]
     pub(crate) fn new(now: Instant, min_rtt: Duration) -> Self {
         let none = (Instant::MAX, Instant::MAX);
-        Self { now, min_rtt, tsecr: 0, segments: 0, acked: none, sacked: none, ambiguous: false, late: 0 }
+        let (acked, sacked, highest_before) = (none, none, None);
+        Self { now, min_rtt, tsecr: 0, segments: 0, acked, sacked, ambiguous: false, late: 0, highest_before }
     }
 
     /// The segment at `start` came now, after one at `highest`.

@@ -288,6 +288,9 @@ fn a_segment_that_comes_late_tells_by_how_much() {
     assert_eq!(ack(&mut b, 210, 5, &[]).late, 0);
     let mut b = board(4);
     assert_eq!(ack(&mut b, 104, 0, &[block(2, 3), block(0, 0)]).late, 0, "of one ACK no order is known");
+    let mut b = board(6);
+    assert_eq!(ack(&mut b, 104, 1, &[block(3, 3)]).late, 0, "nor of what it acknowledges and what it SACKs");
+    assert_eq!(ack(&mut b, 105, 2, &[block(3, 4)]).late, 200, "but 3 was SACKed before this one");
 }
 
 /// RFC 8985, 6.2, step 2, with timestamps: 0 was sent again at 110 ms; the echo of 1 ms says that the original came, 300 ms
