@@ -72,6 +72,8 @@ pub(crate) struct Sender {
     cwr_due: bool,
     /// F-RTO wants new data before more is sent again.
     new_first: bool,
+    /// New data waits for company until the next segment arrives, however often it is asked for before.
+    held_back: bool,
     /// The application has no end of data; `unsent` only looks like a number then.
     unlimited: bool,
     peer_shift: u8,
@@ -135,6 +137,7 @@ impl Sender {
             undo: Undo::default(),
             frto: None,
             new_first: false,
+            held_back: false,
             due: Due::Nothing,
             timer: Timer::Rto,
             is_armed: false,
@@ -192,6 +195,7 @@ impl Sender {
 
     pub(crate) fn write(&mut self, bytes: u64) {
         self.check_app_limited();
+        self.held_back = false;
         if self.unsent == 0 {
             self.offload.on_first_write();
         }
@@ -233,6 +237,7 @@ impl Sender {
     pub(crate) fn on_ack(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         let (ack, una) = (segment.ack, self.board.una());
         let advances = ack > una;
+        self.held_back = false;
         if ack > self.board.nxt() {
             return None; // of what was never sent (RFC 9293, 3.10.7.4)
         }

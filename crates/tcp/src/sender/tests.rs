@@ -3,7 +3,7 @@
 use super::*;
 use crate::{Cc, SackBlock, Stack};
 use goodqueue_units::Ecn;
-use std::vec::Vec;
+use std::{vec, vec::Vec};
 
 pub(super) const MSS: u32 = 1000;
 
@@ -431,4 +431,21 @@ fn fin_goes_with_the_last_byte_or_alone() {
     s.close();
     let (chunk, _, ect) = s.poll_transmit(at(1)).expect("FIN");
     assert_eq!((chunk.fin, chunk.len, ect), (true, 0, false));
+}
+
+/// Two SACKs, the second of which lets nothing out, then an ACK of 3: a window of 11 with 8 out has room for a pair and one.
+/// Wrong would be that the one leaves because somebody asked again, as timers do that had moved on.
+#[test]
+fn a_segment_that_waits_for_company_waits_for_an_ack_and_not_for_the_next_question() {
+    let mut s = sender(&config(10), 1000);
+    transmit(&mut s, 0);
+    sacked(&mut s, 100, 0, &[(1, 2)]);
+    assert_eq!(transmit(&mut s, 100).0, [10]);
+    sacked(&mut s, 101, 0, &[(1, 3)]);
+    assert_eq!(transmit(&mut s, 101).0, []);
+    plain(&mut s, 101, 3);
+    assert_eq!((transmit(&mut s, 101).0, s.window.cwnd), (vec![11, 12], 11));
+    assert_eq!(transmit(&mut s, 105).0, []);
+    plain(&mut s, 106, 4);
+    assert_eq!(transmit(&mut s, 106).0, [13, 14]);
 }

@@ -112,6 +112,7 @@ impl Sender {
     pub(crate) fn on_timeout(&mut self, now: Instant) {
         if let Some(pacer) = &mut self.pacer {
             pacer.on_timeout(now);
+            self.held_back = false;
         }
         if now < self.deadline {
             return;

@@ -29,6 +29,7 @@ impl Sender {
             return Some((chunk, Flags::NONE, false)); // not ECT: RFC 3168, 6.1.5
         }
         if self.waits_for_company(now, self.window.cwnd - in_flight) {
+            self.held_back = true;
             // The window is what limits, although a part of it is free.
             self.usage.on_sent(true, self.board.packets_out(), self.board.una(), self.board.nxt());
             return None;
@@ -74,11 +75,13 @@ impl Sender {
         self.state < CongestionState::Recovery
             && !self.offload.is_amid_packet()
             && self.unsent > u64::from(room) * u64::from(self.mss)
-            && self.board.head_sent_at().is_some_and(|oldest| {
-                let (since_last, since_oldest) = (now.since(self.last_sent), now.since(oldest));
-                self.offload
-                    .defers(room, since_last, since_oldest, &self.window, self.rtt.srtt(), || self.packet())
-            })
+            && (self.held_back
+                || self.board.head_sent_at().is_some_and(|oldest| {
+                    let (since_last, since_oldest) = (now.since(self.last_sent), now.since(oldest));
+                    self.offload.defers(room, since_last, since_oldest, &self.window, self.rtt.srtt(), || {
+                        self.packet()
+                    })
+                }))
     }
 
     #[inline]
