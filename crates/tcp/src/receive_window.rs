@@ -12,12 +12,17 @@ use goodqueue_units::{Duration, Instant};
 const FIRST_SEGMENTS: u32 = 10;
 /// The timestamps' bytes in every segment, which the peer's MSS counts as payload (RFC 6691).
 pub(crate) const OPTIONS: u32 = 12;
+/// What a full segment takes of Linux's buffer beside its payload: room for its headers and for what describes it; it is
+/// reckoned in steps, and half of it is never offered.
+const OVERHEAD: u32 = 320 + 576;
+const STEP: u32 = 128;
+
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveWindow {
     stack: Stack,
     /// By how many bits the windows that we send are shifted (RFC 7323, section 2).
     shift: u8,
-    /// What a segment brings at most, timestamps included (`advmss`).
+    /// What a segment brings at most (`advmss`); in old stacks with the timestamps.
     mss: u32,
     /// Bytes offered, and the most that the buffer allows.
     offered: u32,
@@ -39,10 +44,11 @@ pub(crate) struct ReceiveWindow {
 impl ReceiveWindow {
     /// One that grows to `most` bytes; `mss` is without the timestamps.
     pub(crate) fn new(stack: Stack, mss: u16, most: u32) -> Self {
-        let mss = u32::from(mss) + OPTIONS;
-        let first = FIRST_SEGMENTS * mss;
         let era = stack.era();
-        let offered = if era.tunes_ahead { whole(u32::from(u16::MAX), mss) } else { first };
+        let with_options = u32::from(mss) + OPTIONS;
+        let mss = if era.tunes_ahead { mss.into() } else { with_options };
+        let first = FIRST_SEGMENTS * mss;
+        let offered = if era.tunes_ahead { whole(u32::from(u16::MAX), with_options) } else { first };
         // One segment's room is kept back, so that nothing grows before the first round trip is measured.
         let allowed = (era.receive_buffer / 2).saturating_sub(mss).max(2 * mss).min(most);
         Self {
@@ -159,14 +165,22 @@ impl ReceiveWindow {
         }
         let mut wanted = 2 * bytes;
         if self.stack.era().tunes_ahead {
-            wanted += 16 * u64::from(self.mss);
+            let mss = u64::from(self.mss);
+            wanted += 16 * mss;
             // Twice what it grew by: a sender that doubled will double again before the ACK of this can reach it.
             wanted += 2 * wanted * (bytes - u64::from(self.per_round)) / u64::from(self.per_round);
+            wanted = wanted / mss * u64::from(room_of(self.mss));
         }
         self.offered = self.offered.min(self.allowed); // the SYN offered a little more
         self.allowed = self.allowed.max(wanted.min(u64::from(self.most)) as u32);
         self.per_round = bytes.min(u64::from(u32::MAX)) as u32;
     }
+}
+
+/// What a full segment's room in the buffer is worth of the window: half of it, at least the segment.
+fn room_of(mss: u32) -> u32 {
+    let least = (2 * mss).saturating_sub(mss + OVERHEAD);
+    (mss + OVERHEAD + least.next_multiple_of(STEP)) / 2
 }
 
 /// The shift with which a header's 16 bits can say twice `window` bytes, Linux's whole buffer, or nearly so (RFC 7323,
@@ -200,7 +214,7 @@ mod tests {
         w
     }
 
-    /// MSS 1460 in the SYN: 44 of them are 64 240 bytes, the window of every Linux SYN; 65 536 − 1460 are allowed: no
+    /// MSS 1460 in the SYN: 44 of them are 64 240 bytes, the window of every Linux SYN; 65 536 − 1448 are allowed: no
     /// growth, which would be quick ACKs. Linux 3.10: 10 segments offered, 43 690 − 1460 bytes allowed: (42 230 − 14 600) /
     /// 2920 = 9.5.
     #[test]
@@ -211,22 +225,33 @@ mod tests {
         assert_eq!((w.of_syn(), growths(&mut w)), (14_600, 10));
     }
 
-    /// Slow start by hand: 12 segments of 1460 in the first round trip are a fifth more than 10, so 2·12 + 16 = 40
-    /// segments and two fifths of it again: 81 760 bytes with fractions kept. 64 076 were: (81 760 − 64 076) / 2920 = 6.1.
-    /// 24 in the next one: 64 segments and twice that, 280 320 bytes: (280 320 − 81 760) / 2920 = 68.
+    /// Slow start by hand: 12 segments in the first round trip are a fifth more than 10, so 2·12 + 16 = 40 segments and two
+    /// fifths of it again: 56. Each is worth 1492 bytes: 1448 + 896 are 2344, and in steps of 128 that is at least twice 1448
+    /// at 2984. 65 536 − 1448 were: (83 552 − 64 088) / 2896 = 6.7. 24 in the next one: 64 segments and twice that, 192:
+    /// (286 464 − 83 552) / 2896 = 70.1.
     #[test]
     fn linux_6_makes_room_for_a_sender_that_goes_on_doubling() {
         let mut w = measured(Stack::Linux6, 1 << 30);
         growths(&mut w);
         w.open(at(0), SeqNumber(1));
-        w.on_read(at(49), 12 * 1460);
+        w.on_read(at(49), 12 * 1448);
         assert_eq!(growths(&mut w), 0, "before the round trip is over");
-        w.on_read(at(50), 12 * 1460);
+        w.on_read(at(50), 12 * 1448);
         assert_eq!(growths(&mut w), 7);
-        w.on_read(at(100), 36 * 1460);
-        assert_eq!(growths(&mut w), 68);
-        w.on_read(at(150), 60 * 1460);
+        w.on_read(at(100), 36 * 1448);
+        assert_eq!(growths(&mut w), 71);
+        w.on_read(at(150), 60 * 1448);
         assert_eq!(growths(&mut w), 0, "the same again is no growth");
+    }
+
+    /// Seen on Linux 6.1: 11 segments in a round trip, a tenth more than 10: 2·11 + 16 = 38 and a fifth of it again are 45.6;
+    /// 45 · 1492 = 67 140.
+    #[test]
+    fn the_buffer_holds_whole_segments() {
+        let mut w = measured(Stack::Linux6, 1 << 30);
+        w.on_read(at(50), 11 * 1448);
+        growths(&mut w);
+        assert_eq!(w.offered, 67_140);
     }
 
     /// 24 segments: 70 080 bytes allowed; 42 230 were: 9.5 growths of 2920.

@@ -15,6 +15,8 @@ use goodqueue_units::{Duration, Ecn, Instant};
 /// Segments that carry nothing and lie outside the window are answered no more often than this (Linux's
 /// `tcp_invalid_ratelimit`).
 const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
+/// So many segments out of order are one packet with the one before them, in Linux's queue (17 fragments).
+const JOINED: u32 = 16;
 
 #[derive(Clone, Debug)]
 #[repr(C)] // see `Connection`
@@ -293,12 +295,26 @@ impl Receiver {
         self.forget_blocks(|block, nxt| block.end <= nxt);
         let fin_taken = self.fin.is_some_and(|fin| fin >= before && fin < self.nxt);
         let bytes = self.nxt.since(before) - u32::from(fin_taken);
+        if had_gap && !self.paused {
+            self.fill(now, segment.payload_len.into(), bytes);
+        }
         self.take(now, segment, bytes, rtt);
         if fin_taken || (had_gap && self.ranges.is_empty()) {
             self.delack.demand(); // RFC 5681, 4.2: the filling of a gap is told at once
         }
         self.answer(now, rtt);
         bytes
+    }
+
+    /// A hole is filled: `bytes` are in order, of which `first` have just come. The ACK leaves before the application takes
+    /// any, so they take up room; where it has taken them and that is news, another ACK would follow at once, and this one says
+    /// so. It takes packet by packet, and a round trip ends with the first of them.
+    fn fill(&mut self, now: Instant, first: u32, bytes: u32) {
+        let told = self.window.offer(self.nxt, self.waiting() + bytes / 2);
+        self.told = (!self.window.is_news(self.nxt, self.waiting())).then_some(told);
+        if bytes > first + JOINED * u32::from(self.mss) {
+            self.window.on_read(now, self.delivered + u64::from(first));
+        }
     }
 
     #[cold]
