@@ -27,7 +27,7 @@ impl Bulk {
         let mut sender = Connection::client(config.clone());
         sender.write_unlimited();
         let cc = config.cc_line();
-        Self { cc, ends: [sender, Connection::server(config)], rtt: FlowDelays::for_flow(), closed: false }
+        Self { cc, ends: [sender, Connection::server(config)], rtt: FlowDelays::new(), closed: false }
     }
 
     /// What it has done so far.
