@@ -57,6 +57,9 @@ struct Way {
 
 const NOT_BULK: u32 = u32::MAX;
 
+/// So many transfers' connections stay in a cache, and need not be asked for before their turn comes.
+const CACHED: usize = 256;
+
 impl Way {
     fn of(flow: &Flow) -> Self {
         let &Flow { hash, dscp, stop, direction, .. } = flow;
@@ -236,6 +239,14 @@ impl Simulation {
         let Some(packet) = pipes.head(pipe / 2) else { return };
         if let Some(observer) = &self.observer {
             tell(observer, self.now, direction, Event::Arrived, packet);
+        }
+        if self.sockets.bulk.len() > CACHED
+            && let Some(next) = pipes.flow_behind(pipe / 2)
+        {
+            let Way { bulk, direction: of_data, .. } = self.ways[next as usize];
+            if let Some(bulk) = self.sockets.bulk.get(bulk as usize) {
+                bulk.prefetch(if direction == of_data { RECEIVER } else { SENDER });
+            }
         }
         let (index, hash) = (packet.flow as usize, packet.hash);
         let way = &self.ways[index];
