@@ -218,7 +218,8 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn acknowledge(&mut self, ack: SeqNumber, delivery: &mut Delivery) {
         if self.sacked_out > 0 {
-            delivery.note_late(self.lowest_late(ack), self.highest_sacked);
+            let before = delivery.highest_before.unwrap_or(self.highest_sacked);
+            delivery.note_late(self.lowest_late(ack, before), self.highest_sacked);
         }
         if self.rate.is_some() {
             self.rate_acknowledged(ack);
@@ -332,6 +333,7 @@ impl Scoreboard {
             self.resent.retain(|&(number, _)| number >= self.head);
         }
         let highest = self.highest_sacked;
+        delivery.highest_before = Some(highest);
         for block in blocks {
             let inside = |known: &&SackBlock| {
                 known.start != known.end && known.start >= block.start && known.end <= block.end

@@ -5,6 +5,7 @@
 
 use super::Scoreboard;
 use super::record::{AMBIGUOUS, LOST, RESENT, Record, SACKED, TOUCHED};
+use crate::SeqNumber;
 use goodqueue_units::{Duration, Instant};
 
 /// What a search for losses found.
@@ -225,12 +226,11 @@ impl Scoreboard {
         self.resent_out
     }
 
-    /// The lowest of the segments before `ack` that were sent once and arrive now although later ones were SACKed
-    /// (RFC 8985, 6.2, step 3).
+    /// The lowest of the segments before `ack` that were sent once and arrive now although later ones, up to `highest`, were
+    /// SACKed by an ACK before (RFC 8985, 6.2, step 3).
     #[cold]
-    pub(super) fn lowest_late(&self, ack: crate::SeqNumber) -> Option<crate::SeqNumber> {
-        let is_late =
-            |record: &Record| !record.has(SACKED | AMBIGUOUS) && record.start() < self.highest_sacked;
+    pub(super) fn lowest_late(&self, ack: SeqNumber, highest: SeqNumber) -> Option<SeqNumber> {
+        let is_late = |record: &Record| !record.has(SACKED | AMBIGUOUS) && record.start() < highest;
         let records = (self.head..self.tail).map(|number| self.at(number));
         records.take_while(|record| record.end <= ack).find(|record| is_late(record)).map(Record::start)
     }

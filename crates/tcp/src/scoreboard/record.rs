@@ -66,13 +66,25 @@ pub(crate) struct Delivery {
     pub(crate) ambiguous: bool,
     /// By how many bytes, at most, a segment that was sent once came after later ones.
     pub(crate) late: u32,
+    /// Where the highest segment starts that was SACKed before this ACK; none if this one SACKs nothing.
+    pub(super) highest_before: Option<SeqNumber>,
 }
 
 impl Delivery {
     #[inline]
     pub(crate) fn new(now: Instant, min_rtt: Duration) -> Self {
         let none = (Instant::MAX, Instant::MAX);
-        Self { now, min_rtt, tsecr: 0, segments: 0, acked: none, sacked: none, ambiguous: false, late: 0 }
+        Self {
+            now,
+            min_rtt,
+            tsecr: 0,
+            segments: 0,
+            acked: none,
+            sacked: none,
+            ambiguous: false,
+            late: 0,
+            highest_before: None,
+        }
     }
 
     /// The segment at `start` came now, after one at `highest`.

@@ -288,6 +288,11 @@ fn a_segment_that_comes_late_tells_by_how_much() {
     assert_eq!(ack(&mut b, 210, 5, &[]).late, 0);
     let mut b = board(4);
     assert_eq!(ack(&mut b, 104, 0, &[block(2, 3), block(0, 0)]).late, 0, "of one ACK no order is known");
+    // A delayed ACK that a hole has released: 0 came, 1 is missing, 2 came. Then 3 and 4, and 1 after all.
+    let mut b = board(6);
+    assert_eq!(ack(&mut b, 104, 1, &[block(2, 2)]).late, 0, "0 came in order");
+    assert_eq!(ack(&mut b, 106, 1, &[block(2, 4)]).late, 0);
+    assert_eq!(ack(&mut b, 107, 5, &[]).late, 300, "1 came after 4");
 }
 
 /// RFC 8985, 6.2, step 2, with timestamps: 0 was sent again at 110 ms; the echo of 1 ms says that the original came, 300 ms
