@@ -105,6 +105,15 @@ impl Delivery {
     }
 }
 
+/// A segment that was sent again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resent {
+    pub(super) number: u64,
+    pub(super) sent_at: Instant,
+    /// The number of the next new segment, then.
+    pub(super) next_new: u64,
+}
+
 /// When a segment was sent, as RFC 8985 orders segments: by time, then by sequence number.
 ///
 /// A virtual clock often stands still between an original and a retransmission, and of these two the sequence numbers

@@ -239,6 +239,36 @@ fn by_rfc_6675_three_runs_or_three_segments_above_make_a_loss() {
     assert_eq!((b.detect_by_sacks(3).segments, resend_all(&mut b, 111)), (1, [0].to_vec()));
 }
 
+/// Mathis & Mahdavi 1996, section 3, with DupThresh 3: 8 is SACKed, so 0 to 5 are lost, three or more below it. Where segments
+/// overtake each other three must be SACKed above: not before 8 to 10 are.
+#[test]
+fn by_forward_ack_all_is_lost_that_the_highest_sack_is_dupthresh_above() {
+    let mut b = board(12);
+    ack(&mut b, 110, 0, &[block(8, 8)]);
+    assert_eq!(b.detect_by_forward_ack(3, false).segments, 0);
+    assert_eq!(b.detect_by_forward_ack(3, true).segments, 6);
+    assert_eq!((resend_all(&mut b, 111), b.in_flight()), ([0, 1, 2, 3, 4, 5].to_vec(), 11));
+    let mut b = board(12);
+    ack(&mut b, 112, 0, &[block(8, 10)]);
+    assert_eq!(b.detect_by_forward_ack(3, false).segments, 8);
+    assert!(b.is_consistent());
+}
+
+/// The same, 3.2: 0 left again when 6 was next; 7 is the first that tells.
+#[test]
+fn by_forward_ack_new_data_behind_a_retransmission_tells_of_its_loss() {
+    let mut b = board(6);
+    ack(&mut b, 105, 0, &[block(1, 3)]);
+    assert_eq!(b.detect_by_forward_ack(3, true).segments, 1);
+    assert_eq!(resend_all(&mut b, 110), [0]);
+    b.send(at(110), 100, false);
+    b.send(at(111), 100, false);
+    ack(&mut b, 210, 0, &[block(1, 6)]);
+    assert_eq!(b.detect_lost_retransmissions().segments, 0);
+    ack(&mut b, 211, 0, &[block(1, 7)]);
+    assert_eq!((b.detect_lost_retransmissions().segments, resend_all(&mut b, 211)), (1, [0].to_vec()));
+}
+
 /// RFC 8985, 6.3: the timer fires at 300 ms; what left at 250 ms is younger than a round trip.
 #[test]
 fn a_timeout_may_spare_what_was_sent_within_the_last_round_trip() {
