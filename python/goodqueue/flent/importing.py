@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 FLOW = re.compile(r"TCP (upload|download)(?! (?:avg|sum|fairness)\b)[^:]*(::\d+)?$")
 
+VOIP_SERIES = re.compile(rf"{VOIP}(::\d+)?$")
 HTTP_SERIES = re.compile(rf"{HTTP}(::\d+)?$")
 
 BIN_S = 5.0
@@ -78,7 +79,7 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
         for name in sorted(file.results)
         if name.startswith(PING) and not re.search(r" (avg|mean)$", name) and _replies(file, name)
     ]
-    calls = [VOIP] if VOIP in file.results and _packets(file) else []
+    calls = [name for name in sorted(file.results) if VOIP_SERIES.match(name) and _packets(file, name)]
     pages = [name for name in sorted(file.results) if HTTP_SERIES.match(name) and _replies(file, name)]
     if not flows and not pings and not calls and not pages:
         accepted = f"series such as TCP upload, TCP download, {PING} ICMP, {VOIP} and {HTTP}"
@@ -101,7 +102,7 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
         fairness={"jain_goodput": None if jain is None else _rounded(jain), "jain_drops": None},
         apps=[
             *(_app(file, name, begin, end) for name in pings),
-            *(_call(file, begin, end) for _ in calls),
+            *(_call(file, name, begin, end) for name in calls),
             *(_page(file, name, begin, end) for name in pages),
         ],
         series=_series(file, flows, pings, calls, pages),
@@ -243,22 +244,22 @@ def _app(file: DataFile, name: str, begin: float, end: float) -> App:
     return found
 
 
-def _packets(file: DataFile) -> list[Sample]:
-    """Return the packets of the call that arrived: ``val`` is the one-way delay in ms.
+def _packets(file: DataFile, name: str) -> list[Sample]:
+    """Return the packets of the call ``name`` that arrived: ``val`` is the one-way delay in ms.
 
     D-ITG has it so; irtt has round trips there, and the way to the listener beside it.
     """
-    found = [{**one, "val": one.get("owd_up", one.get("val", math.nan))} for one in file.samples.get(VOIP, [])]
+    found = [{**one, "val": one.get("owd_up", one.get("val", math.nan))} for one in file.samples.get(name, [])]
     return [one for one in found if math.isfinite(one["val"]) and "seq" in one]
 
 
-def _call(file: DataFile, begin: float, end: float) -> App:
-    """Return the call: the packets that were sent while the flows ran."""
+def _call(file: DataFile, name: str, begin: float, end: float) -> App:
+    """Return the call ``name``: the packets that were sent while the flows ran."""
     import numpy as np
 
     from goodqueue import _goodqueue
 
-    heard = [one for one in _packets(file) if begin - NEAR_S <= one["t"] - one["val"] / 1e3 <= end + NEAR_S]
+    heard = [one for one in _packets(file, name) if begin - NEAR_S <= one["t"] - one["val"] / 1e3 <= end + NEAR_S]
     delays = [one["val"] for one in heard]
     numbers = [int(one["seq"]) for one in heard]
     sent = max(numbers) - min(numbers) + 1 if numbers else 0
@@ -268,7 +269,7 @@ def _call(file: DataFile, begin: float, end: float) -> App:
     for difference in differences:  # RFC 3550, 6.4.1
         smoothed += (float(difference) - smoothed) / 16
     return App(
-        name=VOIP,
+        name=name,
         kind="voip",
         delay_ms=_summary(delays),
         delay_percentiles_ms=[float(value) for value in np.percentile(delays, range(101), method="inverted_cdf")]
@@ -323,8 +324,10 @@ def _series(
         pings=[_ping_series(name, _replies(file, name)) for name in pings],
     )
     if calls:
-        heard = _ping_series(VOIP, _packets(file))
-        found["calls"] = [CallSeries(name=VOIP, seq=heard["seq"], sent_s=heard["sent_s"], delay_ms=heard["rtt_ms"])]
+        heard = [_ping_series(name, _packets(file, name)) for name in calls]
+        found["calls"] = [
+            CallSeries(name=one["name"], seq=one["seq"], sent_s=one["sent_s"], delay_ms=one["rtt_ms"]) for one in heard
+        ]
     if pages:
         fetched = [_ping_series(name, _replies(file, name)) for name in pages]
         found["pages"] = [PageSeries(name=one["name"], begun_s=one["sent_s"], load_ms=one["rtt_ms"]) for one in fetched]
