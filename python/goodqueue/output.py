@@ -24,7 +24,9 @@ def check(out: str | Path, force: bool = False) -> None:
     parent = path
     while not parent.exists():
         parent = parent.parent
-    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+    if not parent.is_dir():
+        raise UserError(name, f"cannot be written: {parent} is no folder")
+    if not os.access(parent, os.W_OK | os.X_OK):
         raise UserError(name, f"cannot be written: no permission in {parent}")
     if foreign := [] if force else _foreign(path):
         more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
