@@ -43,9 +43,10 @@ pub(crate) struct Flow {
 }
 
 /// Who sends.
-#[allow(clippy::large_enum_variant)] // nearly all flows are the large one, and a box would cost a cache miss a packet
+#[allow(clippy::large_enum_variant)] // few flows are the small one
 pub(crate) enum Source {
-    Bulk(Bulk),
+    /// The transfer of this number.
+    Bulk(u32),
     Isochronous(Isochronous),
     App(Box<App>),
 }
@@ -111,8 +112,8 @@ impl AddAssign for Totals {
 }
 
 impl Flow {
-    /// The flows of `scenario`, in its order.
-    pub(crate) fn all(scenario: &Scenario) -> Result<Vec<Self>, ScenarioError> {
+    /// The flows of `scenario`, in its order; bulk transfers' connections are put into `sockets`.
+    pub(crate) fn all(scenario: &Scenario, sockets: &mut Sockets) -> Result<Vec<Self>, ScenarioError> {
         let streams = Streams::new(scenario.seed);
         let receive_window = receive_window(scenario);
         let mut flows: Vec<Self> = Vec::new();
@@ -122,7 +123,7 @@ impl Flow {
             for nth in 0..traffic.count.unwrap_or(1) {
                 let number = names.entry(name.clone()).or_default();
                 let place = (flows.len() as u32, format!("{name}/{number}"));
-                let flow = Self::new(traffic, nth, place, scenario, receive_window, streams)?;
+                let flow = Self::new(traffic, nth, place, scenario, receive_window, streams, sockets)?;
                 *number += 1;
                 flows.push(flow);
             }
@@ -137,6 +138,7 @@ impl Flow {
         scenario: &Scenario,
         receive_window: u32,
         streams: Streams,
+        sockets: &mut Sockets,
     ) -> Result<Self, ScenarioError> {
         let span = |span: Option<Span>| span.unwrap_or_default().0;
         let spread = span(traffic.start_spread).as_secs_f64()
@@ -157,7 +159,7 @@ impl Flow {
             Ok(Source::App(Box::new(app)))
         };
         let thinking = streams.stream(&format!("think of {name}"), 0);
-        let source = Source::new(traffic, start, thinking, config, app)?;
+        let source = Source::new(traffic, start, thinking, config, app, sockets)?;
         Ok(Self {
             name,
             kind: traffic.kind,
@@ -177,7 +179,7 @@ impl Flow {
     /// What it has done so far; `fates` is the bottleneck's account of it.
     pub(crate) fn totals(&self, fates: FlowFates, sockets: &Sockets) -> Totals {
         let totals = match &self.source {
-            Source::Bulk(bulk) => bulk.totals(),
+            &Source::Bulk(number) => sockets.bulk[number as usize].totals(),
             Source::Isochronous(source) => {
                 Totals { delivered_bytes: source.received_bytes, ..Totals::default() }
             }
@@ -189,7 +191,7 @@ impl Flow {
     /// The sender of its data, if it is TCP: of an application's connections the one that was opened last.
     pub(crate) fn sender<'a>(&'a self, sockets: &'a Sockets) -> Option<&'a Connection> {
         match &self.source {
-            Source::Bulk(bulk) => Some(&bulk.ends[SENDER]),
+            &Source::Bulk(number) => Some(&sockets.bulk[number as usize].ends[SENDER]),
             Source::Isochronous(_) => None,
             Source::App(app) => app.sender(sockets),
         }
@@ -278,6 +280,7 @@ impl Source {
         thinking: Random,
         config: impl FnOnce() -> Result<Config, ScenarioError>,
         app: impl FnOnce(Program) -> Result<Self, ScenarioError>,
+        sockets: &mut Sockets,
     ) -> Result<Self, ScenarioError> {
         let len = traffic.packet_size.unwrap_or(0) as u16;
         let ecn = traffic.ecn.unwrap_or_default().0;
@@ -286,7 +289,10 @@ impl Source {
         let rate = || traffic.rate.map(|RateText(rate)| rate).ok_or_else(|| missing("rate"));
         let interval = || traffic.interval.map(|interval| interval.0).ok_or_else(|| missing("interval"));
         match traffic.kind {
-            Kind::Bulk => Ok(Self::Bulk(Bulk::new(config()?))),
+            Kind::Bulk => {
+                sockets.bulk.push(Bulk::new(config()?));
+                Ok(Self::Bulk(sockets.bulk.len() as u32 - 1))
+            }
             Kind::Transfer => {
                 let transfer = Transfer::new(size("size", traffic.size)?, traffic.repeat, interval()?);
                 app(Program::Transfer(transfer))

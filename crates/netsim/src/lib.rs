@@ -37,6 +37,7 @@ mod observer;
 mod outline;
 mod packet;
 mod pipe;
+mod prefetch;
 mod probe;
 pub mod record;
 pub mod scenario;

@@ -112,7 +112,7 @@ impl Link {
         Self {
             qdisc,
             fates,
-            delays: QueueDelays::for_queue(),
+            delays: QueueDelays::new(),
             pipes,
             direction,
             rate,

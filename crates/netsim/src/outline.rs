@@ -3,6 +3,7 @@
 use crate::ScenarioError;
 use crate::flow::{Flow, codec};
 use crate::scenario::{Direction, Scenario, Span, Traffic, objects_of};
+use crate::sockets::Sockets;
 use crate::traffic::Kind;
 use crate::traffic::page::{Item, items};
 use goodqueue_tcp::EcnMode;
@@ -67,7 +68,8 @@ impl Scenario {
             let count = usize::try_from(traffic.count.unwrap_or(1)).unwrap_or(usize::MAX);
             std::iter::repeat_n(traffic, count)
         });
-        Ok(Flow::all(self)?.iter().zip(described).map(|(flow, traffic)| outline(flow, traffic)).collect())
+        let flows = Flow::all(self, &mut Sockets::default())?;
+        Ok(flows.iter().zip(described).map(|(flow, traffic)| outline(flow, traffic)).collect())
     }
 }
 

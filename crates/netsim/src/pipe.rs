@@ -51,6 +51,12 @@ impl Pipes {
         self.pipes[number].on_the_way.front().map(|(_, packet)| packet)
     }
 
+    /// The flow of the packet behind it, if there is one.
+    #[inline]
+    pub(crate) fn flow_behind(&self, number: usize) -> Option<u32> {
+        self.pipes[number].on_the_way.get(1).map(|(_, packet)| packet.flow)
+    }
+
     /// Takes that packet out. When the one behind it comes out; [`Instant::MAX`]: there is none.
     #[inline]
     pub(crate) fn pop(&mut self, number: usize) -> Instant {

@@ -36,7 +36,7 @@ pub struct Simulation {
     changed: usize,
     /// Distinct RTTs: pipes of each direction.
     rtts: usize,
-    /// What every packet of a flow asks for; beside the flows, whose state is too large to stay in a cache.
+    /// What every packet of a flow asks for; beside the flows, which are too large to stay in a cache.
     ways: Vec<Way>,
     observer: Option<SharedObserver>,
 }
@@ -51,6 +51,21 @@ struct Way {
     stop: Instant,
     /// As [`Flow::direction`].
     direction: Direction,
+    /// The number of its bulk transfer, or [`NOT_BULK`].
+    bulk: u32,
+}
+
+const NOT_BULK: u32 = u32::MAX;
+
+/// So many transfers' connections stay in a cache, and need not be asked for before their turn comes.
+const CACHED: usize = 256;
+
+impl Way {
+    fn of(flow: &Flow) -> Self {
+        let &Flow { hash, dscp, stop, direction, .. } = flow;
+        let bulk = if let Source::Bulk(number) = flow.source { number } else { NOT_BULK };
+        Self { hash, dscp, stop, direction, bulk }
+    }
 }
 
 /// A link's totals when measuring began.
@@ -80,16 +95,15 @@ impl Simulation {
     /// As [`Simulation::new`], and what `make` refuses.
     pub fn with_foreign(mut scenario: Scenario, make: &mut Maker<'_>) -> Result<Self, ScenarioError> {
         scenario.resolve_changes()?;
-        let mut flows = Flow::all(&scenario)?;
+        let mut sockets = Sockets::default();
+        let mut flows = Flow::all(&scenario, &mut sockets)?;
         let [down, up] = pipes(&flows);
         let rtts = down.len();
         let links = [
             Self::link(&mut scenario, Direction::Down, down, make)?,
             Self::link(&mut scenario, Direction::Up, up, make)?,
         ];
-        let ways =
-            flows.iter().map(|&Flow { hash, dscp, stop, direction, .. }| Way { hash, dscp, stop, direction });
-        let ways = ways.collect();
+        let ways = flows.iter().map(Way::of).collect();
         let interval = scenario.series.as_ref().and_then(|series| series.interval).map(|span| span.0);
         let changes = scenario.change.iter().map(|change| change.at.0);
         let metronome = Metronome::new(scenario.warmup.0, interval, changes);
@@ -115,7 +129,7 @@ impl Simulation {
             links,
             flow_series,
             flows,
-            sockets: Sockets::default(),
+            sockets,
             baseline: Default::default(),
             queue_series: Default::default(),
             interval_ends: Vec::new(),
@@ -226,27 +240,37 @@ impl Simulation {
         if let Some(observer) = &self.observer {
             tell(observer, self.now, direction, Event::Arrived, packet);
         }
+        if self.sockets.bulk.len() > CACHED
+            && let Some(next) = pipes.flow_behind(pipe / 2)
+        {
+            let Way { bulk, direction: of_data, .. } = self.ways[next as usize];
+            if let Some(bulk) = self.sockets.bulk.get(bulk as usize) {
+                bulk.prefetch(if direction == of_data { RECEIVER } else { SENDER });
+            }
+        }
         let (index, hash) = (packet.flow as usize, packet.hash);
-        let arrived_at = if direction == self.ways[index].direction { RECEIVER } else { SENDER };
+        let way = &self.ways[index];
+        let arrived_at = if direction == way.direction { RECEIVER } else { SENDER };
         match &packet.body {
             Body::Tcp(segment) => {
                 // One call for all connections: where there are two, the compiler inlines neither.
-                let connection = match &mut self.flows[index].source {
-                    Source::Bulk(bulk) => Some(&mut bulk.ends[arrived_at]),
-                    Source::App(app) => {
-                        let id = app.socket(direction, hash, &self.sockets);
-                        id.map(|id| &mut self.sockets[id].ends[direction.index()])
-                    }
-                    Source::Isochronous(_) => unreachable!("a flow's packets are its own"),
+                let connection = if way.bulk == NOT_BULK {
+                    let Source::App(app) = &self.flows[index].source else {
+                        unreachable!("a flow's packets are its own")
+                    };
+                    let id = app.socket(direction, hash, &self.sockets);
+                    id.map(|id| &mut self.sockets[id].ends[direction.index()])
+                } else {
+                    Some(&mut self.sockets.bulk[way.bulk as usize].ends[arrived_at])
                 };
                 let handled = connection.map(|connection| connection.handle_segment(self.now, segment));
                 self.agenda.set(PIPE + pipe as u32, pipes.pop(pipe / 2));
                 let Some(handled) = handled else { return }; // its connection is over, and nobody listens
-                let Source::Bulk(bulk) = &mut self.flows[index].source else {
+                if way.bulk == NOT_BULK {
                     return self.heard(index, direction, hash, handled);
-                };
+                }
                 if let (Some(rtt), SENDER) = (handled.rtt, arrived_at) {
-                    bulk.rtt.record(rtt);
+                    self.sockets.bulk[way.bulk as usize].rtt.record(rtt);
                 }
                 self.pump(index, arrived_at, None);
             }
@@ -275,7 +299,8 @@ impl Simulation {
         let flow = &mut self.flows[index];
         let (direction, stop, dscp) = (flow.direction, flow.stop, flow.dscp);
         match &mut flow.source {
-            Source::Bulk(bulk) => {
+            &mut Source::Bulk(number) => {
+                let bulk = &mut self.sockets.bulk[number as usize];
                 if stopping && !bulk.closed {
                     bulk.closed = true;
                     if stop < Instant::ZERO + self.scenario.duration.0 {
@@ -313,17 +338,14 @@ impl Simulation {
     fn pump(&mut self, index: usize, end: usize, socket: Option<SocketId>) {
         let timer = socket.map_or_else(|| self.timer(index, end), |id| self.socket_timer_of(id, end));
         let way = &self.ways[index];
-        let (connection, direction, hash, stop) = match (&mut self.flows[index].source, socket) {
-            (Source::Bulk(bulk), _) => {
-                let direction = if end == SENDER { way.direction } else { way.direction.reverse() };
-                let stop = if end == SENDER && !bulk.closed { way.stop } else { Instant::MAX };
-                (&mut bulk.ends[end], direction, way.hash, stop)
-            }
-            (Source::App(_), Some(id)) => {
-                let socket = &mut self.sockets[id];
-                (&mut socket.ends[end], Direction::BOTH[end].reverse(), socket.hash, Instant::MAX)
-            }
-            _ => return,
+        let (connection, direction, hash, stop) = if let Some(id) = socket {
+            let socket = &mut self.sockets[id];
+            (&mut socket.ends[end], Direction::BOTH[end].reverse(), socket.hash, Instant::MAX)
+        } else {
+            let bulk = &mut self.sockets.bulk[way.bulk as usize];
+            let direction = if end == SENDER { way.direction } else { way.direction.reverse() };
+            let stop = if end == SENDER && !bulk.closed { way.stop } else { Instant::MAX };
+            (&mut bulk.ends[end], direction, way.hash, stop)
         };
         let link = &mut self.links[direction.index()];
         let (flow, hash) = (index as u32, hash[direction.index()]);
@@ -403,7 +425,7 @@ impl Simulation {
             flow.baseline = totals;
             flow.bins.start(totals.delivered_bytes);
             match &mut flow.source {
-                Source::Bulk(bulk) => bulk.rtt.reset(),
+                &mut Source::Bulk(number) => self.sockets.bulk[number as usize].rtt.reset(),
                 Source::Isochronous(source) => source.measure_from_now(),
                 Source::App(app) => app.measure_from(self.now),
             }

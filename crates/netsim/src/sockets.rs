@@ -1,5 +1,7 @@
-//! The TCP connections that applications open and close in the course of a run: a slab, whose slots are used again.
+//! Every TCP connection of a run: those of bulk transfers, which are there from its beginning to its end, and those that
+//! applications open and close in its course: a slab, whose slots are used again.
 
+use crate::traffic::bulk::Bulk;
 use goodqueue_tcp::{Config, Connection};
 
 /// The index of the user's end in [`Socket::ends`]: an end stands where the direction does that it hears.
@@ -43,9 +45,11 @@ impl Socket {
     }
 }
 
-/// Every connection of every application.
+/// Every connection. They stand apart from their flows because with each packet nothing else of a flow is asked for.
 #[derive(Default)]
 pub(crate) struct Sockets {
+    /// Those of bulk transfers, by their number.
+    pub(crate) bulk: Vec<Bulk>,
     slots: Vec<Socket>,
     free: Vec<SocketId>,
 }
@@ -71,7 +75,7 @@ impl Sockets {
         self.free.push(id);
     }
 
-    /// How many slots there are.
+    /// How many slots for applications' connections there are.
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }

@@ -229,8 +229,7 @@ impl Connection {
             return self.poll_handshake(now);
         }
         if self.receiver.owes_ack() {
-            let bare = self.bare_ack(now);
-            return Some(self.receiver.owed_ack(bare));
+            return Some(self.owed_ack(now));
         }
         if let Some((chunk, flags, ect)) = self.sender.poll_transmit(now) {
             let flags = flags | Flags::FIN.when(chunk.fin);
@@ -240,8 +239,17 @@ impl Connection {
         self.receiver.is_ack_due().then(|| self.bare_ack(now))
     }
 
+    // Not called but written out: a segment that comes back in memory, written in pieces, cannot be read in whole before
+    // the pieces have left the processor.
+    #[inline(always)]
     fn bare_ack(&mut self, now: Instant) -> Segment {
         self.receiver.carry(now, self.sender.board().nxt(), 0, Flags::NONE, self.ect_else)
+    }
+
+    #[cold]
+    fn owed_ack(&mut self, now: Instant) -> Segment {
+        let bare = self.bare_ack(now);
+        self.receiver.owed_ack(bare)
     }
 
     #[cold]

@@ -388,7 +388,7 @@ impl Receiver {
     ///
     /// A data segment carries no SACK blocks, since a full one has no room for them; so where there are blocks, it
     /// does not count as the ACK that is due, and a bare one follows.
-    #[inline]
+    #[inline(always)] // as `Connection::bare_ack`
     pub(crate) fn carry(
         &mut self,
         now: Instant,

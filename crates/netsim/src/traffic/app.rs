@@ -192,7 +192,7 @@ impl App {
             wake_at: Instant::MAX,
             past: Totals::default(),
         };
-        Self { program, desk, started: false, stopped: false, rtt: FlowDelays::for_flow() }
+        Self { program, desk, started: false, stopped: false, rtt: FlowDelays::new() }
     }
 
     /// Congestion control of its connections.

@@ -1,6 +1,7 @@
 //! Bulk transfers: two connections, one at each side of the bottleneck, for as long as the flow lasts.
 
 use crate::flow::Totals;
+use crate::prefetch::prefetch;
 use crate::probe::delay::FlowDelays;
 use goodqueue_tcp::{CcLine, Config, Connection};
 
@@ -27,7 +28,16 @@ impl Bulk {
         let mut sender = Connection::client(config.clone());
         sender.write_unlimited();
         let cc = config.cc_line();
-        Self { cc, ends: [sender, Connection::server(config)], rtt: FlowDelays::for_flow(), closed: false }
+        Self { cc, ends: [sender, Connection::server(config)], rtt: FlowDelays::new(), closed: false }
+    }
+
+    /// Asks for what a segment for `end` is going to touch.
+    #[inline]
+    pub(crate) fn prefetch(&self, end: usize) {
+        prefetch(&self.ends[end]);
+        if end == SENDER {
+            prefetch(&self.rtt);
+        }
     }
 
     /// What it has done so far.

@@ -73,7 +73,7 @@ impl Isochronous {
             first_measured: 0,
             returned: 0,
             last_returned: None,
-            rtt: FlowDelays::for_flow(),
+            rtt: FlowDelays::new(),
             log: None,
             echoes: (0, 0),
         }

@@ -132,7 +132,7 @@ impl Page {
             fetch: None,
             lookups: 0,
             begun: 0,
-            times: FlowDelays::for_flow(),
+            times: FlowDelays::new(),
             log: None,
         }
     }

@@ -68,7 +68,7 @@ impl Rr {
             socket: None,
             asked_at: Instant::ZERO,
             first_measured: 0,
-            times: FlowDelays::for_flow(),
+            times: FlowDelays::new(),
         }
     }
 

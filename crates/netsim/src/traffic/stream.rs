@@ -58,7 +58,7 @@ impl Stream {
             due: None,
             measured_from: Instant::ZERO,
             first_measured: 0,
-            delays: FlowDelays::for_flow(),
+            delays: FlowDelays::new(),
             stalls: 0,
             stalled: Duration::ZERO,
         }

@@ -40,7 +40,7 @@ pub struct TransferResult {
 
 impl Transfer {
     pub(crate) fn new(size: u64, repeat: Option<u64>, gap: Duration) -> Self {
-        Self { size, gap, left: repeat, current: None, begun: 0, times: FlowDelays::for_flow() }
+        Self { size, gap, left: repeat, current: None, begun: 0, times: FlowDelays::new() }
     }
 
     fn begin(&mut self, host: &mut Host<'_>) {

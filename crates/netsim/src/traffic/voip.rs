@@ -91,7 +91,7 @@ pub struct VoipResult {
 
 impl Listener {
     pub(crate) fn new() -> Self {
-        let delays = FlowDelays::for_flow();
+        let delays = FlowDelays::new();
         Self { delays, last: None, differences: 0, sum: Duration::ZERO, smoothed: 0.0 }
     }
 
