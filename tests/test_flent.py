@@ -97,11 +97,10 @@ def test_a_run_becomes_the_test_that_its_flows_are_nearest_to(
 
 def test_what_has_no_counterpart_is_named(here: Path, goodqueue: Command) -> None:
     traffic = [{"kind": "bulk"}, {"kind": "cbr", "rate": "1mbit"}, {"kind": "ping", "count": 2}]
-    traffic += [{"kind": "voip", "count": 2}]
     (here / "r.json").write_text(json.dumps(simulated(traffic)), encoding="utf-8")
     said = goodqueue("export", "--flent", "r.json", "--out", "out")
     assert said.status == 0
-    assert said.err == "goodqueue: left out: cbr/0, voip/1, ping/1; Flent's test tcp_ndown has no series for them\n"
+    assert said.err == "goodqueue: left out: cbr/0, ping/1; Flent's test tcp_ndown has no series for them\n"
 
 
 # What the file holds.
@@ -225,6 +224,47 @@ def test_flent_draws_each_test_that_we_export(traffic: list[dict[str, Any]], plo
     drawn = flent("-i", tmp_path / name, "-p", plot, "-o", tmp_path / "plot.svg")
     assert "ERROR" not in drawn.stdout + drawn.stderr
     assert (tmp_path / "plot.svg").stat().st_size > 10_000
+
+
+SEVERAL = [
+    {"kind": "voip"},
+    {"kind": "voip", "direction": "up"},
+    {"kind": "page"},
+    {"kind": "page", "page": "huffpost"},
+    {"kind": "ping"},
+]
+"""Calls and pages whose times differ, so that none stands for another."""
+
+
+def test_all_calls_and_pages_come_back(tmp_path: Path) -> None:
+    record = simulated(SEVERAL)
+    name, content, choice = writing.data_file(record, "codel", "here")
+    (tmp_path / name).write_bytes(content)
+    assert choice.calls == {"voip/0": "VoIP", "voip/1": "VoIP::2"}
+    assert choice.pages == {"page/0": "HTTP latency::1", "page/1": "HTTP latency::2"}
+    back = importing.record(reading.read(str(tmp_path / name)), None, 9)
+    for kind, times, series in (("calls", "delay_ms", choice.calls), ("pages", "load_ms", choice.pages)):
+        found = {one["name"]: one[times] for one in back["series"][kind]}  # type: ignore[literal-required]
+        given = record["series"][kind]  # type: ignore[literal-required]
+        assert found == {series[one["name"]]: one[times] for one in given}
+    assert [app["name"] for app in back["apps"]] == ["Ping (ms) ICMP", *choice.calls.values(), *choice.pages.values()]
+    queues = [f"qdisc_stats_{way}{key}" for way in ("down", "up") for key in ("", "::backlog_pkts", "::delay")]
+    assert back["flent"]["left_out"] == queues, "what is derived of the second call is known as such"
+
+
+@needs_flent
+def test_flent_draws_all_pages_and_knows_all_calls(tmp_path: Path) -> None:
+    """Its plots of a page name each; those of a call draw the first, and its tables have the others."""
+    name, content, _ = writing.data_file(simulated(SEVERAL), "codel", "here")
+    (tmp_path / name).write_bytes(content)
+    drawn = flent("-i", tmp_path / name, "-p", "http_delay", "-o", tmp_path / "plot.svg")
+    assert "ERROR" not in drawn.stdout + drawn.stderr
+    plot = (tmp_path / "plot.svg").read_text(encoding="utf-8")
+    assert all(f"HTTP latency::{page}" in plot for page in (1, 2))
+    said = flent("-i", tmp_path / name, "-f", "summary", "-o", tmp_path / "summary.txt")
+    assert "ERROR" not in said.stderr
+    summary = (tmp_path / "summary.txt").read_text(encoding="utf-8")
+    assert re.search(r"VoIP::2::delay\s*:", summary), summary
 
 
 @needs_flent

@@ -16,7 +16,7 @@ from goodqueue.engines.kernel.lab.datagrams import Sink, Source
 from goodqueue.engines.kernel.lab.errors import LabError
 from goodqueue.engines.kernel.lab.halves import Connection
 from goodqueue.engines.kernel.lab.loop import Loop
-from goodqueue.engines.kernel.lab.page import Page
+from goodqueue.engines.kernel.lab.page import Orders, Page
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper
 
 
@@ -254,24 +254,35 @@ PAGE = {
     "interval_s": 0.02,
     "connections": 2,
     "objects": [
-        {"host": host, "request_bytes": 400, "response_bytes": size}
-        for host, size in ((0, 9_000), (0, 300_000), (0, 70_000), (1, 10), (0, 1))
+        {"host": host, "request_bytes": request, "response_bytes": size}
+        for host, request, size in (
+            (0, 400, 9_000),
+            (0, 1, 300_000),
+            (0, 90_000, 70_000),
+            (1, 3, 10),
+            (0, 400, 1),
+        )
     ],
 }
 
 
-def browsed(**changes: Any) -> tuple[dict[str, Any], list[int], list[bytes]]:
-    """What a browser notes, how many connections were open after each was opened, and the objects asked for."""
+def browsed(**changes: Any) -> tuple[dict[str, Any], list[int], list[int]]:
+    """What a browser notes, how many connections were open after each was opened, and the bytes of each response."""
     between = loopback()
     served = flow(**PAGE, **changes, port=between.source[1])
     task = plan(served)
-    asked: list[bytes] = []
+    answers: list[int] = []
     opened: list[int] = []
 
     class Server(Page):
-        def came(self, connection: Connection) -> None:
-            asked.append(connection.unread[:4])
-            super().came(connection)
+        def established(self, connection: Connection) -> None:
+            write = connection.write
+
+            def noted(count: int) -> None:
+                answers.append(count)
+                write(count)
+
+            connection.write = noted  # type: ignore[method-assign]
 
     class Browser(Page):
         def open(self) -> Connection:
@@ -280,21 +291,22 @@ def browsed(**changes: Any) -> tuple[dict[str, Any], list[int], list[bytes]]:
             return made
 
     loop, clock = Loop(), Clock.starting_in(0.01)
-    server = Server(served, between, "server", task, clock, loop)
-    browser = Browser(served, between, "client", task, clock, loop)
+    orders = Orders()
+    server = Server(served, between, "server", task, clock, loop, orders)
+    browser = Browser(served, between, "client", task, clock, loop, orders)
     loop.run(clock.at(0.5))
     assert server.notes() == {}
-    return browser.notes(), opened, asked
+    return browser.notes(), opened, answers
 
 
 def test_a_browser_fetches_every_object_over_so_many_connections_to_each_host() -> None:
-    noted, opened, asked = browsed(repeat=3)
+    noted, opened, answers = browsed(repeat=3)
     assert len(noted["begun"]) == len(noted["completed"]) == 3
     assert all(begun < done for begun, done in zip(noted["begun"], noted["completed"], strict=True))
     assert noted["begun"][1] >= noted["completed"][0] + 0.02, "the next begins an interval after the last"
-    numbers = [int.from_bytes(head, "big") for head in asked]
-    assert [sorted(numbers[at : at + 5]) for at in (0, 5, 10)] == [[0, 1, 2, 3, 4]] * 3
-    assert numbers[0] == 0, "the document names the others"
+    sizes = [1, 10, 9_000, 70_000, 300_000]
+    assert [sorted(answers[at : at + 5]) for at in (0, 5, 10)] == [sizes] * 3, "each of what was asked for, once"
+    assert answers[0] == 9_000, "the document names the others"
     assert max(opened) <= 3 + 3, "two to the one host, one to the other, and those of the last fetch may yet be closing"
     assert len(opened) == 9
 

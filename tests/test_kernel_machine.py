@@ -365,7 +365,7 @@ def test_applications_take_as_long_on_linux_as_in_the_simulator(capsys: pytest.C
         {"kind": "transfer", "name": "small", "size": "1kB", "repeat": 5, "interval": "50ms", "start": "2s"},
         {"kind": "rr", "request": "1kB", "response": "1kB", "think": "20ms", "repeat": 10, "start": "3s"},
         {"kind": "stream", "rate": "500kbit", "start": "4s"},
-        {"kind": "page", "start": "5s", "repeat": 2, "interval": "100ms"},
+        {"kind": "page", "request": "1B", "start": "5s", "repeat": 2, "interval": "100ms"},
         {"kind": "voip", "direction": "up", "start": "6s"},
         {"kind": "ping", "start": "6510ms"},
     ]

@@ -36,14 +36,6 @@ def test_a_page_says_what_is_fetched_from_which_host_and_a_call_how_often() -> N
     assert (call.packet_size, call.interval_s, call.objects) == (214, 0.02, None)
 
 
-def test_a_request_too_short_to_say_what_it_asks_for_is_refused() -> None:
-    traffic = [{"kind": "page", "objects": [{"response": "1kB", "request": "3B"}]}]
-    with pytest.raises(
-        UserError, match=r"^traffic\.request: found 3 of page/0; accepted by the kernel engine: 4 bytes"
-    ):
-        planning.plan(resolved(traffic=traffic))
-
-
 def test_rrul_is_flows_that_the_laboratory_knows() -> None:
     plan = planning.plan(resolved(traffic=[{"kind": "rrul", "start": "1s"}]))
     assert [flow.kind for flow in plan.flows] == ["bulk"] * 8 + ["ping"] * 4

@@ -1,6 +1,7 @@
 """Captures of runs, as tshark and tcptrace read them, and as the disk takes them."""
 
 import json
+import os
 import resource
 import shutil
 import signal
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from conftest import Result, spawn
+from goodqueue import trace
 
 TSHARK, TCPTRACE = shutil.which("tshark"), shutil.which("tcptrace")
 needs_tshark = pytest.mark.skipif(TSHARK is None, reason="no tshark; accepted: Debian's package tshark")
@@ -140,6 +142,23 @@ def test_a_run_that_is_stopped_leaves_no_capture(mixed: Path, sent: int, status:
     process.send_signal(sent)
     assert process.wait(timeout=60) == status
     assert sorted(path.name for path in mixed.iterdir()) == ["mixed.toml", "ok.toml"]
+
+
+def test_what_a_killed_run_left_is_gone_after_the_next_one(mixed: Path) -> None:
+    options = ["--set", "duration=900000s", "--trace", "out.pcapng", "--trace-snap", "54"]
+    process = subprocess.Popen([sys.executable, "-m", "goodqueue", "run", "mixed.toml", *options])
+    left = mixed / f".out.pcapng.partial-{process.pid}"
+    while not left.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert left.exists(), "or this test shows nothing"
+    under_way = mixed / f".other.pcapng.partial-{os.getppid()}"
+    under_way.touch()
+    trace.parse(str(mixed / "next.pcapng"), None, None, "sim")
+    assert not left.exists()
+    assert under_way.exists(), "the run that writes it lives"
 
 
 def test_a_discipline_in_python_is_captured_too(mixed: Path) -> None:

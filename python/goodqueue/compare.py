@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import engines, run, stats
-from goodqueue.record import Record, Scenario, delay_of, times_of
+from goodqueue.record import Record, Scenario, statistic, times_of
 from goodqueue.scenario import seconds
 from goodqueue.stats import Estimate
 
@@ -27,7 +27,7 @@ class Metric:
 
 def _delay(key: str) -> Callable[[Record], float | None]:
     def pick(record: Record) -> float | None:
-        return delay_of(record["queues"]["down"], key)
+        return statistic(record["queues"]["down"]["delay_ms"], key)
 
     return pick
 

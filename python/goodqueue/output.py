@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from goodqueue.errors import UserError, one_line
@@ -24,7 +24,9 @@ def check(out: str | Path, force: bool = False) -> None:
     parent = path
     while not parent.exists():
         parent = parent.parent
-    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+    if not parent.is_dir():
+        raise UserError(name, f"cannot be written: {parent} is no folder")
+    if not os.access(parent, os.W_OK | os.X_OK):
         raise UserError(name, f"cannot be written: no permission in {parent}")
     if foreign := [] if force else _foreign(path):
         more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
@@ -54,6 +56,15 @@ def _sweep(path: Path) -> None:
                 entry.rename(path)
             else:
                 shutil.rmtree(entry, ignore_errors=True)
+
+
+def remove_drafts(folder: Path) -> None:
+    """Remove the files that processes which were killed left half written in ``folder``."""
+    for entry in folder.glob(".*.partial-*"):
+        number = entry.name.rpartition("-")[2]
+        if number.isdecimal() and int(number) != os.getpid() and not alive(int(number)) and entry.is_file():
+            with suppress(OSError):  # another's, in a folder that we may not change
+                entry.unlink()
 
 
 def alive(pid: int) -> bool:
@@ -181,6 +192,7 @@ def write_file(out: str | Path, force: bool, data: bytes) -> None:
 
 def _replace(out: str | Path, data: bytes) -> None:
     path = _resolved(out)
+    remove_drafts(path.parent)
     draft = path.parent / f".{path.name}.partial-{os.getpid()}"
     try:
         draft.write_bytes(data)

@@ -12,7 +12,7 @@ Scenario = dict[str, Any]
 
 
 class Delay(TypedDict):
-    """A distribution, in ms. For queues: from a packet's arrival to the start of its transmission."""
+    """A distribution of times, in ms. For queues: from a packet's arrival to the start of its transmission."""
 
     mean: float | None
     stddev: float | None
@@ -63,7 +63,7 @@ class Flow(TypedDict):
     cc: NotRequired[str | None]
     start_s: float
     goodput_mbps: float
-    rtt_ms: NotRequired[dict[str, float | None] | None]
+    rtt_ms: NotRequired[Delay | None]
     bytes_sent: NotRequired[int | None]
     """Payload bytes that the sender of a TCP flow sent, each as often as it was sent."""
     bytes_retrans: NotRequired[int | None]
@@ -87,13 +87,13 @@ class App(TypedDict):
 
     name: str
     kind: str
-    completion_ms: NotRequired[dict[str, float | None] | None]
+    completion_ms: NotRequired[Delay | None]
     """From the SYN of the user, who opens the connection, to the last byte in order at the receiver."""
-    response_ms: NotRequired[dict[str, float | None] | None]
+    response_ms: NotRequired[Delay | None]
     """From writing a request to the last byte of its response."""
-    delay_ms: NotRequired[dict[str, float | None] | None]
+    delay_ms: NotRequired[Delay | None]
     """From writing a chunk to its last byte in order; of a call, from sending a packet to its arrival."""
-    load_ms: NotRequired[dict[str, float | None] | None]
+    load_ms: NotRequired[Delay | None]
     """From the lookup of a page's host to the last byte of its last object."""
     delay_percentiles_ms: NotRequired[list[float | None] | None]
     """Of a call: the 0th to the 100th percentile."""
@@ -111,7 +111,7 @@ class App(TypedDict):
     """How often a player, who began one interval after the first chunk, had to wait for the next."""
     stalled_ms: NotRequired[float]
     """How long, in all."""
-    rtt_ms: NotRequired[dict[str, float | None] | None]
+    rtt_ms: NotRequired[Delay | None]
     sent: NotRequired[int]
     received: NotRequired[int]
     loss_percent: NotRequired[float | None]
@@ -265,9 +265,9 @@ class Record(TypedDict):
     """Of what `goodqueue import` read."""
 
 
-def delay_of(queue: Queue, name: str) -> float | None:
-    """Return one number of a queue's delay by its ``name``, such as ``p95``; None where nothing was forwarded."""
-    found: Mapping[str, object] = queue["delay_ms"] or {}
+def statistic(times: Delay | None, name: str) -> float | None:
+    """Return one number of a distribution by its ``name``, such as ``p95``; None where there was nothing to measure."""
+    found: Mapping[str, object] = times or {}
     value = found.get(name)
     return value if isinstance(value, int | float) else None
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from goodqueue.errors import UserError, quoted
+from goodqueue.output import remove_drafts
 
 SUFFIXES = (".csv", ".csv.gz")
 
@@ -48,6 +49,7 @@ def record(line: str, load: Load, out: str | Path, force: bool = False) -> Total
     if path.exists() and not (force and path.is_file()):
         accepted = "a new file" if path.is_dir() else "a new file, or --force to replace it"
         raise UserError(name, f"exists already; accepted: {accepted}")
+    remove_drafts(path.parent)
     draft = path.parent / f".{path.name}.partial-{os.getpid()}"
     try:
         totals: Totals = json.loads(

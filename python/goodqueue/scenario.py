@@ -169,6 +169,10 @@ def _refusal(key: str, message: str, origin: str, origins: Mapping[str, str]) ->
     if known:
         nearest = max(known, key=len)
         return UserError(origins[nearest], dotted[len(nearest) + 1 :], message)
+    if message.startswith("unknown key"):  # a table that only what was said below it has made
+        below = next((known for known in origins if known.startswith(f"{dotted}.")), None)
+        if below is not None:
+            return UserError(origins[below], dotted, message)
     return UserError(origin, key, message)
 
 

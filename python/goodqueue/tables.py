@@ -6,7 +6,7 @@ from typing import Any
 
 from goodqueue.compare import Comparison, Metric
 from goodqueue.discipline import is_python
-from goodqueue.record import TIMES, App, Flow, Record, delay_of, times_of
+from goodqueue.record import TIMES, App, Flow, Record, statistic, times_of
 from goodqueue.stats import Estimate, jain
 
 NOTE = "delay: in the down queue; ping: round trip, base RTT included; Jain: bulk flows down, 1 is equal."
@@ -88,14 +88,14 @@ def run_tables(record: Record) -> list[Table]:
 def _queues(record: Record) -> Table:
     names = ("mean", "p50", "p95", "p99", "max")
     queues = record["queues"].items()
-    digits = decimals(delay_of(queue, name) for _, queue in queues for name in names)
+    digits = decimals(statistic(queue["delay_ms"], name) for _, queue in queues for name in names)
     rows = [
         [
             direction,
             queue["qdisc"].split(" ")[0],
             number(queue["utilisation_percent"]),
             number(queue["throughput_mbps"], 2),
-            *(number(delay_of(queue, name), digits) for name in names),
+            *(number(statistic(queue["delay_ms"], name), digits) for name in names),
             number(queue["drop_percent"], 2),
             number(queue["mark_percent"], 2),
         ]
@@ -111,14 +111,13 @@ def _flows(record: Record) -> Table:
     rows = []
     digits = decimals(flow["goodput_mbps"] for flow in record["flows"])
     for flow in record["flows"]:
-        rtt = flow.get("rtt_ms") or {}
         rows.append(
             [
                 flow["name"],
                 flow["direction"],
                 flow.get("cc") or "–",
                 number(flow["goodput_mbps"], max(2, digits)),
-                *(number(rtt.get(name)) for name in ("p10", "p50", "p90")),
+                *(number(statistic(flow.get("rtt_ms"), name)) for name in ("p10", "p50", "p90")),
                 _count(flow.get("retransmitted")),
                 _count(flow.get("timeouts")),
                 number(flow["loss_percent"], 2),
@@ -136,7 +135,7 @@ def _by_kind(record: Record) -> Table:
     rows = []
     for (kind, way, cc), flows in groups.items():
         goodputs = [flow["goodput_mbps"] for flow in flows]
-        rtts = sorted(rtt for flow in flows if (rtt := (flow.get("rtt_ms") or {}).get("p50")) is not None)
+        rtts = sorted(rtt for flow in flows if (rtt := statistic(flow.get("rtt_ms"), "p50")) is not None)
         losses = [flow["loss_percent"] for flow in flows if flow["loss_percent"] is not None]
         digits = max(2, decimals(goodputs))
         rows.append(
@@ -172,8 +171,8 @@ def _pings(apps: Sequence[App]) -> Table:
     names = ("p10", "p50", "p90", "p95", "p99")
     rows = []
     for app in apps:
-        rtt = app.get("rtt_ms") or {}
-        rows.append([app["name"], *(number(rtt.get(name)) for name in names), number(app.get("loss_percent"), 2)])
+        rtts = (number(statistic(app.get("rtt_ms"), name)) for name in names)
+        rows.append([app["name"], *rtts, number(app.get("loss_percent"), 2)])
     columns = [Column("application", False), Column("RTT\np10 ms"), *(Column(f"\n{name} ms") for name in names[1:])]
     return Table("Applications", [*columns, Column("lost\n%")], rows)
 

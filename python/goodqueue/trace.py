@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from goodqueue.errors import UserError, quoted
+from goodqueue.output import remove_drafts
 
 SUFFIX = ".pcapng"
 WHOLE_BYTES = 65536
@@ -42,7 +43,9 @@ def parse(file: str, at: str | None, snap_bytes: int | None, engine: str) -> Tra
         raise UserError(name, f"cannot be written: {path.parent} is no folder")
     if engine == "kernel" and snap_bytes is not None:
         raise UserError("--trace-snap", "found with --engine kernel, whose captures hold 100 bytes; accepted: without")
-    return Trace(file, _points(at, engine), snap_bytes or WHOLE_BYTES)
+    points = _points(at, engine)
+    remove_drafts(path.parent)
+    return Trace(file, points, snap_bytes or WHOLE_BYTES)
 
 
 def _points(text: str | None, engine: str) -> tuple[str, ...]:

@@ -12,9 +12,9 @@ use goodqueue_units::Duration;
 pub(crate) enum Detection {
     /// By the time since a segment was sent (RFC 8985).
     Rack,
-    /// Once DupThresh segments are SACKed, all that was sent before the newest of these; DupThresh grows with the
-    /// reordering that was seen.
-    DupThresh,
+    /// By how far the highest SACKed segment is above one: DupThresh segments (FACK; Mathis & Mahdavi 1996). Once more
+    /// reordering than that is seen, by how many above it are SACKed.
+    ForwardAck,
     /// By what is SACKed above a segment (RFC 6675, section 4).
     Rfc6675,
 }
@@ -27,6 +27,18 @@ pub(crate) enum Probes {
     Linux3_10,
     /// RFC 8985, section 7.2, as Linux 6 has it: 2 SRTT + 2 ms; with one segment out 2 SRTT + 200 ms.
     Rfc8985,
+}
+
+/// What the receive window is after a round trip, and what it is at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tuning {
+    /// Ten segments; then twice a round trip's data.
+    Doubles,
+    /// 20 segments; then twice a round trip's data and 16 segments, and of that 1.5 times or twice as much where it grew by a
+    /// quarter or a half.
+    BySteps,
+    /// 64 KiB; then twice a round trip's data and 16 segments, and more by twice the part by which it grew.
+    ByGrowth,
 }
 
 /// The constants of one stack.
@@ -57,6 +69,15 @@ pub(crate) struct Era {
     pub(crate) prr_from_flight: bool,
     /// RTO = max(SRTT + 4 RTTVAR, this); where it is zero, RTO = SRTT + max(4 RTTVAR, 200 ms).
     pub(crate) rto_min: Duration,
+    /// The timer restarts when something is SACKed that was sent before the first segment was sent again.
+    pub(crate) sack_restarts_timer: bool,
+    /// While something is SACKed, and no recovery under way, the window is at most DupThresh above what is in flight.
+    pub(crate) moderates: bool,
+    /// The window grows by an ACK before which it was full but for three segments, or for a third and less than this, for what
+    /// segmentation offload keeps back. None: of a window that ever was full, in slow start more than half.
+    pub(crate) spare: Option<u32>,
+    /// CUBIC's time goes on while nothing is sent.
+    pub(crate) idle_ages_cubic: bool,
     /// A timeout leaves out what was sent less than a round trip ago.
     pub(crate) timeout_spares_recent: bool,
     /// A lost retransmission after a timeout starts a fast recovery.
@@ -74,9 +95,7 @@ pub(crate) struct Era {
     /// The receive buffer at first, in bytes; half of it may be offered, the rest is for what a segment takes beside
     /// its payload.
     pub(crate) receive_buffer: u32,
-    /// The receive window begins with 64 KiB and grows to several times a round trip's data; else with ten segments, and
-    /// to twice that data.
-    pub(crate) tunes_ahead: bool,
+    pub(crate) tuning: Tuning,
     /// The receive window grows with segments out of order, too.
     pub(crate) grows_over_holes: bool,
     /// A round trip that is shorter than the receiver's estimate is the new estimate, and not only a part of it.
@@ -101,13 +120,17 @@ const LINUX3_10: Era = Era {
     hystart: true,
     hystart_divisor: 16,
     hystart_bursts: Duration::ZERO,
-    detection: Detection::DupThresh,
+    detection: Detection::ForwardAck,
     early_retransmit: true,
     probes: Probes::Linux3_10,
     undoes_by_echo: true,
     prr_always_adds: true,
     prr_from_flight: false,
     rto_min: Duration::ZERO,
+    sack_restarts_timer: false,
+    moderates: true,
+    spare: Some(45), // 64 KiB
+    idle_ages_cubic: true,
     timeout_spares_recent: false,
     recovers_from_loss: false,
     idle_halves: true,
@@ -116,7 +139,7 @@ const LINUX3_10: Era = Era {
     fin_beyond_window: true,
     quick_acks: true,
     receive_buffer: 87_380,
-    tunes_ahead: false,
+    tuning: Tuning::Doubles,
     grows_over_holes: false,
     latches_low_rtt: false,
     compresses_acks: false,
@@ -126,8 +149,17 @@ const LINUX3_10: Era = Era {
     ecn_fallback: false,
 };
 
-/// Slow start counts segments, and receive windows grow over holes, since 3.13; all else that is modelled came later.
-const LINUX3_14: Era = Era { slow_start_by_segment: true, grows_over_holes: true, ..LINUX3_10 };
+/// What changed from 3.11 to 3.14.
+const LINUX3_14: Era = Era {
+    slow_start_by_segment: true,
+    sack_restarts_timer: true,
+    moderates: false,
+    spare: Some(0),          // packets are no longer as long as they can be
+    receive_buffer: 374_400, // 2 × 20 × 4 × the 2340 bytes that a segment of 1460 takes
+    tuning: Tuning::BySteps,
+    grows_over_holes: true,
+    ..LINUX3_10
+};
 
 const LINUX6: Era = Era {
     slow_start_by_segment: true,
@@ -139,10 +171,14 @@ const LINUX6: Era = Era {
     early_retransmit: false,
     probes: Probes::Rfc8985,
     prr_always_adds: false,
+    sack_restarts_timer: true,
+    moderates: false,
+    spare: None,
+    idle_ages_cubic: false,
     timeout_spares_recent: true,
     recovers_from_loss: true,
     receive_buffer: 131_072,
-    tunes_ahead: true,
+    tuning: Tuning::ByGrowth,
     grows_over_holes: true,
     latches_low_rtt: true, // Linux 6.16, and older series since June 2025
     compresses_acks: true,
@@ -163,6 +199,7 @@ const RFC: Era = Era {
     undoes_by_echo: false,
     prr_from_flight: true,
     rto_min: Duration::from_secs(1), // RFC 6298, 2.4
+    sack_restarts_timer: false,      // RFC 6298, 5.3: by what acknowledges new data
     timeout_spares_recent: false,
     recovers_from_loss: false,
     idle_halves: false,
@@ -226,15 +263,21 @@ impl Difference {
             let train = pick(era.hystart_bursts == Duration::ZERO, "delay_min / 2", "(delay_min + 1 ms) / 2");
             format!("delay step delay_min / {}, train of ACKs {train}", era.hystart_divisor).into()
         }),
-        Self::new("losses are found by", |era| match era.detection {
+        Self::new("losses are found by", |era| {
+            match era.detection {
             Detection::Rack => "RACK (RFC 8985)".into(),
-            Detection::DupThresh => {
-                "DupThresh SACKed segments, then all that was sent before the newest of them".into()
+            Detection::ForwardAck => {
+                "the highest SACKed segment, DupThresh above (FACK); after reordering, DupThresh SACKed segments above".into()
             }
             Detection::Rfc6675 => "IsLost() of RFC 6675".into(),
+        }
         }),
         Self::new("early retransmit (RFC 5827)", |era| {
-            pick(era.early_retransmit, "a quarter of an SRTT late", "none")
+            pick(
+                era.early_retransmit,
+                "with fewer than four out and any SACKed, a quarter of an SRTT late",
+                "none",
+            )
         }),
         Self::new("tail loss probe", |era| match era.probes {
             Probes::No => "none".into(),
@@ -267,6 +310,27 @@ impl Difference {
                 "max(SRTT + 4 RTTVAR, 1 s) (RFC 6298)",
             )
         }),
+        Self::new("the retransmission timer restarts by", |era| {
+            pick(
+                era.sack_restarts_timer,
+                "new data acknowledged, or SACKed if sent before the first segment was last sent",
+                "new data acknowledged",
+            )
+        }),
+        Self::new("with SACKs, but no recovery, cwnd is", |era| {
+            pick(era.moderates, "at most DupThresh above what is in flight", "left alone")
+        }),
+        Self::new("cwnd grows by an ACK", |era| {
+            match era.spare {
+                None => "of a window that was full, in slow start more than half",
+                Some(0) => "before which it was full but for three segments",
+                Some(_) => "before which it was full but for three segments or nearly a third",
+            }
+            .into()
+        }),
+        Self::new("CUBIC's time while nothing is sent", |era| {
+            pick(era.idle_ages_cubic, "goes on", "stands still")
+        }),
         Self::new("a timeout takes for lost", |era| {
             pick(
                 era.timeout_spares_recent,
@@ -275,7 +339,7 @@ impl Difference {
             )
         }),
         Self::new("a lost retransmission after a timeout", |era| {
-            pick(era.recovers_from_loss, "starts a fast recovery", "is sent again")
+            pick(era.recovers_from_loss, "starts a fast recovery", "waits for the next timeout")
         }),
         Self::new("after idling for longer than RTO, cwnd", |era| {
             pick(
@@ -315,11 +379,11 @@ impl Difference {
             pick(era.ping_pong == 1, "one question", "three")
         }),
         Self::new("receive window", |era| {
-            let grows = pick(
-                era.tunes_ahead,
-                "64 KiB at first, then several times a round trip's data",
-                "ten segments at first, then twice a round trip's data",
-            );
+            let grows = match era.tuning {
+                Tuning::Doubles => "ten segments at first, then twice a round trip's data",
+                Tuning::BySteps => "20 segments at first, then two, three or four times a round trip's data",
+                Tuning::ByGrowth => "64 KiB at first, then several times a round trip's data",
+            };
             format!("{grows}; of a first buffer of {} bytes", era.receive_buffer).into()
         }),
         Self::new("the receive window grows with", |era| {

@@ -23,11 +23,13 @@ pub(crate) struct Rack {
     seen: bool,
     /// The largest distance, in segments, by which one was seen to be late; at least [`DUP_THRESH`].
     degree: u32,
+    /// It never was more than [`DUP_THRESH`].
+    in_order: bool,
 }
 
 impl Rack {
     pub(crate) const fn new() -> Self {
-        Self { steps: 1, persist: 0, dsack_round: None, seen: false, degree: DUP_THRESH }
+        Self { steps: 1, persist: 0, dsack_round: None, seen: false, degree: DUP_THRESH, in_order: true }
     }
 
     /// Segments that must be SACKed before others count as lost.
@@ -40,7 +42,18 @@ impl Rack {
     #[cold]
     pub(crate) fn on_reordering(&mut self, segments: u32) {
         self.seen = true;
+        self.in_order &= segments <= self.degree;
         self.degree = self.degree.max(segments.min(MAX_REORDERING));
+    }
+
+    /// Segments were late.
+    pub(crate) fn has_seen_reordering(&self) -> bool {
+        self.seen
+    }
+
+    /// No segment was ever later than DupThresh allows, so that what is missing below a SACKed one is lost.
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.in_order
     }
 
     /// Much was SACKed and yet the timer fired: DupThresh was too large, and reordering is not what happened.

@@ -5,11 +5,14 @@
 //! (dynamic right-sizing, Fisk & Feng 2001). What waits out of order or for the application takes room in the buffer.
 //! An edge once offered is never taken back (RFC 9293, 3.8.6.2.1).
 
+use crate::era::Tuning;
 use crate::{SeqNumber, Stack};
 use goodqueue_units::{Duration, Instant};
 
 /// Segments that Linux expects of a sender's first window (RFC 6928).
 const FIRST_SEGMENTS: u32 = 10;
+/// What Linux 3.14 offers first: as much again, for what is sent anew during a fast recovery (RFC 6675, NextSeg(), rule 2).
+const FIRST_SEGMENTS_3_14: u32 = 20;
 /// The timestamps' bytes in every segment, which the peer's MSS counts as payload (RFC 6691).
 pub(crate) const OPTIONS: u32 = 12;
 /// What a full segment takes of Linux's buffer beside its payload: room for its headers and for what describes it; it is
@@ -46,9 +49,11 @@ impl ReceiveWindow {
     pub(crate) fn new(stack: Stack, mss: u16, most: u32) -> Self {
         let era = stack.era();
         let with_options = u32::from(mss) + OPTIONS;
-        let mss = if era.tunes_ahead { mss.into() } else { with_options };
-        let first = FIRST_SEGMENTS * mss;
-        let offered = if era.tunes_ahead { whole(u32::from(u16::MAX), with_options) } else { first };
+        let by_growth = era.tuning == Tuning::ByGrowth;
+        let mss = if by_growth { mss.into() } else { with_options };
+        let segments = if era.tuning == Tuning::BySteps { FIRST_SEGMENTS_3_14 } else { FIRST_SEGMENTS };
+        let first = segments * mss;
+        let offered = if by_growth { whole(u32::from(u16::MAX), with_options) } else { first };
         // One segment's room is kept back, so that nothing grows before the first round trip is measured.
         let allowed = (era.receive_buffer / 2).saturating_sub(mss).max(2 * mss).min(most);
         Self {
@@ -164,12 +169,23 @@ impl ReceiveWindow {
             return;
         }
         let mut wanted = 2 * bytes;
-        if self.stack.era().tunes_ahead {
-            let mss = u64::from(self.mss);
-            wanted += 16 * mss;
-            // Twice what it grew by: a sender that doubled will double again before the ACK of this can reach it.
-            wanted += 2 * wanted * (bytes - u64::from(self.per_round)) / u64::from(self.per_round);
-            wanted = wanted / mss * u64::from(room_of(self.mss));
+        let before = u64::from(self.per_round);
+        match self.stack.era().tuning {
+            Tuning::Doubles => {}
+            Tuning::BySteps => {
+                wanted += 16 * u64::from(self.mss);
+                if bytes >= before + before / 2 {
+                    wanted *= 2;
+                } else if bytes >= before + before / 4 {
+                    wanted += wanted / 2;
+                }
+            }
+            Tuning::ByGrowth => {
+                wanted += 16 * u64::from(self.mss);
+                // Twice what it grew by: a sender that doubled will double again before the ACK of this can reach it.
+                wanted += 2 * wanted * (bytes - before) / before;
+                wanted = wanted / u64::from(self.mss) * u64::from(room_of(self.mss));
+            }
         }
         self.offered = self.offered.min(self.allowed); // the SYN offered a little more
         self.allowed = self.allowed.max(wanted.min(u64::from(self.most)) as u32);
@@ -223,6 +239,23 @@ mod tests {
         assert_eq!((w.of_syn(), w.shift(), growths(&mut w)), (64_240, 7, 0));
         let mut w = ReceiveWindow::new(Stack::Linux3_10, 1448, 3 << 20);
         assert_eq!((w.of_syn(), growths(&mut w)), (14_600, 10));
+    }
+
+    /// Linux 3.14 offers 20 segments, 29 200 bytes, and allows 187 200 − 1460. 24 in a round trip are less than a quarter more
+    /// than 20: 2·24 + 16 = 64 segments, which are allowed already. 36 are half as much again: 2·(2·36 + 16) = 176 segments
+    /// or 256 960 bytes, (256 960 − 185 740) / 2920 = 24.4 growths more. 46 are a quarter more, and not half: 1.5·(2·46 + 16) =
+    /// 162 segments, less than there are.
+    #[test]
+    fn linux_3_14_makes_room_in_steps() {
+        let mut w = measured(Stack::Linux3_14, 1 << 30);
+        assert_eq!((w.of_syn(), growths(&mut w)), (29_200, 54));
+        w.open(at(0), SeqNumber(1));
+        w.on_read(at(50), 24 * 1460);
+        assert_eq!(growths(&mut w), 0);
+        w.on_read(at(100), 60 * 1460);
+        assert_eq!(growths(&mut w), 25);
+        w.on_read(at(150), 106 * 1460);
+        assert_eq!(growths(&mut w), 0);
     }
 
     /// Slow start by hand: 12 segments in the first round trip are a fifth more than 10, so 2·12 + 16 = 40 segments and two

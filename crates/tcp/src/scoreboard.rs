@@ -13,7 +13,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use goodqueue_units::Instant;
 pub(crate) use loss::Found;
-use record::{AMBIGUOUS, FIN, LOST, RESENT, Record, SACKED, SendOrder, TOUCHED};
+use record::{AMBIGUOUS, FIN, LOST, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED};
 pub(crate) use record::{Chunk, Delivery};
 
 const FIRST_CAPACITY: usize = 16;
@@ -46,7 +46,7 @@ pub(crate) struct Scoreboard {
     /// The SACK blocks of the last ACK: what they cover is marked already.
     known: [SackBlock; 3],
     /// Retransmissions in the order sent, tail loss probes too; those overtaken by events are skipped when they come to the front.
-    resent: VecDeque<(u64, Instant)>,
+    resent: VecDeque<Resent>,
 }
 
 impl Scoreboard {
@@ -200,7 +200,7 @@ impl Scoreboard {
         record.sent_at = now;
         let chunk = record.chunk();
         self.resent_out += 1;
-        self.resent.push_back((number, now));
+        self.resent.push_back(Resent { number, sent_at: now, next_new: self.tail });
         self.next_lost = number + 1;
         self.rate_resent(now, number);
         Some((chunk, number == self.head))
@@ -218,9 +218,8 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn acknowledge(&mut self, ack: SeqNumber, delivery: &mut Delivery) {
         if self.sacked_out > 0 {
-            // Not what this ACK itself SACKs: of one ACK no order is known.
-            let highest = delivery.highest_before.unwrap_or(self.highest_sacked);
-            delivery.note_late(self.lowest_late(ack, highest), highest);
+            let before = delivery.highest_before.unwrap_or(self.highest_sacked);
+            delivery.note_late(self.lowest_late(ack, before), self.highest_sacked);
         }
         if self.rate.is_some() {
             self.rate_acknowledged(ack);
@@ -331,7 +330,7 @@ impl Scoreboard {
         if self.sacked_out == 0 {
             self.known = [SackBlock::default(); 3]; // an old one may look new after 2³¹ bytes
             self.highest_sacked = self.una;
-            self.resent.retain(|&(number, _)| number >= self.head);
+            self.resent.retain(|resent| resent.number >= self.head);
         }
         let highest = self.highest_sacked;
         delivery.highest_before = Some(highest);

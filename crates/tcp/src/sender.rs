@@ -281,7 +281,7 @@ impl Sender {
             rtt,
             una: self.board.una(),
             nxt: self.board.nxt(),
-            is_cwnd_limited: self.usage.is_cwnd_limited(&self.window),
+            is_cwnd_limited: self.usage.limits_growth(&self.window, prior_in_flight),
             prior_in_flight,
             in_flight: self.board.in_flight(),
             marked: marked.unwrap_or(0),

@@ -3,6 +3,9 @@
 use crate::{SeqNumber, Window};
 use goodqueue_units::{Duration, Instant};
 
+/// With so few segments missing, a window was full (Linux before 3.16).
+const SPARE: u32 = 3;
+
 /// How much of the window is used: over a whole window the fullest moment counts, so that one ACK without data to send
 /// does not stop the growth, and an idle application does.
 #[derive(Clone, Debug)]
@@ -56,6 +59,14 @@ impl Usage {
             self.stamp = now;
             core::mem::take(&mut self.used)
         })
+    }
+
+    /// Whether the window may grow by an ACK before which `in_flight` segments were in flight.
+    #[inline]
+    pub(crate) fn limits_growth(&self, window: &Window, in_flight: u32) -> bool {
+        let Some(most) = window.stack.era().spare else { return self.is_cwnd_limited(window) };
+        let left = window.cwnd.saturating_sub(in_flight);
+        left <= SPARE || (left < most && 3 * left < window.cwnd)
     }
 
     /// RFC 9438, 4.2, and RFC 7661: in slow start half a window in use is enough to double it.

@@ -3,23 +3,12 @@
 
 mod common;
 
-use common::{Pair, Path};
+use common::{MSS, Pair, Path, upload};
 use goodqueue_tcp::{Cc, Config, CongestionState, Stack};
 use goodqueue_units::{Duration, Instant};
 
-const MSS: u64 = 1448;
-
 fn reno(stack: Stack) -> Config {
     Config { cc: Cc::Reno, stack, ..Config::default() }
-}
-
-fn upload(config: Config, segments: u64, up: Path) -> Pair {
-    let mut pair = Pair::alike(config);
-    pair.client.write(segments * MSS);
-    pair.client.close();
-    pair.server.close();
-    pair.up = up;
-    pair
 }
 
 fn ms(ms: u64) -> Duration {

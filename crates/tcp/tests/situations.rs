@@ -3,24 +3,12 @@
 
 mod common;
 
-use common::{Pair, Path};
+use common::{MSS, Pair, Path, upload};
 use goodqueue_tcp::{Cc, Config, CongestionState, EcnMode, SeqNumber, Stack};
 use goodqueue_units::{Duration, Ecn};
 
-const MSS: u64 = 1448;
-
 fn reno() -> Config {
     Config { cc: Cc::Reno, ..Config::default() }
-}
-
-/// A client that sends `segments` and closes, and a server that closes too.
-fn upload(config: Config, segments: u64, up: Path) -> Pair {
-    let mut pair = Pair::alike(config);
-    pair.client.write(segments * MSS);
-    pair.client.close();
-    pair.server.close();
-    pair.up = up;
-    pair
 }
 
 fn finish(pair: &mut Pair, bytes: u64) -> Duration {

@@ -40,9 +40,9 @@ class Choice:
     pings: dict[str, str] = field(default_factory=dict)
     """Our ping to Flent's series."""
     calls: dict[str, str] = field(default_factory=dict)
-    """Our call to Flent's series, at most one."""
+    """Our call to Flent's series. The first is the one that Flent's plots draw."""
     pages: dict[str, str] = field(default_factory=dict)
-    """Our page to Flent's series, at most one."""
+    """Our page to Flent's series."""
     derived: list[tuple[str, str, list[str]]] = field(default_factory=list)
     """A series that is the ``sum`` or the ``avg`` of others."""
     left_out: list[str] = field(default_factory=list)
@@ -77,10 +77,11 @@ def choose(record: Record) -> Choice:
         }
     _pings(choice, apps["ping"], classes)
     if apps["voip"]:
-        choice.calls = {apps["voip"][0]: VOIP}
+        choice.calls = {name: VOIP if place == 1 else f"{VOIP}::{place}" for place, name in enumerate(apps["voip"], 1)}
         choice.parameters["voip_host"] = "localhost"
     if apps["page"]:
-        choice.pages = {apps["page"][0]: HTTP}
+        alone = len(apps["page"]) == 1
+        choice.pages = {name: HTTP if alone else f"{HTTP}::{place}" for place, name in enumerate(apps["page"], 1)}
         choice.parameters["include_http"] = "yes"
     series = choice.series()
     named = [*record["flows"], *record["apps"]]

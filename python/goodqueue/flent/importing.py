@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import stats
+from goodqueue.distribution import jain, jitter_ms, percent, percentiles_ms, rounded, summary
 from goodqueue.errors import UserError
 from goodqueue.flent import HTTP, PING, UNKNOWN, VOIP
 from goodqueue.flent.reading import DataFile, Sample
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 FLOW = re.compile(r"TCP (upload|download)(?! (?:avg|sum|fairness)\b)[^:]*(::\d+)?$")
 
+VOIP_SERIES = re.compile(rf"{VOIP}(::\d+)?$")
 HTTP_SERIES = re.compile(rf"{HTTP}(::\d+)?$")
 
 BIN_S = 5.0
@@ -78,7 +79,7 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
         for name in sorted(file.results)
         if name.startswith(PING) and not re.search(r" (avg|mean)$", name) and _replies(file, name)
     ]
-    calls = [VOIP] if VOIP in file.results and _packets(file) else []
+    calls = [name for name in sorted(file.results) if VOIP_SERIES.match(name) and _packets(file, name)]
     pages = [name for name in sorted(file.results) if HTTP_SERIES.match(name) and _replies(file, name)]
     if not flows and not pings and not calls and not pages:
         accepted = f"series such as TCP upload, TCP download, {PING} ICMP, {VOIP} and {HTTP}"
@@ -87,9 +88,8 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
     ours = file.ours
     found = scenario or (ours["scenario"] if ours else _unknown(file, flows, [pings, calls, pages], begin, end))
     seed = ours["seed"] if ours and scenario is None else number
-    goodputs = [_rounded(flow.rate_mbps(begin, end)) for flow in flows]
+    goodputs = [rounded(flow.rate_mbps(begin, end)) for flow in flows]
     first = [rate for flow, rate in zip(flows, goodputs, strict=True) if flow.way == flows[0].way]
-    jain = stats.jain(first) if first else None
     return Record(
         schema=1,
         engine="flent",
@@ -98,10 +98,10 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
         scenario={**found, "seed": seed},
         queues={way: _queue(found, way) for way in ("down", "up")},
         flows=[_flow(file, flow, rate, begin, end) for flow, rate in zip(flows, goodputs, strict=True)],
-        fairness={"jain_goodput": None if jain is None else _rounded(jain), "jain_drops": None},
+        fairness={"jain_goodput": jain(first), "jain_drops": None},
         apps=[
             *(_app(file, name, begin, end) for name in pings),
-            *(_call(file, begin, end) for _ in calls),
+            *(_call(file, name, begin, end) for name in calls),
             *(_page(file, name, begin, end) for name in pages),
         ],
         series=_series(file, flows, pings, calls, pages),
@@ -111,14 +111,10 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
             "title": file.title,
             "time": file.time,
             "version": file.flent,
-            "measured_s": [_rounded(begin), _rounded(end)],
+            "measured_s": [rounded(begin), rounded(end)],
             "left_out": _left_out(file, [*(flow.name for flow in flows), *pings, *calls, *pages]),
         },
     )
-
-
-def _rounded(value: float) -> float:
-    return round(value, 6)
 
 
 def _transfer(file: DataFile, name: str) -> Transfer | None:
@@ -212,16 +208,14 @@ def _flow(file: DataFile, flow: Transfer, goodput: float, begin: float, end: flo
     bins = [flow.rate_mbps(at - BIN_S, at) for at in ends]
     control = file.about.get(flow.name, {}).get("CONG_CONTROL")
     quantiles: dict[str, float | None] | None = (
-        {f"p{p}": _rounded(float(np.percentile(bins, p, method="inverted_cdf"))) for p in (10, 50, 90)}
-        if bins
-        else None
+        {f"p{p}": rounded(float(np.percentile(bins, p, method="inverted_cdf"))) for p in (10, 50, 90)} if bins else None
     )
     return Flow(
         name=flow.name,
         kind="bulk",
         direction=flow.way,
         cc=str(control) if control else None,
-        start_s=_rounded(float(flow.times_s[0])),
+        start_s=rounded(float(flow.times_s[0])),
         goodput_mbps=goodput,
         rtt_ms=None,
         retransmitted=None,
@@ -234,52 +228,45 @@ def _flow(file: DataFile, flow: Transfer, goodput: float, begin: float, end: flo
 def _app(file: DataFile, name: str, begin: float, end: float) -> App:
     """Return the ping ``name``: the round trips that began while the flows ran."""
     replies = [one for one in _replies(file, name) if begin - NEAR_S <= one["t"] - one["val"] / 1e3 <= end + NEAR_S]
-    found = App(name=name, kind="ping", rtt_ms=_summary([one["val"] for one in replies]), loss_percent=None)
+    found = App(name=name, kind="ping", rtt_ms=summary(_ns(replies)), loss_percent=None)
     numbers = [int(one["seq"]) for one in replies if "seq" in one]
     if numbers and len(numbers) == len(replies):
         sent = max(numbers) - min(numbers) + 1
         received = len(set(numbers))
-        found |= {"sent": sent, "received": received, "loss_percent": _rounded(100 * (sent - received) / sent)}
+        found |= {"sent": sent, "received": received, "loss_percent": percent(sent - received, sent)}
     return found
 
 
-def _packets(file: DataFile) -> list[Sample]:
-    """Return the packets of the call that arrived: ``val`` is the one-way delay in ms.
+def _packets(file: DataFile, name: str) -> list[Sample]:
+    """Return the packets of the call ``name`` that arrived: ``val`` is the one-way delay in ms.
 
     D-ITG has it so; irtt has round trips there, and the way to the listener beside it.
     """
-    found = [{**one, "val": one.get("owd_up", one.get("val", math.nan))} for one in file.samples.get(VOIP, [])]
+    found = [{**one, "val": one.get("owd_up", one.get("val", math.nan))} for one in file.samples.get(name, [])]
     return [one for one in found if math.isfinite(one["val"]) and "seq" in one]
 
 
-def _call(file: DataFile, begin: float, end: float) -> App:
-    """Return the call: the packets that were sent while the flows ran."""
-    import numpy as np
-
+def _call(file: DataFile, name: str, begin: float, end: float) -> App:
+    """Return the call ``name``: the packets that were sent while the flows ran."""
     from goodqueue import _goodqueue
 
-    heard = [one for one in _packets(file) if begin - NEAR_S <= one["t"] - one["val"] / 1e3 <= end + NEAR_S]
-    delays = [one["val"] for one in heard]
+    heard = [one for one in _packets(file, name) if begin - NEAR_S <= one["t"] - one["val"] / 1e3 <= end + NEAR_S]
+    delays = _ns(heard)
     numbers = [int(one["seq"]) for one in heard]
     sent = max(numbers) - min(numbers) + 1 if numbers else 0
-    lost = _rounded(100 * (sent - len(set(numbers))) / sent) if sent else None
-    differences = np.abs(np.diff(delays))
-    smoothed = 0.0
-    for difference in differences:  # RFC 3550, 6.4.1
-        smoothed += (float(difference) - smoothed) / 16
+    lost = percent(sent - len(set(numbers)), sent) if sent else None
+    jitter, jitter_rfc3550 = jitter_ms(delays)
     return App(
-        name=VOIP,
+        name=name,
         kind="voip",
-        delay_ms=_summary(delays),
-        delay_percentiles_ms=[float(value) for value in np.percentile(delays, range(101), method="inverted_cdf")]
-        if delays
-        else None,
-        jitter_ms=_rounded(float(np.mean(differences))) if len(differences) else None,
-        jitter_rfc3550_ms=_rounded(smoothed) if len(differences) else None,
+        delay_ms=summary(delays),
+        delay_percentiles_ms=percentiles_ms(delays, range(101)),
+        jitter_ms=jitter,
+        jitter_rfc3550_ms=jitter_rfc3550,
         sent=sent,
         received=len(set(numbers)),
         loss_percent=lost,
-        mos=None if lost is None else _rounded(_goodqueue.mos(float(np.mean(delays)), lost)),
+        mos=None if lost is None else rounded(_goodqueue.mos(float(delays.mean()) / 1e6, lost)),
     )
 
 
@@ -289,24 +276,17 @@ def _page(file: DataFile, name: str, begin: float, end: float) -> App:
     return App(
         name=name,
         kind="page",
-        load_ms=_summary([one["val"] for one in found]),
+        load_ms=summary(_ns(found)),
         count=len(found),
         completed=len(found),
     )
 
 
-def _summary(values: Sequence[float]) -> dict[str, float | None] | None:
+def _ns(samples: Sequence[Sample]) -> "NDArray[np.int64]":
+    """Return the values of ``samples``, which are in ms."""
     import numpy as np
 
-    if not values:
-        return None
-    found: dict[str, float | None] = {
-        "mean": _rounded(float(np.mean(values))),
-        "stddev": _rounded(float(np.std(values))),
-    }
-    for name, percent in (("min", 0), ("p10", 10), ("p50", 50), ("p90", 90), ("p95", 95), ("p99", 99), ("max", 100)):
-        found[name] = _rounded(float(np.percentile(values, percent, method="inverted_cdf")))
-    return found
+    return np.rint(np.array([one["val"] for one in samples], dtype=float) * 1e6).astype(np.int64)
 
 
 def _series(
@@ -323,8 +303,10 @@ def _series(
         pings=[_ping_series(name, _replies(file, name)) for name in pings],
     )
     if calls:
-        heard = _ping_series(VOIP, _packets(file))
-        found["calls"] = [CallSeries(name=VOIP, seq=heard["seq"], sent_s=heard["sent_s"], delay_ms=heard["rtt_ms"])]
+        heard = [_ping_series(name, _packets(file, name)) for name in calls]
+        found["calls"] = [
+            CallSeries(name=one["name"], seq=one["seq"], sent_s=one["sent_s"], delay_ms=one["rtt_ms"]) for one in heard
+        ]
     if pages:
         fetched = [_ping_series(name, _replies(file, name)) for name in pages]
         found["pages"] = [PageSeries(name=one["name"], begun_s=one["sent_s"], load_ms=one["rtt_ms"]) for one in fetched]
@@ -333,7 +315,7 @@ def _series(
 
 def _flow_series(file: DataFile, flow: Transfer, grid: Sequence[float], step: float) -> FlowSeries:
     first, last = flow.times_s[0], flow.times_s[-1]
-    rates = [_rounded(flow.rate_mbps(end - step, end)) if first < end and end - step < last else None for end in grid]
+    rates = [rounded(flow.rate_mbps(end - step, end)) if first < end and end - step < last else None for end in grid]
     samples = file.samples.get(flow.name, [])
     found = FlowSeries(name=flow.name, cwnd_packets=_nearest(samples, "tcp_cwnd", grid, step), goodput_mbps=rates)
     if any("tcp_rtt" in sample for sample in samples):
@@ -368,7 +350,7 @@ def _ping_series(name: str, replies: Sequence[Sample]) -> PingSeries:
     return PingSeries(
         name=name,
         seq=[int(one["seq"]) - 1 if "seq" in one else place for place, one in enumerate(replies)],
-        sent_s=[_rounded(one["t"] - one["val"] / 1e3) for one in replies],
+        sent_s=[rounded(one["t"] - one["val"] / 1e3) for one in replies],
         rtt_ms=[one["val"] for one in replies],
     )
 

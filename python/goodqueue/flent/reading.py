@@ -128,7 +128,8 @@ def _json(data: bytes, name: str) -> Any:
     try:
         return json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        why = "empty" if not data.strip() else f"not JSON: {error}"
+        why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else f"not JSON: {error}"
+        why = why if data.strip() else "empty"
         raise UserError(name, f"{why}; accepted: {ACCEPTED}") from None
 
 

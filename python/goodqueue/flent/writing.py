@@ -251,7 +251,7 @@ def _metadata(record: Record, series: Series, choice: Choice, title: str, name: 
         "BATCH_TITLE": None,
         "BATCH_UUID": None,
         "DATA_FILENAME": name,
-        "HTTP_GETTER_URLLIST": None,
+        "HTTP_GETTER_URLLIST": list(choice.pages) or None,  # Flent looks for as many series as it names
         "HTTP_GETTER_DNS": None,
         "HTTP_GETTER_WORKERS": None,
         "FAILED_RUNNERS": 0,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from goodqueue import stats
 from goodqueue.compare import Metric
-from goodqueue.record import Record
+from goodqueue.record import Record, statistic
 
 DISTRIBUTIONS = {"delay_ms": "queueing delay", "ping_rtt_ms": "round-trip time of pings"}
 """What there is a distribution of within a run, both in ms."""
@@ -90,7 +90,7 @@ def latency(found: Sequence[Group]) -> Metric | None:
 
 
 def _mean_ping(record: Record) -> float | None:
-    means = [(app.get("rtt_ms") or {}).get("mean") for app in record["apps"] if app["kind"] == "ping"]
+    means = [statistic(app.get("rtt_ms"), "mean") for app in record["apps"] if app["kind"] == "ping"]
     known = [mean for mean in means if mean is not None]
     return sum(known) / len(known) if known else None
 

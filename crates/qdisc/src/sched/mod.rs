@@ -39,3 +39,27 @@ impl crate::Owner<crate::packet::Plain> for Noted {
         0
     }
 }
+
+/// Offers packets of `lens` at 0, then takes them as fast as the shaper `qdisc` gives them: when each left, in ns.
+#[cfg(test)]
+fn departures(
+    mut qdisc: crate::registry::AnyQdisc<crate::packet::Plain>,
+    lens: &[u32],
+) -> alloc::vec::Vec<u64> {
+    use crate::Qdisc as _;
+    let (mut owner, mut now) = (Noted::default(), goodqueue_units::Instant::ZERO);
+    for len in lens {
+        qdisc.enqueue(now, crate::packet::Plain::new(*len), &mut owner);
+    }
+    let mut left = alloc::vec::Vec::new();
+    while qdisc.backlog().packets > 0 {
+        match qdisc.dequeue(now, &mut owner) {
+            Some(_) => left.push(now.as_nanos()),
+            None => {
+                now = qdisc.next_timer().unwrap();
+                qdisc.on_timer(now, &mut owner);
+            }
+        }
+    }
+    left
+}

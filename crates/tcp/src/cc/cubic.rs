@@ -10,7 +10,7 @@ use super::hystart::HyStart;
 use super::hystart_plus_plus::HyStartPlusPlus;
 use super::line::{ABE, HYSTART_PLUS_PLUS};
 use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
-use crate::{Config, Stack, Window};
+use crate::{Config, CongestionState, Stack, Window};
 use alloc::boxed::Box;
 use goodqueue_units::{Duration, Instant};
 
@@ -101,7 +101,7 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-        if !self.stack.era().linear_by_segment {
+        if !self.stack.era().linear_by_segment && ack.state == CongestionState::Open {
             self.ratio = (self.ratio - self.ratio / 16 + ack.segments).min(MAX_RATIO);
         }
         if !ack.is_cwnd_limited {
@@ -152,7 +152,7 @@ impl CongestionControl for Cubic {
 
     /// Section 5.8, and RFC 9438's t: time without sending is no time.
     fn on_restart(&mut self, now: Instant, idle: Duration) {
-        if let Some(epoch) = &mut self.epoch {
+        if let Some(epoch) = self.epoch.as_mut().filter(|_| !self.stack.era().idle_ages_cubic) {
             *epoch = (*epoch + idle).min(now);
         }
     }

@@ -4,7 +4,8 @@
 //! retransmissions stand in a queue in the order in which they were sent.
 
 use super::Scoreboard;
-use super::record::{AMBIGUOUS, LOST, RESENT, Record, SACKED, TOUCHED};
+use super::record::{AMBIGUOUS, LOST, RESENT, Record, Resent, SACKED, TOUCHED};
+use crate::SeqNumber;
 use goodqueue_units::{Duration, Instant};
 
 /// What a search for losses found.
@@ -46,7 +47,7 @@ impl Scoreboard {
             self.scan += 1;
         }
         let mut waiting = 0;
-        while let Some(&(number, sent_at)) = self.resent.get(waiting) {
+        while let Some(&Resent { number, sent_at, .. }) = self.resent.get(waiting) {
             if !self.is_out_again(number, sent_at) {
                 if waiting > 0 {
                     waiting += 1;
@@ -127,6 +128,76 @@ impl Scoreboard {
         found
     }
 
+    /// FACK (Mathis & Mahdavi 1996, section 3): marks what is `dup_thresh` segments or more below the highest SACKed one;
+    /// where not `in_order`, only if as many above it are SACKed.
+    pub(crate) fn detect_by_forward_ack(&mut self, dup_thresh: u32, in_order: bool) -> Found {
+        let mut found = Found::default();
+        if self.sacked_out == 0 {
+            return found;
+        }
+        let mut end = (self.find(self.highest_sacked) + 1).min(self.tail);
+        let mut above = 0;
+        while end > self.scan && above < dup_thresh {
+            end -= 1;
+            above += u32::from(in_order || self.at(end).has(SACKED));
+        }
+        if above < dup_thresh {
+            return found;
+        }
+        for number in self.scan..end {
+            if !self.at(number).has(SACKED | LOST) {
+                self.lose(number);
+                found.segments += 1;
+            }
+        }
+        self.scan = self.scan.max(end);
+        found
+    }
+
+    /// Marks the retransmissions as lost after which a new segment left, and one behind that is SACKed (the same paper,
+    /// section 3.2, counts from SND.NXT at the retransmission).
+    pub(crate) fn detect_lost_retransmissions(&mut self) -> Found {
+        let mut found = Found::default();
+        if self.sacked_out == 0 || self.resent_out == 0 {
+            return found;
+        }
+        let highest = self.find(self.highest_sacked);
+        while let Some(&Resent { number, sent_at, next_new }) = self.resent.front() {
+            if self.is_out_again(number, sent_at) && self.at(number).has(RESENT) {
+                if highest <= next_new {
+                    break;
+                }
+                self.lose(number);
+                found.segments += 1;
+                found.resent = true;
+            }
+            self.resent.pop_front();
+        }
+        found
+    }
+
+    /// Takes the first segment that is out for lost, whatever is SACKed; whether it was not yet.
+    pub(crate) fn lose_first(&mut self) -> bool {
+        let is_out = self.head != self.tail && !self.at(self.head).has(SACKED | LOST);
+        if is_out {
+            self.lose(self.head);
+        }
+        is_out
+    }
+
+    /// Takes the first segment for lost that is missing below the highest SACKed one; whether there is one.
+    pub(crate) fn lose_first_hole(&mut self) -> bool {
+        if self.sacked_out == 0 {
+            return false;
+        }
+        let highest = self.find(self.highest_sacked).min(self.tail);
+        let hole = (self.head..highest).find(|&number| !self.at(number).has(SACKED | LOST));
+        if let Some(number) = hole {
+            self.lose(number);
+        }
+        hole.is_some()
+    }
+
     /// Segment `number`, or its retransmission, is lost, and waits for its next one.
     fn lose(&mut self, number: u64) {
         // With none waiting, the next retransmission is this one, wherever the last was: nothing needs a second look.
@@ -177,7 +248,7 @@ impl Scoreboard {
             self.sacked_out = 0;
         }
         self.next_lost = self.head;
-        while self.resent.front().is_some_and(|&(number, at)| !self.is_out_again(number, at)) {
+        while self.resent.front().is_some_and(|resent| !self.is_out_again(resent.number, resent.sent_at)) {
             self.resent.pop_front();
         }
         lost
@@ -203,7 +274,7 @@ impl Scoreboard {
         record.sent_at = now;
         let (chunk, is_missing) = (record.chunk(), !record.has(SACKED));
         if is_missing {
-            self.resent.push_back((number, now));
+            self.resent.push_back(Resent { number, sent_at: now, next_new: self.tail });
         }
         self.rate_resent(now, number);
         Some(chunk)
@@ -225,14 +296,10 @@ impl Scoreboard {
         self.resent_out
     }
 
-    /// The lowest of the segments before `ack` that were sent once and arrive now although `highest` or later ones were
-    /// SACKed before (RFC 8985, 6.2, step 3).
+    /// The lowest of the segments before `ack` that were sent once and arrive now although later ones, up to `highest`, were
+    /// SACKed by an ACK before (RFC 8985, 6.2, step 3).
     #[cold]
-    pub(super) fn lowest_late(
-        &self,
-        ack: crate::SeqNumber,
-        highest: crate::SeqNumber,
-    ) -> Option<crate::SeqNumber> {
+    pub(super) fn lowest_late(&self, ack: SeqNumber, highest: SeqNumber) -> Option<SeqNumber> {
         let is_late = |record: &Record| !record.has(SACKED | AMBIGUOUS) && record.start() < highest;
         let records = (self.head..self.tail).map(|number| self.at(number));
         records.take_while(|record| record.end <= ack).find(|record| is_late(record)).map(Record::start)

@@ -66,7 +66,7 @@ pub(crate) struct Delivery {
     pub(crate) ambiguous: bool,
     /// By how many bytes, at most, a segment that was sent once came after later ones.
     pub(crate) late: u32,
-    /// Where the highest SACKed segment started before this ACK, if it has SACK blocks.
+    /// Where the highest segment starts that was SACKed before this ACK; none if this one SACKs nothing.
     pub(super) highest_before: Option<SeqNumber>,
 }
 
@@ -74,8 +74,17 @@ impl Delivery {
     #[inline]
     pub(crate) fn new(now: Instant, min_rtt: Duration) -> Self {
         let none = (Instant::MAX, Instant::MAX);
-        let (acked, sacked, highest_before) = (none, none, None);
-        Self { now, min_rtt, tsecr: 0, segments: 0, acked, sacked, ambiguous: false, late: 0, highest_before }
+        Self {
+            now,
+            min_rtt,
+            tsecr: 0,
+            segments: 0,
+            acked: none,
+            sacked: none,
+            ambiguous: false,
+            late: 0,
+            highest_before: None,
+        }
     }
 
     /// The segment at `start` came now, after one at `highest`.
@@ -94,6 +103,15 @@ impl Delivery {
     pub(crate) fn now(&self) -> Instant {
         self.now
     }
+}
+
+/// A segment that was sent again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resent {
+    pub(super) number: u64,
+    pub(super) sent_at: Instant,
+    /// The number of the next new segment, then.
+    pub(super) next_new: u64,
 }
 
 /// When a segment was sent, as RFC 8985 orders segments: by time, then by sequence number.

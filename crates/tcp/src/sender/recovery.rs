@@ -9,7 +9,7 @@ use crate::scoreboard::{Delivery, Found};
 use crate::tlp::Verdict;
 use crate::undo::{Prior, dsack};
 use crate::{Segment, SeqNumber};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::Instant;
 
 /// What an ACK told, beside what it delivered.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,9 @@ impl Sender {
     #[cold]
     pub(super) fn on_dubious_ack(&mut self, delivery: &Delivery, signs: &Signs) -> Outcome {
         if delivery.late > 0 && (self.state != CongestionState::Loss || self.undo.is_armed()) {
-            self.rack.on_reordering(delivery.late.div_ceil(self.mss.into()));
+            // FACK counts the late one with those that it is behind.
+            let counted = u32::from(self.window.stack.era().detection == Detection::ForwardAck);
+            self.rack.on_reordering(delivery.late.div_ceil(self.mss.into()) + counted);
         }
         if self.tail.is_pending() {
             let plain = !signs.advances && delivery.sacked.0 == Instant::MAX;
@@ -79,7 +81,10 @@ impl Sender {
                     return Outcome::default();
                 }
                 self.try_undo_by_dsack();
-                let found = self.detect_losses(delivery.now());
+                let mut found = self.detect_losses(delivery.now());
+                if !signs.advances {
+                    self.lose_first(&mut found);
+                }
                 if self.state != CongestionState::Recovery && self.board.lost_out() > 0 {
                     self.begin_recovery(delivery, signs.ece);
                 }
@@ -106,7 +111,7 @@ impl Sender {
                 found
             }
         };
-        let rearms = self.window.stack.era().detection == Detection::Rack
+        let rearms = self.window.stack.era().sack_restarts_timer
             && self.board.head_sent_at().is_some_and(|head| delivery.sacked.0 < head);
         Outcome { lost: found.segments > 0, waits: found.wait_until.is_some(), rearms }
     }
@@ -122,6 +127,10 @@ impl Sender {
             self.stats.ecn_reductions += 1;
         } else if self.state != CongestionState::Cwr {
             self.keep_open();
+            if self.window.stack.era().moderates && self.state == CongestionState::Disorder {
+                let most = self.board.in_flight() + self.rack.degree();
+                self.window.cwnd = self.window.cwnd.min(most);
+            }
         }
     }
 
@@ -280,13 +289,7 @@ impl Sender {
                 let window = self.rack.window(recovering, sacked, &self.rtt);
                 self.board.detect_losses(now, window)
             }
-            Detection::DupThresh if recovering || sacked >= self.rack.degree() => {
-                self.board.detect_losses(now, Duration::ZERO)
-            }
-            Detection::DupThresh => {
-                let waits = era.early_retransmit && self.may_retransmit_early();
-                Found { wait_until: waits.then(|| now + self.early_delay()), ..Found::default() }
-            }
+            Detection::ForwardAck => self.detect_by_forward_ack(now),
             Detection::Rfc6675 => self.board.detect_by_sacks(DUP_THRESH),
         };
         self.stats.lost += u64::from(found.segments);
@@ -296,19 +299,50 @@ impl Sender {
         found
     }
 
-    /// RFC 5827, section 3.2: so little is out that DupThresh cannot be reached. Not where reordering was seen.
+    fn detect_by_forward_ack(&mut self, now: Instant) -> Found {
+        if self.state == CongestionState::Loss {
+            return Found::default(); // all is lost already
+        }
+        let in_order = self.rack.is_in_order();
+        let again = if in_order && self.state == CongestionState::Recovery {
+            self.board.detect_lost_retransmissions()
+        } else {
+            Found::default()
+        };
+        let mut found = self.board.detect_by_forward_ack(self.rack.degree(), in_order);
+        found.segments += again.segments;
+        found.resent = again.resent;
+        let is_early = self.board.lost_out() == 0
+            && self.window.stack.era().early_retransmit
+            && self.may_retransmit_early();
+        found.wait_until = is_early.then(|| now + self.early_delay());
+        found
+    }
+
+    /// A duplicate ACK in recovery: what it still asks for is lost, however little is SACKed above it (Linux until 4.14).
+    fn lose_first(&mut self, found: &mut Found) {
+        let is_forward = self.window.stack.era().detection == Detection::ForwardAck;
+        if is_forward && self.state == CongestionState::Recovery && self.board.lose_first() {
+            found.segments += 1;
+            self.stats.lost += 1;
+        }
+    }
+
+    /// RFC 5827, section 3.2: so little is out that DupThresh cannot be reached. Linux asks for one SACKed segment, where the
+    /// RFC asks for all but one. Not where reordering was seen.
     fn may_retransmit_early(&self) -> bool {
         let (out, sacked) = (self.board.packets_out(), self.board.sacked_out());
         let may_send = self.board.in_flight() < self.window.cwnd && self.has_new();
-        sacked > 0 && out < 4 && out == sacked + 1 && !may_send && self.rack.degree() == DUP_THRESH
+        sacked > 0 && sacked < out && out < 4 && !may_send && !self.rack.has_seen_reordering()
     }
 
-    /// All that early retransmit waited for did not come.
+    /// All that early retransmit waited for did not come. The window falls with the next ACK.
     pub(super) fn retransmit_early(&mut self, now: Instant) {
-        if self.state <= CongestionState::Disorder && self.may_retransmit_early() {
-            let found = self.board.detect_losses(now, Duration::ZERO);
-            self.stats.lost += u64::from(found.segments);
-            self.on_late_losses(now, found);
+        let may = self.state <= CongestionState::Disorder && self.may_retransmit_early();
+        if may && self.board.lose_first() {
+            self.stats.lost += 1;
+            self.forget_losses_of_acks();
+            self.begin_recovery(&Delivery::new(now, self.rtt.min()), false);
         }
     }
 

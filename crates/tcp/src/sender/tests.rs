@@ -106,6 +106,7 @@ fn slow_start_counts_segments_since_linux_3_13_and_acks_before_and_in_rfc_5681()
         transmit(&mut s, 0);
         for n in (2..=10).step_by(2) {
             plain(&mut s, 100, n);
+            transmit(&mut s, 100);
         }
         assert_eq!(s.window.cwnd, cwnd);
     }
@@ -219,6 +220,17 @@ fn where_three_duplicates_cannot_come_a_quarter_of_a_round_trip_is_waited() {
     sacked(&mut s, 100, 0, &[(1, 3)]);
     assert_eq!(s.state, CongestionState::Disorder, "with new data to send, limited transmit is the way");
     assert_eq!(transmit(&mut s, 100).0, [3, 4]);
+}
+
+/// Three out, the last SACKed: what RFC 5827 would not retransmit early, Linux 3.10 does; and with nothing new to send, the
+/// second too, by NextSeg()'s rule 3 (RFC 6675, section 4).
+#[test]
+fn early_retransmit_fills_two_holes() {
+    let mut s = sender(&Config { stack: Stack::Linux3_10, ..config(10) }, 3);
+    transmit(&mut s, 0);
+    sacked(&mut s, 100, 0, &[(2, 3)]);
+    s.on_timeout(s.deadline());
+    assert_eq!((transmit(&mut s, 126).0, s.state), ([0, 1].to_vec(), CongestionState::Recovery));
 }
 
 /// A segment overtaken by two is late, not lost.

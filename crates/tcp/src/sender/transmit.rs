@@ -3,6 +3,7 @@
 use super::timers::{Due, Timer};
 use super::{CongestionState, End, Sender};
 use crate::Flags;
+use crate::era::Detection;
 use crate::offload;
 use crate::scoreboard::Chunk;
 use crate::segment::timestamp;
@@ -34,7 +35,7 @@ impl Sender {
             self.usage.on_sent(true, self.board.packets_out(), self.board.una(), self.board.nxt());
             return None;
         }
-        let chunk = self.send_new(now)?;
+        let Some(chunk) = self.send_new(now) else { return self.retransmit_forward(now) };
         let cwr = self.cwr_due && chunk.len > 0;
         self.cwr_due &= !cwr;
         let more = in_flight + 1 < self.window.cwnd && self.has_new();
@@ -181,6 +182,19 @@ impl Sender {
         self.stats.retransmitted += 1;
         self.stats.bytes_retransmitted += u64::from(chunk.len);
         Some(chunk)
+    }
+
+    /// In recovery, with nothing new to send, a hole is filled that may only be late (RFC 6675, NextSeg(), rule 3); Linux
+    /// with FACK.
+    #[cold]
+    fn retransmit_forward(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
+        let may = self.state == CongestionState::Recovery
+            && self.window.stack.era().detection == Detection::ForwardAck
+            && !self.has_new();
+        if !may || !self.board.lose_first_hole() {
+            return None;
+        }
+        Some((self.retransmit(now)?, Flags::NONE, false))
     }
 
     #[inline]

@@ -6,6 +6,19 @@ use goodqueue_tcp::{Config, Connection, Segment};
 use goodqueue_units::{Duration, Ecn, Instant};
 use std::collections::{BTreeMap, HashSet};
 
+/// Bytes of a full segment, timestamps on.
+pub const MSS: u64 = 1448;
+
+/// A client that sends `segments` and closes, and a server that closes too.
+pub fn upload(config: Config, segments: u64, up: Path) -> Pair {
+    let mut pair = Pair::alike(config);
+    pair.client.write(segments * MSS);
+    pair.client.close();
+    pair.server.close();
+    pair.up = up;
+    pair
+}
+
 /// What the path does to one direction. Segments are counted from 0: `data` those with payload, FIN or SYN;
 /// `acks` the bare ones.
 #[derive(Debug, Default)]

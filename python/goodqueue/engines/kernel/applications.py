@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from goodqueue.engines.kernel.distribution import nanoseconds, percent, percentiles_ms, rounded, summary
+from goodqueue.distribution import jitter_ms, nanoseconds, percent, percentiles_ms, rounded, summary
 from goodqueue.engines.kernel.lab.plan import Flow
 from goodqueue.record import App, CallSeries, PageSeries, PingSeries
 
@@ -26,7 +26,7 @@ def app(flow: Flow, noted: Noted, begin: int, end: int) -> App:
         return _voip(flow, noted, begin, end)
     names = ("asked", "heard") if flow.kind == "rr" else ("begun", "completed")
     count, times = _spans(noted, names, begin, end)
-    summed = _summary(times)
+    summed = summary(times)
     found = App(name=flow.name, kind=flow.kind)
     if flow.kind == "transfer":
         found["completion_ms"] = summed
@@ -70,7 +70,7 @@ def _stream(flow: Flow, noted: Noted, begin: int, end: int) -> App:
     return App(
         name=flow.name,
         kind=flow.kind,
-        delay_ms=_summary(delays),
+        delay_ms=summary(delays),
         count=count,
         completed=len(delays),
         stalls=len(stalled),
@@ -86,7 +86,7 @@ def _ping(flow: Flow, noted: Noted, begin: int, end: int) -> App:
     return App(
         name=flow.name,
         kind=flow.kind,
-        rtt_ms=_summary(np.array([nanoseconds(rtt) for _, rtt in home], dtype=np.int64)),
+        rtt_ms=summary(np.array([nanoseconds(rtt) for _, rtt in home], dtype=np.int64)),
         sent=len(pings),
         received=len(home),
         loss_percent=percent(settled - len(home), settled),
@@ -110,20 +110,17 @@ def _voip(flow: Flow, noted: Noted, begin: int, end: int) -> App:
     first = sent[0] if sent else 0
     came = [(number, delay) for number, at, delay in heard(noted, end) if nanoseconds(at) >= begin]
     delays = np.array([delay for _, delay in came], dtype=np.int64)
-    differences = np.abs(np.diff(delays)) / 1e6
-    smoothed = 0.0
-    for difference in differences:  # RFC 3550, 6.4.1
-        smoothed += (float(difference) - smoothed) / 16
+    jitter, jitter_rfc3550 = jitter_ms(delays)
     settled = max(number for number, _ in came) - first + 1 if came else len(sent)
     lost = percent(settled - len(came), settled)
     mean_ms = float(np.mean(delays)) / 1e6 if came else 0.0
     return App(
         name=flow.name,
         kind=flow.kind,
-        delay_ms=_summary(delays),
+        delay_ms=summary(delays),
         delay_percentiles_ms=percentiles_ms(delays, range(101)),
-        jitter_ms=rounded(float(np.mean(differences))) if len(differences) else None,
-        jitter_rfc3550_ms=rounded(smoothed) if len(differences) else None,
+        jitter_ms=jitter,
+        jitter_rfc3550_ms=jitter_rfc3550,
         sent=len(sent),
         received=len(came),
         loss_percent=lost,
@@ -167,8 +164,3 @@ def page_series(name: str, noted: Noted, end: int) -> PageSeries:
         begun_s=[begun for begun, _ in spans],
         load_ms=[rounded((done - begun) * 1e3) for begun, done in spans],
     )
-
-
-def _summary(times: NDArray[np.int64]) -> dict[str, float | None] | None:
-    found: Any = summary(times)
-    return None if found is None else dict(found)

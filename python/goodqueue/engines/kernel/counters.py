@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from goodqueue.distribution import nanoseconds
 from goodqueue.engines.kernel import tc
-from goodqueue.engines.kernel.distribution import nanoseconds
 from goodqueue.engines.kernel.sightings import Packets
 from goodqueue.errors import UserError
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from goodqueue.distribution import jain, nanoseconds, percent, percentiles_ms, rounded, summary
 from goodqueue.engines.kernel import applications, counters
-from goodqueue.engines.kernel.distribution import jain, nanoseconds, percent, percentiles_ms, rounded, summary
 from goodqueue.engines.kernel.lab import tcpinfo
 from goodqueue.engines.kernel.lab.plan import ASKING, TCP, Plan
 from goodqueue.engines.kernel.lab.plan import Flow as Planned
@@ -153,7 +153,7 @@ class _Measuring:
             cc=flow.cc if tcp else None,
             start_s=rounded(flow.start_s),
             goodput_mbps=self._goodput_mbps(place),
-            rtt_ms=_as_dict(summary(journey.rtt[self._within(journey.rtt_at)])),
+            rtt_ms=summary(journey.rtt[self._within(journey.rtt_at)]),
             bytes_sent=sent,
             bytes_retrans=retransmitted,
             retransmitted=int(np.sum(self._within(journey.resent_at))),
@@ -321,7 +321,3 @@ def _packet_series(packets: Packets, begin: int, end: int) -> PacketSeries:
     chosen = chosen[np.argsort(packets.departure[chosen], kind="stable")]
     delays = packets.departure[chosen] - packets.arrival[chosen]
     return PacketSeries(time_s=(packets.departure[chosen] / 1e9).tolist(), delay_ms=(delays / 1e6).tolist())
-
-
-def _as_dict(found: Any) -> dict[str, float | None] | None:
-    return None if found is None else dict(found)

@@ -4,7 +4,6 @@ import json
 
 from goodqueue.engines.kernel import tc
 from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_RTTS
-from goodqueue.engines.kernel.lab.page import NUMBER
 from goodqueue.engines.kernel.lab.plan import TCP, Flow, Plan, Shaper
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
@@ -46,8 +45,6 @@ def plan(scenario: Scenario) -> Plan:
     if len(rtts_s) > MOST_RTTS:
         accepted = f"at most {MOST_RTTS}"
         raise UserError("traffic.rtt", f"found {len(rtts_s)} distinct RTTs; accepted by the kernel engine: {accepted}")
-    for outline in outlines:
-        _check_requests(outline)
     flows = [
         Flow(**{key: value for key, value in outline.items() if key != "stack"}, port=FIRST_PORT + index)
         for index, outline in enumerate(outlines)
@@ -79,15 +76,6 @@ def _check_traffic(key: str, traffic: Scenario) -> None:
     if traffic.get("ecn") == "accecn":
         message = 'found "accecn", which Linux 6.1 has not; accepted by the kernel engine: false, true'
         raise UserError(f"{key}.ecn", message)
-
-
-def _check_requests(outline: Scenario) -> None:
-    least = min((one["request_bytes"] for one in outline["objects"] or ()), default=NUMBER.size)
-    if least < NUMBER.size:
-        accepted = f"{NUMBER.size} bytes or more, which tell the server what is asked for"
-        raise UserError(
-            "traffic.request", f"found {least} of {outline['name']}; accepted by the kernel engine: {accepted}"
-        )
 
 
 def _shaper(key: str, rate: str, line: str) -> Shaper:

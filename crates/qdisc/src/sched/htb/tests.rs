@@ -1,4 +1,4 @@
-use super::super::Noted;
+use super::super::{self as sched, Noted};
 use super::*;
 use crate::packet::Plain;
 use crate::registry::parse_line;
@@ -10,22 +10,7 @@ const LINK: Link = Link { rate: Rate::from_bps(1_000_000_000).unwrap(), mtu: 151
 
 /// Four full frames at 0: when each leaves, in ns.
 fn departures(line: &str) -> Vec<u64> {
-    let (mut qdisc, mut owner, mut now) =
-        (AnyQdisc::<Plain>::parse(line, &LINK).unwrap(), Noted::default(), Instant::ZERO);
-    for _ in 0..4 {
-        qdisc.enqueue(now, Plain::new(1514), &mut owner);
-    }
-    let mut left = Vec::new();
-    while qdisc.backlog().packets > 0 {
-        match qdisc.dequeue(now, &mut owner) {
-            Some(_) => left.push(now.as_nanos()),
-            None => {
-                now = qdisc.next_timer().unwrap();
-                qdisc.on_timer(now, &mut owner);
-            }
-        }
-    }
-    left
+    sched::departures(AnyQdisc::parse(line, &LINK).unwrap(), &[1514; 4])
 }
 
 /// 800 ns a byte. 1600 bytes: the first frame leaves 86, not in debt, so the second goes too and leaves -1428: 1.1424

@@ -1,4 +1,4 @@
-use super::super::Noted;
+use super::super::{self as sched, Noted};
 use super::*;
 use crate::packet::Plain;
 use crate::registry::parse_line;
@@ -11,23 +11,8 @@ fn tbf(line: &str) -> AnyQdisc<Plain> {
     AnyQdisc::parse(line, &LINK).unwrap()
 }
 
-/// Offers packets of `len` at 0, then takes them as fast as the discipline gives them: when each left, in ns.
 fn departures(line: &str, lens: &[u32]) -> Vec<u64> {
-    let (mut qdisc, mut owner, mut now) = (tbf(line), Noted::default(), Instant::ZERO);
-    for len in lens {
-        qdisc.enqueue(now, Plain::new(*len), &mut owner);
-    }
-    let mut left = Vec::new();
-    while qdisc.backlog().packets > 0 {
-        match qdisc.dequeue(now, &mut owner) {
-            Some(_) => left.push(now.as_nanos()),
-            None => {
-                now = qdisc.next_timer().unwrap();
-                qdisc.on_timer(now, &mut owner);
-            }
-        }
-    }
-    left
+    sched::departures(tbf(line), lens)
 }
 
 /// 10 Mbit/s are 800 ns a byte; 3028 bytes let two frames of 1514 go at once, and then one each 1 211 200 ns. 4000 bytes let

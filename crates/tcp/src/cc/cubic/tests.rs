@@ -135,6 +135,10 @@ fn an_idle_time_does_not_count() {
     assert_eq!(c.epoch, Some(at(4_000)));
     c.on_restart(at(6_000), Duration::from_secs(30));
     assert_eq!(c.epoch, Some(at(6_000)));
+    let mut c = Cubic::of(Stack::Linux3_14);
+    c.update(at(1_000), 10, 1);
+    c.on_restart(at(6_000), Duration::from_secs(3));
+    assert_eq!(c.epoch, Some(at(1_000)), "mended in Linux 4.3");
 }
 
 /// Linux 3.10 was called once an ACK; with two segments an ACK it halved `cnt` instead.

@@ -10,13 +10,7 @@ from .addresses import Ends
 from .clock import Clock
 from .halves import Connection, Half
 from .loop import Loop
-from .page import Page
 from .plan import Flow, Plan
-
-
-def half(side: str, flow: Flow, ends: Ends, plan: Plan, clock: Clock, loop: Loop) -> Half:
-    """Return the half of the application ``flow`` that runs on ``side``."""
-    return HALVES[flow.kind](flow, ends, side, plan, clock, loop)
 
 
 class Transfer(Half):
@@ -177,4 +171,4 @@ class Stream(Half):
         return self.flow.rate_bps * round(self.flow.interval_s * 1e9) * chunks // 8_000_000_000
 
 
-HALVES: dict[str, type[Half]] = {"transfer": Transfer, "rr": Rr, "stream": Stream, "page": Page}
+HALVES: dict[str, type[Half]] = {"transfer": Transfer, "rr": Rr, "stream": Stream}

@@ -25,26 +25,18 @@ _CHUNK = bytes(1 << 18)
 class Connection:
     """One end of a TCP connection: counts what came, and sends what is written as the socket takes it."""
 
-    def __init__(self, made: socket.socket, half: "Half", established: bool) -> None:
-        """Serve ``made``; unless it is ``established``, its handshake is under way."""
-        self.socket, self._half, self._established = made, half, established
+    def __init__(self, made: socket.socket, half: "Half", port: int, established: bool) -> None:
+        """Serve ``made``, opened from ``port``; unless it is ``established``, its handshake is under way."""
+        self.socket, self._half, self.port, self._established = made, half, port, established
         self.received = 0
-        self.unread = b""
-        """What came and was not taken yet, where the half `reads`."""
-        self._head = b""
         self._unsent, self._ending, self._over = 0, False, False
         self._waits = 0
         made.setblocking(False)
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._watch()
 
-    def write(self, count: int, head: bytes = b"") -> None:
-        """Send ``count`` bytes, after those written before.
-
-        They begin with ``head``, which needs that all those before have left.
-        """
-        assert not head or not self._unsent
-        self._head = head or self._head
+    def write(self, count: int) -> None:
+        """Send ``count`` bytes, after those written before."""
         self._unsent += count
         if self._established:
             self._send()
@@ -86,10 +78,7 @@ class Connection:
     def _send(self) -> None:
         while self._unsent and not self._over:
             try:
-                rest = memoryview(_CHUNK)[: self._unsent - len(self._head)]
-                sent = self.socket.send(self._head + bytes(rest) if self._head else rest)
-                self._head = self._head[sent:]
-                self._unsent -= sent
+                self._unsent -= self.socket.send(memoryview(_CHUNK)[: self._unsent])
             except BlockingIOError:
                 return
             except OSError:  # the other side has aborted: the run is over
@@ -100,10 +89,9 @@ class Connection:
 
     def _take(self) -> None:
         """MSG_TRUNC: the kernel throws the bytes away instead of copying them to us."""
-        flags = 0 if self._half.reads else socket.MSG_TRUNC
         while not self._over:
             try:
-                count = self.socket.recv_into(SINK, len(SINK), flags)
+                count = self.socket.recv_into(SINK, len(SINK), socket.MSG_TRUNC)
             except BlockingIOError:
                 return
             except ConnectionError:
@@ -112,8 +100,6 @@ class Connection:
                 self._finish()
                 return
             self.received += count
-            if self._half.reads:
-                self.unread += bytes(SINK[:count])
             self._half.came(self)
 
     def _finish(self) -> None:
@@ -127,9 +113,6 @@ class Connection:
 
 class Half:
     """One side of an application."""
-
-    reads = False
-    """Whether it wants to know what came, not only how much."""
 
     def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop) -> None:
         """Listen, or plan the start, and the rest of the flow's life."""
@@ -190,7 +173,7 @@ class Half:
         status = made.connect_ex((self._other, self.flow.port))
         if status not in {0, errno.EINPROGRESS}:
             raise LabError(f"flow {self.flow.name}: connect: {os.strerror(status)}")
-        connection = Connection(made, self, established=False)
+        connection = Connection(made, self, made.getsockname()[1], established=False)
         self._connections.append(connection)
         return connection
 
@@ -207,8 +190,8 @@ class Half:
 
     def _accept(self) -> None:
         with suppress(BlockingIOError):
-            made, _ = self._listener.accept()
-            connection = Connection(made, self, established=True)
+            made, (_, port) = self._listener.accept()
+            connection = Connection(made, self, port, established=True)
             self._connections.append(connection)
             self.established(connection)
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from .addresses import ends, source_side
-from .apps import HALVES, half
+from .apps import HALVES
 from .bulk import Receiver, Sender
 from .clock import Clock
 from .datagrams import Sink, Source
@@ -16,6 +16,7 @@ from .errors import LabError
 from .halves import Half
 from .libc import die_with_parent
 from .loop import Loop
+from .page import Orders, Page
 from .plan import Plan
 from .topology import Namespace
 
@@ -23,15 +24,18 @@ from .topology import Namespace
 class Host:
     """The process of one side, forked ahead of the run."""
 
-    def __init__(self, side: str, space: Namespace, plan: Plan, clock: Clock) -> None:
-        """Start the process; its listeners stand before this returns, or it has failed and `results` says why."""
+    def __init__(self, side: str, space: Namespace, plan: Plan, clock: Clock, orders: dict[str, Orders]) -> None:
+        """Start the process; its listeners stand before this returns, or it has failed and `results` says why.
+
+        ``orders`` are those of the plan's pages, by flow, the same for both hosts.
+        """
         self._side = side
         self._results, write = os.pipe()
         ready, told = os.pipe()
         self._process = os.fork()
         if self._process == 0:
             os.close(ready)
-            _be_host(side, space, plan, clock, told, write)
+            _be_host(side, space, plan, clock, orders, told, write)
         os.close(write)
         os.close(told)
         os.read(ready, 1)
@@ -54,7 +58,9 @@ class Host:
         return results
 
 
-def _be_host(side: str, space: Namespace, plan: Plan, clock: Clock, told: int, write: int) -> NoReturn:
+def _be_host(
+    side: str, space: Namespace, plan: Plan, clock: Clock, orders: dict[str, Orders], told: int, write: int
+) -> NoReturn:
     """Serve the flows of ``side`` until the run is over, then say how they went; never returns."""
     status = 1
     try:
@@ -65,7 +71,7 @@ def _be_host(side: str, space: Namespace, plan: Plan, clock: Clock, told: int, w
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a flow has up to two descriptors
         gc.disable()  # no pauses; the run ends before garbage would matter
         space.enter()
-        results = _serve(side, plan, clock, told)
+        results = _serve(side, plan, clock, orders, told)
         status = 0
     except (LabError, OSError) as error:
         results = {"error": str(error)}
@@ -74,16 +80,17 @@ def _be_host(side: str, space: Namespace, plan: Plan, clock: Clock, told: int, w
     os._exit(status)
 
 
-def _serve(side: str, plan: Plan, clock: Clock, told: int) -> dict[str, Any]:
+def _serve(side: str, plan: Plan, clock: Clock, orders: dict[str, Orders], told: int) -> dict[str, Any]:
     loop = Loop()
     known: dict[str, Sender | Source | Sink | Half] = {}
     receivers: list[Receiver] = []
     for place, flow in enumerate(plan.flows):
         between = ends(plan, place)
-        if flow.kind in HALVES:
-            known[flow.name] = half(side, flow, between, plan, clock, loop)
-            continue
-        if source_side(flow) == side:
+        if flow.kind == "page":
+            known[flow.name] = Page(flow, between, side, plan, clock, loop, orders[flow.name])
+        elif flow.kind in HALVES:
+            known[flow.name] = HALVES[flow.kind](flow, between, side, plan, clock, loop)
+        elif source_side(flow) == side:
             kind = Sender if flow.kind == "bulk" else Source
             known[flow.name] = kind(flow, between, plan, clock, loop)
         elif flow.kind == "bulk":

@@ -1,9 +1,11 @@
 """Web pages as a browser fetches them over HTTP/1.1, as the simulator has them (``netsim/src/traffic/page.rs``).
 
-The receiver of the data is the browser; the server is all of the page's hosts. A lookup is a datagram and its answer,
-of the size of DNS; a request begins with its object's number, which is how the server knows what to send.
+The receiver of the data is the browser; the server is all of the page's hosts, at one address, since the simulator's
+flows, too, run between two hosts each. A lookup is a datagram and its answer, of the size of DNS. What is asked for
+stands in `Orders` and not in the request, so that this may be of any size.
 """
 
+import mmap
 import select
 import socket
 import struct
@@ -19,13 +21,32 @@ from .halves import Connection, Half
 from .loop import Loop
 from .plan import Flow, Plan
 
-NUMBER = struct.Struct("!I")
-"""Begins a request, and is the whole of a lookup but for its padding."""
-
-_QUERY, _ANSWER = (bytes(size - HEADERS - NUMBER.size) for size in (86, 102))
-"""Padding: bytes on Ethernet of a query and an answer of DNS, as the simulator counts them."""
+_QUERY, _ANSWER = (bytes(size - HEADERS) for size in (86, 102))
+"""As long on Ethernet as a query and an answer of DNS, as the simulator counts them."""
 _ASK_AGAIN_S = 5.0
 """After which a resolver asks again: resolv.conf(5), ``timeout``."""
+
+
+class Orders:
+    """What each connection of a page asks for at the moment, in memory that the processes of both hosts share.
+
+    A connection has one request at a time, so its place is that of the browser's port.
+    """
+
+    _ITEM = struct.Struct("=I")
+
+    def __init__(self) -> None:
+        """Make room; the hosts' processes are to be forked after this."""
+        self._shared = mmap.mmap(-1, self._ITEM.size << 16)
+
+    def note(self, port: int, item: int) -> None:
+        """Note the object that is asked for next from ``port``."""
+        self._ITEM.pack_into(self._shared, port * self._ITEM.size, item)
+
+    def item(self, port: int) -> int:
+        """Return the object that was asked for last from ``port``."""
+        (item,) = self._ITEM.unpack_from(self._shared, port * self._ITEM.size)
+        return int(item)
 
 
 @dataclass(slots=True)
@@ -53,17 +74,18 @@ class _Site:
 class Page(Half):
     """The browser, which is told of nothing but times, or the server, which answers what it is asked."""
 
-    def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop) -> None:
+    def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop, orders: Orders) -> None:
         """Fetch nothing yet."""
         assert flow.objects is not None
         self._objects = flow.objects
+        self._orders = orders
+        self._answered: dict[Connection, int] = {}
         self._left = flow.repeat
         self._begun: list[float] = []
         self._completed: list[float] = []
         self._sites: dict[int, _Site] = {}
         self._missing = 0
         super().__init__(flow, ends, side, plan, clock, loop)
-        self.reads = not self.opens
         if not self.opens:
             self._resolver = self._datagrams(flow.port)
             loop.watch(self._resolver.fileno(), select.EPOLLIN, self._answer)
@@ -88,13 +110,16 @@ class Page(Half):
         if self.opens:
             self._received(connection)
             return
-        while len(connection.unread) >= NUMBER.size:
-            (item,) = NUMBER.unpack_from(connection.unread)
-            size = self._objects[item]["request_bytes"]
-            if len(connection.unread) < size:
-                return
-            connection.unread = connection.unread[size:]
-            connection.write(self._objects[item]["response_bytes"])
+        wanted = self._objects[self._orders.item(connection.port)]
+        answered = self._answered.get(connection, 0)
+        if connection.received - answered >= wanted["request_bytes"]:
+            self._answered[connection] = connection.received
+            connection.write(wanted["response_bytes"])
+
+    def forget(self, connection: Connection) -> None:
+        """Count what ``connection`` sent: it is over."""
+        self._answered.pop(connection, None)
+        super().forget(connection)
 
     def _received(self, connection: Connection) -> None:
         for site in self._sites.values():
@@ -143,7 +168,8 @@ class Page(Half):
             channel.item = site.waiting.popleft()
             wanted = self._objects[channel.item]
             channel.wanted += wanted["response_bytes"]
-            channel.connection.write(wanted["request_bytes"], NUMBER.pack(channel.item))
+            self._orders.note(channel.connection.port, channel.item)
+            channel.connection.write(wanted["request_bytes"])
 
     def _datagrams(self, port: int) -> socket.socket:
         """Return a socket for lookups, marked as the flow is."""
@@ -162,7 +188,7 @@ class Page(Half):
         if site.known or site.lookup is None:
             return
         with suppress(OSError):  # an ICMP error about an earlier one
-            site.lookup.sendto(NUMBER.pack(0) + _QUERY, (self._other, self.flow.port))
+            site.lookup.sendto(_QUERY, (self._other, self.flow.port))
         self.loop.at(self.clock.at(self.clock.now() + _ASK_AGAIN_S), lambda: self._query(site))
 
     def _resolved(self, site: _Site) -> None:
@@ -174,5 +200,5 @@ class Page(Half):
 
     def _answer(self) -> None:
         with suppress(OSError):
-            _, asker = self._resolver.recvfrom(len(_QUERY) + NUMBER.size)
-            self._resolver.sendto(NUMBER.pack(0) + _ANSWER, asker)
+            _, asker = self._resolver.recvfrom(len(_QUERY))
+            self._resolver.sendto(_ANSWER, asker)

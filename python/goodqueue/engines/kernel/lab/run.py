@@ -14,6 +14,7 @@ from .capture import Capture
 from .clock import Clock
 from .errors import LabError
 from .hosts import Host
+from .page import Orders
 from .plan import Plan
 from .topology import QUEUE_DEVICES, Namespace, build
 
@@ -33,8 +34,9 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     router = spaces["router"]
     with router.entered():
         captures = {device: Capture(device, folder / f"{device}.pcap") for device in sorted(QUEUE_DEVICES.values())}
+    orders = {flow.name: Orders() for flow in plan.flows if flow.kind == "page"}
     clock = Clock.starting_in(_LEAD_S)
-    hosts = [Host(side, spaces[side], plan, clock) for side in SIDES]
+    hosts = [Host(side, spaces[side], plan, clock, orders) for side in SIDES]
     if clock.now() > 0:
         raise LabError(f"the hosts took longer than {_LEAD_S} s to start")
 

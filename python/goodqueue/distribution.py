@@ -1,4 +1,7 @@
-"""Numbers as a record has them: summaries of delays, quantiles, shares; six decimals, as the simulator rounds."""
+"""Numbers as a record has them, for what the simulator did not measure: summaries of delays, quantiles, jitter, shares.
+
+They have six decimals, as the simulator rounds.
+"""
 
 import math
 from collections.abc import Sequence
@@ -6,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from goodqueue import stats
 from goodqueue.record import Delay
 
 
@@ -43,7 +47,18 @@ def summary(ns: NDArray[np.int64]) -> Delay | None:
     return Delay(mean=mean, stddev=stddev, min=least, p10=p10, p50=p50, p90=p90, p95=p95, p99=p99, max=most)
 
 
+def jitter_ms(ns: NDArray[np.int64]) -> tuple[float | None, float | None]:
+    """Return the mean difference between neighbouring delays, and RFC 3550's (6.4.1); None of fewer than two."""
+    differences = np.abs(np.diff(ns)) / 1e6
+    if not len(differences):
+        return None, None
+    smoothed = 0.0
+    for difference in differences:
+        smoothed += (float(difference) - smoothed) / 16
+    return rounded(float(np.mean(differences))), rounded(smoothed)
+
+
 def jain(shares: Sequence[float]) -> float | None:
-    """Return Jain's index (Jain, Chiu, Hawe 1984); None for nothing to share."""
-    squares = sum(share * share for share in shares)
-    return rounded(sum(shares) ** 2 / (len(shares) * squares)) if squares > 0 else None
+    """Return Jain's index; None for nothing to share."""
+    index = stats.jain(shares)
+    return None if index is None else rounded(index)

@@ -1,0 +1,289 @@
+use super::*;
+use crate::packet::Plain;
+use goodqueue_units::{Ecn, Rate};
+use std::string::ToString;
+use std::vec::Vec;
+
+static SPEC: QdiscSpec = Pie::SPEC;
+pub(super) const NEVER: u64 = u64::MAX;
+pub(super) const FULL: u32 = 1514;
+
+/// Dice that always fall the same way, and the fates told.
+pub(super) struct Fixed(pub(super) u64, pub(super) Vec<Drop>, pub(super) u32);
+
+impl Owner<Plain> for Fixed {
+    fn dropped(&mut self, _packet: Plain, why: Drop) {
+        self.1.push(why);
+    }
+    fn marked(&mut self, _packet: &Plain, _why: Mark) {
+        self.2 += 1;
+    }
+    fn random_u32(&mut self) -> u32 {
+        self.0 as u32
+    }
+    fn random_u64(&mut self) -> u64 {
+        self.0
+    }
+}
+
+pub(super) fn pie(words: &str) -> Pie {
+    let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: FULL };
+    Pie::build(&Args::parse(&SPEC, words).unwrap(), &link).unwrap()
+}
+
+pub(super) fn ms(ms: u64) -> u64 {
+    ticks(Duration::from_millis(ms))
+}
+
+/// A probability of one in Linux's scale is not a round number of floats; a millionth of a point is
+/// enough here.
+pub(super) fn assert_percent(got: f64, want: f64, what: &str) {
+    assert!((got - want).abs() < 1e-6 * want.abs().max(1.0), "{what}: {got} %, not {want} %");
+}
+
+/// By how many percent p changes in one update, from `p` percent and with these delays in ms.
+pub(super) fn step(words: &str, p: f64, delay: u64, old: u64) -> f64 {
+    let pie = pie(words);
+    let prob = (p / 100.0 * MAX_PROB as f64) as u64;
+    let vars = Vars { prob, ..Vars::new(&pie.params) };
+    vars.step(&pie.params, ms(delay), ms(old)) as f64 / MAX_PROB as f64 * 100.0
+}
+
+/// Else a result's line would hide that the papers' PIE ran with other numbers.
+#[test]
+fn each_variant_prints_its_own_defaults() {
+    let line = |words| Args::parse(&SPEC, words).unwrap().to_string();
+    assert_eq!(
+        line(""),
+        "pie limit 1000 target 15ms tupdate 15ms alpha 2 beta 20 noecn nobytemode no_dq_rate_estimator variant linux"
+    );
+    assert_eq!(
+        line("variant draft2013 target 5ms"),
+        "pie limit 1000 target 5ms tupdate 30ms alpha 2 beta 20 noecn nobytemode dq_rate_estimator variant draft2013"
+    );
+    assert_eq!(
+        line("variant rfc8033"),
+        "pie limit 1000 target 15ms tupdate 15ms alpha 2 beta 20 noecn nobytemode no_dq_rate_estimator auto_inactive variant rfc8033"
+    );
+}
+
+/// 4.2: alpha (E[T] - target) + beta (E[T] - old). With alpha 2/16 and beta 20/16 a second, 80 ms above
+/// target and no change give 0.125 * 0.08 = 1 %; below p = 10 % half of that, below 1 % an eighth, then a
+/// quarter more each decade down to 1/2048 under 1e-6. A wrong rung makes small p oscillate or stand
+/// still.
+#[test]
+fn the_gains_are_tuned_to_p_by_the_ladder_of_4_2() {
+    let ladder = [
+        (20.0, 1.0),
+        (5.0, 0.5),
+        (0.5, 0.125),
+        (0.05, 1.0 / 32.0),
+        (0.005, 1.0 / 128.0),
+        (0.0005, 1.0 / 512.0),
+        (0.00005, 1.0 / 2048.0),
+        (0.0, 1.0 / 2048.0),
+    ];
+    for (p, change) in ladder {
+        assert_percent(step("", p, 95, 95), change, "linux, 15 ms target");
+        assert_percent(step("variant rfc8033", p, 95, 95), change, "rfc8033, 15 ms target");
+        // The papers' PIE has three levels only: an eighth below 1 %, however small p is.
+        assert_percent(step("variant draft2013", p, 100, 100), change.max(0.125), "draft2013, 20 ms target");
+    }
+}
+
+/// beta's part: 15 ms more than before, at target: 1.25 * 0.015 = 1.875 % at p = 20 %. A lost sign would
+/// make the controller push a falling queue further down.
+#[test]
+fn the_trend_of_the_delay_counts_with_beta() {
+    assert_percent(step("", 20.0, 15, 0), 1.875, "rising");
+    assert_percent(step("", 20.0, 15, 30), -1.875, "falling");
+    assert_percent(step("alpha 1 beta 10", 20.0, 15, 0), 0.9375, "half the gains");
+}
+
+/// 5.5: from 10 % on a step is 2 points at most; 100 ms at once would be 1.25 * 0.1 + 0.125 * 0.085 =
+/// 13.5625 %. Below 10 % Linux lets half of that through; the papers' PIE caps there too. Above 250 ms
+/// both add 2 points.
+#[test]
+fn steps_up_are_capped_and_long_delays_add_two_points() {
+    assert_percent(step("", 20.0, 100, 0), 2.0, "linux, capped");
+    assert_percent(step("", 9.0, 100, 0), 13.5625 / 2.0, "linux, below 10 %");
+    assert_percent(step("variant draft2013", 9.0, 100, 0), 2.0, "draft2013, capped");
+    // (0.251 - 0.015) * 0.125 = 2.95 % is over the cap; 2 points and 2 more.
+    assert_percent(step("", 20.0, 251, 251), 4.0, "linux above 250 ms");
+    assert_percent(step("variant draft2013", 20.0, 251, 251), 4.0, "draft2013 above 250 ms");
+    assert_percent(step("variant rfc8033", 20.0, 251, 251), 2.0, "the RFC adds nothing");
+    assert_percent(step("variant rfc8033", 9.0, 100, 0), 13.5625 / 2.0, "rfc8033, below 10 %");
+    // Down there is no cap: from 100 ms to 0 is -(0.125 + 0.001875) = -12.6875 %.
+    assert_percent(step("", 20.0, 0, 100), -12.6875, "down");
+}
+
+/// 4.2: while the queue is empty p decays, by 1/64 in Linux and by 2 % in 2013, after the controller's
+/// own step of -0.125 * target: (50 - 0.1875) * 63/64 and (50 - 0.25) * 0.98. Without it p outlives an
+/// idle spell.
+#[test]
+fn p_decays_while_both_delays_are_zero() {
+    let after = |words: &str, backlog| {
+        let mut pie = pie(words);
+        pie.vars.prob = MAX_PROB / 2;
+        pie.vars.update(&pie.params, backlog);
+        pie.vars.prob as f64 / MAX_PROB as f64 * 100.0
+    };
+    assert_percent(after("", 0), 49.8125 * 63.0 / 64.0, "linux");
+    assert_percent(after("variant draft2013", 0), 49.75 * 0.98, "draft2013");
+    // A backlog whose delay reads zero only because the rate is not known yet is no idle queue.
+    assert_percent(after("variant draft2013", 5000), 49.75, "rate not known");
+}
+
+/// p = 1 is the end for the papers' PIE. Linux tests for overflow of 64 bits only: `golden/pie` holds p =
+/// 2.4.
+#[test]
+fn only_the_papers_pie_stops_at_one() {
+    let grown = |words: &str| {
+        let mut pie = pie(words);
+        pie.vars = Vars { prob: MAX_PROB, qdelay: ms(300), qdelay_old: ms(300), ..pie.vars };
+        pie.vars.update(&pie.params, 1_000_000);
+        pie.vars.prob as f64 / MAX_PROB as f64 * 100.0
+    };
+    assert_percent(grown("variant draft2013 no_dq_rate_estimator"), 100.0, "draft2013");
+    assert_percent(grown(""), 104.0, "linux");
+}
+
+/// 4.1 and 4.4: no drop while the burst allowance lasts, nor at less than half the target with p under 20
+/// %, nor before two full frames (3028 bytes) wait. Dice of 0 would drop each packet otherwise.
+#[test]
+fn the_guards_of_4_1_hold_back_even_the_worst_dice() {
+    let pie = pie("variant draft2013");
+    let ready = Vars { prob: MAX_PROB / 10, qdelay: ms(50), burst_time: 0, ..pie.vars };
+    let drops = |mut vars: Vars, backlog| vars.drop_early(&pie.params, backlog, FULL, || 0);
+    assert!(drops(ready, 3028));
+    assert!(!drops(ready, 3027), "less than two full frames");
+    assert!(!drops(Vars { burst_time: 1, ..ready }, 3028), "burst allowance");
+    assert!(!drops(Vars { qdelay: ms(10) - 1, ..ready }, 3028), "below half of 20 ms");
+    assert!(drops(Vars { qdelay: ms(10), ..ready }, 3028), "half the target is not below it");
+    assert!(drops(Vars { qdelay: 0, prob: MAX_PROB / 4, ..ready }, 3028), "p above 20 %");
+}
+
+/// 5.4: at p = 10 % the sum of the probabilities must reach 0.85 before dice are thrown (the ninth
+/// packet), and at 8.5 (the 85th) the packet is dropped whatever they say. The papers' PIE throws each
+/// time.
+#[test]
+fn drops_are_spaced_between_a_sum_of_0_85_and_8_5() {
+    let first_drop = |words: &str, dice: u64| {
+        let pie = pie(words);
+        let mut vars = Vars { prob: MAX_PROB / 10 + 1, qdelay: ms(50), burst_time: 0, ..pie.vars };
+        (1..).find(|_| vars.drop_early(&pie.params, 10_000, FULL, || dice))
+    };
+    assert_eq!(first_drop("", 0), Some(9));
+    assert_eq!(first_drop("", NEVER), Some(85));
+    assert_eq!(first_drop("variant draft2013", 0), Some(1));
+}
+
+/// Half a frame is half as likely to be dropped; dice at 0.3 * p fall between a quarter and a half of it.
+#[test]
+fn bytemode_scales_p_by_the_size() {
+    let dice = (MAX_PROB / 10 * 3) << 8;
+    let drops = |words: &str, len| {
+        let pie = pie(words);
+        let mut vars = Vars { prob: MAX_PROB / 2 + 1, qdelay: ms(50), burst_time: 0, ..pie.vars };
+        vars.drop_early(&pie.params, 10_000, len, || dice)
+    };
+    assert!(drops("variant draft2013 bytemode", FULL));
+    assert!(!drops("variant draft2013 bytemode", FULL / 2), "0.25 is below 0.3");
+    assert!(drops("variant draft2013", FULL / 2), "without bytemode the size tells nothing");
+}
+
+/// 4.4: 150 ms from the first departure on, used up by the time between departures; then the state starts
+/// anew once p is 0 and both delays are under half the target. An allowance that never returns punishes
+/// every new burst.
+#[test]
+fn the_burst_allowance_is_used_up_by_departures_and_returns_when_all_is_quiet() {
+    let mut pie = pie("");
+    let leave = |pie: &mut Pie, at: u64| {
+        let packet = Plain { arrival: Instant::ZERO, ..Plain::new(FULL) };
+        pie.vars.dequeued(&pie.params, Instant::ZERO + Duration::from_millis(at), &packet, 10_000);
+        pie.vars.burst_time
+    };
+    assert_eq!(leave(&mut pie, 10), ms(150), "the first departure only starts the clock");
+    assert_eq!(leave(&mut pie, 110), ms(50));
+    assert_eq!(leave(&mut pie, 200), 0);
+    let restarted = |vars: Vars| {
+        let mut vars = Vars { burst_time: 0, ..vars };
+        vars.update(&pie.params, 0);
+        vars.burst_time == ms(150)
+    };
+    let quiet = Vars { qdelay: ms(7), qdelay_old: ms(7), prob: 0, ..pie.vars };
+    assert!(restarted(quiet));
+    assert!(!restarted(Vars { qdelay: ms(8), qdelay_old: ms(8), ..quiet }), "half of 15 ms is 7.5 ms");
+    assert!(!restarted(Vars { qdelay_old: ms(8), ..quiet }), "two updates in a row must be quiet");
+    assert!(!restarted(Vars { prob: MAX_PROB / 100, ..quiet }), "p must have come down to 0");
+}
+
+/// 5.2 at 10 Mbit/s, where a full frame takes 1.2112 ms: a measurement begins with the departure that
+/// leaves 10000 bytes behind, counts that packet, and ends with the seventh (10598 bytes) six frames
+/// later, which reads 7/6 of the rate. The second takes seven frames for seven: 10 Mbit/s; an eighth of
+/// the error is gone. With the rate, 100000 bytes are 80 ms of delay over 1 + 7/8 * 1/6 = 1.14583. Of the
+/// 100 ms allowed, 13 frames are used up.
+#[test]
+fn the_papers_pie_derives_the_delay_from_the_departure_rate() {
+    let mut pie = pie("variant draft2013");
+    let frame = Duration::from_nanos(1_211_200);
+    let mut now = Instant::from_nanos(1_000_000_000);
+    pie.vars.update(&pie.params, 100_000);
+    assert_eq!(pie.vars.qdelay, 0, "no rate, no delay");
+    for _ in 0..14 {
+        pie.vars.dequeued(&pie.params, now, &Plain::new(FULL), 100_000);
+        now += frame;
+    }
+    pie.vars.update(&pie.params, 100_000);
+    let delay = pie.vars.qdelay as f64 * 64e-6;
+    assert!((delay - 80.0 / (1.0 + 7.0 / 48.0)).abs() < 0.001, "{delay} ms");
+    let left = pie.vars.burst_time as f64 * 64e-6;
+    assert!((left - (100.0 - 13.0 * 1.2112)).abs() < 0.001, "{left} ms");
+}
+
+/// 5.1: marks up to p = 10 %, drops above, so that unresponsive senders cannot hide behind ECN.
+#[test]
+fn ecn_packets_are_marked_up_to_ten_percent() {
+    let fate = |prob, ecn| {
+        let (mut pie, mut queue, mut owner) =
+            (pie("variant draft2013 ecn"), Fifo::default(), Fixed(0, Vec::new(), 0));
+        pie.vars = Vars { prob, qdelay: ms(50), burst_time: 0, ..pie.vars };
+        (0..3).for_each(|_| queue.push(Plain::new(FULL)));
+        let packet = Plain { ecn, ..Plain::new(FULL) };
+        pie.enqueue(Instant::ZERO, packet, &mut queue, &mut owner);
+        (queue.len() - 3, owner.2, owner.1.len())
+    };
+    assert_eq!(fate(MAX_PROB / 10, Ecn::Ect0), (1, 1, 0), "queued and marked");
+    assert_eq!(fate(MAX_PROB / 10 + 1, Ecn::Ect0), (0, 0, 1), "p above 10 %");
+    assert_eq!(fate(MAX_PROB / 10, Ecn::NotEct), (0, 0, 1), "not capable");
+    assert_eq!(fate(MAX_PROB / 10, Ecn::Ce), (1, 0, 0), "marked upstream: not told again, not dropped");
+}
+
+/// Linux's 15 ms are 4 jiffies and one of the timer wheel's: 20 ms, as the ticks of `golden/pie` are. Exact
+/// ones would move p by a third faster than Linux does. The first update is set for 125 jiffies: 128.
+#[test]
+fn linux_counts_tupdate_in_jiffies() {
+    let beat = |words| {
+        let mut pie = pie(words);
+        let first = pie.next_timer().unwrap();
+        pie.on_timer::<Plain>(first, &Fifo::default());
+        (first.as_nanos() / 1_000_000, pie.next_timer().unwrap().since(first).as_nanos() / 1_000_000)
+    };
+    assert_eq!(beat(""), (512, 20));
+    assert_eq!(beat("tupdate 32ms"), (512, 36));
+    assert_eq!(beat("variant draft2013"), (500, 30));
+    assert_eq!(beat("variant rfc8033"), (15, 15));
+}
+
+/// The first update comes 500 ms after the start, then every tupdate. A late call must not shift the
+/// beat.
+#[test]
+fn updates_keep_their_beat() {
+    let mut pie = pie("variant draft2013 tupdate 15ms");
+    let at = |ms: u64| Some(Instant::from_nanos(ms * 1_000_000));
+    assert_eq!(pie.next_timer(), at(500));
+    pie.on_timer::<Plain>(at(501).unwrap(), &Fifo::default());
+    assert_eq!(pie.next_timer(), at(515));
+    pie.on_timer::<Plain>(at(600).unwrap(), &Fifo::default());
+    assert_eq!(pie.next_timer(), at(615), "beats that were missed are not made up for");
+}

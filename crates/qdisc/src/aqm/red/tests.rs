@@ -1,0 +1,122 @@
+use super::*;
+use crate::packet::Plain;
+use goodqueue_units::Rate;
+
+static SPEC: QdiscSpec = Red::SPEC;
+const LINK: Link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+
+fn red(words: &str) -> Result<Red, Error> {
+    Red::build(&Args::parse(&SPEC, words)?, &LINK)
+}
+
+/// Section 4: avg += (q - avg) / 32. From 0, with 32000 bytes waiting: 1000, then 1000 + 31000/32 =
+/// 1968.75. A weight applied twice or not at all shows here.
+#[test]
+fn the_average_moves_by_its_weight() {
+    let Red { params, mut vars, .. } = red("min 30000 max 90000").unwrap();
+    vars.arrive(&params, Instant::ZERO, 32_000);
+    assert_eq!(vars.qavg, 1000 << 5);
+    vars.arrive(&params, Instant::ZERO, 32_000);
+    assert_eq!(vars.qavg, 63_000); // 1968.75 * 32
+}
+
+/// Another weight keeps the average in bytes, though it is scaled by it; what `adaptive` has made of max_p stands
+/// until the line sets it, and an adaptation that begins does so an interval later.
+#[test]
+fn a_change_keeps_the_average_and_what_was_adapted() {
+    let args = Args::parse(&SPEC, "min 30000 max 90000").unwrap();
+    let mut red = Red::build(&args, &LINK).unwrap();
+    red.vars.qavg = 40_000 << 5;
+    let change = |red: &mut Red, line| {
+        let now = Instant::from_nanos(1_000_000_000);
+        red.change(now, &args.changed(line).unwrap(), &LINK).unwrap();
+        (red.vars.qavg >> red.params.wlog, red.vars.max_p, red.timer.map(|timer| timer.due().as_nanos()))
+    };
+    assert_eq!(change(&mut red, "red burst 500"), (40_000, 85_899_345, None));
+    assert_ne!(red.params.wlog, 5);
+    assert_eq!(change(&mut red, "red adaptive"), (40_000, 85_899_345, Some(1_500_000_000)));
+    red.vars.max_p = 99_000_000;
+    assert_eq!(change(&mut red, "red adaptive ecn"), (40_000, 99_000_000, Some(1_500_000_000)));
+    assert_eq!(change(&mut red, "red adaptive probability 0.1"), (40_000, 429_496_729, Some(1_500_000_000)));
+    red.vars.max_p = 99_000_000;
+    assert_eq!(change(&mut red, "red probability 0.1"), (40_000, 429_496_729, None));
+}
+
+/// Idle for 13 cells of 2048 us the average halves (its shift there is 1); for a quarter of a cell it
+/// loses a quarter, for more than half a cell one half and no more; after 255 cells, 522 ms, it is gone.
+#[test]
+fn the_average_decays_while_the_link_is_idle() {
+    let Red { params, vars, .. } = red("min 30000 max 90000").unwrap();
+    let after = |us: u64| {
+        let mut vars = Vars { qavg: 1_000_001, ..vars };
+        vars.idle(Instant::from_nanos(5_000));
+        vars.idle(Instant::from_nanos(9_000_000)); // a second empty dequeue does not restart the idle time
+        vars.arrive(&params, Instant::from_nanos(5_000 + us * 1_000), 50_000);
+        vars.qavg
+    };
+    assert_eq!(after(13 * 2048), 500_000);
+    assert_eq!(after(512), 1_000_001 - 250_000);
+    assert_eq!(after(1024), 500_000, "half an odd number is taken as the shift takes it");
+    assert_eq!(after(2047), 500_000, "not less than half before the table says so");
+    assert_eq!(after(600_000), 0);
+}
+
+/// Section 7: a draw of 2^31 over max_p/(max - min) = 85899345/60000 = 1431 gives qR = 1500685. At an
+/// average of 60000, 30000 above min, count * 30000 reaches it at count 51: so 51 packets pass and the
+/// 52nd is dropped. That is the mean of a spacing uniform in 1 to 100, as p_b = 0.01 gives.
+#[test]
+fn drops_are_spaced_by_one_draw() {
+    let Red { params, mut vars, .. } = red("min 30000 max 90000 burst 50").unwrap();
+    vars.qavg = 60_000 << 5;
+    let mut draws = 0;
+    let mut passed = || {
+        let mut draw = || {
+            draws += 1;
+            1 << 31
+        };
+        (0..).find(|_| vars.decide(&params, &mut draw) == Verdict::Early)
+    };
+    assert_eq!((passed(), passed()), (Some(51), Some(50)), "after a drop its draw is at hand already");
+    assert_eq!(draws, 3);
+    assert!((vars.drop_probability(&params) - 0.01).abs() < 1e-9);
+}
+
+/// No gentle mode: at max all is dropped, just below min nothing is.
+#[test]
+fn the_thresholds_are_hard() {
+    let Red { params, vars, .. } = red("min 30000 max 90000").unwrap();
+    let verdict = |qavg| Vars { qavg, qcount: 7, ..vars }.decide(&params, || 0);
+    assert_eq!(verdict((90_000 << 5) - 1), Verdict::Early);
+    assert_eq!(verdict(90_000 << 5), Verdict::Forced);
+    assert_eq!(verdict((30_000 << 5) - 1), Verdict::Pass);
+}
+
+/// 2 % grows by a quarter, 1 % at most: 85899345 + 21474836; falls by a tenth: 85899345/10*9. The stops
+/// are 1 % and 50 %: max_p may pass them by one step, as in the report.
+#[test]
+fn max_p_is_adapted_by_the_report_s_steps() {
+    let Red { params, vars, .. } = red("min 30000 max 90000 adaptive").unwrap();
+    let adapted = |average: u64, max_p: u32| {
+        let mut vars = Vars { qavg: average << 5, max_p, ..vars };
+        vars.adapt(&params, Instant::ZERO);
+        (vars.max_p, vars.max_p_delta)
+    };
+    assert_eq!(adapted(66_001, 85_899_345), (107_374_181, 1790)); // 1789.57, rounded
+    assert_eq!(adapted(53_999, 85_899_345), (77_309_406, 1288)); // 1288.49
+    assert_eq!(adapted(60_000, 85_899_345).0, 85_899_345);
+    assert_eq!(adapted(66_001, 50 * ONE_PERCENT).0, 51 * ONE_PERCENT);
+    assert_eq!(adapted(66_001, 51 * ONE_PERCENT).0, 51 * ONE_PERCENT);
+    assert_eq!(adapted(53_999, ONE_PERCENT - 1).0, ONE_PERCENT - 1);
+}
+
+/// `adaptive` asks for its timer every 500 ms, plain RED for none.
+#[test]
+fn only_adaptive_red_has_a_timer() {
+    assert_eq!(red("").unwrap().next_timer(), None);
+    assert!(red("adaptative").unwrap().next_timer().is_some(), "tc's first spelling");
+    let mut red = red("adaptive").unwrap();
+    let half = Instant::from_nanos(500_000_000);
+    assert_eq!(red.next_timer(), Some(half));
+    red.on_timer::<Plain>(half, &Fifo::default());
+    assert_eq!(red.next_timer(), Some(Instant::from_nanos(1_000_000_000)));
+}

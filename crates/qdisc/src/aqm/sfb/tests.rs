@@ -1,0 +1,190 @@
+use super::super::dice::Dice;
+use super::*;
+use crate::packet::Plain;
+use goodqueue_units::{Ecn, Rate};
+use std::vec;
+use std::vec::Vec;
+
+static SPEC: QdiscSpec = Sfb::SPEC;
+const LINK: Link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+
+fn sfb(words: &str) -> Sfb {
+    Sfb::build(&Args::parse(&SPEC, words).unwrap(), &LINK).unwrap()
+}
+
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+fn flow(flow_hash: u32) -> Plain {
+    Plain { flow_hash, ..Plain::new(1000) }
+}
+
+/// The least probability and the least length of a flow's bins.
+fn state(sfb: &mut Sfb, flow_hash: u32) -> Verdict {
+    let bins = bins_of(sfb, sfb.current, flow_hash);
+    let (p, len) = (bins.iter().map(|bin| bin.p).min(), bins.iter().map(|bin| bin.len).min());
+    Verdict { len: len.unwrap(), p: p.unwrap() }
+}
+
+/// A flow's bins in one set.
+fn bins_of(sfb: &Sfb, set: usize, flow_hash: u32) -> Vec<Bin> {
+    let mut set = sfb.sets[set].clone();
+    let hash = set.hash(flow_hash);
+    set.of(hash).map(|bin| *bin).collect()
+}
+
+fn put(sfb: &mut Sfb, flow_hash: u32, put: Bin) {
+    let hash = sfb.sets[0].hash(flow_hash);
+    sfb.sets[0].of(hash).for_each(|bin| *bin = put);
+}
+
+/// 0.0005 and 0.00005 of 65535 are 32.8 and 3.3. The first 20 arrivals find 0 to 19 of their own: nothing to learn. The
+/// 21st to 25th find `target` and more: 5 steps up. The 26th finds `max`: it is dropped, and the probability rises once
+/// more. The next arrival after all have left steps down.
+#[test]
+fn a_bin_learns_from_its_length() {
+    let (mut sfb, mut queue, mut owner) = (sfb(""), Fifo::default(), Dice::showing(0.999));
+    assert_eq!((sfb.increment, sfb.decrement), (33, 3));
+    let offer = |sfb: &mut Sfb, queue: &mut Fifo<Plain>, owner: &mut Dice| {
+        sfb.enqueue(at(0), flow(7), queue, owner);
+    };
+    for _ in 0..20 {
+        offer(&mut sfb, &mut queue, &mut owner);
+    }
+    assert_eq!(state(&mut sfb, 7), Verdict { len: 20, p: 0 });
+    for _ in 0..5 {
+        offer(&mut sfb, &mut queue, &mut owner);
+    }
+    assert_eq!((state(&mut sfb, 7), owner.dropped.len()), (Verdict { len: 25, p: 5 * 33 }, 0));
+    offer(&mut sfb, &mut queue, &mut owner);
+    assert_eq!((state(&mut sfb, 7).p, owner.dropped.as_slice()), (6 * 33, [Drop::Flow].as_slice()));
+    while sfb.dequeue(at(1), &mut queue, &mut owner).is_some() {}
+    offer(&mut sfb, &mut queue, &mut owner);
+    assert_eq!(state(&mut sfb, 7), Verdict { len: 1, p: 6 * 33 - 3 });
+}
+
+/// A flood at probability 1 in its eight bins: another flow shares some of them, but not all, and goes free.
+#[test]
+fn a_flow_is_judged_by_its_least_bin() {
+    let mut sfb = sfb("");
+    put(&mut sfb, 7, Bin { len: 24, p: ONE });
+    assert_eq!(state(&mut sfb, 7), Verdict { len: 24, p: ONE });
+    let sharing = |hash: &u32| bins_of(&sfb, 0, *hash).iter().any(|bin| bin.p == ONE);
+    let other = (8..).find(sharing).unwrap();
+    assert_eq!(state(&mut sfb, other), Verdict { len: 0, p: 0 });
+    let fate = |sfb: &mut Sfb, hash| {
+        let (mut queue, mut owner) = (Fifo::default(), Dice::showing(0.0));
+        sfb.enqueue(at(0), flow(hash), &mut queue, &mut owner);
+        queue.len()
+    };
+    assert_eq!(fate(&mut sfb, other), 1);
+}
+
+/// At p = 1/4 dice below it drop, or mark where the packet can be. At 3/4 dice below 2 (3/4 - 1/2) = 1/2 drop even
+/// those, and dice of 1/2 to 3/4 mark.
+#[test]
+fn arrivals_are_marked_or_dropped_with_the_probability() {
+    let fate = |p: f64, dice, ecn| {
+        let (mut sfb, mut queue) = (sfb(""), Fifo::default());
+        put(&mut sfb, 7, Bin { len: 1, p: (p * 65_535.0) as u16 });
+        // 32 random bits, of which the lower 16 count.
+        let mut owner = Low(dice, Dice::showing(0.0));
+        sfb.enqueue(at(0), Plain { ecn, ..flow(7) }, &mut queue, &mut owner);
+        (queue.len(), owner.1.marked, owner.1.dropped)
+    };
+    assert_eq!(fate(0.25, 0.24, Ecn::NotEct), (0, 0, vec![Drop::Early]));
+    assert_eq!(fate(0.25, 0.26, Ecn::NotEct), (1, 0, vec![]));
+    assert_eq!(fate(0.25, 0.24, Ecn::Ect0), (1, 1, vec![]));
+    assert_eq!(fate(0.75, 0.49, Ecn::Ect0), (0, 0, vec![Drop::Early]));
+    assert_eq!(fate(0.75, 0.51, Ecn::Ect0), (1, 1, vec![]));
+}
+
+/// Dice whose lower half shows a number.
+struct Low(f64, Dice);
+
+impl Owner<Plain> for Low {
+    fn dropped(&mut self, packet: Plain, why: Drop) {
+        self.1.dropped(packet, why);
+    }
+    fn marked(&mut self, packet: &Plain, why: Mark) {
+        self.1.marked(packet, why);
+    }
+    fn random_u32(&mut self) -> u32 {
+        0xffff_0000 | (self.0 * 65_536.0) as u32
+    }
+    fn random_u64(&mut self) -> u64 {
+        0
+    }
+}
+
+/// 10 packets a second and 3 at once: at 0 ms three pass. Then none is left, and each arrival counts anew from the one
+/// before: 99 ms make none, 2 ms none, 99 ms none; 100 ms make one. After 250 ms two; after 10 s three, no more than the
+/// burst. (sch_sfb.c: tokens are counted only when none is left, in whole ones.)
+#[test]
+fn unresponsive_flows_get_the_penalty_rate_only_if_they_pause() {
+    let (mut sfb, mut queue) = (sfb("penalty_burst 3"), Fifo::default());
+    put(&mut sfb, 7, Bin { len: 1, p: ONE });
+    let mut passed = |ms| {
+        let before = queue.len();
+        sfb.enqueue(at(ms), flow(7), &mut queue, &mut Dice::showing(0.999));
+        queue.len() - before
+    };
+    assert_eq!([0, 0, 0, 0, 99, 101, 200].map(&mut passed), [1, 1, 1, 0, 0, 0, 0]);
+    assert_eq!([300, 301, 551, 552, 553].map(&mut passed), [1, 0, 1, 1, 0]);
+    assert_eq!([10_553, 10_553, 10_553, 10_553].map(&mut passed), [1, 1, 1, 0]);
+    let mut closed = Penalty::new(0, 20);
+    assert!(!closed.allows(at(5000)));
+}
+
+/// rehash 100 s, db 40 s: from 60 s on the second set learns of unresponsive flows, and counts their packets from then
+/// on: the first finds none, the second one, the third `target`, which is a step of 0.5 (32768). At the first arrival
+/// after 100 s it takes over, with what it has learned. The other one keeps its probabilities, and finds them under
+/// another hash; and the packets it counted leave it as they leave the queue.
+#[test]
+fn the_second_set_warms_up_and_takes_over() {
+    let words = "rehash 100000 db 40000 increment 0.5 target 2 max 9";
+    let (mut sfb, mut queue, mut owner) = (sfb(words), Fifo::default(), Dice::showing(0.999));
+    let mut offer = |sfb: &mut Sfb, ms, hash| {
+        sfb.enqueue(at(ms), flow(hash), &mut queue, &mut owner);
+    };
+    offer(&mut sfb, 0, 7);
+    put(&mut sfb, 7, Bin { len: 1, p: ONE });
+    let second = |sfb: &Sfb| bins_of(sfb, 1, 7).into_iter().map(|bin| (bin.len, bin.p)).min().unwrap();
+    offer(&mut sfb, 59_999, 7);
+    assert_eq!((state(&mut sfb, 7).len, second(&sfb)), (2, (0, 0)));
+    let mut learned = |ms| {
+        offer(&mut sfb, ms, 7);
+        second(&sfb)
+    };
+    assert_eq!([60_001, 60_002, 60_003].map(&mut learned), [(1, 0), (2, 0), (3, 32_768)]);
+    offer(&mut sfb, 100_001, 9);
+    assert_eq!((sfb.current, sfb.warming, second(&sfb)), (1, false, (3, 32_768)));
+    let retired = || sfb.sets[0].levels.iter().flatten();
+    assert_eq!((retired().map(|bin| bin.p).max(), retired().map(|bin| bin.len).max()), (Some(ONE), Some(5)));
+    while sfb.dequeue(at(100_002), &mut queue, &mut owner).is_some() {}
+    assert!(sfb.sets.iter().flat_map(|set| set.levels.iter().flatten()).all(|bin| bin.len == 0));
+}
+
+/// tc's q_sfb.c, in whole numbers: max is (5 target + 1) / 4, so 9 makes 46 / 4 = 11; target is (4 max + 3) / 5, so 7 makes
+/// 31 / 5 = 6.
+#[test]
+fn max_and_target_follow_from_each_other() {
+    let of = |words| {
+        let sfb = sfb(words);
+        (sfb.max, sfb.target)
+    };
+    let table = [
+        ("", (25, 20)),
+        ("target 40", (50, 40)),
+        ("target 9", (11, 9)),
+        ("target 10", (12, 10)),
+        ("target 3", (4, 3)),
+        ("max 50", (50, 40)),
+        ("max 7", (7, 6)),
+        ("max 20 target 20", (20, 20)),
+    ];
+    for (words, want) in table {
+        assert_eq!(of(words), want, "{words}");
+    }
+}
