@@ -96,6 +96,9 @@ pub(crate) struct Era {
     /// its payload.
     pub(crate) receive_buffer: u32,
     pub(crate) tuning: Tuning,
+    /// The ACK that fills a hole leaves before the application takes what is in order then, packet by packet. Seen on Linux
+    /// 6.1; what the older did was not measured.
+    pub(crate) acks_before_reading: bool,
     /// The receive window grows with segments out of order, too.
     pub(crate) grows_over_holes: bool,
     /// A round trip that is shorter than the receiver's estimate is the new estimate, and not only a part of it.
@@ -140,6 +143,7 @@ const LINUX3_10: Era = Era {
     quick_acks: true,
     receive_buffer: 87_380,
     tuning: Tuning::Doubles,
+    acks_before_reading: false,
     grows_over_holes: false,
     latches_low_rtt: false,
     compresses_acks: false,
@@ -179,6 +183,7 @@ const LINUX6: Era = Era {
     recovers_from_loss: true,
     receive_buffer: 131_072,
     tuning: Tuning::ByGrowth,
+    acks_before_reading: true,
     grows_over_holes: true,
     latches_low_rtt: true, // Linux 6.16, and older series since June 2025
     compresses_acks: true,
@@ -385,6 +390,9 @@ impl Difference {
                 Tuning::ByGrowth => "64 KiB at first, then several times a round trip's data",
             };
             format!("{grows}; of a first buffer of {} bytes", era.receive_buffer).into()
+        }),
+        Self::new("the ACK that fills a hole tells the window", |era| {
+            pick(era.acks_before_reading, "before the application takes what is in order now", "after that")
         }),
         Self::new("the receive window grows with", |era| {
             pick(era.grows_over_holes, "every segment", "segments in order")

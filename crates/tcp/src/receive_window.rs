@@ -127,6 +127,11 @@ impl ReceiveWindow {
         grows
     }
 
+    /// Whether an ACK leaves before the application takes what has come.
+    pub(crate) fn acks_before_reading(&self) -> bool {
+        self.stack.era().acks_before_reading
+    }
+
     /// As [`grow`](Self::grow), of a segment that came out of order.
     pub(crate) fn grow_over_hole(&mut self, held: u32) -> bool {
         self.stack.era().grows_over_holes && self.grow(held)

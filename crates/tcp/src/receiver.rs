@@ -295,7 +295,7 @@ impl Receiver {
         self.forget_blocks(|block, nxt| block.end <= nxt);
         let fin_taken = self.fin.is_some_and(|fin| fin >= before && fin < self.nxt);
         let bytes = self.nxt.since(before) - u32::from(fin_taken);
-        if had_gap && !self.paused {
+        if had_gap && !self.paused && self.window.acks_before_reading() {
             self.fill(now, segment.payload_len.into(), bytes);
         }
         self.take(now, segment, bytes, rtt);
