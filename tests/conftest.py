@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -19,6 +20,9 @@ from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# A shell starts what runs in the background with SIGINT ignored, and children inherit that: tests of Ctrl-C would wait.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SCENARIO: Scenario = {
     "duration": "4s",

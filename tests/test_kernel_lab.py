@@ -294,7 +294,7 @@ def browsed(**changes: Any) -> tuple[dict[str, Any], list[int], list[int]]:
     orders = Orders()
     server = Server(served, between, "server", task, clock, loop, orders)
     browser = Browser(served, between, "client", task, clock, loop, orders)
-    loop.run(clock.at(0.5))
+    loop.run(clock.at(changes.get("stop_s", 0.0) + 0.5))
     assert server.notes() == {}
     return browser.notes(), opened, answers
 
@@ -312,7 +312,7 @@ def test_a_browser_fetches_every_object_over_so_many_connections_to_each_host() 
 
 
 def test_a_browser_goes_on_until_it_is_stopped() -> None:
-    noted, _, _ = browsed(stop_s=1.5)  # real time: long enough for a busy machine
+    noted, _, _ = browsed(stop_s=1.5)  # real time, and half a second more: long enough for a busy machine
     assert len(noted["begun"]) > 3
     assert all(begun <= 1.5 for begun in noted["begun"])
     assert len(noted["completed"]) == len(noted["begun"]), "what is under way may end"
