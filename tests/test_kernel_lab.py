@@ -59,10 +59,10 @@ def ping(**changes: Any) -> Flow:
     return flow(name="ping/0", kind="ping", cc=None, packet_size=98, interval_s=0.01, **changes)
 
 
-def plan(*flows: Flow, rtts_s: list[float] | None = None) -> Plan:
+def plan(*flows: Flow, rtts_s: list[float] | None = None, duration_s: float = 0.3) -> Plan:
     link = Shaper(rate_bps=10_000_000, shaper="htb", tc=[["parent", "1:1", "handle", "10:", "codel", "limit", "1000"]])
     return Plan(
-        duration_s=0.3,
+        duration_s=duration_s,
         warmup_s=0.1,
         seed=1,
         down=link,
@@ -270,7 +270,7 @@ def browsed(**changes: Any) -> tuple[dict[str, Any], list[int], list[int]]:
     """What a browser notes, how many connections were open after each was opened, and the bytes of each response."""
     between = loopback()
     served = flow(**PAGE, **changes, port=between.source[1])
-    task = plan(served)
+    task = plan(served, duration_s=changes.get("stop_s", 0.0) + 0.5)
     answers: list[int] = []
     opened: list[int] = []
 
@@ -294,7 +294,7 @@ def browsed(**changes: Any) -> tuple[dict[str, Any], list[int], list[int]]:
     orders = Orders()
     server = Server(served, between, "server", task, clock, loop, orders)
     browser = Browser(served, between, "client", task, clock, loop, orders)
-    loop.run(clock.at(changes.get("stop_s", 0.0) + 0.5))
+    loop.run(clock.at(task.duration_s + 0.1))
     assert server.notes() == {}
     return browser.notes(), opened, answers
 
@@ -312,7 +312,7 @@ def test_a_browser_fetches_every_object_over_so_many_connections_to_each_host() 
 
 
 def test_a_browser_goes_on_until_it_is_stopped() -> None:
-    noted, _, _ = browsed(stop_s=1.5)  # real time, and half a second more: long enough for a busy machine
+    noted, _, _ = browsed(stop_s=1.5)  # real time, of a run of half a second more: long enough for a busy machine
     assert len(noted["begun"]) > 3
     assert all(begun <= 1.5 for begun in noted["begun"])
     assert len(noted["completed"]) == len(noted["begun"]), "what is under way may end"
