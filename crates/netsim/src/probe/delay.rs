@@ -51,14 +51,16 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Dela
 
     /// The `percent` quantile in milliseconds: the exact extremes at 0 and 100, in between the histogram's.
     pub(crate) fn percentile_ms(&self, percent: f64) -> Option<f64> {
-        let rank = (percent / 100.0 * self.count as f64).ceil() as u64;
-        let value = self.histogram.value_at_rank(rank)?;
+        if self.count == 0 {
+            return None;
+        }
         let nanos = if percent <= 0.0 {
             self.min
         } else if percent >= 100.0 {
             self.max
         } else {
-            value.clamp(self.min, self.max)
+            let rank = (percent / 100.0 * self.count as f64).ceil() as u64;
+            self.histogram.value_at_rank(rank)?.clamp(self.min, self.max)
         };
         Some(rounded(nanos as f64 / 1e6))
     }

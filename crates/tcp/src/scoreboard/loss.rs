@@ -99,9 +99,8 @@ impl Scoreboard {
     /// RFC 6675, section 4, IsLost(): marks what has `dup_thresh` runs of SACKed segments above it, or more than
     /// `dup_thresh` − 1 full segments. Retransmissions are not looked at.
     pub(crate) fn detect_by_sacks(&mut self, dup_thresh: u32) -> Found {
-        let mut found = Found::default();
         if self.sacked_out == 0 {
-            return found;
+            return Found::default();
         }
         let (mut runs, mut bytes, mut in_run) = (0, 0, false);
         let mut end = (self.find(self.highest_sacked) + 1).min(self.tail);
@@ -116,10 +115,16 @@ impl Scoreboard {
             in_run = is_sacked;
         }
         if runs < dup_thresh && bytes <= (dup_thresh - 1) * self.mss {
-            return found;
+            return Found::default();
         }
+        self.lose_below(end, TOUCHED)
+    }
+
+    /// Takes for lost what stands below `end` and was not looked at, but for what has any of the flags `spared`.
+    fn lose_below(&mut self, end: u64, spared: u8) -> Found {
+        let mut found = Found::default();
         for number in self.scan..end {
-            if self.at(number).flags & TOUCHED == 0 {
+            if !self.at(number).has(spared) {
                 self.lose(number);
                 found.segments += 1;
             }
@@ -131,9 +136,8 @@ impl Scoreboard {
     /// FACK (Mathis & Mahdavi 1996, section 3): marks what is `dup_thresh` segments or more below the highest SACKed one;
     /// where not `in_order`, only if as many above it are SACKed.
     pub(crate) fn detect_by_forward_ack(&mut self, dup_thresh: u32, in_order: bool) -> Found {
-        let mut found = Found::default();
         if self.sacked_out == 0 {
-            return found;
+            return Found::default();
         }
         let mut end = (self.find(self.highest_sacked) + 1).min(self.tail);
         let mut above = 0;
@@ -142,16 +146,9 @@ impl Scoreboard {
             above += u32::from(in_order || self.at(end).has(SACKED));
         }
         if above < dup_thresh {
-            return found;
+            return Found::default();
         }
-        for number in self.scan..end {
-            if !self.at(number).has(SACKED | LOST) {
-                self.lose(number);
-                found.segments += 1;
-            }
-        }
-        self.scan = self.scan.max(end);
-        found
+        self.lose_below(end, SACKED | LOST)
     }
 
     /// Marks the retransmissions as lost after which a new segment left, and one behind that is SACKed (the same paper,
