@@ -84,6 +84,11 @@ pub trait Qdisc<P> {
         None
     }
 
+    /// Whether [`Qdisc::dequeue`] gives a packet whenever one waits, which a shaper does not.
+    fn is_work_conserving(&self) -> bool {
+        true
+    }
+
     /// The timer. Calls before it is due are harmless only where the discipline says so.
     fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
         let _ = (now, owner);

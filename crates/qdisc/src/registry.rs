@@ -144,6 +144,9 @@ macro_rules! qdiscs {
             fn next_timer(&self) -> Option<Instant> {
                 match self { $(Self::$variant(live) => live.qdisc.next_timer(),)+ }
             }
+            fn is_work_conserving(&self) -> bool {
+                match self { $(Self::$variant(live) => live.qdisc.is_work_conserving(),)+ }
+            }
             fn on_timer<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) {
                 match self { $(Self::$variant(live) => live.qdisc.on_timer(now, owner),)+ }
             }

@@ -149,6 +149,23 @@ impl<P: Packet> Source<P> for Fifo<P> {
     }
 }
 
+/// Takes the head packet of a bad queue: not written out, so that dropping takes little of the instruction cache.
+#[inline(never)]
+fn pull<P>(source: &mut impl Source<P>) -> Option<P> {
+    source.pull()
+}
+
+/// What becomes of a head packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// There is none.
+    Empty,
+    /// Nothing: it leaves, with its `len` bytes.
+    Passes { len: u32 },
+    /// [`Vars::act`] has to see to it.
+    Acts { drop: bool },
+}
+
 /// The law's state, in the RFC's names (5.1); 28 bytes, so that a scheduler can afford one a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Vars {
@@ -212,6 +229,18 @@ impl Vars {
         now.is_after(self.first_above_time) || params.exact && now == self.first_above_time
     }
 
+    /// As [`should_drop`](Self::should_drop), not written out where it is asked twice.
+    #[inline(never)]
+    fn should_drop_next<P: Packet>(
+        &mut self,
+        packet: Option<&P>,
+        backlog: u64,
+        params: &Params,
+        now: Ticks,
+    ) -> bool {
+        self.should_drop(packet, backlog, params, now)
+    }
+
     /// Takes the next packet of `source`, dropping or marking as the law demands (RFC 8289, 5.5).
     #[inline]
     pub fn dequeue<P: Packet, O: Owner<P>>(
@@ -221,33 +250,49 @@ impl Vars {
         source: &mut impl Source<P>,
         owner: &mut O,
     ) -> Option<P> {
-        let Some(head) = source.head() else {
+        match self.judge(params, now, source.head(), source.backlog_bytes()) {
+            Verdict::Empty => None,
+            Verdict::Passes { .. } => source.pull(),
+            Verdict::Acts { drop } => self.act(drop, params, now, source, owner),
+        }
+    }
+
+    /// Judges the head packet where it lies, so that one that nothing befalls is moved once. `backlog` are the bytes that wait,
+    /// this packet's among them.
+    #[inline]
+    pub(crate) fn judge<P: Packet>(
+        &mut self,
+        params: &Params,
+        now: Instant,
+        head: Option<&P>,
+        backlog: u64,
+    ) -> Verdict {
+        let Some(head) = head else {
             self.first_above_time = Ticks(0);
             self.dropping = false;
-            return None;
+            return Verdict::Empty;
         };
-        let now = Ticks::at(now);
-        let behind = source.backlog_bytes() - u64::from(head.len());
-        let drop = self.should_drop(Some(head), behind, params, now);
-        // A packet that nothing befalls is judged where it lies and moved once.
+        let len = head.len();
+        let drop = self.should_drop(Some(head), backlog - u64::from(len), params, Ticks::at(now));
         if self.dropping || drop || params.ce_threshold.is_some() {
-            self.act(drop, params, now, source, owner)
+            Verdict::Acts { drop }
         } else {
-            source.pull()
+            Verdict::Passes { len }
         }
     }
 
     /// The part of [`Vars::dequeue`] that runs only while the queue is bad, or every packet may be marked.
     #[cold]
-    fn act<P: Packet, O: Owner<P>>(
+    pub(crate) fn act<P: Packet, O: Owner<P>>(
         &mut self,
         drop: bool,
         params: &Params,
-        now: Ticks,
+        now: Instant,
         source: &mut impl Source<P>,
         owner: &mut O,
     ) -> Option<P> {
-        let packet = source.pull()?;
+        let now = Ticks::at(now);
+        let packet = pull(source)?;
         let mut packet = if self.dropping && drop {
             self.keep_dropping(packet, params, now, source, owner)?
         } else if drop {
@@ -285,8 +330,8 @@ impl Vars {
                 }
                 owner.dropped(packet, Drop::Target);
             }
-            next = source.pull();
-            if self.should_drop(next.as_ref(), source.backlog_bytes(), params, now) {
+            next = pull(source);
+            if self.should_drop_next(next.as_ref(), source.backlog_bytes(), params, now) {
                 self.drop_next = self.control_law(self.drop_next, params);
             } else {
                 self.dropping = false;
@@ -308,8 +353,8 @@ impl Vars {
             Some(packet)
         } else {
             owner.dropped(packet, Drop::Target);
-            let next = source.pull();
-            self.should_drop(next.as_ref(), source.backlog_bytes(), params, now);
+            let next = pull(source);
+            self.should_drop_next(next.as_ref(), source.backlog_bytes(), params, now);
             next
         };
         self.dropping = true;

@@ -72,6 +72,16 @@ pub(crate) struct Totals {
     pub(crate) memory: u64,
 }
 
+impl Totals {
+    /// A packet of `len` bytes leaves.
+    #[inline]
+    fn remove(&mut self, len: u32) {
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= u64::from(len);
+        self.memory -= memory_of(len);
+    }
+}
+
 /// Memory that Linux books for a packet in the golden traces: 256 for the descriptor, and a buffer of a power of two
 /// that holds the packet and its 384 bytes of margins.
 #[inline]
@@ -118,9 +128,7 @@ impl<P: Packet> FlowQueue<'_, P> {
         let len = self.head()?.len();
         *self.pulled = len;
         *self.bytes -= u64::from(len);
-        self.totals.backlog.packets -= 1;
-        self.totals.backlog.bytes -= u64::from(len);
-        self.totals.memory -= memory_of(len);
+        self.totals.remove(len);
         self.packets.pop(self.queue)
     }
 
@@ -238,6 +246,17 @@ impl<P: Packet, S: Clone> Drr<P, S> {
             pulled: &mut self.pulled,
         };
         (&mut flow.law, queue)
+    }
+
+    /// The flow whose turn it is sends its oldest packet, which has `len` bytes.
+    #[inline]
+    pub(crate) fn send(&mut self, bucket: u32, len: u32) -> Option<P> {
+        let flow = &mut self.flows[bucket as usize];
+        flow.deficit = flow.deficit.saturating_sub_unsigned(len);
+        flow.bytes -= u64::from(len);
+        self.totals.remove(len);
+        self.fattest.update(bucket, flow.bytes);
+        self.packets.pop(&mut flow.queue)
     }
 
     /// The flow whose turn it was sends the last packet that was pulled from it.

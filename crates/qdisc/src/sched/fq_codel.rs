@@ -11,7 +11,7 @@
 //! The victim of an overflow is Linux's, but found by a tree of maxima in O(log flows) and not by a search.
 
 use super::drr::{Drr, Flow, FlowQueue};
-use crate::aqm::codel::{CE_THRESHOLD, INTERVAL, Params, Source, TARGET, Vars};
+use crate::aqm::codel::{CE_THRESHOLD, INTERVAL, Params, Source, TARGET, Vars, Verdict};
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
 use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
@@ -193,10 +193,16 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         loop {
             let bucket = self.flows.next_flow()?;
             let (vars, mut queue) = self.flows.split(bucket);
-            let packet = vars.dequeue(&self.settings.params, now, &mut queue, owner);
-            if packet.is_some() {
-                self.flows.charge(bucket);
-                return packet;
+            match vars.judge(&self.settings.params, now, queue.head(), queue.totals().backlog.bytes) {
+                Verdict::Passes { len } => return self.flows.send(bucket, len),
+                Verdict::Empty => {}
+                Verdict::Acts { drop } => {
+                    let packet = vars.act(drop, &self.settings.params, now, &mut queue, owner);
+                    if packet.is_some() {
+                        self.flows.charge(bucket);
+                        return packet;
+                    }
+                }
             }
             self.flows.retire(bucket);
         }

@@ -144,6 +144,9 @@ impl<P: Packet> Qdisc<P> for Htb<P> {
         Some(packet)
     }
 
+    fn is_work_conserving(&self) -> bool {
+        false
+    }
     fn next_timer(&self) -> Option<Instant> {
         self.wake.into_iter().chain(self.child.next_timer()).min()
     }

@@ -195,6 +195,9 @@ impl<P: Packet> Qdisc<P> for Tbf<P> {
         self.kept.take().or_else(|| self.child.dequeue(now, owner))
     }
 
+    fn is_work_conserving(&self) -> bool {
+        false
+    }
     fn next_timer(&self) -> Option<Instant> {
         self.wake.into_iter().chain(self.child.next_timer()).min()
     }

@@ -53,7 +53,8 @@ macro_rules! ensure {
 }
 
 /// Each packet offered is delivered or dropped, once; the backlog is what is held and below the limit; no flow is
-/// reordered; only ECN-capable packets are marked; a discipline that holds packets gives them, now or when it said.
+/// reordered; only ECN-capable packets are marked; a discipline that holds packets gives them, now or when it said, and one
+/// that says that it is work-conserving now.
 ///
 /// # Errors
 /// Says which of these did not hold. A discipline that `args` cannot make holds all of them.
@@ -315,7 +316,11 @@ impl Bench {
     }
 
     fn dequeue(&mut self) -> Result<bool, String> {
-        let Some(packet) = self.qdisc.dequeue(self.now, &mut self.ledger) else { return Ok(false) };
+        let Some(packet) = self.qdisc.dequeue(self.now, &mut self.ledger) else {
+            let gives_all = !self.qdisc.is_work_conserving() || self.qdisc.backlog().packets == 0;
+            ensure!(gives_all, "it says that it is work-conserving, and holds packets back");
+            return Ok(false);
+        };
         self.ledger.leaves(&packet, "delivered");
         let queue = if self.dual { self.codepoints[packet.id as usize] } else { 0 };
         let last = self.ledger.last_delivered.insert((packet.flow_hash, queue), packet.id);

@@ -208,6 +208,11 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         None
     }
 
+    /// With `bandwidth` or `autorate-ingress`, either of which may come later.
+    fn is_work_conserving(&self) -> bool {
+        false
+    }
+
     fn next_timer(&self) -> Option<Instant> {
         self.wake
     }
