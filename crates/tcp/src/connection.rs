@@ -2,6 +2,7 @@
 
 use crate::ecn::{Echo, EcnMode, EcnUse, handshake_flags};
 use crate::receiver::Receiver;
+use crate::scoreboard::Chunk;
 use crate::segment::timestamp;
 use crate::sender::{CongestionState, Sender, echo_rtt};
 use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats};
@@ -31,6 +32,12 @@ pub struct Handled {
     pub rtt: Option<Duration>,
     /// Payload bytes that came into order.
     pub newly_delivered_bytes: u32,
+}
+
+/// What segments are put on.
+pub trait Wire {
+    /// Puts `segment` on it.
+    fn put(&mut self, segment: Segment);
 }
 
 /// An endpoint: segments and deadlines in, segments and the next deadline out.
@@ -223,7 +230,6 @@ impl Connection {
     }
 
     /// The next segment to put on the wire now; call until `None`.
-    #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
         if self.phase != Phase::Established {
             return self.poll_handshake(now);
@@ -231,19 +237,60 @@ impl Connection {
         if self.receiver.owes_ack() {
             return Some(self.owed_ack(now));
         }
-        if let Some((chunk, flags, ect)) = self.sender.poll_transmit(now) {
-            let flags = flags | Flags::FIN.when(chunk.fin);
-            let ecn = if ect { self.ect } else { self.ect_else };
-            return Some(self.receiver.carry(now, chunk.seq, chunk.len, flags, ecn));
-        }
-        self.receiver.is_ack_due().then(|| self.bare_ack(now))
+        let (seq, len, flags, ecn) = match self.sender.poll_transmit(now) {
+            Some((chunk, flags, ect)) => self.data(chunk, flags, ect),
+            None if self.receiver.is_ack_due() => self.bare(),
+            None => return None,
+        };
+        Some(self.receiver.carry(now, seq, len, flags, ecn))
     }
 
-    // Not called but written out: a segment that comes back in memory, written in pieces, cannot be read in whole before
-    // the pieces have left the processor.
-    #[inline(always)]
+    /// Puts every segment that is to go out now on `wire`: what [`poll_transmit`](Self::poll_transmit) gives, for who sends
+    /// millions. As with segmentation offload, a packet of several segments is decided on once and then split.
+    #[inline]
+    pub fn transmit(&mut self, now: Instant, wire: &mut impl Wire) {
+        if self.phase != Phase::Established || self.receiver.owes_ack() {
+            return self.transmit_unusual(now, wire);
+        }
+        loop {
+            // One place where segments are made and put: all that a packet takes has to fit a core's instruction cache.
+            let (seq, len, flags, ecn) = match self.sender.poll_transmit(now) {
+                Some((chunk, flags, ect)) => self.data(chunk, flags, ect),
+                None if self.receiver.is_ack_due() => self.bare(),
+                None => return,
+            };
+            let mut segment = self.receiver.carry(now, seq, len, flags, ecn);
+            loop {
+                wire.put(segment);
+                let Some((seq, is_last)) = self.sender.split(now) else { break };
+                let flags = self.receiver.on_split(now) | Flags::PSH.when(is_last && self.stack.era().pushes);
+                segment = Segment { seq, flags, ..segment };
+            }
+        }
+    }
+
+    #[cold]
+    fn transmit_unusual(&mut self, now: Instant, wire: &mut impl Wire) {
+        while let Some(segment) = self.poll_transmit(now) {
+            wire.put(segment);
+        }
+    }
+
+    /// What a segment of `chunk` says.
+    #[inline]
+    fn data(&self, chunk: Chunk, flags: Flags, ect: bool) -> (SeqNumber, u16, Flags, Ecn) {
+        (chunk.seq, chunk.len, flags | Flags::FIN.when(chunk.fin), if ect { self.ect } else { self.ect_else })
+    }
+
+    /// What a segment says that only acknowledges.
+    #[inline]
+    fn bare(&self) -> (SeqNumber, u16, Flags, Ecn) {
+        (self.sender.board().nxt(), 0, Flags::NONE, self.ect_else)
+    }
+
     fn bare_ack(&mut self, now: Instant) -> Segment {
-        self.receiver.carry(now, self.sender.board().nxt(), 0, Flags::NONE, self.ect_else)
+        let (seq, len, flags, ecn) = self.bare();
+        self.receiver.carry(now, seq, len, flags, ecn)
     }
 
     #[cold]

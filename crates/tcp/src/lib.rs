@@ -82,7 +82,7 @@ mod window;
 
 pub use cc::{Ack, Cause, Cc, CcLine, CcOptions, CcWord, Congestion, CongestionControl};
 pub use config::{Config, INFINITE_SSTHRESH, Stack};
-pub use connection::{Connection, Handled};
+pub use connection::{Connection, Handled, Wire};
 pub use ecn::{EcnMode, EcnUse};
 pub use era::Difference;
 pub use rate::{LostSegment, RateEstimator, RateSample};

@@ -34,6 +34,8 @@ pub(crate) struct Offload {
     left: u16,
     /// Segments of the piece in the socket that is being sent, which have not been sent yet; 0 before the next piece.
     piece: u16,
+    /// Of `left`, those that nothing can keep from leaving now.
+    pub(crate) sure: u16,
 }
 
 impl Offload {
@@ -67,6 +69,21 @@ impl Offload {
         }
         self.left = 0;
         !is_first && stack.era().pushes
+    }
+
+    /// One of those that are sure was split off: whether it is the packet's last.
+    #[inline]
+    pub(crate) fn on_split(&mut self) -> bool {
+        self.sure -= 1;
+        self.left -= 1;
+        self.piece -= 1; // no packet is longer than what is left of its piece
+        self.left == 0
+    }
+
+    /// How many segments more the present packet has room for.
+    #[inline]
+    pub(crate) fn left(&self) -> u32 {
+        self.left.into()
     }
 
     /// Whether the next segment leaves in one packet with the last.
@@ -194,8 +211,9 @@ mod tests {
     fn the_rest_of_a_piece_does_not_wait() {
         let ms = Duration::from_millis;
         let window = Window { cwnd: 10, ssthresh: 2, ..Window::new(&Config::default()) };
-        let defers =
-            |piece| Offload { left: 0, piece }.defers(1, ms(0), ms(100), &window, Some(ms(100)), || 2);
+        let defers = |piece| {
+            Offload { left: 0, piece, sure: 0 }.defers(1, ms(0), ms(100), &window, Some(ms(100)), || 2)
+        };
         assert_eq!((defers(1), defers(2), defers(0)), (false, true, true));
     }
 

@@ -172,6 +172,12 @@ impl Receiver {
         }
     }
 
+    /// As [`take`](Self::take), which is written out only where segments come in order.
+    #[inline(never)]
+    fn take_apart(&mut self, now: Instant, segment: &Segment, bytes: u32, rtt: &RttEstimator) {
+        self.take(now, segment, bytes, rtt);
+    }
+
     /// Bytes of the window that what waits takes up. Only half of what is out of order: a segment there joins its neighbours
     /// and takes little but its payload of the buffer, whose half is the window.
     #[inline]
@@ -298,7 +304,7 @@ impl Receiver {
         if had_gap && !self.paused && self.window.acks_before_reading() {
             self.fill(now, segment.payload_len.into(), bytes);
         }
-        self.take(now, segment, bytes, rtt);
+        self.take_apart(now, segment, bytes, rtt);
         if fin_taken || (had_gap && self.ranges.is_empty()) {
             self.delack.demand(); // RFC 5681, 4.2: the filling of a gap is told at once
         }
@@ -404,7 +410,7 @@ impl Receiver {
     ///
     /// A data segment carries no SACK blocks, since a full one has no room for them; so where there are blocks, it
     /// does not count as the ACK that is due, and a bare one follows.
-    #[inline(always)] // as `Connection::bare_ack`
+    #[inline(always)] // a segment that comes back in memory, written in pieces, has to wait for the pieces
     pub(crate) fn carry(
         &mut self,
         now: Instant,
@@ -414,7 +420,7 @@ impl Receiver {
         ecn: Ecn,
     ) -> Segment {
         let bare = payload_len == 0 && !flags.contains(Flags::FIN);
-        let blocks = self.sack_len > 0 || self.duplicate.is_some();
+        let blocks = self.has_blocks();
         if bare || !blocks {
             self.unacked = 0;
             self.delack.on_sent_ack();
@@ -434,6 +440,22 @@ impl Receiver {
         let (sack_len, sack) = if bare && blocks { self.blocks() } else { (0, [SackBlock::default(); 3]) };
         let dscp = 0;
         Segment { seq, ack, tsval, tsecr, window, payload_len, flags, sack_len, ecn, dscp, sack }
+    }
+
+    /// Another segment of data is sent that carries what the last one did: its flags.
+    #[inline]
+    pub(crate) fn on_split(&mut self, now: Instant) -> Flags {
+        if !self.has_blocks() {
+            self.delack.on_sent_ack();
+        }
+        self.delack.on_sent_data(now);
+        Flags::ACK | self.echo.flags()
+    }
+
+    /// Whether the next ACK has SACK blocks.
+    #[inline]
+    fn has_blocks(&self) -> bool {
+        self.sack_len > 0 || self.duplicate.is_some()
     }
 
     /// The window to tell, until more arrives.

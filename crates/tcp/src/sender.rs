@@ -83,8 +83,8 @@ pub(crate) struct Sender {
     // From here on only of a side that sends.
     window: Window,
     offload: Offload,
-    /// Timeouts since the last progress.
-    timeouts: u32,
+    /// The timer fired since the last progress.
+    timed_out: bool,
     usage: Usage,
     rtt: RttEstimator,
     cc: AnyCc,
@@ -125,7 +125,7 @@ impl Sender {
             offload: Offload::default(),
             pacer: (config.pacing || is_model_based).then(Box::default),
             mss: config.mss.max(1),
-            timeouts: 0,
+            timed_out: false,
             high_seq: first,
             peer_window: 0,
             peer_shift: 0,
@@ -262,7 +262,7 @@ impl Sender {
         if advances {
             self.board.acknowledge(ack, &mut delivery);
             self.acked_bytes += u64::from(ack.since(una));
-            self.timeouts = 0;
+            self.timed_out = false;
         }
         let path = self.sample_rtt(&delivery);
         let rtt = if path.is_none() && advances { self.sample_echo(&delivery) } else { path };

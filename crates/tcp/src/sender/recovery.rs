@@ -275,7 +275,7 @@ impl Sender {
 
     fn undo_timeout(&mut self) {
         self.undo(true);
-        self.timeouts = 0;
+        self.timed_out = false;
         self.frto = None;
         self.enter(CongestionState::Open);
     }
@@ -451,10 +451,10 @@ impl Sender {
         let first_of_window = match self.state {
             CongestionState::Open | CongestionState::Disorder => true,
             CongestionState::Cwr | CongestionState::Recovery => una >= self.high_seq,
-            CongestionState::Loss => self.timeouts == 0, // there was progress since the last one
+            CongestionState::Loss => !self.timed_out, // there was progress since the last one
         };
         // RFC 5682, 3.1, step 1: not within a recovery.
-        let may_be_needless = self.state < CongestionState::Recovery || self.timeouts > 0;
+        let may_be_needless = self.state < CongestionState::Recovery || self.timed_out;
         let prior = self.prior();
         if calm {
             self.end_episode();
@@ -477,7 +477,7 @@ impl Sender {
         self.frto = may_be_needless.then_some(now);
         self.new_first = false;
         self.enter(CongestionState::Loss);
-        self.timeouts += 1;
+        self.timed_out = true;
         self.stats.timeouts += 1;
         self.rtt.back_off();
     }

@@ -2,21 +2,22 @@
 
 use super::timers::{Due, Timer};
 use super::{CongestionState, End, Sender};
-use crate::Flags;
 use crate::era::Detection;
 use crate::offload;
 use crate::scoreboard::Chunk;
 use crate::segment::timestamp;
+use crate::{Flags, SeqNumber};
 use goodqueue_units::Instant;
 
 impl Sender {
     /// The next segment of data to go out now: lost ones first, the lowest first, then new ones. Whether it is new data,
     /// which classic ECN marks and nothing else (RFC 3168, 6.1.4 and 6.1.5), comes last.
-    #[inline]
+    #[inline(always)] // of its two callers one is for millions
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
         if self.is_idle(now) {
             return None;
         }
+        self.offload.sure = 0;
         let in_flight = self.board.in_flight();
         if self.due != Due::Nothing || in_flight >= self.window.cwnd {
             let may_be_beyond = self.due != Due::Nothing || self.end == End::Closing;
@@ -43,7 +44,46 @@ impl Sender {
         let piece = || offload::piece(self.peer_window, self.mss);
         let push = offload.on_sent(more, self.window.stack, || self.packet(), piece);
         self.offload = offload;
+        if offload.is_amid_packet() {
+            self.offload.sure = self.assured(in_flight + 1) as u16; // of `left`, which is one
+        }
         Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
+    }
+
+    /// How many more segments of the present packet, all of them full, nothing can keep from leaving now, with `in_flight` in
+    /// flight: what is asked before a segment is sent need not be asked before each of these.
+    #[inline]
+    fn assured(&self, in_flight: u32) -> u32 {
+        let (left, free) = (self.offload.left(), self.window.cwnd - in_flight);
+        let bytes = left * u32::from(self.mss);
+        let is_plain = self.unsent > bytes.into() // then neither is FIN
+            && self.room() >= bytes
+            && self.board.packets_out() > 2 // before, each moves the timer
+            && self.pacer.is_none()
+            && self.board.rate().is_none()
+            && !matches!(self.state, CongestionState::Cwr | CongestionState::Recovery);
+        match is_plain {
+            true if left <= free => left,
+            true => free - 1, // the one that fills the window ends the packet
+            false => 0,
+        }
+    }
+
+    /// The next segment of the packet that the last one is of, if it is sure to leave now: where it starts, and whether it is
+    /// the packet's last.
+    #[inline]
+    pub(crate) fn split(&mut self, now: Instant) -> Option<(SeqNumber, bool)> {
+        if self.offload.sure == 0 {
+            return None;
+        }
+        let is_last = self.offload.on_split();
+        self.unsent -= u64::from(self.mss);
+        let chunk = self.board.send(now, self.mss, false);
+        self.stats.segments_sent += 1;
+        if is_last {
+            self.note_usage();
+        }
+        Some((chunk.seq, is_last))
     }
 
     /// Whether there is nothing to send and nothing out, as with a side that only receives: it is asked with every segment.
@@ -65,7 +105,7 @@ impl Sender {
     }
 
     /// How many segments a packet has.
-    #[inline]
+    #[inline(never)] // asked at several places
     fn packet(&self) -> u32 {
         offload::packet(self.pace(), &self.window, self.mss, self.rtt.min())
     }
@@ -97,7 +137,7 @@ impl Sender {
         Some(self.send_len(now, len))
     }
 
-    #[inline]
+    #[inline(always)] // as `poll_transmit`
     pub(super) fn send_len(&mut self, now: Instant, len: u16) -> Chunk {
         self.unsent -= u64::from(len);
         let fin = self.unsent == 0 && self.end == End::Closing;
@@ -170,7 +210,7 @@ impl Sender {
 
     #[cold]
     fn retransmit(&mut self, now: Instant) -> Option<Chunk> {
-        if self.frto.is_some() && self.timeouts == 0 && self.board.nxt() == self.high_seq {
+        if self.frto.is_some() && !self.timed_out && self.board.nxt() == self.high_seq {
             self.frto = None; // step 2b had no new data to send
         }
         let (chunk, is_first) = self.board.resend(now)?;
@@ -197,7 +237,7 @@ impl Sender {
         Some((self.retransmit(now)?, Flags::NONE, false))
     }
 
-    #[inline]
+    #[inline(always)] // as `poll_transmit`
     pub(super) fn after_send(&mut self, now: Instant, len: u16) {
         self.last_sent = now;
         self.stats.segments_sent += 1;
@@ -208,6 +248,11 @@ impl Sender {
         if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
             self.prr.on_sent();
         }
+        self.note_usage();
+    }
+
+    #[inline]
+    fn note_usage(&mut self) {
         let full = self.board.in_flight() >= self.window.cwnd;
         self.usage.on_sent(full, self.board.packets_out(), self.board.una(), self.board.nxt());
     }

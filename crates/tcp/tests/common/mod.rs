@@ -2,7 +2,7 @@
 
 #![allow(dead_code, unreachable_pub)] // each test file uses its part, as a module of its own
 
-use goodqueue_tcp::{Config, Connection, Segment};
+use goodqueue_tcp::{Config, Connection, Segment, Wire};
 use goodqueue_units::{Duration, Ecn, Instant};
 use std::collections::{BTreeMap, HashSet};
 
@@ -81,6 +81,16 @@ impl Path {
     }
 }
 
+/// What [`Connection::transmit`] puts.
+#[derive(Default)]
+struct AtOnce(Vec<Segment>);
+
+impl Wire for AtOnce {
+    fn put(&mut self, segment: Segment) {
+        self.0.push(segment);
+    }
+}
+
 /// A client, a server, and what is between them.
 pub struct Pair {
     pub client: Connection,
@@ -119,7 +129,11 @@ impl Pair {
         for to_server in [true, false] {
             let (from, path) =
                 if to_server { (&mut self.client, &mut self.up) } else { (&mut self.server, &mut self.down) };
+            let (mut twin, mut at_once) = (from.clone(), AtOnce::default());
+            twin.transmit(self.now, &mut at_once);
+            let mut sent = Vec::new();
             while let Some(mut segment) = from.poll_transmit(self.now) {
+                sent.push(segment);
                 for late in path.fate(self.now, &mut segment) {
                     let arrival = self.now + self.delay + late;
                     self.wire.insert((arrival, self.sequence), (to_server, segment));
@@ -127,6 +141,10 @@ impl Pair {
                 }
             }
             assert!(from.is_consistent());
+            assert_eq!(at_once.0, sent, "`transmit` puts what `poll_transmit` gives");
+            if sent.len() > 2 && self.sequence.is_multiple_of(8) {
+                assert_eq!(format!("{twin:?}"), format!("{from:?}"), "and leaves the same behind");
+            }
         }
     }
 
