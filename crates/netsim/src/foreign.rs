@@ -109,6 +109,13 @@ impl Qdisc<Packet> for Discipline {
             Self::Foreign(qdisc) => qdisc.next_timer(),
         }
     }
+    /// A foreign one may hold back what it will.
+    fn is_work_conserving(&self) -> bool {
+        match self {
+            Self::Registry(qdisc) => qdisc.is_work_conserving(),
+            Self::Foreign(_) => false,
+        }
+    }
     fn on_timer<O: Owner<Packet>>(&mut self, now: Instant, owner: &mut O) {
         match self {
             Self::Registry(qdisc) => qdisc.on_timer(now, owner),

@@ -31,6 +31,7 @@ pub(crate) struct FlowFates {
 }
 
 impl Owner<Packet> for Fates {
+    #[inline(never)] // rare, and each discipline has several places for it
     fn dropped(&mut self, packet: Packet, why: Drop) {
         self.drops[why as usize] += 1;
         self.flows[packet.flow as usize].dropped += 1;
@@ -72,6 +73,9 @@ struct Stretch {
 ///
 /// As in the golden traces' model, the discipline is asked for the next packet the moment a transmission ends, and
 /// once after each arrival at an idle link; an answer of "none" counts.
+///
+/// Nobody learns of the end of a transmission before a packet comes out of a pipe, or before something else happens here.
+/// So it is made up for then, with the time at which it was; that saves the agenda an event a packet.
 pub(crate) struct Link {
     pub(crate) qdisc: Discipline,
     pub(crate) fates: Fates,
@@ -81,8 +85,10 @@ pub(crate) struct Link {
     rate: Rate,
     /// The times before, at other rates.
     past: Vec<Stretch>,
-    /// A packet is on the wire; it is in its pipe already.
-    is_busy: bool,
+    /// When the transmission ends, or [`Instant::MAX`] where none is under way. Its packet is in its pipe already.
+    ends: Instant,
+    /// How much later that may be noticed.
+    patience: Duration,
     /// When the wire is or was last free.
     wire_free: Instant,
     /// Time that the wire has been or is going to be occupied, up to `wire_free`.
@@ -106,10 +112,11 @@ impl Link {
         direction: Direction,
         pipes: Pipes,
         random: Stream,
+        watch: Option<Box<Watch>>,
     ) -> Self {
         let flows = vec![FlowFates::default(); pipes.flows()];
-        let fates = Fates { random, drops: [0; _], marks: [0; _], flows, watch: None };
-        Self {
+        let fates = Fates { random, drops: [0; _], marks: [0; _], flows, watch };
+        let mut link = Self {
             qdisc,
             fates,
             delays: QueueDelays::new(),
@@ -117,7 +124,8 @@ impl Link {
             direction,
             rate,
             past: Vec::new(),
-            is_busy: false,
+            ends: Instant::MAX,
+            patience: Duration::ZERO,
             wire_free: Instant::ZERO,
             busy: Duration::ZERO,
             offered: 0,
@@ -126,20 +134,59 @@ impl Link {
             delay_sum: 0,
             last_length: (0, 0, 0),
             owed: 0,
-        }
+        };
+        link.plan_patience();
+        link
     }
 
-    /// Offers `packet` to the queue.
+    /// Who looks on is told everything at its time, and a discipline that holds packets back plans by when it was asked; else
+    /// there is time until what the wire takes next could come out of a pipe.
+    fn plan_patience(&mut self) {
+        let at_once = self.fates.watch.is_some() || !self.qdisc.is_work_conserving();
+        self.patience = if at_once { Duration::ZERO } else { self.pipes.least_delay() };
+    }
+
+    /// From now on `watch` looks on.
+    pub(crate) fn watch(&mut self, watch: Box<Watch>, agenda: &mut Agenda) {
+        self.fates.watch = Some(watch);
+        self.plan_patience();
+        agenda.set(WIRE + self.direction as u32, self.ends);
+    }
+
+    /// Offers `packet` to the queue. The link must be [settled](Self::settle): it is left to the caller, who has not made the
+    /// packet yet, and need not copy it around what that does.
     #[inline]
     pub(crate) fn offer(&mut self, now: Instant, packet: Packet, agenda: &mut Agenda) {
+        debug_assert!(self.ends > now, "not settled");
         self.offered += 1;
         self.fates.flows[packet.flow as usize].offered += 1;
         if let Some(watch) = &mut self.fates.watch {
             watch.offered(now, packet);
         }
         self.qdisc.enqueue(now, packet, &mut self.fates);
-        if !self.is_busy {
+        if self.ends == Instant::MAX {
             self.transmit(now, agenda);
+        }
+    }
+
+    /// Makes up for the transmissions that ended by `now`.
+    #[inline]
+    pub(crate) fn settle(&mut self, now: Instant, agenda: &mut Agenda) {
+        while self.ends <= now {
+            self.transmission_ended(agenda);
+        }
+    }
+
+    #[inline]
+    fn transmission_ended(&mut self, agenda: &mut Agenda) {
+        self.watch_at(self.ends);
+        self.transmit(self.ends, agenda);
+    }
+
+    /// As [`settle`](Self::settle), for what acts before the wires at equal times.
+    pub(crate) fn settle_before(&mut self, now: Instant, agenda: &mut Agenda) {
+        while self.ends < now {
+            self.transmission_ended(agenda);
         }
     }
 
@@ -158,6 +205,7 @@ impl Link {
 
     /// The discipline's timer.
     pub(crate) fn on_timer(&mut self, now: Instant, agenda: &mut Agenda) {
+        self.settle_before(now, agenda);
         self.watch_at(now);
         self.qdisc.on_timer(now, &mut self.fates);
         self.resume(now, agenda);
@@ -165,7 +213,7 @@ impl Link {
 
     /// Something changed below packets that may wait although the wire is free, in a discipline that holds them back.
     fn resume(&mut self, now: Instant, agenda: &mut Agenda) {
-        if !self.is_busy && self.qdisc.backlog().packets > 0 {
+        if self.ends == Instant::MAX && self.qdisc.backlog().packets > 0 {
             self.transmit(now, agenda);
         }
         self.plan_timer(agenda);
@@ -198,13 +246,6 @@ impl Link {
         Ok(())
     }
 
-    /// The transmission is over.
-    #[inline]
-    pub(crate) fn transmitted(&mut self, now: Instant, agenda: &mut Agenda) {
-        self.watch_at(now);
-        self.transmit(now, agenda);
-    }
-
     /// Whoever looks on has to know the time of what the discipline drops.
     #[inline]
     fn watch_at(&mut self, now: Instant) {
@@ -230,18 +271,19 @@ impl Link {
         self.forwarded_bytes += u64::from(length);
         self.busy = self.busy + duration;
         self.wire_free = now + duration;
-        self.is_busy = true;
-        agenda.set(WIRE + self.direction as u32, self.wire_free);
-        if let Some((pipe, time)) = self.pipes.push(self.wire_free, *packet) {
+        self.ends = self.wire_free;
+        agenda.set(WIRE + self.direction as u32, self.ends + self.patience);
+        if let Some((pipe, time)) = self.pipes.push(self.wire_free, packet) {
             agenda.set(PIPE + 2 * pipe + self.direction as u32, time);
         }
     }
 
     /// The queue gives no packet.
     fn rest(&mut self, agenda: &mut Agenda) {
-        self.is_busy = false;
+        self.ends = Instant::MAX;
         agenda.set(WIRE + self.direction as u32, Instant::MAX);
         if self.qdisc.backlog().packets > 0 {
+            debug_assert!(!self.qdisc.is_work_conserving(), "it says that it holds nothing back");
             self.plan_timer(agenda); // it holds some back, and wants to be asked again
         }
     }

@@ -150,7 +150,8 @@ impl QdiscPacket for Packet {
     fn arrival(&self) -> Instant {
         self.arrival
     }
+    /// It is known already, since hosts offer a packet in the moment in which they make it.
     fn set_arrival(&mut self, now: Instant) {
-        self.arrival = now;
+        debug_assert_eq!(self.arrival, now);
     }
 }

@@ -33,15 +33,20 @@ impl Pipes {
         self.pipes.len()
     }
 
+    /// The shortest of the delays.
+    pub(crate) fn least_delay(&self) -> Duration {
+        self.pipes.iter().map(|pipe| pipe.delay).min().unwrap_or(Duration::ZERO)
+    }
+
     /// Sends `packet` in at `time`, which may be yet to come. Where its pipe was empty: that pipe, and when the packet
     /// comes out.
     #[inline]
-    pub(crate) fn push(&mut self, time: Instant, packet: Packet) -> Option<(u32, Instant)> {
+    pub(crate) fn push(&mut self, time: Instant, packet: &Packet) -> Option<(u32, Instant)> {
         let number = self.of_flow[packet.flow as usize];
         let pipe = &mut self.pipes[number as usize];
         let out = time + pipe.delay;
         let was_empty = pipe.on_the_way.is_empty();
-        pipe.on_the_way.push_back((out, packet));
+        pipe.on_the_way.push_back((out, *packet));
         was_empty.then_some((number, out))
     }
 

@@ -17,6 +17,7 @@ use crate::sockets::{SocketId, Sockets};
 use crate::traffic::Kind;
 use crate::traffic::bulk::{RECEIVER, SENDER};
 use goodqueue_qdisc::{AnyQdisc, Qdisc};
+use goodqueue_tcp::{Segment, Wire};
 use goodqueue_units::{Duration, Instant, Streams};
 
 /// A run in progress.
@@ -53,6 +54,27 @@ struct Way {
     direction: Direction,
     /// The number of its bulk transfer, or [`NOT_BULK`].
     bulk: u32,
+    /// Of a bulk transfer: as [`Socket::timers`](crate::sockets::Socket::timers).
+    timers: [Instant; 2],
+}
+
+/// Where a connection puts its segments.
+struct ToLink<'a> {
+    now: Instant,
+    flow: u32,
+    hash: u32,
+    dscp: u8,
+    link: &'a mut Link,
+    agenda: &'a mut Agenda,
+}
+
+impl Wire for ToLink<'_> {
+    #[inline(always)]
+    fn put(&mut self, segment: Segment) {
+        let body = Body::Tcp(Segment { dscp: self.dscp, ..segment });
+        let packet = Packet { arrival: self.now, flow: self.flow, hash: self.hash, body };
+        self.link.offer(self.now, packet, self.agenda);
+    }
 }
 
 const NOT_BULK: u32 = u32::MAX;
@@ -64,7 +86,7 @@ impl Way {
     fn of(flow: &Flow) -> Self {
         let &Flow { hash, dscp, stop, direction, .. } = flow;
         let bulk = if let Source::Bulk(number) = flow.source { number } else { NOT_BULK };
-        Self { hash, dscp, stop, direction, bulk }
+        Self { hash, dscp, stop, direction, bulk, timers: [Instant::MAX; 2] }
     }
 }
 
@@ -162,20 +184,20 @@ impl Simulation {
                 Discipline::Foreign(Box::new(made))
             }
         };
-        let mut link = Link::new(qdisc, parameters.rate, direction, pipes, random);
         let window = scenario.series.as_ref().and_then(|series| series.packets);
-        link.fates.watch = window.map(|window| {
+        let watch = window.map(|window| {
             let log = PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0);
             Box::new(Watch::new(direction, Some(log)))
         });
-        Ok(link)
+        Ok(Link::new(qdisc, parameters.rate, direction, pipes, random, watch))
     }
 
     /// From now on `observer` is told of every packet.
     pub fn observe(&mut self, observer: SharedObserver) {
         for (link, direction) in self.links.iter_mut().zip(Direction::BOTH) {
-            let watch = link.fates.watch.get_or_insert_with(|| Box::new(Watch::new(direction, None)));
+            let mut watch = link.fates.watch.take().unwrap_or_else(|| Box::new(Watch::new(direction, None)));
             watch.observer = Some(SharedObserver::clone(&observer));
+            link.watch(watch, &mut self.agenda);
         }
         self.observer = Some(observer);
     }
@@ -208,6 +230,7 @@ impl Simulation {
             self.act(component);
         }
         self.now = until.max(self.now);
+        self.links.iter_mut().for_each(|link| link.settle(self.now, &mut self.agenda));
     }
 
     // In the loop's own function, so that a wire costs no second call; what is rarer or larger stands apart.
@@ -218,7 +241,7 @@ impl Simulation {
         match component {
             METRONOME => self.beat(),
             QDISC_TIMER..WIRE => self.links[(component - QDISC_TIMER) as usize].on_timer(now, agenda),
-            WIRE..PIPE => self.links[(component - WIRE) as usize].transmitted(now, agenda),
+            WIRE..PIPE => self.links[(component - WIRE) as usize].settle(now, agenda),
             _ if component < flow_timers => self.arrived((component - PIPE) as usize),
             _ => {
                 let timer = (component - flow_timers) as usize;
@@ -311,8 +334,11 @@ impl Simulation {
                 if bulk.ends[end].poll_timeout().is_some_and(|deadline| deadline <= now) {
                     bulk.ends[end].handle_timeout(now);
                 }
-                self.agenda.set(self.timer(index, end), Instant::MAX);
+                self.ways[index].timers[end] = Instant::MAX;
                 self.pump(index, end, None);
+                if self.ways[index].timers[end] == Instant::MAX {
+                    self.agenda.set(self.timer(index, end), Instant::MAX);
+                }
             }
             Source::Isochronous(source) => {
                 let number = (!stopping).then(|| source.send());
@@ -336,27 +362,27 @@ impl Simulation {
     /// Lets end `end` of TCP flow `index` send what it may, and sets its timer. An application's flow says of which
     /// connection.
     fn pump(&mut self, index: usize, end: usize, socket: Option<SocketId>) {
-        let timer = socket.map_or_else(|| self.timer(index, end), |id| self.socket_timer_of(id, end));
-        let way = &self.ways[index];
-        let (connection, direction, hash, stop) = if let Some(id) = socket {
+        let way = &mut self.ways[index];
+        let (connection, fires, direction, hash, stop) = if let Some(id) = socket {
             let socket = &mut self.sockets[id];
-            (&mut socket.ends[end], Direction::BOTH[end].reverse(), socket.hash, Instant::MAX)
+            let direction = Direction::BOTH[end].reverse();
+            (&mut socket.ends[end], &mut socket.timers[end], direction, socket.hash, Instant::MAX)
         } else {
             let bulk = &mut self.sockets.bulk[way.bulk as usize];
             let direction = if end == SENDER { way.direction } else { way.direction.reverse() };
             let stop = if end == SENDER && !bulk.closed { way.stop } else { Instant::MAX };
-            (&mut bulk.ends[end], direction, way.hash, stop)
+            (&mut bulk.ends[end], &mut way.timers[end], direction, way.hash, stop)
         };
         let link = &mut self.links[direction.index()];
+        link.settle(self.now, &mut self.agenda);
         let (flow, hash) = (index as u32, hash[direction.index()]);
-        while let Some(mut segment) = connection.poll_transmit(self.now) {
-            segment.dscp = way.dscp;
-            let packet = Packet { arrival: self.now, flow, hash, body: Body::Tcp(segment) };
-            link.offer(self.now, packet, &mut self.agenda);
-        }
+        let mut wire = ToLink { now: self.now, flow, hash, dscp: way.dscp, link, agenda: &mut self.agenda };
+        connection.transmit(self.now, &mut wire);
         let deadline = connection.poll_timeout().unwrap_or(Instant::MAX).min(stop);
         // Only ever earlier here: a deadline that has moved on is found out when the timer fires.
-        if deadline < self.agenda.time(timer) {
+        if deadline < *fires {
+            *fires = deadline;
+            let timer = socket.map_or_else(|| self.timer(index, end), |id| self.socket_timer_of(id, end));
             self.agenda.set(timer, deadline);
         }
     }
@@ -370,11 +396,14 @@ impl Simulation {
             hash: flow.hash[direction.index()],
             body: Body::Datagram(Datagram { number, len: source.len, ecn: source.ecn, dscp }),
         };
-        self.links[direction.index()].offer(self.now, packet, &mut self.agenda);
+        let link = &mut self.links[direction.index()];
+        link.settle(self.now, &mut self.agenda);
+        link.offer(self.now, packet, &mut self.agenda);
     }
 
     #[cold]
     fn beat(&mut self) {
+        self.links.iter_mut().for_each(|link| link.settle_before(self.now, &mut self.agenda));
         match self.metronome.strike() {
             Beat::WarmedUp => self.warmed_up(),
             Beat::Bin => {

@@ -3,6 +3,7 @@
 
 use crate::traffic::bulk::Bulk;
 use goodqueue_tcp::{Config, Connection};
+use goodqueue_units::Instant;
 
 /// The index of the user's end in [`Socket::ends`]: an end stands where the direction does that it hears.
 pub(crate) const USER: usize = 0;
@@ -24,6 +25,8 @@ pub(crate) enum Stage {
 /// A connection of an application, both ends.
 pub(crate) struct Socket {
     pub(crate) ends: [Connection; 2],
+    /// When each end's timer fires, which the agenda would not tell as fast.
+    pub(crate) timers: [Instant; 2],
     /// Of each end, what the application was told last.
     stages: [Stage; 2],
     /// The flow whose application it is of.
@@ -61,7 +64,8 @@ impl Sockets {
             let make = if end == opener { Connection::client } else { Connection::server };
             make(config.clone())
         };
-        let socket = Socket { ends: [end(USER), end(REMOTE)], stages: [Stage::Opening; 2], flow, hash };
+        let (ends, timers) = ([end(USER), end(REMOTE)], [Instant::MAX; 2]);
+        let socket = Socket { ends, timers, stages: [Stage::Opening; 2], flow, hash };
         if let Some(id) = self.free.pop() {
             self[id] = socket;
             return id;

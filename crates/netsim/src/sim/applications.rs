@@ -35,6 +35,7 @@ impl Simulation {
     pub(super) fn socket_timer(&mut self, socket: SocketId, end: usize) {
         let index = self.sockets[socket].flow as usize;
         self.agenda.set(self.socket_timer_of(socket, end), Instant::MAX);
+        self.sockets[socket].timers[end] = Instant::MAX;
         let Source::App(app) = &mut self.flows[index].source else { return };
         app.handle_socket_timeout(self.now, (socket, end), &mut self.sockets);
         self.serve(index);
@@ -70,7 +71,9 @@ impl Simulation {
         let body = Body::Datagram(Datagram { dscp: self.ways[index].dscp, ..datagram });
         let (arrival, hash) = (self.now, hash[direction.index()]);
         let packet = Packet { arrival, flow: index as u32, hash, body };
-        self.links[direction.index()].offer(self.now, packet, &mut self.agenda);
+        let link = &mut self.links[direction.index()];
+        link.settle(self.now, &mut self.agenda);
+        link.offer(self.now, packet, &mut self.agenda);
     }
 
     fn app(&mut self, index: usize) -> Option<&mut App> {
