@@ -108,6 +108,19 @@ mod tests {
         assert_eq!(u.on_starved(ms(500), 50, &window, rto), None, "it was full");
     }
 
+    /// Linux 3.10's `tcp_is_cwnd_limited`: all but three segments of the window, whatever its size; or all but a third of it,
+    /// if that is less than the 45 segments of 64 KiB. Wrong would be a window that grows although nobody fills it.
+    #[test]
+    fn linux_3_10_lets_a_window_grow_that_lacks_a_third_or_three() {
+        let limits = |cwnd, in_flight| {
+            let window = Window::new(&Config { stack: crate::Stack::Linux3_10, ..Config::default() });
+            Usage::new(SeqNumber(0)).limits_growth(&Window { cwnd, ..window }, in_flight)
+        };
+        assert!(limits(4, 1) && !limits(4, 0), "three are missing, four are");
+        assert!(limits(60, 41) && !limits(60, 40), "19 are less than a third of 60, 20 are not");
+        assert!(limits(200, 156) && !limits(200, 155), "44 and 45 are less than a third of 200");
+    }
+
     #[test]
     fn in_slow_start_more_than_half_a_window_is_enough() {
         let window = Window::new(&Config::default());

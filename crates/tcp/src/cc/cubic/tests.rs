@@ -141,6 +141,24 @@ fn an_idle_time_does_not_count() {
     assert_eq!(c.epoch, Some(at(1_000)), "mended in Linux 4.3");
 }
 
+/// Linux 3.10's `bictcp_acked`: ACKs of duplicates and of recoveries are of one segment, and say nothing of how the receiver
+/// delays its others. 2 in sixteenths is 32; of one that acknowledges 4: 32 - 2 + 4.
+#[test]
+fn linux_3_10_learns_the_segments_of_an_ack_only_where_nothing_is_wrong() {
+    let mut c = Cubic::of(Stack::Linux3_10);
+    let mut w = window(Stack::Linux3_10, 1000, 10);
+    for (state, ratio) in [
+        (CongestionState::Disorder, 32),
+        (CongestionState::Cwr, 32),
+        (CongestionState::Recovery, 32),
+        (CongestionState::Loss, 32),
+        (CongestionState::Open, 34),
+    ] {
+        c.on_ack(&Ack { segments: 4, state, ..ack(0, 1) }, &mut w);
+        assert_eq!(c.ratio, ratio, "{state:?}");
+    }
+}
+
 /// Linux 3.10 was called once an ACK; with two segments an ACK it halved `cnt` instead.
 #[test]
 fn linux_3_10_divides_by_the_segments_of_an_ack() {
