@@ -93,8 +93,8 @@ impl Offload {
     }
 
     /// Whether a new packet, for which the window has `room`, waits for the next ACK. The last segment was sent
-    /// `since_last` ago, the oldest that is out `since_oldest`: its ACK is due when that is an SRTT. A packet might have
-    /// `packet()` segments. The rest of a piece waits for nothing: it would not become more.
+    /// `since_last` ago, the oldest that is out `since_oldest`: its ACK is due when that is an SRTT. `exceeds(room)` says whether
+    /// a packet might have more segments. The rest of a piece waits for nothing: it would not become more.
     #[inline]
     pub(crate) fn defers(
         &self,
@@ -103,13 +103,14 @@ impl Offload {
         since_oldest: Duration,
         window: &Window,
         srtt: Option<Duration>,
-        packet: impl FnOnce() -> u32,
+        exceeds: impl FnOnce(u32) -> bool,
     ) -> bool {
         since_last <= PATIENCE
             && window.stack.era().gathers
             && room < window.cwnd.div_ceil(WINDOW_SHARE)
             && srtt.is_some_and(|srtt| since_oldest + PATIENCE.min(srtt / 2) >= srtt)
-            && room < if self.piece == 0 { packet() } else { packet().min(self.piece.into()) }
+            && (self.piece == 0 || room < self.piece.into())
+            && exceeds(room)
     }
 }
 
@@ -117,14 +118,31 @@ impl Offload {
 /// two packets are under way.
 #[inline]
 pub(crate) fn packet(pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Duration) -> u32 {
-    let halvings = min_rtt.as_nanos() / SHORT_RTT.as_nanos();
-    let near = if halvings < 32 && window.stack.era().pushes { 65_536 >> halvings } else { 0 };
+    let near = near_bytes(window, min_rtt);
     let fewest = window.min_packet;
     let bytes_of_more = u64::from(mss) * (u64::from(fewest) + 1);
     let is_short = near < bytes_of_more
         && pace.is_none_or(|pace| pace.is_below((bytes_of_more - near) * 8 * SPANS_PER_S));
     let segments = if is_short { fewest } else { long_packet(pace, near, mss).max(fewest) };
     segments.min((window.cwnd / 2).max(1))
+}
+
+/// Whether a packet has more segments than `room`: as [`packet`] says, without its divisions, since it is asked with nearly
+/// every ACK.
+#[inline]
+pub(crate) fn exceeds(room: u32, pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Duration) -> bool {
+    let bytes = u64::from(mss) * (u64::from(room) + 1);
+    let missing = bytes.saturating_sub(near_bytes(window, min_rtt));
+    let is_long =
+        || bytes <= MOST_BYTES && pace.is_some_and(|pace| !pace.is_below((missing * 8 * SPANS_PER_S).max(1)));
+    room < (window.cwnd / 2).max(1) && (room < window.min_packet || is_long())
+}
+
+/// What a packet has because the path is short.
+#[inline]
+fn near_bytes(window: &Window, min_rtt: Duration) -> u64 {
+    let halvings = min_rtt.as_nanos() / SHORT_RTT.as_nanos();
+    if halvings < 32 && window.stack.era().pushes { 65_536 >> halvings } else { 0 }
 }
 
 fn long_packet(pace: Option<Pace>, near_bytes: u64, mss: u16) -> u32 {
@@ -149,6 +167,7 @@ fn whole_segments(rate: Rate, near_bytes: u64, mss: u16) -> u32 {
 mod tests {
     use super::*;
     use crate::Config;
+    use proptest::prelude::*;
     use std::vec::Vec;
 
     /// Which of `segments` sent at once say PSH; SRTT is 100 ms.
@@ -175,8 +194,9 @@ mod tests {
         let ms = Duration::from_millis;
         let defers = |room, last, oldest, cwnd, stack| {
             let window = Window { cwnd, ssthresh: 2, ..Window::new(&Config { stack, ..Config::default() }) };
-            let packet = || packet(Pace::of(&window, cwnd, Some(ms(100)), 1448), &window, 1448, ms(100));
-            Offload::default().defers(room, ms(last), ms(oldest), &window, Some(ms(100)), packet)
+            let pace = Pace::of(&window, cwnd, Some(ms(100)), 1448);
+            let exceeds = |room| exceeds(room, pace, &window, 1448, ms(100));
+            Offload::default().defers(room, ms(last), ms(oldest), &window, Some(ms(100)), exceeds)
         };
         assert!(defers(1, 0, 100, 10, Stack::Linux6));
         assert!(defers(1, 1, 99, 10, Stack::Linux6));
@@ -212,9 +232,32 @@ mod tests {
         let ms = Duration::from_millis;
         let window = Window { cwnd: 10, ssthresh: 2, ..Window::new(&Config::default()) };
         let defers = |piece| {
-            Offload { left: 0, piece, sure: 0 }.defers(1, ms(0), ms(100), &window, Some(ms(100)), || 2)
+            Offload { left: 0, piece, sure: 0 }
+                .defers(1, ms(0), ms(100), &window, Some(ms(100)), |room| room < 2)
         };
         assert_eq!((defers(1), defers(2), defers(0)), (false, true, true));
+    }
+
+    proptest! {
+        /// Wrong would be a segment that waits for company in a packet that has room for no more, or does not wait.
+        #[test]
+        fn exceeding_is_a_comparison_with_the_packet(
+            cwnd in 1_u32..4000, ssthresh in 2_u32..4000, out in 0_u32..4000, room in 0_u32..70,
+            srtt_us in prop_oneof![Just(0_u64), 1_u64..2_000_000], min_rtt_us in 0_u64..20_000,
+            mss in prop_oneof![Just(1448_u16), 1_u16..9000], min_packet in 1_u32..3,
+            bps in proptest::option::of(1_u64..100_000_000_000), old in any::<bool>(),
+        ) {
+            let stack = if old { Stack::Linux3_14 } else { Stack::Linux6 };
+            let pacing_rate = bps.and_then(Rate::from_bps);
+            let window =
+                Window { cwnd, ssthresh, min_packet, pacing_rate, ..Window::new(&Config { stack, ..Config::default() }) };
+            let srtt = (srtt_us > 0).then(|| Duration::from_micros(srtt_us));
+            let (pace, min_rtt) = (Pace::of(&window, out, srtt, mss), Duration::from_micros(min_rtt_us));
+            let packet = packet(pace, &window, mss, min_rtt);
+            for room in [room, packet - 1, packet] {
+                prop_assert_eq!(exceeds(room, pace, &window, mss, min_rtt), room < packet, "{} of {}", room, packet);
+            }
+        }
     }
 
     /// 800 segments in 100 ms, doubled for slow start, are 15.6 in 1/1024 s; 1.2 of it, near its end, 9.4.

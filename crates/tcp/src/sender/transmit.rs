@@ -105,9 +105,15 @@ impl Sender {
     }
 
     /// How many segments a packet has.
-    #[inline(never)] // asked at several places
+    #[inline]
     fn packet(&self) -> u32 {
         offload::packet(self.pace(), &self.window, self.mss, self.rtt.min())
+    }
+
+    /// Whether a packet has more segments than `room`.
+    #[inline]
+    fn packet_exceeds(&self, room: u32) -> bool {
+        offload::exceeds(room, self.pace(), &self.window, self.mss, self.rtt.min())
     }
 
     /// Whether new data waits for the next ACK, so as not to leave as a packet too short for segmentation offload.
@@ -119,9 +125,9 @@ impl Sender {
             && (self.held_back
                 || self.board.head_sent_at().is_some_and(|oldest| {
                     let (since_last, since_oldest) = (now.since(self.last_sent), now.since(oldest));
-                    self.offload.defers(room, since_last, since_oldest, &self.window, self.rtt.srtt(), || {
-                        self.packet()
-                    })
+                    let exceeds = |room| self.packet_exceeds(room);
+                    let srtt = self.rtt.srtt();
+                    self.offload.defers(room, since_last, since_oldest, &self.window, srtt, exceeds)
                 }))
     }
 
