@@ -173,20 +173,14 @@ impl Link {
     #[inline]
     pub(crate) fn settle(&mut self, now: Instant, agenda: &mut Agenda) {
         while self.ends <= now {
-            self.transmission_ended(agenda);
+            self.transmit(self.ends, agenda);
         }
-    }
-
-    #[inline]
-    fn transmission_ended(&mut self, agenda: &mut Agenda) {
-        self.watch_at(self.ends);
-        self.transmit(self.ends, agenda);
     }
 
     /// As [`settle`](Self::settle), for what acts before the wires at equal times.
     pub(crate) fn settle_before(&mut self, now: Instant, agenda: &mut Agenda) {
         while self.ends < now {
-            self.transmission_ended(agenda);
+            self.transmit(self.ends, agenda);
         }
     }
 
@@ -256,6 +250,7 @@ impl Link {
 
     /// Takes the next packet from the queue to the wire, and so into its pipe.
     fn transmit(&mut self, now: Instant, agenda: &mut Agenda) {
+        self.watch_at(now);
         // It is copied once, into its pipe.
         let sent = self.qdisc.dequeue(now, &mut self.fates);
         let Some(packet) = &sent else { return self.rest(agenda) };

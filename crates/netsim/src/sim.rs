@@ -396,6 +396,11 @@ impl Simulation {
             hash: flow.hash[direction.index()],
             body: Body::Datagram(Datagram { number, len: source.len, ecn: source.ecn, dscp }),
         };
+        self.offer(direction, packet);
+    }
+
+    /// Offers a packet of no connection to the link of `direction`.
+    fn offer(&mut self, direction: Direction, packet: Packet) {
         let link = &mut self.links[direction.index()];
         link.settle(self.now, &mut self.agenda);
         link.offer(self.now, packet, &mut self.agenda);

@@ -237,6 +237,12 @@ impl Connection {
         if self.receiver.owes_ack() {
             return Some(self.owed_ack(now));
         }
+        self.next(now)
+    }
+
+    /// The next segment of an established connection that owes no other.
+    #[inline(always)] // as `Sender::poll_transmit`
+    fn next(&mut self, now: Instant) -> Option<Segment> {
         let (seq, len, flags, ecn) = match self.sender.poll_transmit(now) {
             Some((chunk, flags, ect)) => self.data(chunk, flags, ect),
             None if self.receiver.is_ack_due() => self.bare(),
@@ -252,14 +258,8 @@ impl Connection {
         if self.phase != Phase::Established || self.receiver.owes_ack() {
             return self.transmit_unusual(now, wire);
         }
-        loop {
-            // One place where segments are made and put: all that a packet takes has to fit a core's instruction cache.
-            let (seq, len, flags, ecn) = match self.sender.poll_transmit(now) {
-                Some((chunk, flags, ect)) => self.data(chunk, flags, ect),
-                None if self.receiver.is_ack_due() => self.bare(),
-                None => return,
-            };
-            let mut segment = self.receiver.carry(now, seq, len, flags, ecn);
+        // One place where segments are made and put: all that a packet takes has to fit a core's instruction cache.
+        while let Some(mut segment) = self.next(now) {
             loop {
                 wire.put(segment);
                 let Some((seq, is_last)) = self.sender.split(now) else { break };

@@ -120,10 +120,7 @@ impl Offload {
 pub(crate) fn packet(pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Duration) -> u32 {
     let near = near_bytes(window, min_rtt);
     let fewest = window.min_packet;
-    let bytes_of_more = u64::from(mss) * (u64::from(fewest) + 1);
-    let is_short = near < bytes_of_more
-        && pace.is_none_or(|pace| pace.is_below((bytes_of_more - near) * 8 * SPANS_PER_S));
-    let segments = if is_short { fewest } else { long_packet(pace, near, mss).max(fewest) };
+    let segments = if sends(fewest + 1, pace, near, mss) { long_packet(pace, near, mss) } else { fewest };
     segments.min((window.cwnd / 2).max(1))
 }
 
@@ -131,11 +128,16 @@ pub(crate) fn packet(pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Dur
 /// every ACK.
 #[inline]
 pub(crate) fn exceeds(room: u32, pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Duration) -> bool {
-    let bytes = u64::from(mss) * (u64::from(room) + 1);
-    let missing = bytes.saturating_sub(near_bytes(window, min_rtt));
-    let is_long =
-        || bytes <= MOST_BYTES && pace.is_some_and(|pace| !pace.is_below((missing * 8 * SPANS_PER_S).max(1)));
-    room < (window.cwnd / 2).max(1) && (room < window.min_packet || is_long())
+    room < (window.cwnd / 2).max(1)
+        && (room < window.min_packet || sends(room + 1, pace, near_bytes(window, min_rtt), mss))
+}
+
+/// Whether a packet would have `segments` segments or more at `pace`, if that is known.
+#[inline]
+fn sends(segments: u32, pace: Option<Pace>, near_bytes: u64, mss: u16) -> bool {
+    let bytes = u64::from(mss) * u64::from(segments);
+    let by_pace = (bytes.saturating_sub(near_bytes) * 8 * SPANS_PER_S).max(1);
+    bytes <= MOST_BYTES && pace.is_some_and(|pace| !pace.is_below(by_pace))
 }
 
 /// What a packet has because the path is short.

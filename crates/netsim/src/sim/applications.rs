@@ -71,9 +71,7 @@ impl Simulation {
         let body = Body::Datagram(Datagram { dscp: self.ways[index].dscp, ..datagram });
         let (arrival, hash) = (self.now, hash[direction.index()]);
         let packet = Packet { arrival, flow: index as u32, hash, body };
-        let link = &mut self.links[direction.index()];
-        link.settle(self.now, &mut self.agenda);
-        link.offer(self.now, packet, &mut self.agenda);
+        self.offer(direction, packet);
     }
 
     fn app(&mut self, index: usize) -> Option<&mut App> {

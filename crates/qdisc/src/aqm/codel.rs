@@ -149,12 +149,6 @@ impl<P: Packet> Source<P> for Fifo<P> {
     }
 }
 
-/// Takes the head packet of a bad queue: not written out, so that dropping takes little of the instruction cache.
-#[inline(never)]
-fn pull<P>(source: &mut impl Source<P>) -> Option<P> {
-    source.pull()
-}
-
 /// What becomes of a head packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -229,16 +223,17 @@ impl Vars {
         now.is_after(self.first_above_time) || params.exact && now == self.first_above_time
     }
 
-    /// As [`should_drop`](Self::should_drop), not written out where it is asked twice.
-    #[inline(never)]
-    fn should_drop_next<P: Packet>(
+    /// Takes the next packet, and says whether it may be dropped (RFC 8289, 5.6, `dodequeue`).
+    #[inline(never)] // only while the queue is bad: it would take up room in the instruction cache at both places
+    fn pull<P: Packet>(
         &mut self,
-        packet: Option<&P>,
-        backlog: u64,
         params: &Params,
         now: Ticks,
-    ) -> bool {
-        self.should_drop(packet, backlog, params, now)
+        source: &mut impl Source<P>,
+    ) -> (Option<P>, bool) {
+        let packet = source.pull();
+        let drop = self.should_drop(packet.as_ref(), source.backlog_bytes(), params, now);
+        (packet, drop)
     }
 
     /// Takes the next packet of `source`, dropping or marking as the law demands (RFC 8289, 5.5).
@@ -292,7 +287,7 @@ impl Vars {
         owner: &mut O,
     ) -> Option<P> {
         let now = Ticks::at(now);
-        let packet = pull(source)?;
+        let packet = source.pull()?;
         let mut packet = if self.dropping && drop {
             self.keep_dropping(packet, params, now, source, owner)?
         } else if drop {
@@ -330,8 +325,9 @@ impl Vars {
                 }
                 owner.dropped(packet, Drop::Target);
             }
-            next = pull(source);
-            if self.should_drop_next(next.as_ref(), source.backlog_bytes(), params, now) {
+            let drop;
+            (next, drop) = self.pull(params, now, source);
+            if drop {
                 self.drop_next = self.control_law(self.drop_next, params);
             } else {
                 self.dropping = false;
@@ -353,9 +349,7 @@ impl Vars {
             Some(packet)
         } else {
             owner.dropped(packet, Drop::Target);
-            let next = pull(source);
-            self.should_drop_next(next.as_ref(), source.backlog_bytes(), params, now);
-            next
+            self.pull(params, now, source).0
         };
         self.dropping = true;
         self.resume(params, now);

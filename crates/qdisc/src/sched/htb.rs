@@ -147,6 +147,7 @@ impl<P: Packet> Qdisc<P> for Htb<P> {
     fn is_work_conserving(&self) -> bool {
         false
     }
+
     fn next_timer(&self) -> Option<Instant> {
         self.wake.into_iter().chain(self.child.next_timer()).min()
     }

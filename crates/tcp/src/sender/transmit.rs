@@ -62,10 +62,12 @@ impl Sender {
             && self.pacer.is_none()
             && self.board.rate().is_none()
             && !matches!(self.state, CongestionState::Cwr | CongestionState::Recovery);
-        match is_plain {
-            true if left <= free => left,
-            true => free - 1, // the one that fills the window ends the packet
-            false => 0,
+        if !is_plain {
+            0
+        } else if left <= free {
+            left
+        } else {
+            free - 1 // the one that fills the window ends the packet
         }
     }
 
