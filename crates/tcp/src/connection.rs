@@ -6,6 +6,8 @@ use crate::scoreboard::Chunk;
 use crate::segment::timestamp;
 use crate::sender::{CongestionState, Sender, echo_rtt};
 use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats};
+use core::mem::offset_of;
+use core::ops::Range;
 use goodqueue_units::{Duration, Ecn, Instant, Rate};
 
 /// RFC 6298, 2.1: the SYN's first timeout; each further one is twice the last.
@@ -62,7 +64,6 @@ pub struct Connection {
     /// How the peer's SYN, or SYN-ACK, came.
     syn_ecn: Ecn,
     stack: Stack,
-    syn_deadline: Instant,
     sender: Sender,
     /// How often the SYN, or SYN-ACK, was sent again.
     syns_lost: u16,
@@ -71,9 +72,12 @@ pub struct Connection {
     /// The sequence number of our SYN.
     initial: SeqNumber,
     syn_sent: Instant,
+    syn_deadline: Instant,
     receiver: Receiver,
     first_syn_sent: Instant,
 }
+
+const _: () = assert!(offset_of!(Connection, receiver).is_multiple_of(64), "a receiver begins a cache line");
 
 impl Connection {
     /// An endpoint that opens a connection: the first poll sends the SYN.
@@ -140,6 +144,17 @@ impl Connection {
     /// Takes a segment from the wire.
     #[inline]
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) -> Handled {
+        self.handle::<true>(now, segment)
+    }
+
+    /// As [`handle_segment`](Self::handle_segment), without the fast path that most ACKs take: for tests, which compare the two.
+    #[doc(hidden)]
+    pub fn handle_segment_slowly(&mut self, now: Instant, segment: &Segment) -> Handled {
+        self.handle::<false>(now, segment)
+    }
+
+    #[inline]
+    fn handle<const FAST: bool>(&mut self, now: Instant, segment: &Segment) -> Handled {
         if self.phase != Phase::Established || segment.flags.contains(Flags::SYN) {
             self.handle_handshake(now, segment);
             if self.phase < Phase::AckDue || segment.flags.contains(Flags::SYN) {
@@ -147,7 +162,7 @@ impl Connection {
             }
         }
         self.receiver.on_timestamp(segment);
-        let rtt = self.sender.on_ack(now, segment);
+        let rtt = self.sender.on_ack::<FAST>(now, segment);
         let newly_delivered_bytes = if segment.seq_len() > 0 {
             self.receiver.on_data(now, segment, self.sender.rtt())
         } else {
@@ -237,18 +252,18 @@ impl Connection {
         if self.receiver.owes_ack() {
             return Some(self.owed_ack(now));
         }
-        self.next(now)
+        self.next(now).map(|(segment, _)| segment)
     }
 
-    /// The next segment of an established connection that owes no other.
+    /// The next segment of an established connection that owes no other, and whether it is the last.
     #[inline(always)] // as `Sender::poll_transmit`
-    fn next(&mut self, now: Instant) -> Option<Segment> {
-        let (seq, len, flags, ecn) = match self.sender.poll_transmit(now) {
+    fn next(&mut self, now: Instant) -> Option<(Segment, bool)> {
+        let (seq, len, flags, ecn, is_last) = match self.sender.poll_transmit(now) {
             Some((chunk, flags, ect)) => self.data(chunk, flags, ect),
             None if self.receiver.is_ack_due() => self.bare(),
             None => return None,
         };
-        Some(self.receiver.carry(now, seq, len, flags, ecn))
+        Some((self.receiver.carry(now, seq, len, flags, ecn), is_last))
     }
 
     /// Puts every segment that is to go out now on `wire`: what [`poll_transmit`](Self::poll_transmit) gives, for who sends
@@ -259,12 +274,15 @@ impl Connection {
             return self.transmit_unusual(now, wire);
         }
         // One place where segments are made and put: all that a packet takes has to fit a core's instruction cache.
-        while let Some(mut segment) = self.next(now) {
+        while let Some((mut segment, is_last)) = self.next(now) {
             loop {
                 wire.put(segment);
                 let Some((seq, is_last)) = self.sender.split(now) else { break };
                 let flags = self.receiver.on_split(now) | Flags::PSH.when(is_last && self.stack.era().pushes);
                 segment = Segment { seq, flags, ..segment };
+            }
+            if is_last {
+                return;
             }
         }
     }
@@ -276,20 +294,21 @@ impl Connection {
         }
     }
 
-    /// What a segment of `chunk` says.
+    /// What a segment of `chunk` says. Another may follow.
     #[inline]
-    fn data(&self, chunk: Chunk, flags: Flags, ect: bool) -> (SeqNumber, u16, Flags, Ecn) {
-        (chunk.seq, chunk.len, flags | Flags::FIN.when(chunk.fin), if ect { self.ect } else { self.ect_else })
+    fn data(&self, chunk: Chunk, flags: Flags, ect: bool) -> (SeqNumber, u16, Flags, Ecn, bool) {
+        let ecn = if ect { self.ect } else { self.ect_else };
+        (chunk.seq, chunk.len, flags | Flags::FIN.when(chunk.fin), ecn, false)
     }
 
-    /// What a segment says that only acknowledges.
+    /// What a segment says that only acknowledges. It leaves after all data.
     #[inline]
-    fn bare(&self) -> (SeqNumber, u16, Flags, Ecn) {
-        (self.sender.board().nxt(), 0, Flags::NONE, self.ect_else)
+    fn bare(&self) -> (SeqNumber, u16, Flags, Ecn, bool) {
+        (self.sender.board().nxt(), 0, Flags::NONE, self.ect_else, true)
     }
 
     fn bare_ack(&mut self, now: Instant) -> Segment {
-        let (seq, len, flags, ecn) = self.bare();
+        let (seq, len, flags, ecn, _) = self.bare();
         self.receiver.carry(now, seq, len, flags, ecn)
     }
 
@@ -335,8 +354,15 @@ impl Connection {
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let deadline = self.sender.deadline().min(self.receiver.deadline()).min(self.syn_deadline);
+        let deadline = self.sender.deadline().min(self.receiver.deadline());
+        let deadline =
+            if self.phase == Phase::Established { deadline } else { self.opening_deadline(deadline) };
         (deadline != Instant::MAX).then_some(deadline)
+    }
+
+    #[cold]
+    fn opening_deadline(&self, deadline: Instant) -> Instant {
+        deadline.min(self.syn_deadline)
     }
 
     /// Does what is due; harmless if nothing is.
@@ -350,6 +376,27 @@ impl Connection {
         }
         self.sender.on_timeout(now);
         self.receiver.on_timeout(now, self.sender.rtt().rto());
+    }
+
+    /// Which bytes of a connection a segment touches, on a side that `sends` or on one that only receives: for who asks the
+    /// processor for them in time.
+    #[inline]
+    #[must_use]
+    pub const fn hot_bytes(sends: bool) -> [Range<usize>; 2] {
+        const SENDER: usize = offset_of!(Connection, sender);
+        const RECEIVER: usize = offset_of!(Connection, receiver);
+        let (of_sender, of_receiver) = if sends {
+            (Sender::HOT_BYTES, Receiver::HOT_BYTES_OF_SENDER)
+        } else {
+            (Sender::HOT_BYTES_OF_RECEIVER, Receiver::HOT_BYTES)
+        };
+        [0..SENDER + of_sender, RECEIVER..RECEIVER + of_receiver]
+    }
+
+    /// Asks the processor for the record of the oldest segment, which the next ACK is going to touch.
+    #[inline]
+    pub fn prefetch_oldest(&self) {
+        self.sender.board().prefetch_oldest();
     }
 
     /// Whether the handshake is over.
@@ -391,7 +438,7 @@ impl Connection {
     /// Counters since the start.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        self.sender.stats
+        self.sender.stats()
     }
 
     /// SRTT (RFC 6298), delayed ACKs included; none before the first sample.

@@ -27,6 +27,7 @@ const HELD_FOR: Duration = Duration::from_millis(1);
 const SLACK: Duration = Duration::from_micros(100);
 
 #[derive(Clone, Debug)]
+#[repr(C)] // see `Connection`
 pub(crate) struct DelayedAck {
     stack: Stack,
     now: bool,
@@ -36,19 +37,21 @@ pub(crate) struct DelayedAck {
     answers: u8,
     /// Pushes since the last ACK, 2 at most.
     pushed: u8,
-    /// ACKs of out-of-order segments sent since `order` was reached, and those held back.
-    duplicates: u8,
+    /// ACKs of out-of-order segments held back, and those sent since `order` was reached.
     held: u8,
-    /// What a full segment brings, and what the last one brought.
+    /// What a full segment brings.
     mss: u16,
-    last_len: u16,
-    order: SeqNumber,
     /// How long an ACK waits for a second segment; zero before the first.
     ato: Duration,
-    last_data: Instant,
-    /// When the delayed ACK, and the one held back, is due, or [`Instant::MAX`].
+    /// When the delayed ACK is due, or [`Instant::MAX`].
     deadline: Instant,
+    last_data: Instant,
+    /// When the ACK held back is due, or [`Instant::MAX`].
     held_until: Instant,
+    order: SeqNumber,
+    duplicates: u8,
+    /// What the last short segment brought.
+    last_len: u16,
 }
 
 /// What a segment of data was to the order.

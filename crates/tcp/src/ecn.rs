@@ -316,6 +316,12 @@ impl Feedback {
         (flags & self.told_by) != self.known || (segments > 7 && self.seen)
     }
 
+    /// Whether they may, however many it delivered.
+    #[inline]
+    pub(crate) fn may_be_news(&self, flags: Flags) -> bool {
+        self.is_news(flags, u32::MAX)
+    }
+
     /// Reads `flags` on an ACK that delivered `segments`: how many were marked, or none where there is no news.
     ///
     /// Classic feedback says nothing of how many; DCTCP's says it of all that the ACK delivered (RFC 8257, 3.3).

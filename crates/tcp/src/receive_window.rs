@@ -21,27 +21,28 @@ const OVERHEAD: u32 = 320 + 576;
 const STEP: u32 = 128;
 
 #[derive(Clone, Debug)]
+#[repr(C)] // see `Connection`
 pub(crate) struct ReceiveWindow {
     stack: Stack,
     /// By how many bits the windows that we send are shifted (RFC 7323, section 2).
     shift: u8,
-    /// What a segment brings at most (`advmss`); in old stacks with the timestamps.
-    mss: u32,
     /// Bytes offered, and the most that the buffer allows.
     offered: u32,
     allowed: u32,
-    /// `allowed` does not grow beyond.
-    most: u32,
     /// The first byte beyond what was offered.
     edge: SeqNumber,
-    /// The most bytes that the application took in a round trip.
-    per_round: u32,
-    /// When the present round trip began, and what it had taken by then.
-    round_start: Instant,
-    round_taken: u64,
     /// 8 × the smoothed round-trip time by timestamps, and the timestamp of the last sample (RFC 7323, section 4).
     rtt_x8: u64,
     last_tsecr: u32,
+    /// What a segment brings at most (`advmss`); in old stacks with the timestamps.
+    mss: u32,
+    /// When the present round trip began, and what it had taken by then.
+    round_start: Instant,
+    round_taken: u64,
+    /// The most bytes that the application took in a round trip.
+    per_round: u32,
+    /// `allowed` does not grow beyond.
+    most: u32,
 }
 
 impl ReceiveWindow {

@@ -10,6 +10,7 @@ use crate::rtt::RttEstimator;
 use crate::segment::{SynOptions, timestamp};
 use crate::{Flags, SackBlock, Segment, SeqNumber, Stack};
 use alloc::collections::VecDeque;
+use core::mem::offset_of;
 use goodqueue_units::{Duration, Ecn, Instant};
 
 /// Segments that carry nothing and lie outside the window are answered no more often than this (Linux's
@@ -29,26 +30,26 @@ pub(crate) struct Receiver {
     /// The window as the last segment told it, where nothing came since that could change it.
     told: Option<u16>,
     echo: Echo,
-    /// What arrived twice and no ACK has told of (RFC 2883).
-    duplicate: Option<SackBlock>,
     sack_len: u8,
     /// The application takes nothing for the time being, and `unread` bytes wait for it.
     paused: bool,
     mss: u16,
-    unread: u32,
+    /// Bytes in order that no ACK has covered.
+    unacked: u32,
     delack: DelayedAck,
+    /// What arrived twice and no ACK has told of (RFC 2883).
+    duplicate: Option<SackBlock>,
     // From here on only of a side that receives.
     /// Bytes in `ranges`.
     held: u32,
-    /// Bytes in order that no ACK has covered.
-    unacked: u32,
     delivered: u64,
     window: ReceiveWindow,
-    /// All out-of-order ranges: ascending, disjoint, not adjacent.
-    ranges: VecDeque<SackBlock>,
+    unread: u32,
     /// Where FIN stands, once it was seen.
     fin: Option<SeqNumber>,
     // From here on only where something is missing.
+    /// All out-of-order ranges: ascending, disjoint, not adjacent.
+    ranges: VecDeque<SackBlock>,
     /// Out-of-order ranges as last changed, the most recent first (RFC 2018, section 4).
     sack: [SackBlock; 3],
     /// A segment that has nothing for us is answered from then on.
@@ -56,6 +57,11 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
+    /// Where ends what each segment of a side that receives touches.
+    pub(crate) const HOT_BYTES: usize = offset_of!(Self, ranges);
+    /// As far as a side goes that only sends.
+    pub(crate) const HOT_BYTES_OF_SENDER: usize = offset_of!(Self, held);
+
     pub(crate) fn new(window: u32, mss: u16, stack: Stack) -> Self {
         Self {
             nxt: SeqNumber(0),
@@ -148,10 +154,17 @@ impl Receiver {
         u32::from(len)
     }
 
+    /// Whether something is held out of order.
+    #[inline]
+    fn has_gap(&self) -> bool {
+        debug_assert_eq!(self.held > 0, !self.ranges.is_empty());
+        self.held > 0
+    }
+
     /// Whether more is to be looked at than the next segment.
     #[inline]
     fn is_unusual(&self) -> bool {
-        !self.ranges.is_empty() || self.paused || self.fin.is_some()
+        self.has_gap() || self.paused || self.fin.is_some()
     }
 
     /// The next `bytes` in order have come.
@@ -190,7 +203,7 @@ impl Receiver {
         let arrived = Arrived {
             unacked: self.unacked,
             nxt: self.nxt,
-            gap: !self.ranges.is_empty(),
+            gap: self.has_gap(),
             is_read: !self.paused,
             rtt: self.window.rtt(),
         };
@@ -287,7 +300,7 @@ impl Receiver {
         if start < self.nxt {
             self.duplicate = Some(SackBlock { start, end: self.nxt });
         }
-        let (before, had_gap) = (self.nxt, !self.ranges.is_empty());
+        let (before, had_gap) = (self.nxt, self.has_gap());
         self.nxt = end;
         while let Some(range) = self.ranges.front().copied().filter(|range| range.start <= self.nxt) {
             if range.start < self.nxt {
@@ -305,7 +318,7 @@ impl Receiver {
             self.fill(now, segment.payload_len.into(), bytes);
         }
         self.take_apart(now, segment, bytes, rtt);
-        if fin_taken || (had_gap && self.ranges.is_empty()) {
+        if fin_taken || (had_gap && !self.has_gap()) {
             self.delack.demand(); // RFC 5681, 4.2: the filling of a gap is told at once
         }
         self.answer(now, rtt);

@@ -11,7 +11,7 @@ use crate::{SackBlock, SeqNumber};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use goodqueue_units::Instant;
+use goodqueue_units::{Instant, prefetch};
 pub(crate) use loss::Found;
 use record::{AMBIGUOUS, FIN, LOST, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED};
 pub(crate) use record::{Chunk, Delivery};
@@ -100,6 +100,14 @@ impl Scoreboard {
         self.nxt
     }
 
+    /// Asks the processor for the record of the oldest segment.
+    #[inline]
+    pub(crate) fn prefetch_oldest(&self) {
+        if let Some(record) = self.ring.get(self.head as usize & self.ring.len().wrapping_sub(1)) {
+            prefetch(record);
+        }
+    }
+
     #[inline]
     pub(crate) fn packets_out(&self) -> u32 {
         (self.tail - self.head) as u32
@@ -113,6 +121,12 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn lost_out(&self) -> u32 {
         self.lost_out
+    }
+
+    /// Whether nothing is SACKed or lost, nor anybody asks for the delivery rate.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.sacked_out | self.lost_out | self.resent_out == 0 && self.rate.is_none()
     }
 
     /// RFC 6675's pipe, in segments.
@@ -214,6 +228,36 @@ impl Scoreboard {
         }
     }
 
+    /// Takes everything before `ack` off, where that is whole segments that were sent once, and nothing was heard of any: how
+    /// many, and when the first and the last were sent.
+    #[inline]
+    pub(crate) fn acknowledge_plain(
+        &mut self,
+        now: Instant,
+        ack: SeqNumber,
+    ) -> Option<(u32, Instant, Instant)> {
+        let mut number = self.head;
+        let first = self.at(number).sent_at;
+        let last = loop {
+            let record = self.at(number);
+            number += 1;
+            if record.has(TOUCHED) {
+                return None;
+            }
+            if record.end == ack {
+                break record.sent_at;
+            }
+            if number == self.tail {
+                return None;
+            }
+        };
+        let segments = (number - self.head) as u32;
+        (self.head, self.una) = (number, ack);
+        self.scan = self.scan.max(number);
+        self.deliver_newest(&Record { sent_at: last, end: ack, len: 0, flags: 0 }, now);
+        Some((segments, first, last))
+    }
+
     /// Takes everything before `ack` off; `ack` is not beyond [`nxt`](Self::nxt).
     #[inline]
     pub(crate) fn acknowledge(&mut self, ack: SeqNumber, delivery: &mut Delivery) {
@@ -250,6 +294,12 @@ impl Scoreboard {
             delivery.acked.1 = sent_at;
             self.deliver_newest(&Record { sent_at, end, len: 0, flags: 0 }, delivery.now);
         }
+    }
+
+    /// As [`acknowledge`](Self::acknowledge), which is written out only where nothing is unusual.
+    #[inline(never)]
+    pub(crate) fn acknowledge_apart(&mut self, ack: SeqNumber, delivery: &mut Delivery) {
+        self.acknowledge(ack, delivery);
     }
 
     #[cold]

@@ -19,6 +19,7 @@ use crate::undo::Undo;
 use crate::usage::Usage;
 use crate::{Config, Flags, Segment, SeqNumber, Stats, Window};
 use alloc::boxed::Box;
+use core::mem::offset_of;
 use goodqueue_units::{Duration, Instant, Rate};
 use recovery::{Outcome, Signs};
 use timers::{Due, Timer};
@@ -53,9 +54,6 @@ enum End {
 pub(crate) struct Sender {
     /// When the timer fires, or [`Instant::MAX`].
     deadline: Instant,
-    last_sent: Instant,
-    /// Bytes written and not yet sent.
-    unsent: u64,
     /// Where it is paced.
     pacer: Option<Box<Pacer>>,
     peer_window: u32,
@@ -65,6 +63,8 @@ pub(crate) struct Sender {
     state: CongestionState,
     end: End,
     due: Due,
+    /// There is nothing to send and nothing out, as with a side that only receives.
+    is_dormant: bool,
     timer: Timer,
     /// The timer is set for what was sent at `last_sent`, and more that is sent then changes nothing.
     is_armed: bool,
@@ -77,25 +77,30 @@ pub(crate) struct Sender {
     /// The application has no end of data; `unsent` only looks like a number then.
     unlimited: bool,
     peer_shift: u8,
-    mss: u16,
-    tail: Tail,
-    board: Scoreboard,
-    // From here on only of a side that sends.
-    window: Window,
-    offload: Offload,
     /// The timer fired since the last progress.
     timed_out: bool,
+    board: Scoreboard,
+    // From here on, and in the board but for its beginning, only of a side that sends.
+    last_sent: Instant,
+    /// Bytes written and not yet sent.
+    unsent: u64,
+    mss: u16,
+    offload: Offload,
+    segments_sent: u64,
+    window: Window,
     usage: Usage,
-    rtt: RttEstimator,
-    cc: AnyCc,
     acked_bytes: u64,
-    pub(crate) stats: Stats,
-    // From here on only where something is lost or marked.
+    rtt: RttEstimator,
+    tail: Tail,
     /// Where the current reduction or recovery ends.
     high_seq: SeqNumber,
+    cc: AnyCc,
+    // From here on only where something is lost or marked.
+    /// But for `segments_sent`.
+    pub(crate) stats: Stats,
     prr: Prr,
-    rack: Rack,
     undo: Undo,
+    rack: Rack,
     /// F-RTO: when the timer fired, while that may have been needless (RFC 5682).
     frto: Option<Instant>,
 }
@@ -107,6 +112,11 @@ pub(crate) fn echo_rtt(now: Instant, tsecr: u32) -> Option<Duration> {
 }
 
 impl Sender {
+    /// Where ends what each segment of a side that sends touches: of CUBIC's, all but HyStart.
+    pub(crate) const HOT_BYTES: usize = offset_of!(Self, cc) + 96;
+    /// As far as a side goes that only receives.
+    pub(crate) const HOT_BYTES_OF_RECEIVER: usize = offset_of!(Self, board);
+
     /// A sender whose first byte of data will be `first`.
     pub(crate) fn new(config: &Config, first: SeqNumber) -> Self {
         let is_model_based = config.cc.is_model_based();
@@ -139,6 +149,7 @@ impl Sender {
             new_first: false,
             held_back: false,
             due: Due::Nothing,
+            is_dormant: false,
             timer: Timer::Rto,
             is_armed: false,
             deadline: Instant::MAX,
@@ -147,6 +158,7 @@ impl Sender {
             unsent: 0,
             unlimited: false,
             acked_bytes: 0,
+            segments_sent: 0,
             stats: Stats::default(),
         }
     }
@@ -195,7 +207,7 @@ impl Sender {
 
     pub(crate) fn write(&mut self, bytes: u64) {
         self.check_app_limited();
-        self.held_back = false;
+        (self.held_back, self.is_dormant) = (false, false);
         if self.unsent == 0 {
             self.offload.on_first_write();
         }
@@ -220,7 +232,7 @@ impl Sender {
 
     pub(crate) fn close(&mut self) {
         if self.end == End::Open {
-            self.end = End::Closing;
+            (self.end, self.is_dormant) = (End::Closing, false);
             if self.unlimited {
                 self.unsent = 0;
             }
@@ -232,9 +244,10 @@ impl Sender {
         self.end == End::FinSent && self.board.packets_out() == 0
     }
 
-    /// Takes the acknowledgement in `segment`; the path's RTT, where the ACK samples it.
+    /// Takes the acknowledgement in `segment`; the path's RTT, where the ACK samples it. `FAST` is whether the fast path may be
+    /// taken.
     #[inline]
-    pub(crate) fn on_ack(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
+    pub(crate) fn on_ack<const FAST: bool>(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         let (ack, una) = (segment.ack, self.board.una());
         let advances = ack > una;
         self.held_back = false;
@@ -245,12 +258,65 @@ impl Sender {
         if ack >= una {
             self.take_window(segment, advances);
         }
+        if FAST && advances && self.is_expected(segment) {
+            return self.on_expected_ack(now, segment);
+        }
         if !advances && segment.sack_len == 0 && !self.feedback.is_news(segment.flags, 0) {
-            if self.tail.is_pending() || self.timer == Timer::Window {
+            if (!self.is_dormant && self.tail.is_pending()) || self.timer == Timer::Window {
                 self.on_plain_ack(now, segment.seq_len() == 0 && window == self.peer_window);
             }
             return None;
         }
+        self.on_unexpected_ack(now, segment, advances)
+    }
+
+    /// Whether nothing is unusual, neither in the sender nor in an ACK of new data: Linux's fast path.
+    #[inline]
+    fn is_expected(&self, segment: &Segment) -> bool {
+        self.state == CongestionState::Open
+            && segment.sack_len == 0
+            && self.board.is_plain()
+            && !self.tail.is_pending()
+            && !self.feedback.may_be_news(segment.flags)
+    }
+
+    /// What [`on_unexpected_ack`](Self::on_unexpected_ack) does with an ACK [that is expected](Self::is_expected).
+    #[inline]
+    fn on_expected_ack(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
+        let (ack, una, prior_in_flight) = (segment.ack, self.board.una(), self.board.packets_out());
+        let Some((segments, first, last)) = self.board.acknowledge_plain(now, ack) else {
+            return self.on_unexpected_ack(now, segment, true);
+        };
+        self.is_armed = false;
+        self.acked_bytes += u64::from(ack.since(una));
+        self.timed_out = false;
+        let rtt = now.since(last);
+        self.rtt.sample(now.since(first), rtt, ack, self.board.nxt());
+        let ack = Ack {
+            now,
+            segments,
+            counted: self.window.counts(segments),
+            rtt: Some(rtt),
+            una: ack,
+            nxt: self.board.nxt(),
+            is_cwnd_limited: self.usage.limits_growth(&self.window, prior_in_flight),
+            prior_in_flight,
+            in_flight: self.board.packets_out(),
+            marked: 0,
+            clock_ms: segment.tsval.wrapping_sub(segment.tsecr),
+            state: CongestionState::Open,
+        };
+        self.cc.on_delivered(&ack, &mut self.window);
+        self.arm_after_ack(now);
+        self.usage.on_window(now);
+        self.cc.on_ack(&ack, &mut self.window);
+        Some(rtt)
+    }
+
+    /// An ACK of new data, or one with SACK blocks or ECN feedback.
+    #[inline(never)]
+    fn on_unexpected_ack(&mut self, now: Instant, segment: &Segment, advances: bool) -> Option<Duration> {
+        let (ack, una) = (segment.ack, self.board.una());
         self.is_armed = false;
         let prior_in_flight = self.board.in_flight();
         let mut delivery = Delivery::new(now, self.rtt.min());
@@ -260,7 +326,7 @@ impl Sender {
             probe_twice = self.take_sack(segment, &mut delivery);
         }
         if advances {
-            self.board.acknowledge(ack, &mut delivery);
+            self.board.acknowledge_apart(ack, &mut delivery);
             self.acked_bytes += u64::from(ack.since(una));
             self.timed_out = false;
         }
@@ -374,6 +440,10 @@ impl Sender {
 
     pub(crate) fn pacing_rate(&self) -> Option<Rate> {
         self.pace().and_then(Pace::rate)
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        Stats { segments_sent: self.segments_sent, ..self.stats }
     }
 
     pub(crate) fn state(&self) -> CongestionState {

@@ -15,11 +15,13 @@ extern crate std;
 
 mod ecn;
 pub mod parse;
+mod prefetch;
 mod random;
 mod rate;
 mod time;
 
 pub use ecn::Ecn;
+pub use prefetch::{prefetch, prefetch_bytes};
 pub use random::{Stream, Streams};
 pub use rate::Rate;
 pub use time::{Duration, Instant};

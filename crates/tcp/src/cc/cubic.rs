@@ -36,33 +36,34 @@ const FIRST_RATIO: u32 = 2 << 4;
 const MAX_RATIO: u32 = 32 << 4;
 
 #[derive(Clone, Debug)]
+#[repr(C)] // see `Connection`
 pub(crate) struct Cubic {
     stack: Stack,
     abe: bool,
+    /// HyStart has spoken.
+    found: bool,
     /// Segments per segment of growth.
     cnt: u32,
+    /// When this stage of congestion avoidance began.
+    epoch: Option<Instant>,
+    last_update: Instant,
+    last_cwnd: u32,
+    acked: u32,
+    /// The smallest RTT; zero before the first.
+    delay_min: Duration,
+    /// The estimate of Reno's window, W_est; towards its next segment, `acked` were counted.
+    w_est: u32,
     /// W_max: the window before the last reduction; 0 after a timeout.
     w_max: u32,
     /// Where the plateau of the cubic is.
     origin: u32,
-    /// K, in 1/1024 s.
-    k: u64,
-    /// When this stage of congestion avoidance began.
-    epoch: Option<Instant>,
-    last_cwnd: u32,
-    last_update: Instant,
-    /// The estimate of Reno's window, W_est, and the segments counted towards its next one.
-    w_est: u32,
-    acked: u32,
-    /// The smallest RTT; zero before the first.
-    delay_min: Duration,
-    hystart: HyStart,
-    /// In HyStart's place, where it is asked for.
-    plus_plus: Option<Box<HyStartPlusPlus>>,
-    /// HyStart has spoken.
-    found: bool,
     /// Segments per ACK, in sixteenths, smoothed (Linux 3.10 and 3.14).
     ratio: u32,
+    /// K, in 1/1024 s.
+    k: u64,
+    /// In HyStart's place, where it is asked for.
+    plus_plus: Option<Box<HyStartPlusPlus>>,
+    hystart: HyStart,
 }
 
 impl CongestionControl for Cubic {

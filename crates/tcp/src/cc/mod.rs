@@ -234,9 +234,9 @@ macro_rules! congestion_controls {
             pub(crate) fn on_transmit_start(&mut self, now: Instant, rate: &RateEstimator, window: &mut Window) {
                 match self { $(Self::$name(cc) => cc.on_transmit_start(now, rate, window)),+ }
             }
-            #[inline]
-            pub(crate) fn on_delivered(&mut self, ack: &Ack, window: &mut Window) {
-                match self { $(Self::$name(cc) => cc.on_delivered(ack, window)),+ }
+            #[inline(never)]
+            fn on_delivered_apart(&mut self, ack: Ack, window: &mut Window) {
+                match self { $(Self::$name(cc) => cc.on_delivered(&ack, window)),+ }
             }
             pub(crate) fn on_undo(&mut self) {
                 match self { $(Self::$name(cc) => cc.on_undo()),+ }
@@ -247,9 +247,9 @@ macro_rules! congestion_controls {
             pub(crate) fn on_state(&mut self, state: CongestionState, window: &mut Window) {
                 match self { $(Self::$name(cc) => cc.on_state(state, window)),+ }
             }
-            #[inline]
-            pub(crate) fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-                match self { $(Self::$name(cc) => cc.on_ack(ack, window)),+ }
+            #[inline(never)]
+            fn on_ack_apart(&mut self, ack: Ack, window: &mut Window) {
+                match self { $(Self::$name(cc) => cc.on_ack(&ack, window)),+ }
             }
             pub(crate) fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
                 match self { $(Self::$name(cc) => cc.ssthresh(congestion)),+ }
@@ -281,6 +281,26 @@ congestion_controls! {
     ledbat::Ledbat,
     ledbat_plus_plus::LedbatPlusPlus,
     none::Fixed,
+}
+
+// CUBIC, the default, is written out where ACKs are taken; all of them would be too much code there. The others get a copy,
+// so that what CUBIC asks for need not be in memory.
+impl AnyCc {
+    #[inline]
+    pub(crate) fn on_delivered(&mut self, ack: &Ack, window: &mut Window) {
+        match self {
+            Self::Cubic(cc) => cc.on_delivered(ack, window),
+            _ => self.on_delivered_apart(*ack, window),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+        match self {
+            Self::Cubic(cc) => cc.on_ack(ack, window),
+            _ => self.on_ack_apart(*ack, window),
+        }
+    }
 }
 
 impl Cc {

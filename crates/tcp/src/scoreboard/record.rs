@@ -26,11 +26,13 @@ pub(super) struct Record {
 impl Record {
     pub(super) const EMPTY: Self = Self { sent_at: Instant::ZERO, end: SeqNumber(0), len: 0, flags: 0 };
 
+    #[inline]
     pub(super) fn start(&self) -> SeqNumber {
         self.end - (u32::from(self.len) + u32::from(self.flags & FIN != 0))
     }
 
     /// Whether it has any of `flags`.
+    #[inline]
     pub(super) fn has(&self, flags: u8) -> bool {
         self.flags & flags != 0
     }

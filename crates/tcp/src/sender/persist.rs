@@ -17,7 +17,7 @@ impl Sender {
     /// tells of less is an older one.
     #[inline]
     pub(super) fn take_window(&mut self, segment: &Segment, advances: bool) {
-        let window = self.window_of(segment);
+        let window = u32::from(segment.window) << self.peer_shift; // it is no SYN's
         if advances
             || segment.seq > self.window_seq
             || (segment.seq == self.window_seq && (window > self.peer_window || window == 0))

@@ -14,7 +14,7 @@ impl Sender {
     /// which classic ECN marks and nothing else (RFC 3168, 6.1.4 and 6.1.5), comes last.
     #[inline(always)] // of its two callers one is for millions
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        if self.is_idle(now) {
+        if self.is_dormant {
             return None;
         }
         self.offload.sure = 0;
@@ -81,21 +81,11 @@ impl Sender {
         let is_last = self.offload.on_split();
         self.unsent -= u64::from(self.mss);
         let chunk = self.board.send(now, self.mss, false);
-        self.stats.segments_sent += 1;
+        self.segments_sent += 1;
         if is_last {
             self.note_usage();
         }
         Some((chunk.seq, is_last))
-    }
-
-    /// Whether there is nothing to send and nothing out, as with a side that only receives: it is asked with every segment.
-    #[inline]
-    fn is_idle(&self, now: Instant) -> bool {
-        self.unsent == 0
-            && self.board.packets_out() == 0
-            && self.end != End::Closing
-            && self.due == Due::Nothing
-            && self.last_sent != now // what was sent just now may have been all
     }
 
     /// Whether pacing lets a segment go now, of the present packet or as a new one; where there is none, that is found later.
@@ -139,6 +129,10 @@ impl Sender {
             if self.last_sent == now || self.is_blocked() {
                 self.on_starved(now);
             }
+            self.is_dormant = self.unsent == 0
+                && self.board.packets_out() == 0
+                && self.end != End::Closing
+                && self.due == Due::Nothing;
             return None;
         }
         let len = self.unsent.min(u64::from(self.mss)) as u16;
@@ -248,10 +242,10 @@ impl Sender {
     #[inline(always)] // as `poll_transmit`
     pub(super) fn after_send(&mut self, now: Instant, len: u16) {
         self.last_sent = now;
-        self.stats.segments_sent += 1;
+        self.segments_sent += 1;
         let rate = self.pacer.is_some().then(|| self.pacing_rate()).flatten();
         if let Some(pacer) = &mut self.pacer {
-            pacer.on_sent(now, len, self.stats.segments_sent, rate);
+            pacer.on_sent(now, len, self.segments_sent, rate);
         }
         if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
             self.prr.on_sent();

@@ -163,7 +163,16 @@ impl Pair {
         if arrival == Some(next) {
             if let Some((_, (to_server, segment))) = self.wire.pop_first() {
                 let to = if to_server { &mut self.server } else { &mut self.client };
-                to.handle_segment(self.now, &segment);
+                let mut twin = to.clone();
+                let handled = to.handle_segment(self.now, &segment);
+                assert_eq!(twin.handle_segment_slowly(self.now, &segment), handled, "on the fast path");
+                if self.sequence.is_multiple_of(8) {
+                    assert_eq!(
+                        format!("{to:?}"),
+                        format!("{twin:?}"),
+                        "the fast path leaves the same behind"
+                    );
+                }
             }
         } else {
             self.client.handle_timeout(self.now);
