@@ -32,7 +32,7 @@ impl Chain {
 #[derive(Clone, Debug)]
 struct Node<P> {
     packet: Option<P>,
-    /// The packet behind it, or the next free place.
+    /// The packet behind it.
     next: u32,
     /// The packet before it; stale in the head, so that taking the head need not touch the packet behind it.
     previous: u32,
@@ -42,12 +42,13 @@ struct Node<P> {
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<P> {
     nodes: Vec<Node<P>>,
-    free: u32,
+    /// Places that are free, the one that was left last at the end.
+    free: Vec<u32>,
 }
 
 impl<P> Default for Slab<P> {
     fn default() -> Self {
-        Self { nodes: Vec::new(), free: NIL }
+        Self { nodes: Vec::new(), free: Vec::new() }
     }
 }
 
@@ -55,22 +56,24 @@ impl<P> Slab<P> {
     /// Appends `packet` to `chain`, and shows it where it lies now.
     #[inline]
     pub(crate) fn push(&mut self, chain: &mut Chain, packet: P) -> &P {
-        if self.free == NIL {
-            self.free = self.nodes.len() as u32;
-            self.nodes.push(Node { packet: None, next: NIL, previous: NIL });
-        }
-        let place = self.free;
+        let place = self.free.pop().unwrap_or_else(|| self.grow());
         if chain.head == NIL {
             chain.head = place;
         } else {
             self.nodes[chain.tail as usize].next = place;
         }
         let node = &mut self.nodes[place as usize];
-        self.free = node.next;
         node.next = NIL;
         node.previous = chain.tail;
         chain.tail = place;
         node.packet.insert(packet)
+    }
+
+    /// One place more.
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        self.nodes.push(Node { packet: None, next: NIL, previous: NIL });
+        self.nodes.len() as u32 - 1
     }
 
     /// Takes the oldest packet of `chain`.
@@ -79,8 +82,7 @@ impl<P> Slab<P> {
         let place = chain.head;
         let node = self.nodes.get_mut(place as usize)?; // NIL is never a place
         chain.head = node.next;
-        node.next = self.free;
-        self.free = place;
+        self.free.push(place);
         node.packet.take()
     }
 
@@ -112,8 +114,7 @@ impl<P> Slab<P> {
         let place = chain.tail;
         let node = &mut self.nodes[place as usize];
         chain.tail = node.previous;
-        node.next = self.free;
-        self.free = place;
+        self.free.push(place);
         let packet = node.packet.take();
         self.nodes[chain.tail as usize].next = NIL;
         packet
@@ -139,8 +140,7 @@ impl<P> Slab<P> {
         }
         let node = self.nodes.get_mut(place as usize)?;
         let (next, previous) = (node.next, node.previous);
-        node.next = self.free;
-        self.free = place;
+        self.free.push(place);
         let packet = node.packet.take();
         self.nodes[previous as usize].next = next;
         self.nodes[next as usize].previous = previous;
@@ -204,11 +204,7 @@ mod tests {
             }
             // Every place is either in a chain or free.
             let waiting: usize = model.iter().map(VecDeque::len).sum();
-            let mut free = (0, slab.free);
-            while free.1 != NIL {
-                free = (free.0 + 1, slab.nodes[free.1 as usize].next);
-            }
-            prop_assert_eq!(free.0 + waiting, slab.nodes.len());
+            prop_assert_eq!(slab.free.len() + waiting, slab.nodes.len());
         }
     }
 }
