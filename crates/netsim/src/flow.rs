@@ -1,6 +1,5 @@
 //! A flow: its source, where its packets go, and what it had done when measuring began.
 
-use crate::link::FlowFates;
 use crate::probe::goodput::Bins;
 use crate::probe::rounded;
 use crate::probe::series::{CallSeries, EchoLog, PageSeries, PingSeries};
@@ -8,7 +7,7 @@ use crate::scenario::{Direction, RateText, Scenario, ScenarioError, Size, Span, 
 use crate::sockets::Sockets;
 use crate::traffic::Kind;
 use crate::traffic::app::{App, Program};
-use crate::traffic::bulk::{Bulk, SENDER};
+use crate::traffic::bulk::Bulk;
 use crate::traffic::isochronous::{Far, Isochronous};
 use crate::traffic::page::{Page, items};
 use crate::traffic::rr::{Rr, Think};
@@ -45,7 +44,7 @@ pub(crate) struct Flow {
 /// Who sends.
 #[allow(clippy::large_enum_variant)] // few flows are the small one
 pub(crate) enum Source {
-    /// The transfer of this number.
+    /// The transfer of this flow, which is the one of this number.
     Bulk(u32),
     Isochronous(Isochronous),
     App(Box<App>),
@@ -66,6 +65,13 @@ pub(crate) struct Totals {
     pub(crate) undos: u64,
     /// What its sender's packets met at the bottleneck.
     pub(crate) fates: FlowFates,
+}
+
+/// Its packets at the bottleneck that its data go through.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowFates {
+    pub(crate) offered: u64,
+    pub(crate) dropped: u64,
 }
 
 impl Totals {
@@ -123,6 +129,7 @@ impl Flow {
             for nth in 0..traffic.count.unwrap_or(1) {
                 let number = names.entry(name.clone()).or_default();
                 let place = (flows.len() as u32, format!("{name}/{number}"));
+                sockets.bulk.push(Bulk::idle());
                 let flow = Self::new(traffic, nth, place, scenario, receive_window, streams, sockets)?;
                 *number += 1;
                 flows.push(flow);
@@ -159,7 +166,11 @@ impl Flow {
             Ok(Source::App(Box::new(app)))
         };
         let thinking = streams.stream(&format!("think of {name}"), 0);
-        let source = Source::new(traffic, start, thinking, config, app, sockets)?;
+        let bulk = || {
+            sockets.bulk[place as usize] = Bulk::new(config()?, direction);
+            Ok(Source::Bulk(place))
+        };
+        let source = Source::new(traffic, start, thinking, bulk, app)?;
         Ok(Self {
             name,
             kind: traffic.kind,
@@ -191,7 +202,7 @@ impl Flow {
     /// The sender of its data, if it is TCP: of an application's connections the one that was opened last.
     pub(crate) fn sender<'a>(&'a self, sockets: &'a Sockets) -> Option<&'a Connection> {
         match &self.source {
-            &Source::Bulk(number) => Some(&sockets.bulk[number as usize].ends[SENDER]),
+            &Source::Bulk(number) => Some(sockets.bulk[number as usize].sender()),
             Source::Isochronous(_) => None,
             Source::App(app) => app.sender(sockets),
         }
@@ -272,15 +283,14 @@ pub(crate) fn codec(traffic: &Traffic) -> Result<Codec, ScenarioError> {
 }
 
 impl Source {
-    /// The source that `traffic` describes; `thinking` is what an application draws from, `config` is of its connection, and `app`
-    /// makes a source of an application.
+    /// The source that `traffic` describes; `thinking` is what an application draws from, `bulk` makes a bulk transfer, and `app` a
+    /// source of an application.
     fn new(
         traffic: &Traffic,
         start: Instant,
         thinking: Random,
-        config: impl FnOnce() -> Result<Config, ScenarioError>,
+        bulk: impl FnOnce() -> Result<Self, ScenarioError>,
         app: impl FnOnce(Program) -> Result<Self, ScenarioError>,
-        sockets: &mut Sockets,
     ) -> Result<Self, ScenarioError> {
         let len = traffic.packet_size.unwrap_or(0) as u16;
         let ecn = traffic.ecn.unwrap_or_default().0;
@@ -289,10 +299,7 @@ impl Source {
         let rate = || traffic.rate.map(|RateText(rate)| rate).ok_or_else(|| missing("rate"));
         let interval = || traffic.interval.map(|interval| interval.0).ok_or_else(|| missing("interval"));
         match traffic.kind {
-            Kind::Bulk => {
-                sockets.bulk.push(Bulk::new(config()?));
-                Ok(Self::Bulk(sockets.bulk.len() as u32 - 1))
-            }
+            Kind::Bulk => bulk(),
             Kind::Transfer => {
                 let transfer = Transfer::new(size("size", traffic.size)?, traffic.repeat, interval()?);
                 app(Program::Transfer(transfer))

@@ -37,7 +37,6 @@ mod observer;
 mod outline;
 mod packet;
 mod pipe;
-mod prefetch;
 mod probe;
 pub mod record;
 pub mod scenario;

@@ -17,24 +17,17 @@ pub(crate) struct Fates {
     pub(crate) drops: [u64; Drop::ALL.len()],
     /// Marks by reason, in the order of [`Mark::ALL`].
     pub(crate) marks: [u64; Mark::ALL.len()],
-    /// By flow.
-    pub(crate) flows: Vec<FlowFates>,
+    /// Drops by flow.
+    pub(crate) dropped: Vec<u64>,
     /// Who looks on, if anybody.
     pub(crate) watch: Option<Box<Watch>>,
-}
-
-/// A flow's packets at a link.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FlowFates {
-    pub(crate) offered: u64,
-    pub(crate) dropped: u64,
 }
 
 impl Owner<Packet> for Fates {
     #[inline(never)] // rare, and each discipline has several places for it
     fn dropped(&mut self, packet: Packet, why: Drop) {
         self.drops[why as usize] += 1;
-        self.flows[packet.flow as usize].dropped += 1;
+        self.dropped[packet.flow as usize] += 1;
         if let Some(watch) = &self.watch {
             watch.dropped(packet, why);
         }
@@ -114,8 +107,8 @@ impl Link {
         random: Stream,
         watch: Option<Box<Watch>>,
     ) -> Self {
-        let flows = vec![FlowFates::default(); pipes.flows()];
-        let fates = Fates { random, drops: [0; _], marks: [0; _], flows, watch };
+        let dropped = vec![0; pipes.flows()];
+        let fates = Fates { random, drops: [0; _], marks: [0; _], dropped, watch };
         let mut link = Self {
             qdisc,
             fates,
@@ -159,7 +152,6 @@ impl Link {
     pub(crate) fn offer(&mut self, now: Instant, packet: Packet, agenda: &mut Agenda) {
         debug_assert!(self.ends > now, "not settled");
         self.offered += 1;
-        self.fates.flows[packet.flow as usize].offered += 1;
         if let Some(watch) = &mut self.fates.watch {
             watch.offered(now, packet);
         }

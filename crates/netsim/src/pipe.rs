@@ -1,7 +1,7 @@
 //! Propagation: a constant delay, in order, without loss.
 
 use crate::packet::Packet;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, prefetch};
 use std::collections::VecDeque;
 
 /// The pipes of one direction: one for each delay, and which of them each flow's packets take.
@@ -56,10 +56,18 @@ impl Pipes {
         self.pipes[number].on_the_way.front().map(|(_, packet)| packet)
     }
 
-    /// The flow of the packet behind it, if there is one.
+    /// The flow of the packet that is `places` behind it, if there is one.
     #[inline]
-    pub(crate) fn flow_behind(&self, number: usize) -> Option<u32> {
-        self.pipes[number].on_the_way.get(1).map(|(_, packet)| packet.flow)
+    pub(crate) fn flow_behind(&self, number: usize, places: usize) -> Option<u32> {
+        self.pipes[number].on_the_way.get(places).map(|(_, packet)| packet.flow)
+    }
+
+    /// Asks the processor for the packet that is `places` behind it.
+    #[inline]
+    pub(crate) fn prefetch(&self, number: usize, places: usize) {
+        if let Some(slot) = self.pipes[number].on_the_way.get(places) {
+            prefetch(slot);
+        }
     }
 
     /// Takes that packet out. When the one behind it comes out; [`Instant::MAX`]: there is none.

@@ -1,7 +1,6 @@
 //! The record of a run: one object, the same from every engine.
 
-use crate::flow::{Flow, Source, Totals};
-use crate::link::FlowFates;
+use crate::flow::{Flow, FlowFates, Source, Totals};
 use crate::probe::delay::Summary;
 use crate::probe::goodput::Quantiles;
 use crate::probe::series::{CallSeries, FlowSeries, PacketSeries, PageSeries, PingSeries, QueueSeries};
@@ -244,8 +243,6 @@ impl Simulation {
             queued_at_start: before.queued,
             queued_at_end: after.queued,
         };
-        let delay_percentiles_ms: Option<Vec<f64>> =
-            (0..=100).map(|percent| link.delays.percentile_ms(f64::from(percent))).collect();
         let bytes = after.forwarded_bytes - before.forwarded_bytes;
         QueueRecord {
             qdisc: self
@@ -255,7 +252,7 @@ impl Simulation {
             utilisation_percent: rounded(link.utilisation_percent(since, baseline.busy, self.now)),
             throughput_mbps: rounded(ratio(bytes as f64 * 8e-6, seconds)),
             delay_ms: link.delays.summary(),
-            delay_percentiles_ms,
+            delay_percentiles_ms: link.delays.percentiles_ms(),
             packets,
             drop_percent: percent(packets.dropped, packets.offered),
             mark_percent: percent(packets.marked, packets.offered),

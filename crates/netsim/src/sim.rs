@@ -1,9 +1,11 @@
 //! The run: a dumbbell of two bottlenecks, its flows, and the loop that moves them.
 
+mod ahead;
 mod applications;
+mod way;
 
 use crate::agenda::{Agenda, Component, METRONOME, PIPE, QDISC_TIMER, WIRE};
-use crate::flow::{Flow, Source};
+use crate::flow::{Flow, FlowFates, Source};
 use crate::foreign::{Discipline, Maker, Request};
 use crate::link::{Counts, Link};
 use crate::metronome::{Beat, Metronome};
@@ -15,10 +17,11 @@ use crate::probe::series::{FlowSeries, FlowTotals, PacketLog, Pick, QueueSeries}
 use crate::scenario::{Direction, Line, Scenario, ScenarioError};
 use crate::sockets::{SocketId, Sockets};
 use crate::traffic::Kind;
-use crate::traffic::bulk::{RECEIVER, SENDER};
 use goodqueue_qdisc::{AnyQdisc, Qdisc};
 use goodqueue_tcp::{Segment, Wire};
 use goodqueue_units::{Duration, Instant, Streams};
+use std::hint::black_box;
+use way::Way;
 
 /// A run in progress.
 pub struct Simulation {
@@ -42,28 +45,13 @@ pub struct Simulation {
     observer: Option<SharedObserver>,
 }
 
-/// A flow's way through the dumbbell.
-struct Way {
-    /// As [`Flow::hash`].
-    hash: [u32; 2],
-    /// As [`Flow::dscp`].
-    dscp: u8,
-    /// As [`Flow::stop`].
-    stop: Instant,
-    /// As [`Flow::direction`].
-    direction: Direction,
-    /// The number of its bulk transfer, or [`NOT_BULK`].
-    bulk: u32,
-    /// Of a bulk transfer: as [`Socket::timers`](crate::sockets::Socket::timers).
-    timers: [Instant; 2],
-}
-
 /// Where a connection puts its segments.
 struct ToLink<'a> {
     now: Instant,
     flow: u32,
     hash: u32,
     dscp: u8,
+    offered: &'a mut u64,
     link: &'a mut Link,
     agenda: &'a mut Agenda,
 }
@@ -73,20 +61,8 @@ impl Wire for ToLink<'_> {
     fn put(&mut self, segment: Segment) {
         let body = Body::Tcp(Segment { dscp: self.dscp, ..segment });
         let packet = Packet { arrival: self.now, flow: self.flow, hash: self.hash, body };
+        *self.offered += 1;
         self.link.offer(self.now, packet, self.agenda);
-    }
-}
-
-const NOT_BULK: u32 = u32::MAX;
-
-/// So many transfers' connections stay in a cache, and need not be asked for before their turn comes.
-const CACHED: usize = 256;
-
-impl Way {
-    fn of(flow: &Flow) -> Self {
-        let &Flow { hash, dscp, stop, direction, .. } = flow;
-        let bulk = if let Source::Bulk(number) = flow.source { number } else { NOT_BULK };
-        Self { hash, dscp, stop, direction, bulk, timers: [Instant::MAX; 2] }
     }
 }
 
@@ -256,6 +232,14 @@ impl Simulation {
     /// A packet comes out of `pipe`; even pipes lead down.
     #[inline(never)]
     fn arrived(&mut self, pipe: usize) {
+        if pipe % 2 == 1 {
+            // That ACKs come this way, or data, which nobody could foretell, the processor thus learns at once, and guesses what
+            // depends on it; else it would guess again where the answer has to be waited for.
+            black_box(());
+        }
+        if self.is_crowded() {
+            self.look_ahead(pipe);
+        }
         let direction = Direction::BOTH[pipe % 2];
         let pipes = &mut self.links[direction.index()].pipes;
         // It stays where it is while it is looked at: to copy it costs more than to read it.
@@ -263,46 +247,43 @@ impl Simulation {
         if let Some(observer) = &self.observer {
             tell(observer, self.now, direction, Event::Arrived, packet);
         }
-        if self.sockets.bulk.len() > CACHED
-            && let Some(next) = pipes.flow_behind(pipe / 2)
-        {
-            let Way { bulk, direction: of_data, .. } = self.ways[next as usize];
-            if let Some(bulk) = self.sockets.bulk.get(bulk as usize) {
-                bulk.prefetch(if direction == of_data { RECEIVER } else { SENDER });
-            }
-        }
+        let end = direction.index();
         let (index, hash) = (packet.flow as usize, packet.hash);
-        let way = &self.ways[index];
-        let arrived_at = if direction == way.direction { RECEIVER } else { SENDER };
         match &packet.body {
             Body::Tcp(segment) => {
                 // One call for all connections: where there are two, the compiler inlines neither.
-                let connection = if way.bulk == NOT_BULK {
+                let Way { is_bulk, direction: of_data, .. } = self.ways[index];
+                let connection = if is_bulk {
+                    Some(&mut self.sockets.bulk[index].ends[end])
+                } else {
                     let Source::App(app) = &self.flows[index].source else {
                         unreachable!("a flow's packets are its own")
                     };
                     let id = app.socket(direction, hash, &self.sockets);
-                    id.map(|id| &mut self.sockets[id].ends[direction.index()])
-                } else {
-                    Some(&mut self.sockets.bulk[way.bulk as usize].ends[arrived_at])
+                    id.map(|id| &mut self.sockets[id].ends[end])
                 };
                 let handled = connection.map(|connection| connection.handle_segment(self.now, segment));
                 self.agenda.set(PIPE + pipe as u32, pipes.pop(pipe / 2));
                 let Some(handled) = handled else { return }; // its connection is over, and nobody listens
-                if way.bulk == NOT_BULK {
+                if !is_bulk {
                     return self.heard(index, direction, hash, handled);
                 }
-                if let (Some(rtt), SENDER) = (handled.rtt, arrived_at) {
-                    self.sockets.bulk[way.bulk as usize].rtt.record(rtt);
+                if self.is_crowded() {
+                    self.ask_for_cell(index, handled.rtt);
                 }
-                self.pump(index, arrived_at, None);
+                self.pump(index, end, None);
+                if let Some(rtt) = handled.rtt
+                    && direction != of_data
+                {
+                    self.sockets.bulk[index].rtt.record(rtt);
+                }
             }
             &Body::Datagram(datagram) => {
                 self.agenda.set(PIPE + pipe as u32, pipes.pop(pipe / 2));
                 let Source::Isochronous(source) = &mut self.flows[index].source else {
                     return self.heard_datagram(index, direction, datagram.number);
                 };
-                if arrived_at == SENDER {
+                if direction != self.ways[index].direction {
                     source.returned(self.now, datagram.number);
                 } else if source.arrived(self.now, datagram.number) {
                     self.send_datagram(index, direction.reverse(), datagram.number, datagram.dscp);
@@ -311,39 +292,41 @@ impl Simulation {
         }
     }
 
-    /// The timer of end `end` of flow `index`.
+    /// Timer 0 of flow `index`, that of its sender, or timer 1.
     #[inline(never)]
-    fn flow_timer(&mut self, index: usize, end: usize) {
+    fn flow_timer(&mut self, index: usize, timer: usize) {
         let now = self.now;
-        let stopping = end == SENDER && now >= self.flows[index].stop;
+        let stopping = timer == 0 && now >= self.flows[index].stop;
         if stopping && self.flows[index].delivered_at_stop.is_none() {
             self.flows[index].delivered_at_stop = Some(self.totals(index).delivered_bytes);
         }
         let flow = &mut self.flows[index];
         let (direction, stop, dscp) = (flow.direction, flow.stop, flow.dscp);
         match &mut flow.source {
-            &mut Source::Bulk(number) => {
-                let bulk = &mut self.sockets.bulk[number as usize];
+            Source::Bulk(_) => {
+                let bulk = &mut self.sockets.bulk[index];
+                let end = self.ways[index].end_of(timer);
                 if stopping && !bulk.closed {
                     bulk.closed = true;
                     if stop < Instant::ZERO + self.scenario.duration.0 {
-                        bulk.ends[SENDER].close(); // at the end of the run everybody stops, and nobody closes
+                        bulk.ends[end].close(); // at the end of the run everybody stops, and nobody closes
                     }
                 }
                 // Timers are lazy: the deadline may have moved on since this one was set.
                 if bulk.ends[end].poll_timeout().is_some_and(|deadline| deadline <= now) {
                     bulk.ends[end].handle_timeout(now);
                 }
-                self.ways[index].timers[end] = Instant::MAX;
+                let latest = if timer == 0 && !bulk.closed { stop } else { Instant::MAX };
+                self.ways[index].timers[end] = latest;
                 self.pump(index, end, None);
-                if self.ways[index].timers[end] == Instant::MAX {
-                    self.agenda.set(self.timer(index, end), Instant::MAX);
+                if self.ways[index].timers[end] == latest {
+                    self.agenda.set(self.timer(index, timer), latest);
                 }
             }
             Source::Isochronous(source) => {
                 let number = (!stopping).then(|| source.send());
                 let next = if stopping { Instant::MAX } else { source.next_time().min(stop) };
-                self.agenda.set(self.timer(index, end), next);
+                self.agenda.set(self.timer(index, timer), next);
                 if let Some(number) = number {
                     self.send_datagram(index, direction, number, dscp);
                 }
@@ -355,34 +338,36 @@ impl Simulation {
         }
     }
 
-    fn timer(&self, index: usize, end: usize) -> Component {
-        PIPE + (2 * (self.rtts + index) + end) as u32
+    fn timer(&self, index: usize, timer: usize) -> Component {
+        PIPE + (2 * (self.rtts + index) + timer) as u32
     }
 
-    /// Lets end `end` of TCP flow `index` send what it may, and sets its timer. An application's flow says of which
-    /// connection.
+    /// Lets end `end` of TCP flow `index`, the one that hears that direction, send what it may, and sets its timer. An
+    /// application's flow says of which connection.
     fn pump(&mut self, index: usize, end: usize, socket: Option<SocketId>) {
+        let direction = Direction::BOTH[end].reverse();
         let way = &mut self.ways[index];
-        let (connection, fires, direction, hash, stop) = if let Some(id) = socket {
+        let (connection, fires, hash) = if let Some(id) = socket {
             let socket = &mut self.sockets[id];
-            let direction = Direction::BOTH[end].reverse();
-            (&mut socket.ends[end], &mut socket.timers[end], direction, socket.hash, Instant::MAX)
+            (&mut socket.ends[end], &mut socket.timers[end], socket.hash)
         } else {
-            let bulk = &mut self.sockets.bulk[way.bulk as usize];
-            let direction = if end == SENDER { way.direction } else { way.direction.reverse() };
-            let stop = if end == SENDER && !bulk.closed { way.stop } else { Instant::MAX };
-            (&mut bulk.ends[end], &mut way.timers[end], direction, way.hash, stop)
+            let bulk = &mut self.sockets.bulk[index];
+            (&mut bulk.ends[end], &mut way.timers[end], way.hash)
         };
         let link = &mut self.links[direction.index()];
         link.settle(self.now, &mut self.agenda);
         let (flow, hash) = (index as u32, hash[direction.index()]);
-        let mut wire = ToLink { now: self.now, flow, hash, dscp: way.dscp, link, agenda: &mut self.agenda };
+        let (dscp, offered) = (way.dscp, &mut way.offered[direction.index()]);
+        let mut wire = ToLink { now: self.now, flow, hash, dscp, offered, link, agenda: &mut self.agenda };
         connection.transmit(self.now, &mut wire);
-        let deadline = connection.poll_timeout().unwrap_or(Instant::MAX).min(stop);
+        let deadline = connection.poll_timeout().unwrap_or(Instant::MAX);
         // Only ever earlier here: a deadline that has moved on is found out when the timer fires.
         if deadline < *fires {
             *fires = deadline;
-            let timer = socket.map_or_else(|| self.timer(index, end), |id| self.socket_timer_of(id, end));
+            let timer = match socket {
+                Some(id) => self.socket_timer_of(id, end),
+                None => self.timer(index, self.ways[index].end_of(end)),
+            };
             self.agenda.set(timer, deadline);
         }
     }
@@ -401,6 +386,7 @@ impl Simulation {
 
     /// Offers a packet of no connection to the link of `direction`.
     fn offer(&mut self, direction: Direction, packet: Packet) {
+        self.ways[packet.flow as usize].offered[direction.index()] += 1;
         let link = &mut self.links[direction.index()];
         link.settle(self.now, &mut self.agenda);
         link.offer(self.now, packet, &mut self.agenda);
@@ -439,7 +425,9 @@ impl Simulation {
     /// What flow `index` has done so far.
     pub(crate) fn totals(&self, index: usize) -> crate::flow::Totals {
         let flow = &self.flows[index];
-        flow.totals(self.links[flow.direction.index()].fates.flows[index], &self.sockets)
+        let offered = self.ways[index].offered[flow.direction.index()];
+        let dropped = self.links[flow.direction.index()].fates.dropped[index];
+        flow.totals(FlowFates { offered, dropped }, &self.sockets)
     }
 
     /// Measuring begins.
@@ -459,7 +447,7 @@ impl Simulation {
             flow.baseline = totals;
             flow.bins.start(totals.delivered_bytes);
             match &mut flow.source {
-                &mut Source::Bulk(number) => self.sockets.bulk[number as usize].rtt.reset(),
+                Source::Bulk(_) => self.sockets.bulk[index].rtt.reset(),
                 Source::Isochronous(source) => source.measure_from_now(),
                 Source::App(app) => app.measure_from(self.now),
             }

@@ -51,7 +51,8 @@ impl Socket {
 /// Every connection. They stand apart from their flows because with each packet nothing else of a flow is asked for.
 #[derive(Default)]
 pub(crate) struct Sockets {
-    /// Those of bulk transfers, by their number.
+    /// Those of bulk transfers, by the number of their flow, so that a packet tells without a second look where its connection
+    /// is; of flows that are none, one that is never opened.
     pub(crate) bulk: Vec<Bulk>,
     slots: Vec<Socket>,
     free: Vec<SocketId>,

@@ -1,17 +1,18 @@
 //! How often each value came, in bounded memory: cells that are one wide for small values, and twice as wide with each
 //! doubling of the value, as in HdrHistogram. What counts is one shift and one addition, because every packet is counted.
 
+use goodqueue_units::prefetch;
 use std::ops::AddAssign;
 
 /// Counts of `C`, in `2^BITS` cells for each doubling of the value: a value is known to one part in as many.
 pub(crate) struct Histogram<C, const BITS: u32> {
     /// Up to the highest value that came; before any, empty.
-    cells: Vec<C>,
+    cells: Box<[C]>,
 }
 
 impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Histogram<C, BITS> {
-    pub(crate) const fn new() -> Self {
-        Self { cells: Vec::new() }
+    pub(crate) fn new() -> Self {
+        Self { cells: Box::default() }
     }
 
     /// By how many bits the cells of `value` are wider than one.
@@ -20,6 +21,15 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Hist
         const { assert!(BITS < 32) };
         let one_wide = (2 << BITS) - 1;
         63 - BITS - (value | one_wide).leading_zeros()
+    }
+
+    /// Asks the processor for the cell of `value`.
+    #[inline]
+    pub(crate) fn prefetch(&self, value: u64) {
+        let bits = Self::width_bits(value);
+        if let Some(cell) = self.cells.get(((bits as usize) << BITS) + (value >> bits) as usize) {
+            prefetch(cell);
+        }
     }
 
     /// Counts `value`.
@@ -36,7 +46,14 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Hist
     /// Makes room for every value whose cells are `bits` wide.
     #[cold]
     fn grow(&mut self, bits: u32) {
-        self.cells.resize((bits as usize + 2) << BITS, C::default());
+        let mut cells = std::mem::take(&mut self.cells).into_vec();
+        cells.resize((bits as usize + 2) << BITS, C::default());
+        self.cells = cells.into_boxed_slice();
+    }
+
+    /// How many were counted.
+    pub(crate) fn total(&self) -> u64 {
+        self.cells.iter().map(|&count| count.into()).sum()
     }
 
     /// Forgets everything.

@@ -1,21 +1,19 @@
 //! Bulk transfers: two connections, one at each side of the bottleneck, for as long as the flow lasts.
 
 use crate::flow::Totals;
-use crate::prefetch::prefetch;
 use crate::probe::delay::FlowDelays;
+use crate::scenario::Direction;
 use goodqueue_tcp::{CcLine, Config, Connection};
-
-/// The sender's index in [`Bulk::ends`].
-pub(crate) const SENDER: usize = 0;
-/// The receiver's index in [`Bulk::ends`].
-pub(crate) const RECEIVER: usize = 1;
+use goodqueue_units::{prefetch, prefetch_bytes};
 
 /// A TCP connection that always has data to send.
 pub(crate) struct Bulk {
     /// Congestion control.
     pub(crate) cc: CcLine,
-    /// The sender and the receiver.
+    /// An end stands where the direction does that it hears, as in [`Socket`](crate::sockets::Socket).
     pub(crate) ends: [Connection; 2],
+    /// Which of them sends.
+    sender: usize,
     /// Round-trip times as the sender measures them.
     pub(crate) rtt: FlowDelays,
     /// Whether the sender has begun to close.
@@ -23,19 +21,33 @@ pub(crate) struct Bulk {
 }
 
 impl Bulk {
-    /// A transfer that always has data to send, once it is started.
-    pub(crate) fn new(config: Config) -> Self {
-        let mut sender = Connection::client(config.clone());
-        sender.write_unlimited();
+    /// A transfer in `direction` that always has data to send, once it is started.
+    pub(crate) fn new(config: Config, direction: Direction) -> Self {
+        let sender = direction.reverse().index();
         let cc = config.cc_line();
-        Self { cc, ends: [sender, Connection::server(config)], rtt: FlowDelays::new(), closed: false }
+        let mut ends = [Connection::server(config.clone()), Connection::server(config.clone())];
+        ends[sender] = Connection::client(config);
+        ends[sender].write_unlimited();
+        Self { cc, ends, sender, rtt: FlowDelays::new(), closed: false }
     }
 
-    /// Asks for what a segment for `end` is going to touch.
+    /// One that is never opened, in the place of a flow that is no bulk transfer.
+    pub(crate) fn idle() -> Self {
+        Self::new(Config::default(), Direction::Down)
+    }
+
+    /// The end that sends.
+    pub(crate) fn sender(&self) -> &Connection {
+        &self.ends[self.sender]
+    }
+
+    /// Asks the processor for what a segment is going to touch for which `end` is meant, which `sends` or does not.
     #[inline]
-    pub(crate) fn prefetch(&self, end: usize) {
-        prefetch(&self.ends[end]);
-        if end == SENDER {
+    pub(crate) fn prefetch(&self, end: usize, sends: bool) {
+        for bytes in Connection::hot_bytes(sends) {
+            prefetch_bytes(&self.ends[end], bytes);
+        }
+        if sends {
             prefetch(&self.rtt);
         }
     }
@@ -43,8 +55,32 @@ impl Bulk {
     /// What it has done so far.
     pub(crate) fn totals(&self) -> Totals {
         Totals {
-            delivered_bytes: self.ends[RECEIVER].delivered_bytes(),
-            ..Totals::of_sender(&self.ends[SENDER])
+            delivered_bytes: self.ends[1 - self.sender].delivered_bytes(),
+            ..Totals::of_sender(self.sender())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Scenario, Simulation};
+
+    /// For a sanitizer, which would report a read beyond the last connection: `RUSTC_BOOTSTRAP=1
+    /// RUSTFLAGS=-Zsanitizer=address cargo test -p goodqueue-netsim --lib --target x86_64-unknown-linux-gnu bulk`.
+    #[test]
+    fn more_flows_than_stay_in_a_cache_are_moved_both_ways() {
+        let bulk = |count, direction| {
+            format!(r#"{{"kind": "bulk", "count": {count}, "direction": "{direction}", "cc": "reno"}}"#)
+        };
+        let scenario = format!(
+            r#"{{"duration": "2s", "bottleneck": {{"rate": "100mbit", "qdisc": "pfifo"}}, "path": {{"rtt": "10ms"}},
+                "traffic": [{}, {}, {{"kind": "transfer", "size": "10kB", "interval": "1ms"}}]}}"#,
+            bulk(160, "down"),
+            bulk(160, "up"),
+        );
+        let mut simulation = Simulation::new(Scenario::from_json(&scenario).unwrap()).unwrap();
+        simulation.run();
+        let record = simulation.record();
+        assert!(record.flows.iter().all(|flow| flow.bytes_sent.unwrap() > 0), "a flow was never served");
     }
 }

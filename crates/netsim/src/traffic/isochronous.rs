@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(low, [u32::MAX, 0, 1]);
         let home = source.sent_at(1 << 32) + Duration::from_millis(5);
         source.returned(home, 0);
-        assert_eq!(source.rtt.percentile_ms(50.0), Some(5.0));
+        assert_eq!(source.rtt.summary().map(|rtt| rtt.p50), Some(5.0));
         let result = source.ping(); // the third is not settled
         assert_eq!((result.sent, result.received, result.loss_percent), (3, 1, 50.0));
     }

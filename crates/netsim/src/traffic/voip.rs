@@ -120,9 +120,7 @@ impl Listener {
         let delay = delay_ms.map_or(0.0, |delay| delay.mean);
         VoipResult {
             delay_ms,
-            delay_percentiles_ms: (0..=100)
-                .map(|percent| self.delays.percentile_ms(f64::from(percent)))
-                .collect(),
+            delay_percentiles_ms: self.delays.percentiles_ms(),
             jitter_ms: measured(self.sum.as_millis_f64() / self.differences.max(1) as f64),
             jitter_rfc3550_ms: measured(self.smoothed / 1e6),
             sent,
