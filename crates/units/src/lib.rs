@@ -4,6 +4,7 @@
 //! - [`Rate`]: bits per second, and how long a packet takes at it.
 //! - [`Ecn`]: the two bits of RFC 3168.
 //! - [`Streams`] and [`Stream`]: named random streams, so that one source's draws never move another's.
+//! - [`prefetch()`] and [`prefetch_bytes`]: asking the processor for memory in time.
 //! - [`parse`]: quantities as `tc` writes them (`5ms`, `10mbit`, `32mb`).
 //!
 //! No clock is read here, nothing is allocated on a hot path, and `std` is not needed.
