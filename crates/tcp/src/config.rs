@@ -7,7 +7,7 @@ pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// Which TCP the endpoint behaves as. [`Difference`](crate::Difference) lists how they differ.
 ///
-/// Not modelled in any: FACK's early marking (Linux 3.10 and 3.14), thin streams, and path MTU discovery.
+/// Not modelled in any: thin streams, and path MTU discovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Stack {
     /// Linux 3.10 (2013: what the papers ran).
