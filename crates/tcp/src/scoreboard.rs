@@ -259,7 +259,6 @@ impl Scoreboard {
     }
 
     /// Takes everything before `ack` off; `ack` is not beyond [`nxt`](Self::nxt).
-    #[inline]
     pub(crate) fn acknowledge(&mut self, ack: SeqNumber, delivery: &mut Delivery) {
         if self.sacked_out > 0 {
             let before = delivery.highest_before.unwrap_or(self.highest_sacked);
@@ -294,12 +293,6 @@ impl Scoreboard {
             delivery.acked.1 = sent_at;
             self.deliver_newest(&Record { sent_at, end, len: 0, flags: 0 }, delivery.now);
         }
-    }
-
-    /// As [`acknowledge`](Self::acknowledge), which is written out only where nothing is unusual.
-    #[inline(never)]
-    pub(crate) fn acknowledge_apart(&mut self, ack: SeqNumber, delivery: &mut Delivery) {
-        self.acknowledge(ack, delivery);
     }
 
     #[cold]

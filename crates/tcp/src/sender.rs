@@ -326,7 +326,7 @@ impl Sender {
             probe_twice = self.take_sack(segment, &mut delivery);
         }
         if advances {
-            self.board.acknowledge_apart(ack, &mut delivery);
+            self.board.acknowledge(ack, &mut delivery);
             self.acked_bytes += u64::from(ack.since(una));
             self.timed_out = false;
         }
