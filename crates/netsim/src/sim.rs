@@ -253,20 +253,21 @@ impl Simulation {
             Body::Tcp(segment) => {
                 // One call for all connections: where there are two, the compiler inlines neither.
                 let Way { is_bulk, direction: of_data, .. } = self.ways[index];
+                let mut socket = None;
                 let connection = if is_bulk {
                     Some(&mut self.sockets.bulk[index].ends[end])
                 } else {
                     let Source::App(app) = &self.flows[index].source else {
                         unreachable!("a flow's packets are its own")
                     };
-                    let id = app.socket(direction, hash, &self.sockets);
-                    id.map(|id| &mut self.sockets[id].ends[end])
+                    socket = app.socket(direction, hash, &self.sockets);
+                    socket.map(|id| &mut self.sockets[id].ends[end])
                 };
                 let handled = connection.map(|connection| connection.handle_segment(self.now, segment));
                 self.agenda.set(PIPE + pipe as u32, pipes.pop(pipe / 2));
                 let Some(handled) = handled else { return }; // its connection is over, and nobody listens
-                if !is_bulk {
-                    return self.heard(index, direction, hash, handled);
+                if let Some(id) = socket {
+                    return self.heard(index, (id, end), handled);
                 }
                 if self.is_crowded() {
                     self.ask_for_cell(index, handled.rtt);

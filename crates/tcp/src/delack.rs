@@ -37,7 +37,7 @@ pub(crate) struct DelayedAck {
     answers: u8,
     /// Pushes since the last ACK, 2 at most.
     pushed: u8,
-    /// ACKs of out-of-order segments held back, and those sent since `order` was reached.
+    /// ACKs of out-of-order segments held back.
     held: u8,
     /// What a full segment brings.
     mss: u16,
@@ -49,6 +49,7 @@ pub(crate) struct DelayedAck {
     /// When the ACK held back is due, or [`Instant::MAX`].
     held_until: Instant,
     order: SeqNumber,
+    /// ACKs of out-of-order segments sent since `order` was reached.
     duplicates: u8,
     /// What the last short segment brought.
     last_len: u16,

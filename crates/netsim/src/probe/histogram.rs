@@ -23,11 +23,17 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Hist
         63 - BITS - (value | one_wide).leading_zeros()
     }
 
+    /// The number of the cell of `value`.
+    #[inline]
+    fn cell(value: u64) -> usize {
+        let bits = Self::width_bits(value);
+        ((bits as usize) << BITS) + (value >> bits) as usize
+    }
+
     /// Asks the processor for the cell of `value`.
     #[inline]
     pub(crate) fn prefetch(&self, value: u64) {
-        let bits = Self::width_bits(value);
-        if let Some(cell) = self.cells.get(((bits as usize) << BITS) + (value >> bits) as usize) {
+        if let Some(cell) = self.cells.get(Self::cell(value)) {
             prefetch(cell);
         }
     }
@@ -35,10 +41,9 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Hist
     /// Counts `value`.
     #[inline]
     pub(crate) fn record(&mut self, value: u64) {
-        let bits = Self::width_bits(value);
-        let cell = ((bits as usize) << BITS) + (value >> bits) as usize;
+        let cell = Self::cell(value);
         if cell >= self.cells.len() {
-            self.grow(bits);
+            self.grow(Self::width_bits(value));
         }
         self.cells[cell] += C::from(1);
     }

@@ -11,14 +11,12 @@ use goodqueue_tcp::Handled;
 use goodqueue_units::Instant;
 
 impl Simulation {
-    /// A connection of the application of flow `index`, that of `hash`, has taken a segment.
+    /// An end of a connection of the application of flow `index` has taken a segment.
     #[inline(never)] // out of the way of the flows that are no application
-    pub(super) fn heard(&mut self, index: usize, direction: Direction, hash: u32, handled: Handled) {
+    pub(super) fn heard(&mut self, index: usize, end: (SocketId, usize), handled: Handled) {
         let Source::App(app) = &mut self.flows[index].source else { return };
-        if let Some(id) = app.socket(direction, hash, &self.sockets) {
-            app.handled(self.now, (id, direction.index()), handled, &mut self.sockets);
-            self.serve(index);
-        }
+        app.handled(self.now, end, handled, &mut self.sockets);
+        self.serve(index);
     }
 
     /// The application of flow `index` gets its datagram `number`.
