@@ -29,6 +29,8 @@ pub(crate) struct Socket {
     pub(crate) timers: [Instant; 2],
     /// Of each end, what the application was told last.
     stages: [Stage; 2],
+    /// Of each end, whether it is to close once it is established and has sent what it may.
+    closing: [bool; 2],
     /// The flow whose application it is of.
     pub(crate) flow: u32,
     /// What a classifier computes for its packets, a direction each; what tells it from the flow's other connections.
@@ -45,6 +47,23 @@ impl Socket {
             (true, true) => Stage::Ending,
         };
         (std::mem::replace(&mut self.stages[end], stage), stage)
+    }
+
+    /// `end` writes no more. A program's last write is segmented before its close is heard of (RFC 9293, 3.10.4, CLOSE), so
+    /// FIN goes with the last byte only if that had to wait; else a tail that is lost has one segment more, and a probe
+    /// of it repairs nothing.
+    pub(crate) fn close(&mut self, end: usize) {
+        self.closing[end] = true;
+    }
+
+    /// What `end` may send has left: whether it closes now, and so has a FIN to send.
+    pub(crate) fn closes(&mut self, end: usize) -> bool {
+        let closes = self.closing[end] && self.ends[end].is_established();
+        if closes {
+            self.closing[end] = false;
+            self.ends[end].close();
+        }
+        closes
     }
 }
 
@@ -66,7 +85,7 @@ impl Sockets {
             make(config.clone())
         };
         let (ends, timers) = ([end(USER), end(REMOTE)], [Instant::MAX; 2]);
-        let socket = Socket { ends, timers, stages: [Stage::Opening; 2], flow, hash };
+        let socket = Socket { ends, timers, stages: [Stage::Opening; 2], closing: [false; 2], flow, hash };
         if let Some(id) = self.free.pop() {
             self[id] = socket;
             return id;

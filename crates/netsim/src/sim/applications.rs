@@ -50,6 +50,9 @@ impl Simulation {
         let Some(touched) = self.app(index).map(App::take_touched) else { return };
         for &(id, end) in &touched {
             self.pump(index, end, Some(id));
+            if self.sockets[id].closes(end) {
+                self.pump(index, end, Some(id));
+            }
         }
         let (app_timer, first) = (self.timer(index, 0), self.socket_timer_of(0, 0));
         let Source::App(app) = &mut self.flows[index].source else { return };

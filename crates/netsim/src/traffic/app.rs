@@ -135,7 +135,7 @@ impl Host<'_> {
 
     /// `end` writes no more. Where the other end has closed, and nothing was left to do, this happens by itself.
     pub(crate) fn close(&mut self, socket: SocketId, end: usize) {
-        self.sockets[socket].ends[end].close();
+        self.sockets[socket].close(end);
         self.desk.touched.push((socket, end));
     }
 
