@@ -182,6 +182,7 @@ impl Connection {
                 self.sender.take_syn(segment);
                 self.ecn = self.ecn.answer(flags);
                 self.syn_ecn = segment.ecn;
+                self.receiver.accept();
                 self.receiver.open(now, segment.seq + 1, segment.tsval, self.echo(false));
                 self.phase = Phase::SynReceived;
                 self.syn_due = true;
@@ -220,6 +221,7 @@ impl Connection {
             (echo_rtt(now, segment.tsecr), if is_first { 0 } else { self.syns_lost.into() })
         };
         self.sender.open(now, rtt, lost, segment, self.ecn);
+        self.receiver.established(now);
         let is_client = phase == Phase::AckDue;
         if is_client || !self.gave_up_ecn() {
             self.set_codepoints(self.sender.ecn());

@@ -55,14 +55,12 @@ impl ReceiveWindow {
         let segments = if era.tuning == Tuning::BySteps { FIRST_SEGMENTS_3_14 } else { FIRST_SEGMENTS };
         let first = segments * mss;
         let offered = if by_growth { whole(u32::from(u16::MAX), with_options) } else { first };
-        // One segment's room is kept back, so that nothing grows before the first round trip is measured.
-        let allowed = (era.receive_buffer / 2).saturating_sub(mss).max(2 * mss).min(most);
         Self {
             stack,
             shift: shift_for(most),
             mss,
             offered: offered.min(most),
-            allowed,
+            allowed: allowed_at_first(stack, mss, most),
             most,
             edge: SeqNumber(0),
             per_round: first,
@@ -70,6 +68,25 @@ impl ReceiveWindow {
             round_taken: 0,
             rtt_x8: 0,
             last_tsecr: 0,
+        }
+    }
+
+    /// The peer opens: its SYN has come, and the SYN-ACK is to be sent. Linux knows by then that timestamps are agreed, and offers
+    /// whole segments without them; but takes them off what a segment brings only once it has set up its buffer (Linux 6.1:
+    /// `tcp_openreq_init_rwin`; `tcp_rcv_state_process`, after `tcp_init_transfer`).
+    pub(crate) fn accept(&mut self) {
+        if self.stack.era().tuning == Tuning::ByGrowth {
+            let with_options = self.mss + OPTIONS;
+            self.offered = whole(u32::from(u16::MAX), self.mss).min(self.most);
+            self.allowed = allowed_at_first(self.stack, with_options, self.most);
+            self.per_round = FIRST_SEGMENTS * with_options;
+        }
+    }
+
+    /// The handshake is over: here Linux 6 begins the first round trip.
+    pub(crate) fn established(&mut self, now: Instant) {
+        if self.stack.era().tuning == Tuning::ByGrowth {
+            self.round_start = now;
         }
     }
 
@@ -199,6 +216,12 @@ impl ReceiveWindow {
     }
 }
 
+/// What the first buffer allows, but for one segment's room, which is kept back so that nothing grows before the first round
+/// trip is measured.
+fn allowed_at_first(stack: Stack, segment: u32, most: u32) -> u32 {
+    (stack.era().receive_buffer / 2).saturating_sub(segment).max(2 * segment).min(most)
+}
+
 /// What a full segment's room in the buffer is worth of the window: half of it, at least the segment.
 fn room_of(mss: u32) -> u32 {
     let least = (2 * mss).saturating_sub(mss + OVERHEAD);
@@ -291,6 +314,26 @@ mod tests {
         w.on_read(at(50), 11 * 1448);
         growths(&mut w);
         assert_eq!(w.offered, 67_140);
+    }
+
+    /// Seen on Linux 6.1, of the side that the other opens to: 65 535 bytes are 45 whole segments of 1448, not 44 of 1460. A
+    /// segment of 1460 is kept back, 65 536 − 1460 = 64 076. 11 segments in the round trip from the handshake's end, 15 928
+    /// bytes, are 1328 more than 10 of 1460: 2 · 15 928 + 16 · 1448 = 55 024, and twice 1328 / 14 600 of it again are 65 034, or 44
+    /// segments; 44 · 1492 = 65 648. With segments of 1448 throughout it had been 67 140, and with a round trip that began
+    /// with the SYN nothing: what comes in the rest of it is one segment.
+    #[test]
+    fn a_server_counts_the_timestamps_at_first() {
+        let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 3 << 20);
+        w.accept();
+        w.open(at(0), SeqNumber(1));
+        assert_eq!(w.of_syn(), 65_160);
+        w.established(at(50));
+        w.on_echo(51, 1);
+        w.on_read(at(51), 1448);
+        assert_eq!((growths(&mut w), w.allowed), (0, 64_076));
+        w.on_read(at(101), 11 * 1448);
+        growths(&mut w);
+        assert_eq!(w.offered, 65_648);
     }
 
     /// 24 segments: 70 080 bytes allowed; 42 230 were: 9.5 growths of 2920.

@@ -86,6 +86,16 @@ impl Receiver {
         }
     }
 
+    /// The peer opens; [`open`](Self::open) is next.
+    pub(crate) fn accept(&mut self) {
+        self.window.accept();
+    }
+
+    /// The handshake is over.
+    pub(crate) fn established(&mut self, now: Instant) {
+        self.window.established(now);
+    }
+
     /// The peer's SYN was taken: data begins at `first`.
     pub(crate) fn open(&mut self, now: Instant, first: SeqNumber, tsval: u32, echo: Echo) {
         self.window.open(now, first);
