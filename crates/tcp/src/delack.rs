@@ -230,6 +230,14 @@ impl DelayedAck {
         }
     }
 
+    /// A hole was filled and another is left, and the window shrinks: `nxt` is in order. Linux then does not tell of more than a
+    /// full segment because of that, but as the first of those that go out at once (`__tcp_ack_snd_check`).
+    pub(crate) fn on_part_filled(&mut self, nxt: SeqNumber) {
+        if self.quick == 0 || self.in_ping_pong() {
+            (self.order, self.duplicates) = (nxt, 1);
+        }
+    }
+
     /// An ACK has no room for all ranges out of order: none is held back, or the sender would not hear of some.
     pub(crate) fn on_crowded(&mut self) {
         self.now |= self.held > 0;

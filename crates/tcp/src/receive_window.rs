@@ -121,6 +121,11 @@ impl ReceiveWindow {
         field as u16
     }
 
+    /// Whether less would be offered, with `held` bytes in the buffer, than the ACK of `last_ack` did.
+    pub(crate) fn shrinks(&self, last_ack: SeqNumber, held: u32) -> bool {
+        self.wanted(held).next_multiple_of(1 << self.shift) < self.left(last_ack)
+    }
+
     /// What would be offered if the edge could move freely. Silly small windows are none (RFC 9293, 3.8.6.2.2).
     #[inline]
     fn wanted(&self, held: u32) -> u32 {

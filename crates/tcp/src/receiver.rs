@@ -324,26 +324,32 @@ impl Receiver {
         self.forget_blocks(|block, nxt| block.end <= nxt);
         let fin_taken = self.fin.is_some_and(|fin| fin >= before && fin < self.nxt);
         let bytes = self.nxt.since(before) - u32::from(fin_taken);
-        if had_gap && !self.paused && self.window.acks_before_reading() {
-            self.fill(now, segment.payload_len.into(), bytes);
-        }
+        let acks_unread = had_gap && !self.paused && self.window.acks_before_reading();
+        let shrinks = acks_unread && self.fill(now, segment.payload_len.into(), bytes);
         self.take_apart(now, segment, bytes, rtt);
         if fin_taken || (had_gap && !self.has_gap()) {
             self.delack.demand(); // RFC 5681, 4.2: the filling of a gap is told at once
         }
         self.answer(now, rtt);
+        if shrinks && self.has_gap() {
+            self.delack.on_part_filled(self.nxt);
+        }
         bytes
     }
 
     /// A hole is filled: `bytes` are in order, of which `first` have just come. The ACK leaves before the application takes
     /// any, so they take up room; where it has taken them and that is news, another ACK would follow at once, and this one says
-    /// so. It takes packet by packet, and a round trip ends with the first of them.
-    fn fill(&mut self, now: Instant, first: u32, bytes: u32) {
-        let told = self.window.offer(self.nxt, self.waiting() + bytes / 2);
+    /// so. It takes packet by packet, and a round trip ends with the first of them. Whether there is less room than the last ACK
+    /// told.
+    fn fill(&mut self, now: Instant, first: u32, bytes: u32) -> bool {
+        let waiting = self.waiting() + bytes / 2;
+        let shrinks = self.window.shrinks(self.last_ack, waiting);
+        let told = self.window.offer(self.nxt, waiting);
         self.told = (!self.window.is_news(self.nxt, self.waiting())).then_some(told);
         if bytes > first + JOINED * u32::from(self.mss) {
             self.window.on_read(now, self.delivered + u64::from(first));
         }
+        shrinks
     }
 
     #[cold]
