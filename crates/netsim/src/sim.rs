@@ -58,6 +58,10 @@ struct ToLink<'a> {
 
 impl Wire for ToLink<'_> {
     #[inline(always)]
+    fn prepare(&mut self) {
+        self.link.settle(self.now, self.agenda);
+    }
+    #[inline(always)]
     fn put(&mut self, segment: Segment) {
         let body = Body::Tcp(Segment { dscp: self.dscp, ..segment });
         let packet = Packet { arrival: self.now, flow: self.flow, hash: self.hash, body };
@@ -356,7 +360,6 @@ impl Simulation {
             (&mut bulk.ends[end], &mut way.timers[end], way.hash)
         };
         let link = &mut self.links[direction.index()];
-        link.settle(self.now, &mut self.agenda);
         let (flow, hash) = (index as u32, hash[direction.index()]);
         let (dscp, offered) = (way.dscp, &mut way.offered[direction.index()]);
         let mut wire = ToLink { now: self.now, flow, hash, dscp, offered, link, agenda: &mut self.agenda };
