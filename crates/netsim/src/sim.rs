@@ -244,14 +244,14 @@ impl Simulation {
         if self.is_crowded() {
             self.look_ahead(pipe);
         }
-        let direction = Direction::BOTH[pipe % 2];
-        let pipes = &mut self.links[direction.index()].pipes;
+        let end = pipe % 2;
+        let direction = Direction::BOTH[end];
+        let pipes = &mut self.links[end].pipes;
         // It stays where it is while it is looked at: to copy it costs more than to read it.
         let Some(packet) = pipes.head(pipe / 2) else { return };
         if let Some(observer) = &self.observer {
             tell(observer, self.now, direction, Event::Arrived, packet);
         }
-        let end = direction.index();
         let (index, hash) = (packet.flow as usize, packet.hash);
         match &packet.body {
             Body::Tcp(segment) => {
