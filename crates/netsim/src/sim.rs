@@ -285,15 +285,21 @@ impl Simulation {
             }
             &Body::Datagram(datagram) => {
                 self.agenda.set(PIPE + pipe as u32, pipes.pop(pipe / 2));
-                let Source::Isochronous(source) = &mut self.flows[index].source else {
-                    return self.heard_datagram(index, direction, datagram.number);
-                };
-                if direction != self.ways[index].direction {
-                    source.returned(self.now, datagram.number);
-                } else if source.arrived(self.now, datagram.number) {
-                    self.send_datagram(index, direction.reverse(), datagram.number, datagram.dscp);
-                }
+                self.datagram_arrived(index, direction, datagram);
             }
+        }
+    }
+
+    /// A datagram of flow `index` has come.
+    #[inline(never)] // out of the way of segments
+    fn datagram_arrived(&mut self, index: usize, direction: Direction, datagram: Datagram) {
+        let Source::Isochronous(source) = &mut self.flows[index].source else {
+            return self.heard_datagram(index, direction, datagram.number);
+        };
+        if direction != self.ways[index].direction {
+            source.returned(self.now, datagram.number);
+        } else if source.arrived(self.now, datagram.number) {
+            self.send_datagram(index, direction.reverse(), datagram.number, datagram.dscp);
         }
     }
 
