@@ -387,7 +387,7 @@ impl Difference {
             let grows = match era.tuning {
                 Tuning::Doubles => "ten segments at first, then twice a round trip's data",
                 Tuning::BySteps => "20 segments at first, then two, three or four times a round trip's data",
-                Tuning::ByGrowth => "64 KiB at first, of whole segments, then several times a round trip's data",
+                Tuning::ByGrowth => "64 KiB at first, then several times a round trip's data",
             };
             format!("{grows}; of a first buffer of {} bytes", era.receive_buffer).into()
         }),

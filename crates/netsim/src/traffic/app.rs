@@ -246,7 +246,8 @@ impl App {
             let host = &mut Host { now, desk: &mut self.desk, sockets };
             application!(&mut self.program, it => it.notice(socket, end, host));
             if stage != before && stage == Stage::Ending {
-                host.close(socket, end); // as programs do that read an end
+                // As programs do that read an end. Linux delays the ACK of a FIN, so that this one carries it (`tcp_fin`).
+                host.sockets[socket].ends[end].close();
             }
         }
     }
