@@ -26,6 +26,8 @@ pub struct Transfer {
 /// Sequence numbers here count from the SYN's and do not wrap.
 #[derive(Clone, Debug, Default)]
 struct Scoreboard {
+    /// Bytes that connections before this one delivered between the same ports.
+    before: i64,
     /// The SYN's number, less what it takes; without a SYN, that before the first data.
     first: Option<u32>,
     /// The end of what was sent.
@@ -49,6 +51,11 @@ struct Sent {
 }
 
 impl Scoreboard {
+    /// Bytes of data in order before `end`, without SYN and FIN.
+    fn data(&self, end: i64) -> i64 {
+        self.before + self.fin.map_or(end, |fin| end.min(fin)).max(1) - 1
+    }
+
     /// `number` unwrapped: the one nearest to `near`.
     fn place(&self, number: u32, near: i64) -> Option<i64> {
         let offset = number.wrapping_sub(self.first?);
@@ -61,6 +68,10 @@ impl Transfer {
     pub(crate) fn offered(&mut self, now_ns: i64, segment: &Segment) {
         let board = &mut self.scoreboard;
         if segment.syn {
+            if board.first.is_some_and(|first| first != segment.seq) {
+                // Another connection, whose opener drew the same port again.
+                *board = Scoreboard { before: board.data(board.acked), ..Scoreboard::default() };
+            }
             board.first = Some(segment.seq);
             board.nxt = board.nxt.max(1);
         }
@@ -104,9 +115,8 @@ impl Transfer {
     pub(crate) fn acknowledged(&mut self, now_ns: i64, segment: &Segment) {
         let board = &mut self.scoreboard;
         let Some(ack) = segment.ack.and_then(|ack| board.place(ack, board.acked)) else { return };
-        let data = |end: i64| board.fin.map_or(end, |fin| end.min(fin)).max(1) - 1;
         if ack > board.acked && ack <= board.nxt {
-            let (before, after) = (data(board.acked), data(ack));
+            let (before, after) = (board.data(board.acked), board.data(ack));
             board.acked = ack;
             if after > before {
                 self.delivered_at_ns.push(now_ns);

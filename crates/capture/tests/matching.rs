@@ -277,3 +277,32 @@ fn captures_are_merged_by_time() {
     }
     assert_eq!(seen, [(1000, 0, 1), (1005, 1, 1), (1010, 0, 2), (1035, 1, 2), (1040, 2, 3)]);
 }
+
+/// Of a few hundred connections two draw the same port. Wrong would be the second's data taken for the first's, sent again, and
+/// none of it delivered.
+#[test]
+fn a_connection_between_the_ports_of_an_earlier_one_begins_anew() {
+    // The second's numbers begin 500 above the first's, among those of the first's data.
+    let syn = |at: i64, seq: u32| {
+        let body = Body::Tcp { seq: seq.wrapping_add(u32::MAX - 999), ack: 0, flags: SYN, sack: vec![] };
+        Frame { body, len: 74, ..data(at, 0, 0, 0) }
+    };
+    let down = [
+        syn(0, 0),
+        data(1000, 1, 1000, FIN),
+        syn(50_000, 500),
+        data(51_000, 501, 1000, 0),
+        data(52_000, 1501, 300, FIN),
+    ];
+    let acks = [ack(1500, 1002, &[]), ack(51_500, 1501, &[]), ack(52_500, 1802, &[])];
+    let shift = |frame: &Frame, by: i64| Frame { time_ns: frame.time_ns + by, ..frame.clone() };
+    let mut wan: Vec<Frame> = down.iter().cloned().chain(acks.iter().map(|frame| shift(frame, 50))).collect();
+    wan.sort_by_key(|frame| frame.time_ns);
+    let mut cli: Vec<Frame> =
+        down.iter().map(|frame| shift(frame, 100)).chain(acks.iter().cloned()).collect();
+    cli.sort_by_key(|frame| frame.time_ns);
+    let transfer = &crossing("reuse", &wan, &cli).flows[0].transfers[0];
+    assert!(transfer.resent_at_ns.is_empty(), "{:?}", transfer.resent_at_ns);
+    assert_eq!(transfer.delivered_bytes, [1000, 2000, 2300]);
+    assert_eq!(transfer.rtt_ns, [550, 550, 550]);
+}
