@@ -94,6 +94,11 @@ pub trait Qdisc<P> {
         let _ = (now, owner);
     }
 
+    /// Asks the processor for what a packet with this flow hash is going to touch; harmless if none comes.
+    fn prefetch(&self, flow_hash: u32) {
+        let _ = flow_hash;
+    }
+
     /// What waits.
     fn backlog(&self) -> Backlog;
 
