@@ -61,7 +61,8 @@ pub(crate) struct Era {
     /// Early retransmit (RFC 5827), a quarter of a round trip late.
     pub(crate) early_retransmit: bool,
     pub(crate) probes: Probes,
-    /// A tick of the clock by which RACK waits for what may only be late (`wheel`); zero: to the nanosecond.
+    /// A tick of the clock by which RACK waits for what may only be late, and a receiver for a second segment (`wheel`); zero: to
+    /// the nanosecond.
     pub(crate) tick: Duration,
     /// Timestamps (RFC 3522) and DSACKs (RFC 3708) prove a reduction needless; F-RTO (RFC 5682) always does.
     pub(crate) undoes_by_echo: bool,
@@ -296,11 +297,11 @@ impl Difference {
             }
             Probes::Rfc8985 => "in Open and CWR, after 2 SRTT; of a single segment 200 ms later".into(),
         }),
-        Self::new("the timer of what may only be late fires", |era| {
+        Self::new("the timers of RACK and of delayed ACKs fire", |era| {
             if era.tick == Duration::ZERO {
                 return "on time".into();
             }
-            format!("up to two ticks of {} ms late", era.tick.as_nanos() / 1_000_000).into()
+            format!("late, with ticks of {} ms", era.tick.as_nanos() / 1_000_000).into()
         }),
         Self::new("undo of a needless reduction", |era| {
             pick(

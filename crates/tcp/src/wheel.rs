@@ -23,6 +23,15 @@ pub(crate) fn fires_at(tick: Duration, now: Instant, timeout: Duration) -> Insta
     Instant::from_nanos((slot << shift) * tick.as_nanos())
 }
 
+/// The first tick from `deadline` on: when a timer fires that was set to whole ticks, and it is known only now that nothing
+/// has put it off. One that was set just at a tick is a tick later on Linux.
+pub(crate) fn first_tick(tick: Duration, deadline: Instant) -> Instant {
+    match deadline.as_nanos().checked_next_multiple_of(tick.as_nanos()) {
+        Some(at) => Instant::from_nanos(at),
+        None => deadline,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +65,16 @@ mod tests {
             2_304_000,
             "504 ticks: 25 + 504 = 529, and the next 64th fires at 576"
         );
+    }
+
+    /// Wrong would be a timer that is early, or a tick later than it need be.
+    #[test]
+    fn a_deadline_moves_to_a_tick() {
+        let first =
+            |tick, us| first_tick(Duration::from_millis(tick), Instant::ZERO + Duration::from_micros(us));
+        assert_eq!(first(4, 40_001), Instant::ZERO + Duration::from_millis(44));
+        assert_eq!(first(4, 40_000), Instant::ZERO + Duration::from_millis(40));
+        assert_eq!(first(0, 40_001), Instant::ZERO + Duration::from_micros(40_001), "no ticks");
+        assert_eq!(first_tick(Duration::from_millis(4), Instant::MAX), Instant::MAX);
     }
 }
