@@ -75,6 +75,9 @@ impl Pipes {
     pub(crate) fn pop(&mut self, number: usize) -> Instant {
         let on_the_way = &mut self.pipes[number].on_the_way;
         on_the_way.pop_front();
-        on_the_way.front().map_or(Instant::MAX, |(time, _)| *time)
+        on_the_way.front().map_or(Instant::MAX, |next| {
+            prefetch(next);
+            next.0
+        })
     }
 }

@@ -58,6 +58,10 @@ struct ToLink<'a> {
 
 impl Wire for ToLink<'_> {
     #[inline(always)]
+    fn prepare(&mut self) {
+        self.link.settle(self.now, self.agenda);
+    }
+    #[inline(always)]
     fn put(&mut self, segment: Segment) {
         let body = Body::Tcp(Segment { dscp: self.dscp, ..segment });
         let packet = Packet { arrival: self.now, flow: self.flow, hash: self.hash, body };
@@ -240,14 +244,14 @@ impl Simulation {
         if self.is_crowded() {
             self.look_ahead(pipe);
         }
-        let direction = Direction::BOTH[pipe % 2];
-        let pipes = &mut self.links[direction.index()].pipes;
+        let end = pipe % 2;
+        let direction = Direction::BOTH[end];
+        let pipes = &mut self.links[end].pipes;
         // It stays where it is while it is looked at: to copy it costs more than to read it.
         let Some(packet) = pipes.head(pipe / 2) else { return };
         if let Some(observer) = &self.observer {
             tell(observer, self.now, direction, Event::Arrived, packet);
         }
-        let end = direction.index();
         let (index, hash) = (packet.flow as usize, packet.hash);
         match &packet.body {
             Body::Tcp(segment) => {
@@ -281,15 +285,21 @@ impl Simulation {
             }
             &Body::Datagram(datagram) => {
                 self.agenda.set(PIPE + pipe as u32, pipes.pop(pipe / 2));
-                let Source::Isochronous(source) = &mut self.flows[index].source else {
-                    return self.heard_datagram(index, direction, datagram.number);
-                };
-                if direction != self.ways[index].direction {
-                    source.returned(self.now, datagram.number);
-                } else if source.arrived(self.now, datagram.number) {
-                    self.send_datagram(index, direction.reverse(), datagram.number, datagram.dscp);
-                }
+                self.datagram_arrived(index, direction, datagram);
             }
+        }
+    }
+
+    /// A datagram of flow `index` has come.
+    #[inline(never)] // out of the way of segments
+    fn datagram_arrived(&mut self, index: usize, direction: Direction, datagram: Datagram) {
+        let Source::Isochronous(source) = &mut self.flows[index].source else {
+            return self.heard_datagram(index, direction, datagram.number);
+        };
+        if direction != self.ways[index].direction {
+            source.returned(self.now, datagram.number);
+        } else if source.arrived(self.now, datagram.number) {
+            self.send_datagram(index, direction.reverse(), datagram.number, datagram.dscp);
         }
     }
 
@@ -356,7 +366,6 @@ impl Simulation {
             (&mut bulk.ends[end], &mut way.timers[end], way.hash)
         };
         let link = &mut self.links[direction.index()];
-        link.settle(self.now, &mut self.agenda);
         let (flow, hash) = (index as u32, hash[direction.index()]);
         let (dscp, offered) = (way.dscp, &mut way.offered[direction.index()]);
         let mut wire = ToLink { now: self.now, flow, hash, dscp, offered, link, agenda: &mut self.agenda };

@@ -38,6 +38,8 @@ pub struct Handled {
 
 /// What segments are put on.
 pub trait Wire {
+    /// A segment is about to be made: what has to be done before it is put is done while it need not be kept.
+    fn prepare(&mut self);
     /// Puts `segment` on it.
     fn put(&mut self, segment: Segment);
 }
@@ -252,18 +254,18 @@ impl Connection {
         if self.receiver.owes_ack() {
             return Some(self.owed_ack(now));
         }
-        self.next(now).map(|(segment, _)| segment)
+        let (seq, len, flags, ecn, _) = self.next(now)?;
+        Some(self.receiver.carry(now, seq, len, flags, ecn))
     }
 
-    /// The next segment of an established connection that owes no other, and whether it is the last.
+    /// What the next segment of an established connection says that owes no other, and whether it is the last.
     #[inline(always)] // as `Sender::poll_transmit`
-    fn next(&mut self, now: Instant) -> Option<(Segment, bool)> {
-        let (seq, len, flags, ecn, is_last) = match self.sender.poll_transmit(now) {
-            Some((chunk, flags, ect)) => self.data(chunk, flags, ect),
-            None if self.receiver.is_ack_due() => self.bare(),
-            None => return None,
-        };
-        Some((self.receiver.carry(now, seq, len, flags, ecn), is_last))
+    fn next(&mut self, now: Instant) -> Option<(SeqNumber, u16, Flags, Ecn, bool)> {
+        match self.sender.poll_transmit(now) {
+            Some((chunk, flags, ect)) => Some(self.data(chunk, flags, ect)),
+            None if self.receiver.is_ack_due() => Some(self.bare()),
+            None => None,
+        }
     }
 
     /// Puts every segment that is to go out now on `wire`: what [`poll_transmit`](Self::poll_transmit) gives, for who sends
@@ -274,7 +276,9 @@ impl Connection {
             return self.transmit_unusual(now, wire);
         }
         // One place where segments are made and put: all that a packet takes has to fit a core's instruction cache.
-        while let Some((mut segment, is_last)) = self.next(now) {
+        while let Some((seq, len, flags, ecn, is_last)) = self.next(now) {
+            wire.prepare();
+            let mut segment = self.receiver.carry(now, seq, len, flags, ecn);
             loop {
                 wire.put(segment);
                 let Some((seq, is_last)) = self.sender.split(now) else { break };
@@ -290,6 +294,7 @@ impl Connection {
     #[cold]
     fn transmit_unusual(&mut self, now: Instant, wire: &mut impl Wire) {
         while let Some(segment) = self.poll_transmit(now) {
+            wire.prepare();
             wire.put(segment);
         }
     }

@@ -99,11 +99,10 @@ impl DelayedAck {
         rto: impl FnOnce() -> Duration,
         window: impl FnOnce() -> u32,
     ) {
-        if len >= self.mss {
-            self.mss = len;
+        if len == self.mss {
             self.pushed = self.pushed.max(u8::from(push));
         } else if len > 0 {
-            self.on_short(len, push);
+            self.on_other(len, push);
         }
         let gap = now.since(self.last_data);
         self.last_data = now;
@@ -187,10 +186,14 @@ impl DelayedAck {
         pushed > 1 || !self.in_ping_pong()
     }
 
-    /// A short segment ends what the application wrote; two alike are full ones of a peer that has no longer.
+    /// A segment is not as long as those before: a short one ends what the application wrote; two alike are full ones of a
+    /// peer that has no longer.
     #[cold]
-    fn on_short(&mut self, len: u16, push: bool) {
-        if len == self.last_len && !push {
+    fn on_other(&mut self, len: u16, push: bool) {
+        if len > self.mss {
+            self.mss = len;
+            self.pushed = self.pushed.max(u8::from(push));
+        } else if len == self.last_len && !push {
             self.mss = len;
         } else {
             self.last_len = len;

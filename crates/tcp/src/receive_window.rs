@@ -7,6 +7,7 @@
 
 use crate::era::Tuning;
 use crate::{SeqNumber, Stack};
+use core::hint::select_unpredictable;
 use goodqueue_units::{Duration, Instant};
 
 /// Segments that Linux expects of a sender's first window (RFC 6928).
@@ -141,17 +142,14 @@ impl ReceiveWindow {
     /// A full segment echoes `tsecr`: a round trip, if it is the first to do so. `now` is our clock.
     #[inline]
     pub(crate) fn on_echo(&mut self, now: u32, tsecr: u32) {
-        if tsecr == self.last_tsecr || tsecr == 0 {
-            return;
-        }
-        self.last_tsecr = tsecr;
+        // A burst echoes one time or two, and nobody could guess where the second begins.
+        let is_new = (tsecr != self.last_tsecr) & (tsecr != 0);
         let sample = u64::from(now.wrapping_sub(tsecr).clamp(1, 1 << 20)) * 1_000_000;
-        let falls_at_once = self.stack.era().latches_low_rtt && 8 * sample < self.rtt_x8;
-        self.rtt_x8 = if self.rtt_x8 == 0 || falls_at_once {
-            8 * sample
-        } else {
-            self.rtt_x8 - self.rtt_x8 / 8 + sample
-        };
+        let falls_at_once = self.stack.era().latches_low_rtt & (8 * sample < self.rtt_x8);
+        let smoothed = self.rtt_x8 - self.rtt_x8 / 8 + sample;
+        let rtt_x8 = select_unpredictable((self.rtt_x8 == 0) | falls_at_once, 8 * sample, smoothed);
+        self.rtt_x8 = select_unpredictable(is_new, rtt_x8, self.rtt_x8);
+        self.last_tsecr = select_unpredictable(is_new, tsecr, self.last_tsecr);
     }
 
     /// The smoothed round-trip time by timestamps; zero before the first.

@@ -10,6 +10,7 @@ use crate::rtt::RttEstimator;
 use crate::segment::{SynOptions, timestamp};
 use crate::{Flags, SackBlock, Segment, SeqNumber, Stack};
 use alloc::collections::VecDeque;
+use core::hint::select_unpredictable;
 use core::mem::offset_of;
 use goodqueue_units::{Duration, Ecn, Instant};
 
@@ -99,9 +100,9 @@ impl Receiver {
     /// RFC 7323, section 4.3 (2): the timestamp to echo is that of the segment that the last ACK waited for.
     #[inline]
     pub(crate) fn on_timestamp(&mut self, segment: &Segment) {
-        if segment.seq <= self.last_ack && segment.tsval.wrapping_sub(self.ts_recent) < 1 << 31 {
-            self.ts_recent = segment.tsval;
-        }
+        // Of a burst the first is, and the second where the first was answered: nobody could guess.
+        let is_news = (segment.seq <= self.last_ack) & (segment.tsval.wrapping_sub(self.ts_recent) < 1 << 31);
+        self.ts_recent = select_unpredictable(is_news, segment.tsval, self.ts_recent);
     }
 
     /// RFC 7323, section 5.3 (PAWS): the segment is older than what came in order, of before the sequence numbers wrapped.

@@ -27,6 +27,7 @@ use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
 use crate::qdisc::{Backlog, Enqueued, Probe};
 use crate::signal::{Drop, Mark, Owner};
 use core::fmt;
+use core::hint::select_unpredictable;
 use goodqueue_units::{Duration, Instant};
 
 /// The parameters that CoDel has wherever it is used; `fq_codel` lists them too.
@@ -212,15 +213,15 @@ impl Vars {
             return false;
         };
         self.ldelay = now.minus(Ticks::at(packet.arrival()));
-        if params.target.is_after(self.ldelay) || backlog <= u64::from(params.mtu) {
-            self.first_above_time = Ticks(0); // went below: stay below for at least an interval
-            return false;
-        }
-        if self.first_above_time == Ticks(0) {
-            self.first_above_time = now.plus(params.interval);
-            return false;
-        }
-        now.is_after(self.first_above_time) || params.exact && now == self.first_above_time
+        // Where many flows share the link nothing foretells which of these it is, so nothing is guessed.
+        let is_below = params.target.is_after(self.ldelay) | (backlog <= u64::from(params.mtu));
+        let since = self.first_above_time;
+        let is_new = since == Ticks(0);
+        let is_due = now.is_after(since) | (params.exact & (now == since));
+        let above = select_unpredictable(is_new, now.plus(params.interval), since);
+        // Went below: stay below for at least an interval.
+        self.first_above_time = select_unpredictable(is_below, Ticks(0), above);
+        !is_below & !is_new & is_due
     }
 
     /// Takes the next packet, and says whether it may be dropped (RFC 8289, 5.6, `dodequeue`).

@@ -86,6 +86,7 @@ impl Path {
 struct AtOnce(Vec<Segment>);
 
 impl Wire for AtOnce {
+    fn prepare(&mut self) {}
     fn put(&mut self, segment: Segment) {
         self.0.push(segment);
     }
