@@ -85,9 +85,8 @@ impl Sender {
         self.set_timer(Timer::Rto, (from + self.rtt.rto()).max(now));
     }
 
-    /// RFC 8985, 6.3: until `until`, segments may be only late; RTO if that comes first. In Linux's ticks, which are as long as
-    /// the wait itself at some round-trip times: without them the timer is there before the third SACK, and flows that
-    /// were in step no longer are.
+    /// RFC 8985, 6.3: until `until`, segments may be only late; RTO if that comes first. In Linux's ticks: to the
+    /// nanosecond the timer would now and then be there before the third SACK, and flows over fq_codel less often in step.
     #[cold]
     pub(super) fn wait_for_late(&mut self, now: Instant, until: Instant) {
         let timeout = (until + TICKS).since(now).min(self.rtt.rto());
