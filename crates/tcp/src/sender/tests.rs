@@ -186,7 +186,8 @@ fn losses_found_within_a_recovery_reduce_only_once() {
 }
 
 /// Three out, two SACKed, nothing new to send: DupThresh cannot be reached. Linux 6: RACK waits until 0 ms + 101 (RTT) + 25
-/// (min_RTT/4) + 2, which at 101 ms are 7 ticks of 4 ms after the 25th, and one more: the 33rd. Linux 3.10: RFC 5827, 3.2, an SRTT/4 late. RFC 6675: only the timer is left.
+/// (min_RTT/4) + 2, which at 101 ms are 7 ticks of 4 ms after the 25th, and one more: the 33rd. Linux 3.10: RFC 5827, 3.2, an
+/// SRTT/4 late. RFC 6675: only the timer is left.
 #[test]
 fn where_three_duplicates_cannot_come_a_quarter_of_a_round_trip_is_waited() {
     for (stack, deadline) in
