@@ -6,6 +6,7 @@
 
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
+use goodqueue_units::prefetch;
 
 /// No packet, no flow: the end of a chain of either.
 pub(crate) const NIL: u32 = u32::MAX;
@@ -85,6 +86,14 @@ impl<P> Slab<P> {
         chain.head = node.next;
         self.free.push(place);
         node.packet.take()
+    }
+
+    /// Asks the processor for the oldest packet of `chain`.
+    #[inline]
+    pub(crate) fn prefetch(&self, chain: Chain) {
+        if let Some(node) = self.nodes.get(chain.head as usize) {
+            prefetch(node);
+        }
     }
 
     /// The oldest packet of `chain`.
