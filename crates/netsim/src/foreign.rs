@@ -102,6 +102,11 @@ impl Qdisc<Packet> for Discipline {
             Self::Foreign(qdisc) => qdisc.dequeue(now, owner),
         }
     }
+    fn prefetch(&self, flow_hash: u32) {
+        if let Self::Registry(qdisc) = self {
+            qdisc.prefetch(flow_hash);
+        }
+    }
     #[inline]
     fn next_timer(&self) -> Option<Instant> {
         match self {

@@ -80,6 +80,8 @@ pub(crate) struct Link {
     past: Vec<Stretch>,
     /// When the transmission ends, or [`Instant::MAX`] where none is under way. Its packet is in its pipe already.
     ends: Instant,
+    /// Whether the last transmission that ended was followed by another.
+    is_streaming: bool,
     /// How much later that may be noticed.
     patience: Duration,
     /// When the wire is or was last free.
@@ -118,6 +120,7 @@ impl Link {
             rate,
             past: Vec::new(),
             ends: Instant::MAX,
+            is_streaming: false,
             patience: Duration::ZERO,
             wire_free: Instant::ZERO,
             busy: Duration::ZERO,
@@ -166,6 +169,16 @@ impl Link {
     pub(crate) fn settle(&mut self, now: Instant, agenda: &mut Agenda) {
         while self.ends <= now {
             self.transmit(self.ends, agenda);
+            self.is_streaming = self.ends != Instant::MAX;
+        }
+    }
+
+    /// A packet has come out of one of its pipes. While the wire is never free, as many go in as come out, so settling the link
+    /// with each does one transmission a time, which is foreseen; later, nobody could tell how many.
+    #[inline]
+    pub(crate) fn settle_stream(&mut self, now: Instant, agenda: &mut Agenda) {
+        if self.is_streaming {
+            self.settle(now, agenda);
         }
     }
 

@@ -246,7 +246,9 @@ impl Simulation {
         }
         let end = pipe % 2;
         let direction = Direction::BOTH[end];
-        let pipes = &mut self.links[end].pipes;
+        let link = &mut self.links[end];
+        link.settle_stream(self.now, &mut self.agenda);
+        let pipes = &mut link.pipes;
         // It stays where it is while it is looked at: to copy it costs more than to read it.
         let Some(packet) = pipes.head(pipe / 2) else { return };
         if let Some(observer) = &self.observer {

@@ -94,6 +94,11 @@ pub trait Qdisc<P> {
         let _ = (now, owner);
     }
 
+    /// Asks the processor for what is going to be touched by a packet with this flow hash, and by the next one out.
+    fn prefetch(&self, flow_hash: u32) {
+        let _ = flow_hash;
+    }
+
     /// What waits.
     fn backlog(&self) -> Backlog;
 

@@ -150,6 +150,9 @@ macro_rules! qdiscs {
             fn on_timer<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) {
                 match self { $(Self::$variant(live) => live.qdisc.on_timer(now, owner),)+ }
             }
+            fn prefetch(&self, flow_hash: u32) {
+                match self { $(Self::$variant(live) => Qdisc::<$P>::prefetch(&live.qdisc, flow_hash),)+ }
+            }
             #[inline]
             fn backlog(&self) -> Backlog {
                 match self { $(Self::$variant(live) => live.qdisc.backlog(),)+ }

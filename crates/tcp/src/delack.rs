@@ -6,7 +6,7 @@
 //! ACK. While segments arrive out of order, the first few ACKs go out at once, for the sender to see its loss, and the
 //! further ones are compressed to one a twentieth of a round trip (Linux since 4.19).
 
-use crate::{SeqNumber, Stack};
+use crate::{SeqNumber, Stack, wheel};
 use goodqueue_units::{Duration, Instant};
 
 /// The least delay (Linux's `TCP_ATO_MIN`), and half of it, below which segments count as one stream.
@@ -263,6 +263,10 @@ impl DelayedAck {
         if now >= self.held_until {
             self.now = true;
         }
+        if now < self.deadline {
+            return;
+        }
+        self.deadline = wheel::first_tick(self.stack.era().tick, self.deadline);
         if now < self.deadline {
             return;
         }

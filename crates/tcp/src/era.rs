@@ -61,6 +61,9 @@ pub(crate) struct Era {
     /// Early retransmit (RFC 5827), a quarter of a round trip late.
     pub(crate) early_retransmit: bool,
     pub(crate) probes: Probes,
+    /// A tick of the clock by which RACK waits for what may only be late, and a receiver for a second segment (`wheel`); zero: to
+    /// the nanosecond.
+    pub(crate) tick: Duration,
     /// Timestamps (RFC 3522) and DSACKs (RFC 3708) prove a reduction needless; F-RTO (RFC 5682) always does.
     pub(crate) undoes_by_echo: bool,
     /// PRR below ssthresh: one segment extra on every ACK, else only on one that advances and shows no new loss.
@@ -126,6 +129,7 @@ const LINUX3_10: Era = Era {
     detection: Detection::ForwardAck,
     early_retransmit: true,
     probes: Probes::Linux3_10,
+    tick: Duration::ZERO,
     undoes_by_echo: true,
     prr_always_adds: true,
     prr_from_flight: false,
@@ -174,6 +178,7 @@ const LINUX6: Era = Era {
     detection: Detection::Rack,
     early_retransmit: false,
     probes: Probes::Rfc8985,
+    tick: Duration::from_millis(4), // CONFIG_HZ of 250
     prr_always_adds: false,
     sack_restarts_timer: true,
     moderates: false,
@@ -201,6 +206,7 @@ const RFC: Era = Era {
     hystart: false,
     detection: Detection::Rfc6675,
     probes: Probes::No,
+    tick: Duration::ZERO,
     undoes_by_echo: false,
     prr_from_flight: true,
     rto_min: Duration::from_secs(1), // RFC 6298, 2.4
@@ -290,6 +296,12 @@ impl Difference {
                 "in Open, after 2 SRTT; of a single segment after 1.5 SRTT + 200 ms at least".into()
             }
             Probes::Rfc8985 => "in Open and CWR, after 2 SRTT; of a single segment 200 ms later".into(),
+        }),
+        Self::new("the timers of RACK and of delayed ACKs fire", |era| {
+            if era.tick == Duration::ZERO {
+                return "on time".into();
+            }
+            format!("late, with ticks of {} ms", era.tick.as_nanos() / 1_000_000).into()
         }),
         Self::new("undo of a needless reduction", |era| {
             pick(

@@ -78,6 +78,7 @@ mod stats;
 mod tlp;
 mod undo;
 mod usage;
+mod wheel;
 mod window;
 
 pub use cc::{Ack, Cause, Cc, CcLine, CcOptions, CcWord, Congestion, CongestionControl};

@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use crate::scenario::Direction;
+use goodqueue_qdisc::Qdisc;
 use goodqueue_units::Duration;
 
 /// So many flows' connections stay in a cache, and need not be asked for before their turn comes.
@@ -26,6 +27,7 @@ impl Simulation {
         }
         if let Some(flow) = pipes.flow_behind(pipe / 2, 1) {
             self.sockets.bulk[flow as usize].ends[end].prefetch_oldest();
+            self.links[1 - end].qdisc.prefetch(self.ways[flow as usize].hash[1 - end]);
         }
     }
 

@@ -12,6 +12,7 @@ use super::slab::{Chain, NIL, Slab};
 use crate::packet::Packet;
 use crate::qdisc::Backlog;
 use alloc::vec::Vec;
+use goodqueue_units::prefetch;
 
 /// A flow that is in neither list; unlike [`NIL`], which ends one.
 const UNLISTED: u32 = u32::MAX - 1;
@@ -179,6 +180,20 @@ impl<P: Packet, S: Clone> Drr<P, S> {
     #[inline]
     pub(crate) fn bucket(&self, hash: u32) -> u32 {
         ((u64::from(hash) * self.flows.len() as u64) >> 32) as u32
+    }
+
+    /// Asks the processor for the bucket of a flow hash, and for what comes after the flow whose turn it is: the next one's
+    /// packet, and the flow behind.
+    pub(crate) fn prefetch(&self, hash: u32) {
+        prefetch(&self.flows[self.bucket(hash) as usize]);
+        let list = if self.new.head == NIL { &self.old } else { &self.new };
+        let behind = |number: u32| self.flows.get(self.flows.get(number as usize)?.next as usize);
+        if let Some(next) = behind(list.head) {
+            self.packets.prefetch(next.queue);
+            if let Some(flow) = self.flows.get(next.next as usize) {
+                prefetch(flow);
+            }
+        }
     }
 
     /// Appends `packet` to the queue of `bucket`; a flow that waits in no list becomes new.

@@ -208,6 +208,10 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         }
     }
 
+    fn prefetch(&self, flow_hash: u32) {
+        self.flows.prefetch(flow_hash);
+    }
+
     #[inline]
     fn backlog(&self) -> Backlog {
         self.flows.totals().backlog

@@ -5,6 +5,8 @@
 //! is the next one filled, so the slab stays in the cache, and it grows to its high-water mark and no further.
 
 use alloc::vec::Vec;
+use core::hint::select_unpredictable;
+use goodqueue_units::prefetch;
 
 /// No packet, no flow: the end of a chain of either.
 pub(crate) const NIL: u32 = u32::MAX;
@@ -57,11 +59,11 @@ impl<P> Slab<P> {
     #[inline]
     pub(crate) fn push(&mut self, chain: &mut Chain, packet: P) -> &P {
         let place = self.free.pop().unwrap_or_else(|| self.grow());
-        if chain.head == NIL {
-            chain.head = place;
-        } else {
-            self.nodes[chain.tail as usize].next = place;
-        }
+        // Whether a queue is empty nobody could guess: the first packet is linked to itself, until a line later.
+        let is_first = chain.head == NIL;
+        chain.head = select_unpredictable(is_first, place, chain.head);
+        let before = select_unpredictable(is_first, place, chain.tail);
+        self.nodes[before as usize].next = place;
         let node = &mut self.nodes[place as usize];
         node.next = NIL;
         node.previous = chain.tail;
@@ -84,6 +86,14 @@ impl<P> Slab<P> {
         chain.head = node.next;
         self.free.push(place);
         node.packet.take()
+    }
+
+    /// Asks the processor for the oldest packet of `chain`.
+    #[inline]
+    pub(crate) fn prefetch(&self, chain: Chain) {
+        if let Some(node) = self.nodes.get(chain.head as usize) {
+            prefetch(node);
+        }
     }
 
     /// The oldest packet of `chain`.

@@ -108,7 +108,7 @@ fn the_first_sixteen_segments_are_acknowledged_one_by_one_then_every_second() {
 }
 
 #[test]
-fn a_lone_segment_waits_40_ms_and_the_wait_is_not_prolonged() {
+fn a_lone_segment_waits_40_ms_and_for_a_tick_and_the_wait_is_not_prolonged() {
     let mut r = settled();
     let seq = r.nxt.0;
     data(&mut r, 10, seq);
@@ -116,6 +116,8 @@ fn a_lone_segment_waits_40_ms_and_the_wait_is_not_prolonged() {
     r.on_timeout(at(49), RTO);
     assert_eq!(ack(&mut r), None);
     r.on_timeout(at(50), RTO);
+    assert_eq!((ack(&mut r), r.deadline()), (None, at(52)), "the next tick of 4 ms");
+    r.on_timeout(at(52), RTO);
     assert_eq!(ack(&mut r).map(|a| a.ack.0), Some(seq + 500));
     assert_eq!(r.deadline(), Instant::MAX);
 }

@@ -4,6 +4,7 @@
 use super::{CongestionState, Sender};
 use crate::era::Probes;
 use crate::tlp::TICKS;
+use crate::wheel;
 use goodqueue_units::{Duration, Instant};
 
 /// What the timer is set for.
@@ -84,10 +85,12 @@ impl Sender {
         self.set_timer(Timer::Rto, (from + self.rtt.rto()).max(now));
     }
 
-    /// RFC 8985, 6.3: until `until`, segments may be only late; RTO if that comes first.
+    /// RFC 8985, 6.3: until `until`, segments may be only late; RTO if that comes first. In Linux's ticks: to the
+    /// nanosecond the timer would now and then be there before the third SACK, and flows over fq_codel less often in step.
     #[cold]
     pub(super) fn wait_for_late(&mut self, now: Instant, until: Instant) {
-        self.set_timer(Timer::Late, (until + TICKS).min(now + self.rtt.rto()));
+        let timeout = (until + TICKS).since(now).min(self.rtt.rto());
+        self.set_timer(Timer::Late, wheel::fires_at(self.window.stack.era().tick, now, timeout));
     }
 
     /// RFC 5827 with Linux's delay of a quarter of an SRTT.

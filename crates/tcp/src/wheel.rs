@@ -1,0 +1,80 @@
+//! The clock of Linux's timers: a tick is a jiffy, and what waits for long is kept by coarser ones.
+//!
+//! Source: Linux 6.1, `kernel/time/timer.c` (since 4.8), and `CONFIG_HZ` of 250, as Debian and Ubuntu build it. A timeout is
+//! rounded up to whole ticks, counted from the last tick, and the timer fires one tick after that, so that it is never
+//! early: 2 ms take 4 to 8. From 63 ticks on, the timer fires with every eighth tick; from 504 on, with every 64th.
+
+use goodqueue_units::{Duration, Instant};
+
+/// Timers of fewer ticks fire with any tick.
+const FINE: u64 = 63;
+/// A level of the wheel is coarser than the one before by this power of two.
+const COARSER: u32 = 3;
+/// The levels.
+const DEPTH: u32 = 9;
+
+/// When a timer fires that is set at `now`, on a clock of one tick a `tick`; to the nanosecond where that is zero.
+pub(crate) fn fires_at(tick: Duration, now: Instant, timeout: Duration) -> Instant {
+    let Some(jiffies) = now.as_nanos().checked_div(tick.as_nanos()) else { return now + timeout };
+    let delta = timeout.as_nanos().div_ceil(tick.as_nanos());
+    let level = (0..DEPTH - 1).find(|level| delta < FINE << (level * COARSER)).unwrap_or(DEPTH - 1);
+    let shift = level * COARSER;
+    let slot = ((jiffies + delta) >> shift) + 1;
+    Instant::from_nanos((slot << shift) * tick.as_nanos())
+}
+
+/// The first tick from `deadline` on: when a timer fires that was set to whole ticks, and it is known only now that nothing
+/// has put it off. One that was set just at a tick is a tick later on Linux.
+pub(crate) fn first_tick(tick: Duration, deadline: Instant) -> Instant {
+    match deadline.as_nanos().checked_next_multiple_of(tick.as_nanos()) {
+        Some(at) => Instant::from_nanos(at),
+        None => deadline,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fires(tick: u64, now: u64, timeout: u64) -> u64 {
+        let at = fires_at(
+            Duration::from_millis(tick),
+            Instant::ZERO + Duration::from_micros(now),
+            Duration::from_micros(timeout),
+        );
+        at.as_nanos() / 1000
+    }
+
+    /// Counted by hand, in microseconds. Wrong would be a timer that is early, or one that is late by no whole tick.
+    #[test]
+    fn a_timeout_is_rounded_up_and_a_tick_is_added() {
+        assert_eq!(fires(0, 101_234, 27_001), 128_235, "no ticks");
+        assert_eq!(fires(4, 100_000, 4_000), 108_000, "1 tick after tick 25, and one more");
+        assert_eq!(fires(4, 103_999, 4_000), 108_000);
+        assert_eq!(fires(4, 103_999, 4_001), 112_000);
+        assert_eq!(fires(4, 101_234, 27_001), 132_000, "7 ticks after tick 25, and one more");
+    }
+
+    /// 62 ticks are fine, 63 are not: 25 + 63 = 88, the eleventh eighth, and the next fires at 96 ticks.
+    #[test]
+    fn long_timeouts_fire_with_every_eighth_tick() {
+        assert_eq!(fires(4, 100_000, 248_000), 352_000);
+        assert_eq!(fires(4, 100_000, 252_000), 384_000);
+        assert_eq!(
+            fires(4, 100_000, 2_013_000),
+            2_304_000,
+            "504 ticks: 25 + 504 = 529, and the next 64th fires at 576"
+        );
+    }
+
+    /// Wrong would be a timer that is early, or a tick later than it need be.
+    #[test]
+    fn a_deadline_moves_to_a_tick() {
+        let first =
+            |tick, us| first_tick(Duration::from_millis(tick), Instant::ZERO + Duration::from_micros(us));
+        assert_eq!(first(4, 40_001), Instant::ZERO + Duration::from_millis(44));
+        assert_eq!(first(4, 40_000), Instant::ZERO + Duration::from_millis(40));
+        assert_eq!(first(0, 40_001), Instant::ZERO + Duration::from_micros(40_001), "no ticks");
+        assert_eq!(first_tick(Duration::from_millis(4), Instant::MAX), Instant::MAX);
+    }
+}
