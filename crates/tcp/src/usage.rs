@@ -12,6 +12,8 @@ const SPARE: u32 = 3;
 pub(crate) struct Usage {
     /// The window was full at its fullest.
     full: bool,
+    /// Nothing was sent since [`on_starved`](Self::on_starved) heard of it.
+    is_known: bool,
     /// The most segments out in the present window, which ends at `end`.
     most_out: u32,
     end: SeqNumber,
@@ -23,12 +25,13 @@ pub(crate) struct Usage {
 
 impl Usage {
     pub(crate) const fn new(first: SeqNumber) -> Self {
-        Self { full: false, most_out: 0, end: first, used: 0, stamp: Instant::ZERO }
+        Self { full: false, is_known: false, most_out: 0, end: first, used: 0, stamp: Instant::ZERO }
     }
 
     /// A segment was sent: now `out` are out, of the bytes `una..nxt`, and the window is `full` or not.
     #[inline]
     pub(crate) fn on_sent(&mut self, full: bool, out: u32, una: SeqNumber, nxt: SeqNumber) {
+        self.is_known = false;
         if full || una >= self.end || (!self.full && out > self.most_out) {
             (self.full, self.most_out, self.end) = (full, out, nxt);
         }
@@ -41,7 +44,7 @@ impl Usage {
     }
 
     /// All there is was sent, `out` segments of it are out: what was used of the window where that was less than the whole
-    /// for an `rto` (Linux's `tcp_cwnd_validate`).
+    /// for an `rto` (Linux's `tcp_cwnd_validate`). Once for all that was sent together.
     #[cold]
     pub(crate) fn on_starved(
         &mut self,
@@ -50,6 +53,9 @@ impl Usage {
         window: &Window,
         rto: Duration,
     ) -> Option<u32> {
+        if core::mem::replace(&mut self.is_known, true) {
+            return None;
+        }
         if self.is_cwnd_limited(window) {
             (self.used, self.stamp) = (0, now);
             return None;
@@ -99,13 +105,16 @@ mod tests {
         let rto = Duration::from_millis(200);
         let window = Window { cwnd: 100, ssthresh: 2, ..Window::new(&Config::default()) };
         let mut u = Usage::new(SeqNumber(0));
-        u.on_window(ms(0));
-        assert_eq!(u.on_starved(ms(100), 20, &window, rto), None);
-        assert_eq!(u.on_starved(ms(199), 7, &window, rto), None);
-        assert_eq!(u.on_starved(ms(200), 9, &window, rto), Some(20));
-        assert_eq!(u.on_starved(ms(399), 9, &window, rto), None, "it begins anew");
-        u.on_sent(true, 100, SeqNumber(0), SeqNumber(100));
-        assert_eq!(u.on_starved(ms(500), 50, &window, rto), None, "it was full");
+        let mut starved = |at, out| {
+            u.on_sent(out == window.cwnd, out, SeqNumber(0), SeqNumber(100));
+            [u.on_starved(ms(at), out, &window, rto), u.on_starved(ms(at), out, &window, rto)]
+        };
+        assert_eq!(starved(100, 20), [None; 2]);
+        assert_eq!(starved(199, 7), [None; 2]);
+        assert_eq!(starved(200, 9), [Some(20), None]);
+        assert_eq!(starved(399, 5), [None; 2], "it begins anew");
+        assert_eq!(starved(400, 4), [Some(5), None], "the 9 of 200 ms were told of, and count once");
+        assert_eq!(starved(700, 100), [None; 2], "it was full");
     }
 
     /// Linux 3.10's `tcp_is_cwnd_limited`: all but three segments of the window, whatever its size; or all but a third of it,
