@@ -74,7 +74,7 @@ mod tests {
             format!(r#"{{"kind": "bulk", "count": {count}, "direction": "{direction}", "cc": "reno"}}"#)
         };
         let scenario = format!(
-            r#"{{"duration": "4s", "bottleneck": {{"rate": "100mbit", "qdisc": "pfifo"}}, "path": {{"rtt": "10ms"}},
+            r#"{{"duration": "4s", "bottleneck": {{"rate": "100mbit", "qdisc": "fq_codel"}}, "path": {{"rtt": "10ms"}},
                 "traffic": [{}, {}, {{"kind": "transfer", "size": "10kB", "interval": "1ms"}}]}}"#,
             bulk(160, "down"),
             bulk(160, "up"),
