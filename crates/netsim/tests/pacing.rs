@@ -66,6 +66,17 @@ fn a_paced_slow_start_queues_less() {
     assert!(paced < unpaced, "{paced} and {unpaced} ms");
 }
 
+/// Draft-briscoe-iccrg-prague-congestion-control-04 asks for it; where nothing is marked yet, all else is as with DCTCP.
+#[test]
+fn prague_paces_unasked() {
+    let mean = |cc: &str| {
+        let traffic = json!({"kind": "bulk", "cc": cc});
+        run(&scenario(0.4, 0.0, "100mbit", "pfifo limit 1000", &traffic)).queues.down.delay_ms.unwrap().mean
+    };
+    let (prague, dctcp) = (mean("prague"), mean("dctcp"));
+    assert!(prague < dctcp, "{prague} and {dctcp} ms");
+}
+
 #[test]
 fn pacing_is_for_tcp_and_bbr_cannot_do_without() {
     let refused = |traffic: Value| {

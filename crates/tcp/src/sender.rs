@@ -133,7 +133,7 @@ impl Sender {
             feedback: Feedback::OFF,
             cwr_due: false,
             offload: Offload::default(),
-            pacer: (config.pacing || is_model_based).then(Box::default),
+            pacer: (config.pacing || config.cc.paces()).then(Box::default),
             mss: config.mss.max(1),
             timed_out: false,
             high_seq: first,

@@ -106,7 +106,7 @@ impl Traffic {
         let asked = self.cc.get_or_insert_with(|| CcLine::from(Config::default().cc).to_string());
         let line = CcLine::parse(asked).map_err(|message| ScenarioError::new(key("cc"), message))?;
         *asked = line.to_string();
-        let paces = line.cc.is_model_based();
+        let paces = line.cc.paces();
         if paces && self.pacing == Some(false) {
             let accepted = format!("true, or none, as {} always paces", line.cc.name());
             return refuse(&key("pacing"), false, &accepted);

@@ -95,6 +95,8 @@ pub trait CongestionControl: Sized {
     /// estimated, `on_rate` is called with every ACK in place of `on_ack` and of the pacing of reductions, and what is sent
     /// is paced.
     const MODEL_BASED: bool = false;
+    /// What is sent is paced, whether that is asked for or not.
+    const PACES: bool = Self::MODEL_BASED;
 
     /// In which of that it differs, in one line.
     const DIFFERS: &'static str;
@@ -178,7 +180,13 @@ macro_rules! congestion_controls {
                 match self { $(Self::$name => <$module::$name as CongestionControl>::DIFFERS),+ }
             }
 
-            /// Whether it always paces, because a model of the path tells it the rate.
+            /// Whether it always paces.
+            #[must_use]
+            pub const fn paces(self) -> bool {
+                match self { $(Self::$name => <$module::$name as CongestionControl>::PACES),+ }
+            }
+
+            /// Whether a model of the path tells it window and rate.
             #[must_use]
             pub const fn is_model_based(self) -> bool {
                 match self { $(Self::$name => <$module::$name as CongestionControl>::MODEL_BASED),+ }

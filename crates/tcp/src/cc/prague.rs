@@ -4,11 +4,10 @@
 //! Reno does; alpha as a moving average that begins at 1 with the first mark (2.3.2); falling by half of alpha once a
 //! round trip (2.4.2), and halving at a loss, less what marks took in the same round trip (2.4.1); growth by unmarked
 //! segments only, also while the window falls (2.4.3); less dependence on the RTT, as if it were 25 ms at least, from
-//! the 500th round trip on (2.4.4).
+//! the 500th round trip on (2.4.4). What is sent is paced, at the rate that Linux paces any socket with.
 //!
-//! Not here: pacing of its own, which the draft asks for; a window with fractions, or below two segments; falling back
-//! where the bottleneck turns out to be a classic one with ECN. The window falls by the sender's rate reduction over a
-//! round trip, as DCTCP's in Linux, and not at once.
+//! Not here: a window with fractions, or below two segments; falling back where the bottleneck turns out to be a classic one
+//! with ECN. The window falls by the sender's rate reduction over a round trip, as DCTCP's in Linux, and not at once.
 
 use super::{Ack, Cause, Congestion, CongestionControl};
 use crate::{Config, CongestionState, EcnMode, EcnUse, SeqNumber, Window};
@@ -48,8 +47,10 @@ impl CongestionControl for Prague {
     const NAME: &'static str = "prague";
     const SUMMARY: &'static str = "DCTCP's answer to marks, made fit for the Internet: the sender of L4S";
     const SOURCE: &'static str = "draft-briscoe-iccrg-prague-congestion-control-04";
-    const DIFFERS: &'static str = "falls over a round trip, whole segments and two at least; no pacing of its own; does not look for classic bottlenecks";
+    const DIFFERS: &'static str =
+        "falls over a round trip, whole segments and two at least; does not look for classic bottlenecks";
     const ECN: EcnUse = EcnUse::L4s;
+    const PACES: bool = true;
 
     fn new(_config: &Config) -> Self {
         Self {
