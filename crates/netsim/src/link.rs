@@ -80,7 +80,7 @@ pub(crate) struct Link {
     past: Vec<Stretch>,
     /// When the transmission ends, or [`Instant::MAX`] where none is under way. Its packet is in its pipe already.
     ends: Instant,
-    /// Whether the last transmission that ended was followed by another.
+    /// Whether the last transmission began when the one before it ended.
     is_streaming: bool,
     /// How much later that may be noticed.
     patience: Duration,
@@ -169,7 +169,6 @@ impl Link {
     pub(crate) fn settle(&mut self, now: Instant, agenda: &mut Agenda) {
         while self.ends <= now {
             self.transmit(self.ends, agenda);
-            self.is_streaming = self.ends != Instant::MAX;
         }
     }
 
@@ -270,6 +269,7 @@ impl Link {
         self.forwarded += 1;
         self.forwarded_bytes += u64::from(length);
         self.busy = self.busy + duration;
+        self.is_streaming = now == self.wire_free;
         self.wire_free = now + duration;
         self.ends = self.wire_free;
         agenda.set(WIRE + self.direction as u32, self.ends + self.patience);

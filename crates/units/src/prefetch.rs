@@ -14,7 +14,8 @@ pub fn prefetch<T>(what: &T) {
     prefetch_bytes(what, 0..size_of::<T>());
 }
 
-/// Asks for the cache lines of the `bytes` of `what`, which begins one. Where the processor is not known, nothing is done.
+/// Asks for the cache lines of the `bytes` of `what`; where it does not begin one, its last bytes may be left out. Where the
+/// processor is not known, nothing is done.
 #[inline(always)]
 pub fn prefetch_bytes<T>(what: &T, bytes: Range<usize>) {
     #[cfg(target_arch = "x86_64")]
