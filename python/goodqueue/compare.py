@@ -2,101 +2,14 @@
 
 import copy
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from goodqueue import engines, run, stats
-from goodqueue.record import Record, Scenario, statistic, times_of
-from goodqueue.scenario import seconds
+from goodqueue import engines, measured, metrics, run, stats
+from goodqueue.metrics import METRICS, WAYS, Metric
+from goodqueue.record import Record, Scenario
 from goodqueue.stats import Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """One number of a record that disciplines are compared by."""
-
-    key: str
-    """Its name in JSON, with the unit."""
-    label: str
-    unit: str
-    better: str
-    """``low``, ``high``, or empty where neither is better in itself."""
-    pick: Callable[[Record], float | None]
-
-
-def _delay(key: str) -> Callable[[Record], float | None]:
-    def pick(record: Record) -> float | None:
-        return statistic(record["queues"]["down"]["delay_ms"], key)
-
-    return pick
-
-
-def _goodput(record: Record) -> float | None:
-    flows = [flow["goodput_mbps"] for flow in record["flows"] if flow["direction"] == "down"]
-    return sum(flows) if flows else None
-
-
-def _apps(kind: str, name: str) -> Callable[[Record], float | None]:
-    """Return what picks the number ``name`` of the times of applications of ``kind``: of several, their mean."""
-
-    def pick(record: Record) -> float | None:
-        values = [times_of(app).get(name) for app in record["apps"] if app["kind"] == kind]
-        known = [value for value in values if value is not None]
-        return sum(known) / len(known) if known else None
-
-    return pick
-
-
-def _calls(key: str) -> Callable[[Record], float | None]:
-    """Return what picks the number ``key`` of calls: of several, their mean."""
-
-    def pick(record: Record) -> float | None:
-        found: list[Any] = [app.get(key) for app in record["apps"] if app["kind"] == "voip"]
-        known = [value for value in found if value is not None]
-        return sum(known) / len(known) if known else None
-
-    return pick
-
-
-def _stalled(record: Record) -> float | None:
-    """Return how long streams stalled, of the measured time."""
-    waits = [app["stalled_ms"] for app in record["apps"] if app["kind"] == "stream"]
-    scenario = record["scenario"]
-    measured_s = seconds(scenario["duration"]) - seconds(scenario["warmup"])
-    return sum(waits) / len(waits) / measured_s / 10 if waits else None
-
-
-def _jain(record: Record) -> float | None:
-    """Return Jain's index of the flows that compete for the link: bulk, on the way down."""
-    shares = [flow["goodput_mbps"] for flow in record["flows"] if (flow["kind"], flow["direction"]) == ("bulk", "down")]
-    return stats.jain(shares)
-
-
-METRICS = (
-    Metric("delay_mean_ms", "delay mean", "ms", "low", _delay("mean")),
-    Metric("delay_p50_ms", "delay p50", "ms", "low", _delay("p50")),
-    Metric("delay_p95_ms", "delay p95", "ms", "low", _delay("p95")),
-    Metric("delay_p99_ms", "delay p99", "ms", "low", _delay("p99")),
-    Metric("utilisation_percent", "utilisation", "%", "high", lambda r: r["queues"]["down"]["utilisation_percent"]),
-    Metric("goodput_mbps", "goodput", "Mbit/s", "high", _goodput),
-    Metric("drop_percent", "drops", "%", "", lambda r: r["queues"]["down"]["drop_percent"]),
-    Metric("mark_percent", "marks", "%", "", lambda r: r["queues"]["down"]["mark_percent"]),
-    Metric("ping_rtt_p95_ms", "ping p95", "ms", "low", _apps("ping", "p95")),
-    Metric("completion_p50_ms", "transfer p50", "ms", "low", _apps("transfer", "p50")),
-    Metric("completion_p95_ms", "transfer p95", "ms", "low", _apps("transfer", "p95")),
-    Metric("response_p95_ms", "rr p95", "ms", "low", _apps("rr", "p95")),
-    Metric("chunk_delay_p95_ms", "stream p95", "ms", "low", _apps("stream", "p95")),
-    Metric("voip_delay_p95_ms", "voip p95", "ms", "low", _apps("voip", "p95")),
-    Metric("voip_loss_percent", "voip loss", "%", "low", _calls("loss_percent")),
-    Metric("voip_mos", "MOS", "", "high", _calls("mos")),
-    Metric("page_load_mean_ms", "page mean", "ms", "low", _apps("page", "mean")),
-    Metric("page_load_p95_ms", "page p95", "ms", "low", _apps("page", "p95")),
-    Metric("stalled_percent", "stalled", "%", "low", _stalled),
-    Metric("jain_goodput", "Jain", "", "high", _jain),
-)
-"""What is compared. Delay, utilisation, drops and marks are those of the ``down`` queue; goodput is the sum of the
-flows in that direction, Jain's index that of its bulk flows. Applications' times are means over those of a kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +30,8 @@ class Entry:
     """Metric to the paired difference from the first discipline on the same engine."""
     engine_differences: dict[str, Estimate | None] | None
     """Metric to the paired difference from the same discipline on the first engine; None on the first engine."""
-    delay_percentiles_ms: list[float] | None
-    """Queueing delay of all seeds pooled: 101 numbers."""
+    delay_percentiles_ms: dict[str, list[float] | None]
+    """By direction, the queueing delay of all seeds pooled: 101 numbers."""
     texts: list[str]
     """The records as the engine wrote them, one a seed."""
     records: list[Record]
@@ -135,19 +48,26 @@ class Comparison:
     entries: list[Entry]
     """By discipline, then by engine."""
 
-    def seen(self) -> list[Metric]:
-        """Return the metrics that at least one discipline has, and marks only where there are any."""
-        shown = []
-        for metric in METRICS:
-            values = [value for entry in self.entries for value in entry.values[metric.key] if value is not None]
-            if values and (metric.key != "mark_percent" or any(values)):
-                shown.append(metric)
-        return shown
+    metrics: Sequence[Metric]
+    """What was asked for, or all that there are."""
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether somebody chose the metrics."""
+        return self.metrics is not METRICS
+
+    def loaded(self) -> tuple[str, ...]:
+        """Return the directions that are loaded, which is what tables, figures and sentences speak of."""
+        return metrics.loaded([entry.values for entry in self.entries])
+
+    def shown(self) -> list[Metric]:
+        """Return what a person is shown: what was asked for, or what the loaded directions and applications have."""
+        found = metrics.seen(self.metrics, [entry.values for entry in self.entries])
+        return found if self.is_asked else metrics.of_loaded(found, self.loaded())
 
     def spread_is_nil(self) -> bool:
         """Whether every seed gave the same numbers: then the scenario draws nothing at random."""
-        runs = [values for entry in self.entries for values in entry.values.values()]
-        return len(self.seeds) > 1 and all(len(set(values)) == 1 for values in runs)
+        return all(measured.is_nil(entry.values) for entry in self.entries)
 
 
 def scenarios(base: Scenario, qdiscs: Sequence[str], seeds: Sequence[int]) -> list[Scenario]:
@@ -169,8 +89,11 @@ def compare(
     workers: int | None = None,
     progress: run.Progress | None = None,
     on: Sequence[str] = ("sim",),
+    shown: Sequence[Metric] = METRICS,
 ) -> Comparison:
     """Run ``base`` with each of ``qdiscs`` on each of ``seeds``, on each of the engines ``on``, and compare them.
+
+    ``shown`` are the metrics that somebody asked for, if any.
 
     Raises goodqueue._goodqueue.ScenarioError where a scenario is refused, UserError where an engine refuses or fails.
     """
@@ -183,11 +106,15 @@ def compare(
                 progress((done + share) / len(on))
 
         texts[engine] = engines.run_many(engine, runs, workers, note)
-    return summarise(base, qdiscs, seeds, texts)
+    return summarise(base, qdiscs, seeds, texts, shown)
 
 
 def summarise(
-    base: Scenario, qdiscs: Sequence[str], seeds: Sequence[int], texts: Mapping[str, Sequence[str]]
+    base: Scenario,
+    qdiscs: Sequence[str],
+    seeds: Sequence[int],
+    texts: Mapping[str, Sequence[str]],
+    shown: Sequence[Metric] = METRICS,
 ) -> Comparison:
     """Return the comparison of the records ``texts`` of each engine, which are in the order of `scenarios`."""
     n = len(seeds)
@@ -196,31 +123,37 @@ def summarise(
         for engine, found in texts.items():
             own = list(found[position * n : (position + 1) * n])
             label = line if len(texts) == 1 else f"{line} ({engine})"
-            entries.append(_entry(line, engine, label, own, entries))
-    return Comparison(_shared(base, entries[0].records[0]["scenario"]), list(seeds), list(texts), entries)
+            entries.append(_entry(line, engine, label, own, entries, shown))
+    shared = _shared(base, entries[0].records[0]["scenario"])
+    return Comparison(shared, list(seeds), list(texts), entries, shown)
 
 
-def _entry(qdisc: str, engine: str, label: str, texts: list[str], before: Sequence[Entry]) -> Entry:
+def _entry(
+    qdisc: str, engine: str, label: str, texts: list[str], before: Sequence[Entry], shown: Sequence[Metric]
+) -> Entry:
     """Return the entry of the records ``texts``; it differs from those ``before`` it, of which it may be the first."""
     records: list[Record] = [json.loads(text) for text in texts]
-    values = {metric.key: [metric.pick(record) for record in records] for metric in METRICS}
-    queues = [record["queues"]["down"] for record in records]
+    taken = {metric.key: metric for metric in (*METRICS, *shown)}
+    values = {key: [metric.pick(record) for record in records] for key, metric in taken.items()}
 
     def differences(reference: Entry | None) -> dict[str, Estimate | None]:
         other = reference.values if reference else values
-        return {key: stats.paired(got, other[key]) for key, got in values.items()}
+        return {key: measured.difference(values, other, key) for key in values}
 
     on_first = [entry for entry in before if entry.engine == before[0].engine != engine]
     return Entry(
         qdisc=qdisc,
         engine=engine,
         label=label,
-        resolved=queues[0]["qdisc"],
+        resolved=records[0]["queues"]["down"]["qdisc"],
         values=values,
-        estimates={key: stats.estimate([v for v in got if v is not None]) for key, got in values.items()},
+        estimates={key: measured.estimate(values, key) for key in values},
         differences=differences(next((entry for entry in before if entry.engine == engine), None)),
         engine_differences=differences(on_first[-1]) if on_first else None,
-        delay_percentiles_ms=stats.pool_percentiles([queue["delay_percentiles_ms"] for queue in queues]),
+        delay_percentiles_ms={
+            way: stats.pool_percentiles([record["queues"][way]["delay_percentiles_ms"] for record in records])
+            for way in WAYS
+        },
         texts=texts,
         records=records,
     )
@@ -248,6 +181,7 @@ def as_json(comparison: Comparison, version: str) -> dict[str, Any]:
         "engines": comparison.engines,
         "seeds": comparison.seeds,
         "confidence": stats.CONFIDENCE,
+        "loaded": list(comparison.loaded()),
         "qdiscs": [
             {
                 "qdisc": entry.qdisc,
@@ -259,7 +193,8 @@ def as_json(comparison: Comparison, version: str) -> dict[str, Any]:
                 },
                 "difference_from_first": _differences_json(entry.differences),
                 "difference_from_first_engine": _differences_json(entry.engine_differences),
-                "delay_percentiles_ms": entry.delay_percentiles_ms,
+                "delay_percentiles_ms": entry.delay_percentiles_ms["down"],
+                "up_delay_percentiles_ms": entry.delay_percentiles_ms["up"],
             }
             for entry in comparison.entries
         ],

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from goodqueue.compare import Comparison, Metric
+from goodqueue.compare import Comparison
 from goodqueue.discipline import is_python
+from goodqueue.metrics import Metric
 from goodqueue.record import TIMES, App, Flow, Record, statistic, times_of
 from goodqueue.stats import Estimate, jain
 
@@ -240,7 +241,7 @@ def _more(apps: Sequence[App]) -> list[str]:
 
 def compare_table(comparison: Comparison) -> Table:
     """Return one row a discipline: means over the seeds, with the interval of the mean delay."""
-    shown = [metric for metric in comparison.seen() if metric.key != "delay_mean_ms"]
+    shown = [metric for metric in comparison.shown() if metric.key != "delay_mean_ms"]
     columns = [Column("qdisc", False), Column("delay ms\nmean ± CI")]
     columns += [Column(_short_heading(metric)) for metric in shown]
     cells = [_mean_column(comparison, metric) for metric in shown]
@@ -255,7 +256,7 @@ def compare_table(comparison: Comparison) -> Table:
 
 def _notes(comparison: Comparison) -> list[str]:
     """Return what the columns mean."""
-    known = {metric.label.split(" ")[0] for metric in comparison.seen()}
+    known = {metric.label.split(" ")[0] for metric in comparison.shown()}
     notes = [NOTE, APPS_NOTE] if known & {"transfer", "rr", "stream"} else [NOTE]
     return [*notes, CALLS_NOTE] if known & {"voip", "page"} else notes
 
@@ -299,7 +300,7 @@ def _differences(
         *("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps", "ping_rtt_p95_ms"),
         *("completion_p95_ms", "response_p95_ms", "stalled_percent", "voip_mos", "page_load_mean_ms"),
     ]
-    shown = [metric for metric in comparison.seen() if metric.key in keys]
+    shown = [metric for metric in comparison.shown() if metric.key in keys]
     columns = [Column("qdisc", False)]
     rows = [[label] for label, _ in found]
     for metric in shown:
@@ -316,7 +317,7 @@ def _differences(
 
 def full_table(comparison: Comparison) -> Table:
     """Return one row a discipline with the interval of every metric, for pages that are wider than a terminal."""
-    shown = comparison.seen()
+    shown = comparison.shown()
     columns = [Column("qdisc", False), *(Column(f"{metric.label}\n{metric.unit}") for metric in shown)]
     rows = [[entry.label] for entry in comparison.entries]
     for metric in shown:

@@ -190,9 +190,10 @@ def _print(result: "Comparison", json: bool, out: str | None) -> None:
     terminal.say(describe.whole(result.scenario))
     terminal.say()
     terminal.print_table(tables.compare_table(result))
-    pictures = [(e.label, e.delay_percentiles_ms) for e in result.entries if e.delay_percentiles_ms]
-    if pictures:
-        terminal.print_picture("Queueing delay, down, all seeds", pictures)
+    for way in result.loaded():
+        pictures = [(one.label, delays) for one in result.entries if (delays := one.delay_percentiles_ms[way])]
+        if pictures:
+            terminal.print_picture(f"Queueing delay, {way}, all seeds", pictures)
     for differences in (tables.engine_table(result), tables.difference_table(result)):
         if differences:
             terminal.print_table(differences)

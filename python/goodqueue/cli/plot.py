@@ -81,9 +81,9 @@ def plot(
 
 def _draw(kind: str, groups: "Sequence[Group]", metric: str | None, title: str) -> "Figure":
     """Return the figure. Raises UserError where there is no such metric, or no record has it."""
+    from goodqueue import metrics
     from goodqueue.plot import course, delay, ellipse, rows
     from goodqueue.plot.stored import DISTRIBUTIONS, SERIES, percentiles
-    from goodqueue.sweep import result
 
     if kind in ("ellipse", "jain") and metric is not None:
         raise UserError("--metric", f"found with {kind}, which leaves no choice; accepted: no --metric")
@@ -99,9 +99,9 @@ def _draw(kind: str, groups: "Sequence[Group]", metric: str | None, title: str) 
     elif kind == "time":
         drawn = course.figure(groups, name, title)
     elif kind == "bar":
-        drawn = rows.bars(groups, result.metrics([name])[0], title)
+        drawn = rows.bars(groups, metrics.find([name])[0], title)
     elif kind == "box" and name not in DISTRIBUTIONS:
-        drawn = rows.boxes(groups, result.metrics([name])[0], title)
+        drawn = rows.boxes(groups, metrics.find([name])[0], title)
     elif kind == "box":
         drawn = rows.distribution_boxes(groups, name, title)
     else:

@@ -80,13 +80,13 @@ def sweep(
     """
     from pathlib import Path
 
-    from goodqueue import engines, executors, store, terminal
+    from goodqueue import engines, executors, metrics, store, terminal
     from goodqueue import scenario as scenarios
     from goodqueue.sweep import carrying, grid, pages, result, show
 
     (on,) = engines.parse(engine, several=False)
-    metrics = result.metrics(metric or [])
-    goal = _goal(until_ci, max_seeds, seeds, metrics[0].key)
+    wanted = metrics.find(metric or []) or list(metrics.METRICS)
+    goal = _goal(until_ci, max_seeds, seeds, wanted[0].key)
     axes = grid.axes(sets or [])
     base = scenarios.load(scenario)
     cells = grid.cells(base, axes, scenario, on)
@@ -95,7 +95,7 @@ def sweep(
         store.check(Path(out), origin)
     execute = executors.parse(executor, jobs)
     kept = store.create(Path(out), origin) if out is not None else None
-    plan = carrying.Plan(scenario, base, axes, cells, on, metrics, seed, seeds, goal)
+    plan = carrying.Plan(scenario, base, axes, cells, on, wanted, seed, seeds, goal)
     try:
         found, computed = carrying.carry_out(plan, kept, execute, terminal.progress, terminal.warn)
     except OSError as error:

@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 from matplotlib.ticker import MaxNLocator
 
-from goodqueue.compare import Comparison, Entry, Metric
+from goodqueue.compare import Comparison, Entry
+from goodqueue.metrics import Metric
 from goodqueue.plot import style
 from goodqueue.plot.labels import Curve, label_curves
 from goodqueue.tables import decimals, number
@@ -70,7 +71,7 @@ def _ellipse(ax: Axes, group: Sequence[tuple[float, float]], colour: str) -> Non
 def estimates(comparison: Comparison, title: str = "") -> Figure:
     """Draw mean and 95 % confidence interval of the main metrics, a panel each; small marks are the single runs."""
     keys = ("delay_p95_ms", "ping_rtt_p95_ms", "utilisation_percent", "drop_percent")
-    metrics = [metric for metric in comparison.seen() if metric.key in keys]
+    metrics = [metric for metric in comparison.shown() if metric.key in keys]
     with style.look():
         figure = style.new_figure(1.1 + 0.34 * len(comparison.entries))
         panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]

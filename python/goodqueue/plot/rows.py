@@ -8,7 +8,7 @@ from matplotlib.cbook import boxplot_stats
 from matplotlib.figure import Figure
 
 from goodqueue import stats
-from goodqueue.compare import Metric
+from goodqueue.metrics import Metric
 from goodqueue.plot import style
 from goodqueue.plot.stored import DISTRIBUTIONS, Group, percentiles, repeats
 from goodqueue.tables import decimals, number

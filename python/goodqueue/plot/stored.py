@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from goodqueue import stats
-from goodqueue.compare import Metric
+from goodqueue.metrics import Metric
 from goodqueue.record import Record, statistic
 
 DISTRIBUTIONS = {"delay_ms": "queueing delay", "ping_rtt_ms": "round-trip time of pings"}

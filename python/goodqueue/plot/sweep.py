@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from goodqueue.compare import Metric
+from goodqueue.metrics import Metric
 from goodqueue.plot import style
 from goodqueue.sweep.grid import QDISC, Axis
 from goodqueue.sweep.result import Sweep, Values

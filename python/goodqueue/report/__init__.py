@@ -50,7 +50,8 @@ def figures(comparison: Comparison) -> list[tuple[str, str, str, Figure]]:
     runs = f"n = {n} seed{'s' if n > 1 else ''} ({seeds[0]} to {seeds[-1]})" if n > 1 else f"n = 1 (seed {seeds[0]})"
     entries = comparison.entries
     found: list[tuple[str, str, str, Figure]] = []
-    spread = [(entry.label, entry.delay_percentiles_ms) for entry in entries if entry.delay_percentiles_ms]
+    way = comparison.loaded()[0]
+    spread = [(entry.label, delays) for entry in entries if (delays := entry.delay_percentiles_ms[way])]
     if spread:
         caption = (
             f"Share of packets that queued for at most a given time; all seeds pooled, {runs}. Marks: median, p95."

@@ -75,7 +75,7 @@ def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Secti
     """
     found = []
     if sweep.swept():
-        asked = [metric for metric in sweep.seen() if len(sweep.metrics) <= 4 or metric.key in METRICS]
+        asked = [metric for metric in sweep.shown() if len(sweep.metrics) <= 4 or metric.key in METRICS]
         left_out = len(plots.panels(sweep)[2]) - plots.PANELS
         for index, metric in enumerate(asked):
             caption = f"Mean and 95 % confidence interval over the seeds of a cell, {_counts(sweep)}."
@@ -83,7 +83,8 @@ def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Secti
                 caption += f" {left_out} more panels are left out; the table has all cells."
             figure = plots.along_axis(sweep, metric)
             found.append(Figure(metric.label, caption, style.svg(figure, f"{prefix}-metric{index}")))
-    spread = [(_name(cell.cell.at), cell.delay_percentiles_ms) for cell in sweep.cells if cell.delay_percentiles_ms]
+    way = sweep.loaded()[0]
+    spread = [(_name(cell.cell.at), runs) for cell in sweep.cells if (runs := cell.delay_percentiles_ms.get(way))]
     if 0 < len(spread) <= CURVES:
         caption = f"Share of packets that queued for at most a given time; all seeds pooled, {_counts(sweep)}."
         drawn = style.svg(delay.cdf([(label, runs) for label, runs in spread if runs]), f"{prefix}-cdf")

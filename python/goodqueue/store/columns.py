@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.compare import METRICS
+from goodqueue.metrics import METRICS
 from goodqueue.record import Record
 from goodqueue.store.identity import Run
 

@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from goodqueue import executors, run, stats
-from goodqueue.compare import Metric
 from goodqueue.errors import one_line
+from goodqueue.metrics import WAYS, Metric
 from goodqueue.record import Record, Scenario
 from goodqueue.store import Store, completing, identity
 from goodqueue.store.identity import Run
@@ -46,7 +46,8 @@ class _Measured:
 
     qdisc: str
     values: Mapping[str, float | None]
-    delay_percentiles_ms: Sequence[float | None] | None
+    delay_percentiles_ms: Mapping[str, Sequence[float | None] | None]
+    """By direction."""
 
 
 @dataclass(slots=True)
@@ -116,9 +117,9 @@ def _do(
 ) -> None:
     def seen(one: Run, text: str) -> None:
         record: Record = json.loads(text)
-        queue = record["queues"]["down"]
         values = {metric.key: metric.pick(record) for metric in plan.metrics}
-        state.measured[one.key] = _Measured(queue["qdisc"], values, queue["delay_percentiles_ms"])
+        delays = {way: record["queues"][way]["delay_percentiles_ms"] for way in WAYS}
+        state.measured[one.key] = _Measured(record["queues"]["down"]["qdisc"], values, delays)
 
     def failed(one: Run, error: BaseException) -> None:
         text = str(error) if isinstance(error, ValueError) or type(error).__name__ == "UserError" else repr(error)
@@ -160,14 +161,16 @@ def reached(goal: Goal, found: stats.Estimate | None) -> bool:
 def _values(plan: Plan, cell: Cell, runs: Sequence[Run], state: _State) -> Values:
     error = cell.error or next((state.errors[one.key] for one in runs if one.key in state.errors), None)
     if error is not None:
-        return Values(cell, None, (), {}, None, error, False if plan.goal else None)
+        return Values(cell, None, (), {}, {}, error, False if plan.goal else None)
     own = [state.measured[one.key] for one in runs]
     return Values(
         cell=cell,
         qdisc=own[0].qdisc,
         keys=tuple(one.key for one in runs),
         values={metric.key: [found.values[metric.key] for found in own] for metric in plan.metrics},
-        delay_percentiles_ms=stats.pool_percentiles([found.delay_percentiles_ms for found in own]),
+        delay_percentiles_ms={
+            way: stats.pool_percentiles([found.delay_percentiles_ms[way] for found in own]) for way in WAYS
+        },
         error=None,
         reached=reached(plan.goal, _estimate(plan.goal, runs, state)) if plan.goal else None,
     )

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from goodqueue import compare, stats
-from goodqueue.compare import METRICS, Metric
-from goodqueue.errors import UserError, quoted
-from goodqueue.record import Record, Scenario, check_path, walk
+from goodqueue import compare, measured, metrics, stats
+from goodqueue.metrics import METRICS, Metric
+from goodqueue.record import Scenario
 from goodqueue.stats import Estimate
 from goodqueue.sweep.grid import QDISC, Axis, Cell
 
@@ -34,16 +33,24 @@ class Values:
     """Of the runs in the store, one a seed."""
     values: Mapping[str, Sequence[float | None]]
     """Metric to its value for each seed."""
-    delay_percentiles_ms: Sequence[float] | None
-    """Queueing delay of all seeds pooled: 101 numbers."""
+    delay_percentiles_ms: Mapping[str, Sequence[float] | None]
+    """By direction, the queueing delay of all seeds pooled: 101 numbers; empty where there are no values."""
     error: str | None
     """What a run of it failed with; then there are no values."""
     reached: bool | None
     """Whether the goal was reached, where there is one."""
 
+    def tails(self) -> dict[str, list[float | None]]:
+        """Return the 95th percentile of the delay in each direction, by the key of its metric."""
+        found = {
+            "delay_p95_ms": self.delay_percentiles_ms.get("down"),
+            "up_delay_p95_ms": self.delay_percentiles_ms.get("up"),
+        }
+        return {key: [delays[95]] for key, delays in found.items() if delays}
+
     def estimate(self, metric: str) -> Estimate | None:
         """Return the mean over the seeds with its interval, or None where no seed shows it."""
-        return stats.estimate([value for value in self.values.get(metric, ()) if value is not None])
+        return measured.estimate(self.values, metric)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +72,19 @@ class Sweep:
     goal: Goal | None
     cells: Sequence[Values]
 
-    def seen(self) -> list[Metric]:
-        """Return the metrics that at least one cell has, and marks only where there are any."""
-        shown = []
-        for metric in self.metrics:
-            found = [value for cell in self.cells for value in cell.values.get(metric.key, ()) if value is not None]
-            if found and (metric.key != "mark_percent" or any(found)):
-                shown.append(metric)
-        return shown
+    @property
+    def is_asked(self) -> bool:
+        """Whether somebody chose the metrics."""
+        return [metric.key for metric in self.metrics] != [metric.key for metric in METRICS]
+
+    def loaded(self) -> tuple[str, ...]:
+        """Return the directions that are loaded in at least one cell."""
+        return metrics.loaded([{**cell.tails(), **cell.values} for cell in self.cells])
+
+    def shown(self) -> list[Metric]:
+        """Return what a person is shown: what was asked for, or what the loaded directions and applications have."""
+        found = metrics.seen(self.metrics, [cell.values for cell in self.cells])
+        return found if self.is_asked else metrics.of_loaded(found, self.loaded())
 
     def swept(self) -> list[Axis]:
         """Return the axes that have several values."""
@@ -91,37 +103,7 @@ class Sweep:
         other = self.reference(cell)
         if other is None:
             return None
-        ours, theirs = cell.values.get(metric, ()), other.values.get(metric, ())
-        both = min(len(ours), len(theirs))
-        return stats.paired(ours[:both], theirs[:both])
-
-
-def metrics(asked: Sequence[str]) -> list[Metric]:
-    """Return the metrics ``asked`` for, all that comparisons have where none is. Raises UserError.
-
-    A metric is one of a comparison's (``delay_p95_ms``) or a dotted path into the record (``apps.0.rtt_ms.p99``).
-    """
-    known = {metric.key: metric for metric in METRICS}
-    found = []
-    for key in asked:
-        if key not in known and "." not in key:
-            accepted = f"{', '.join(known)}, or a path in the record as flows.0.goodput_mbps"
-            raise UserError("--metric", f"found {quoted(key)}; accepted: {accepted}")
-        if key not in known and (why := check_path(key)):
-            raise UserError(f"--metric {key}", why)
-        found.append(known.get(key) or _of_path(key))
-    if twice := [key for key in asked if asked.count(key) > 1]:
-        raise UserError("--metric", f"found {quoted(twice[0])} twice; accepted: each once")
-    return found or list(METRICS)
-
-
-def _of_path(path: str) -> Metric:
-    def pick(record: Record) -> float | None:
-        return walk(record, path)
-
-    units = {"ms": "ms", "mbps": "Mbit/s", "percent": "%", "s": "s"}
-    ends = [word for part in reversed(path.split(".")) if (word := part.rpartition("_")[2]) in units]
-    return Metric(path, path, units[ends[0]] if ends else "", "", pick)
+        return measured.difference(cell.values, other.values, metric)
 
 
 def as_json(sweep: Sweep) -> dict[str, Any]:
@@ -161,7 +143,8 @@ def _cell_json(sweep: Sweep, cell: Values) -> dict[str, Any]:
             for key, values in cell.values.items()
         },
         "difference_from_first_qdisc": differences or None,
-        "delay_percentiles_ms": cell.delay_percentiles_ms,
+        "delay_percentiles_ms": cell.delay_percentiles_ms.get("down"),
+        "up_delay_percentiles_ms": cell.delay_percentiles_ms.get("up"),
         "runs": list(cell.keys),
     }
 
@@ -176,7 +159,7 @@ def from_json(data: Mapping[str, Any]) -> Sweep:
         version=data["version"],
         build=data["build"],
         axes=[Axis(axis["key"], tuple(axis["values"])) for axis in data["axes"]],
-        metrics=metrics(data["metrics"]),
+        metrics=metrics.find(data["metrics"]),
         first_seed=data["first_seed"],
         seeds=data["seeds"],
         goal=goal and Goal(goal["percent"], goal["metric"], goal["max_seeds"]),
@@ -186,7 +169,10 @@ def from_json(data: Mapping[str, Any]) -> Sweep:
                 qdisc=cell["qdisc"],
                 keys=tuple(cell["runs"]),
                 values={key: found["values"] for key, found in cell["metrics"].items()},
-                delay_percentiles_ms=cell["delay_percentiles_ms"],
+                delay_percentiles_ms={
+                    "down": cell["delay_percentiles_ms"],
+                    "up": cell.get("up_delay_percentiles_ms"),  # a sweep of an older version has none
+                },
                 error=cell["error"],
                 reached=cell["reached"],
             )

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from goodqueue.compare import METRICS, Metric
+from goodqueue.metrics import Metric
 from goodqueue.stats import Estimate
 from goodqueue.sweep.grid import QDISC
 from goodqueue.sweep.result import Sweep, Values
 from goodqueue.tables import NOTE, Column, Table, decimals, number, plus_minus
 
-LEFT_OUT = ("delay_p50_ms", "delay_p99_ms")
-"""Metrics that are not shown unless they were asked for; results.json has them."""
+LEFT_OUT = ("p50", "p99")
+"""Percentiles that are not shown unless they were asked for; results.json has them."""
 
 
 def describe(sweep: Sweep) -> str:
@@ -23,8 +23,7 @@ def describe(sweep: Sweep) -> str:
 
 def shown(sweep: Sweep) -> list[Metric]:
     """Return the metrics that the tables show: those asked for, or the main ones."""
-    everything = {metric.key for metric in sweep.metrics} == {metric.key for metric in METRICS}
-    return [metric for metric in sweep.seen() if not (everything and metric.key in LEFT_OUT)]
+    return [metric for metric in sweep.shown() if sweep.is_asked or metric.detail not in LEFT_OUT]
 
 
 def cells_table(sweep: Sweep) -> Table:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from goodqueue.compare import METRICS, Metric
+from goodqueue.metrics import METRICS, Metric
 from goodqueue.record import Record, times_of, walk
 from goodqueue.stats import Estimate, estimate
 from goodqueue.validation.cells import Cell

@@ -1,0 +1,27 @@
+"""What several seeds measured: the mean of each metric, its interval, and differences seed by seed.
+
+A scenario that draws nothing at random gives the same numbers for every seed. Its seeds are one run, so an estimate
+over them has n = 1 and no interval.
+"""
+
+from goodqueue import stats
+from goodqueue.metrics import Values
+from goodqueue.stats import Estimate
+
+
+def is_nil(values: Values) -> bool:
+    """Return whether there are several seeds and every seed gave the same numbers."""
+    return any(len(found) > 1 for found in values.values()) and all(len(set(found)) <= 1 for found in values.values())
+
+
+def estimate(values: Values, key: str) -> Estimate | None:
+    """Return the mean of the metric ``key`` over the seeds with its interval, or None where no seed has a number."""
+    found = [value for value in values.get(key, ()) if value is not None]
+    return stats.estimate(found[:1] if is_nil(values) else found)
+
+
+def difference(values: Values, reference: Values, key: str) -> Estimate | None:
+    """Return the estimate of ``values - reference`` of the metric ``key``, over the seeds that both have."""
+    ours, theirs = values.get(key, ()), reference.get(key, ())
+    both = 1 if is_nil(values) and is_nil(reference) else min(len(ours), len(theirs))
+    return stats.paired(ours[:both], theirs[:both])

@@ -1,0 +1,256 @@
+"""What is measured: each number of a record that is shown, compared and stored, declared once.
+
+The queues and the flows have a direction, ``down`` or ``up``. A metric of the down queue has a plain key
+(``delay_p95_ms``); the same metric of the up queue has the key with ``up_`` before it (``up_delay_p95_ms``).
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from goodqueue import stats
+from goodqueue.errors import UserError, quoted
+from goodqueue.record import Record, check_path, statistic, times_of, walk
+from goodqueue.scenario import seconds
+
+WAYS = ("down", "up")
+"""The directions, in the order in which they are shown."""
+
+BUSY_PERCENT = 80.0
+"""A link that is used more than this is loaded."""
+
+STANDING_MS = 5.0
+"""A queue in which 5 % of the packets wait longer than this is loaded: CoDel's target (RFC 8289, section 4.4)."""
+
+Values = Mapping[str, Sequence[float | None]]
+"""Key of a metric to its number for each seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One number of a record."""
+
+    key: str
+    """Its name in JSON and in the store, with the unit."""
+    label: str
+    """Its name for a person, without the unit and the direction."""
+    unit: str
+    better: str
+    """``low``, ``high``, or empty where neither is better in itself."""
+    pick: Callable[[Record], float | None]
+    heading: str = ""
+    """The first line of its column in narrow tables; the label where empty."""
+    detail: str = ""
+    """The second line of its column, before the unit: ``p95``."""
+    decimals: int | None = None
+    """How many decimals are shown; None where the size of the numbers decides."""
+    way: str = ""
+    """``down`` or ``up`` for a metric of a queue or of its flows, else empty."""
+    app: str = ""
+    """The kind of application that it is measured by, else empty."""
+
+    @property
+    def is_felt(self) -> bool:
+        """Whether it is what a person notices: the time of a ping or a page, the quality of a call."""
+        return bool(self.app)
+
+
+def label(metric: Metric, shown: Iterable[Metric]) -> str:
+    """Return what ``metric`` is called beside the metrics ``shown``.
+
+    The direction belongs to the name, unless all that is shown is of the down queue.
+    """
+    ways = {one.way for one in shown if one.way}
+    return f"{metric.label} {metric.way}" if metric.way and ways != {"down"} else metric.label
+
+
+def _delay(way: str, key: str) -> Callable[[Record], float | None]:
+    def pick(record: Record) -> float | None:
+        return statistic(record["queues"][way]["delay_ms"], key)
+
+    return pick
+
+
+def _queue(way: str, key: str) -> Callable[[Record], float | None]:
+    def pick(record: Record) -> float | None:
+        return walk(record, f"queues.{way}.{key}")
+
+    return pick
+
+
+def _goodput(way: str) -> Callable[[Record], float | None]:
+    def pick(record: Record) -> float | None:
+        flows = [flow["goodput_mbps"] for flow in record["flows"] if flow["direction"] == way]
+        return sum(flows) if flows else None
+
+    return pick
+
+
+def _jain(way: str) -> Callable[[Record], float | None]:
+    """Return what picks Jain's index of the flows that compete for the link: the bulk flows in one direction."""
+
+    def pick(record: Record) -> float | None:
+        shares = [
+            flow["goodput_mbps"] for flow in record["flows"] if (flow["kind"], flow["direction"]) == ("bulk", way)
+        ]
+        return stats.jain(shares)
+
+    return pick
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _times(kind: str, name: str) -> Callable[[Record], float | None]:
+    """Return what picks the number ``name`` of the times of applications of ``kind``: of several, their mean."""
+
+    def pick(record: Record) -> float | None:
+        return _mean(times_of(app).get(name) for app in record["apps"] if app["kind"] == kind)
+
+    return pick
+
+
+def _of_apps(kind: str, key: str) -> Callable[[Record], float | None]:
+    """Return what picks the number ``key`` of applications of ``kind``: of several, their mean."""
+
+    def pick(record: Record) -> float | None:
+        found: list[Any] = [app.get(key) for app in record["apps"] if app["kind"] == kind]
+        return _mean(found)
+
+    return pick
+
+
+def _completed(kind: str) -> Callable[[Record], float | None]:
+    """Return what picks how many transfers or pages of ``kind`` ended within the measured time, all together."""
+
+    def pick(record: Record) -> float | None:
+        found = [app.get("completed") for app in record["apps"] if app["kind"] == kind]
+        known = [count for count in found if count is not None]
+        return float(sum(known)) if known else None
+
+    return pick
+
+
+def _stalled(record: Record) -> float | None:
+    """Return how long streams stalled, in percent of the measured time."""
+    waits = [app["stalled_ms"] for app in record["apps"] if app["kind"] == "stream"]
+    scenario = record["scenario"]
+    measured_s = seconds(scenario["duration"]) - seconds(scenario["warmup"])
+    return sum(waits) / len(waits) / measured_s / 10 if waits else None
+
+
+def _of_queue(way: str) -> tuple[Metric, ...]:
+    """Return the metrics of one direction: its queue and its flows."""
+    up = "" if way == "down" else "up_"
+    return (
+        *(
+            Metric(f"{up}delay_{name}_ms", f"delay {name}", "ms", "low", _delay(way, name), "delay", name, way=way)
+            for name in ("mean", "p50", "p95", "p99")
+        ),
+        Metric(
+            f"{up}utilisation_percent",
+            "utilisation",
+            "%",
+            "high",
+            _queue(way, "utilisation_percent"),
+            "used",
+            way=way,
+        ),
+        Metric(f"{up}goodput_mbps", "goodput", "Mbit/s", "high", _goodput(way), decimals=2, way=way),
+        Metric(f"{up}drop_percent", "drops", "%", "", _queue(way, "drop_percent"), decimals=2, way=way),
+        Metric(f"{up}mark_percent", "marks", "%", "", _queue(way, "mark_percent"), decimals=2, way=way),
+        Metric(f"{up}jain_goodput", "Jain", "", "high", _jain(way), decimals=3, way=way),
+    )
+
+
+def _time(key: str, kind: str, name: str, heading: str = "") -> Metric:
+    heading = heading or kind
+    return Metric(key, f"{heading} {name}", "ms", "low", _times(kind, name), heading, name, app=kind)
+
+
+METRICS = (
+    *_of_queue("down"),
+    *_of_queue("up"),
+    _time("ping_rtt_p95_ms", "ping", "p95"),
+    _time("completion_p50_ms", "transfer", "p50"),
+    _time("completion_p95_ms", "transfer", "p95"),
+    Metric("transfers", "transfers", "per run", "", _completed("transfer"), decimals=1, app="transfer"),
+    _time("response_p95_ms", "rr", "p95"),
+    _time("chunk_delay_p95_ms", "stream", "p95"),
+    _time("voip_delay_p95_ms", "voip", "p95"),
+    Metric("voip_loss_percent", "voip loss", "%", "low", _of_apps("voip", "loss_percent"), decimals=2, app="voip"),
+    Metric("voip_mos", "MOS", "", "high", _of_apps("voip", "mos"), decimals=2, app="voip"),
+    _time("page_load_mean_ms", "page", "mean"),
+    _time("page_load_p95_ms", "page", "p95"),
+    Metric("page_loads", "page loads", "per run", "", _completed("page"), decimals=1, app="page"),
+    Metric("stalled_percent", "stalled", "%", "low", _stalled, decimals=2, app="stream"),
+)
+"""What is measured by name. Goodput is the sum of the flows in one direction, Jain's index that of its bulk flows.
+
+Applications' times are means over those of a kind.
+"""
+
+
+def find(asked: Sequence[str]) -> list[Metric]:
+    """Return the metrics ``asked`` for, in that order. Raises UserError.
+
+    A metric is one of `METRICS` (``delay_p95_ms``) or a dotted path into the record (``apps.0.rtt_ms.p99``).
+    """
+    known = {metric.key: metric for metric in METRICS}
+    found = []
+    for key in asked:
+        if key not in known and "." not in key:
+            accepted = f"{', '.join(known)}, or a path in the record as flows.0.goodput_mbps"
+            raise UserError("--metric", f"found {quoted(key)}; accepted: {accepted}")
+        if key not in known and (why := check_path(key)):
+            raise UserError(f"--metric {key}", why)
+        found.append(known.get(key) or _of_path(key))
+    if twice := [key for key in asked if asked.count(key) > 1]:
+        raise UserError("--metric", f"found {quoted(twice[0])} twice; accepted: each once")
+    return found
+
+
+def _of_path(path: str) -> Metric:
+    def pick(record: Record) -> float | None:
+        return walk(record, path)
+
+    units = {"ms": "ms", "mbps": "Mbit/s", "percent": "%", "s": "s"}
+    ends = [word for part in reversed(path.split(".")) if (word := part.rpartition("_")[2]) in units]
+    return Metric(path, path, units[ends[0]] if ends else "", "", pick)
+
+
+def loaded(measured: Iterable[Values]) -> tuple[str, ...]:
+    """Return the directions that are loaded with at least one of the disciplines that were ``measured``.
+
+    A direction is loaded where its link is used more than `BUSY_PERCENT` or where 5 % of its packets queue longer than
+    `STANDING_MS`. Where neither is, it is the one whose packets queue longest. This is what tables, figures and
+    sentences speak of.
+    """
+    means = [{key: _mean(values) or 0.0 for key, values in one.items()} for one in measured]
+
+    def most(way: str, key: str) -> float:
+        return max((one.get(key if way == "down" else f"up_{key}", 0.0) for one in means), default=0.0)
+
+    found = tuple(
+        way
+        for way in WAYS
+        if most(way, "utilisation_percent") > BUSY_PERCENT or most(way, "delay_p95_ms") > STANDING_MS
+    )
+    return found or (max(WAYS, key=lambda way: most(way, "delay_p95_ms")),)
+
+
+def seen(metrics: Sequence[Metric], measured: Sequence[Values]) -> list[Metric]:
+    """Return those of ``metrics`` that have a number somewhere, and marks only where there are any."""
+    shown = []
+    for metric in metrics:
+        values = [value for one in measured for value in one.get(metric.key, ()) if value is not None]
+        if values and (metric.label != "marks" or any(values)):
+            shown.append(metric)
+    return shown
+
+
+def of_loaded(metrics: Sequence[Metric], ways: Sequence[str]) -> list[Metric]:
+    """Return those of ``metrics`` that belong to no direction, or to one of ``ways``."""
+    return [metric for metric in metrics if metric.way in ("", *ways)]
