@@ -103,6 +103,17 @@ proptest! {
     }
 }
 
+/// A packet that counts for 1 MB leaves a debt of 8 Mbit, which takes 93 days once the link has 1 bit/s.
+#[test]
+fn a_debt_of_months_is_paid_before_the_next_packet() {
+    let args =
+        parse_line("htb burst 1 cburst 1 mpu 1000000 child tbf rate 1mbit burst 20000 child pie limit 20")
+            .unwrap();
+    let packet = Op::Enqueue { len: 1514, flow: 0, ecn: 0 };
+    let ops = [packet.clone(), Op::Dequeue, Op::LinkRate(1), packet];
+    every_packet_has_one_fate(&args, &link(), 0, &ops).unwrap();
+}
+
 #[test]
 fn every_discipline_is_made_from_its_defaults_and_its_line_can_be_read_back() {
     for spec in ALL {
