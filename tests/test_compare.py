@@ -14,7 +14,7 @@ import pytest
 
 from conftest import SCENARIO, Result
 from goodqueue import compare as comparing
-from goodqueue import output, report, stats
+from goodqueue import metrics, output, report, stats
 from goodqueue.compare import Comparison
 from goodqueue.errors import UserError
 from goodqueue.plot import style
@@ -199,10 +199,15 @@ def test_jain_is_that_of_the_bulk_flows_down(record: Record) -> None:
         {**record["flows"][0], "kind": "cbr", "goodput_mbps": 99.0},
         {**record["flows"][0], "direction": "up", "goodput_mbps": 99.0},
     ]
-    mixed = record | {"flows": record["flows"] + strangers}
-    jain = next(metric for metric in comparing.METRICS if metric.key == "jain_goodput")
-    assert jain.pick(mixed) == stats.jain(bulk)  # type: ignore[arg-type]
-    assert jain.pick(record | {"flows": []}) is None  # type: ignore[arg-type]
+    mixed: Any = record | {"flows": record["flows"] + strangers}
+    down, up = metrics.find(["jain_goodput", "up_jain_goodput"])
+    assert down.pick(mixed) == record["fairness"]["jain_goodput"], "there is one definition, the record's"
+    assert down.pick(mixed) == pytest.approx(stats.jain(bulk), abs=1e-6)
+    assert up.pick(mixed) == 1.0
+    idle = mixed | {"flows": [*mixed["flows"], {**mixed["flows"][-1], "kind": "bulk", "bytes_sent": 0}]}
+    assert up.pick(idle) == 1.0, "a flow that sent nothing while measuring has no share"
+    nothing: Any = record | {"flows": []}
+    assert down.pick(nothing) is None
 
 
 def test_an_error_while_writing_leaves_the_old_folder(tmp_path: Path) -> None:

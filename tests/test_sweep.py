@@ -15,7 +15,7 @@ import pytest
 from pyarrow import parquet
 
 from conftest import Result, spawn
-from goodqueue import engines, run, stats, store
+from goodqueue import engines, metrics, run, stats, store
 from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
 from goodqueue.sweep import carrying, grid, result
@@ -212,7 +212,8 @@ def measured(plan: carrying.Plan, values: Callable[[int], float]) -> tuple[resul
         for index, scenario in enumerate(scenarios):
             delay = {"mean": values(scenario["seed"])}
             queue = {"qdisc": "codel", "delay_ms": delay, "delay_percentiles_ms": None}
-            finished(index, json.dumps({"queues": {"down": queue}}))
+            rest = {"flows": [], "apps": [], "fairness": {"jain_goodput": None}, "scenario": scenario}
+            finished(index, json.dumps({"queues": {"down": queue, "up": queue}, **rest}))
 
     from contextlib import nullcontext
 
@@ -222,7 +223,7 @@ def measured(plan: carrying.Plan, values: Callable[[int], float]) -> tuple[resul
 
 def plan_of(scenario: Scenario, goal: Goal, seeds: int) -> carrying.Plan:
     cells = grid.cells(scenario, [], "", "sim")
-    return carrying.Plan("x.toml", scenario, [], cells, "sim", result.metrics(["delay_mean_ms"]), 1, seeds, goal)
+    return carrying.Plan("x.toml", scenario, [], cells, "sim", metrics.find(["delay_mean_ms"]), 1, seeds, goal)
 
 
 def test_until_ci_adds_seeds_until_it_is_known(scenario: Scenario) -> None:
@@ -248,7 +249,7 @@ def test_until_ci_stops_at_the_cap_and_says_so(scenario: Scenario) -> None:
     said = show.certainty(found)
     assert said[0] == "delay_mean_ms within ± 0.1 % of its mean: reached in 0 of 1 cells."
     assert said[1] == "the scenario: ± 7.5 % after n = 10.", "2.262 * 1.054 / sqrt(10) of 10"
-    assert "10 seeds a cell (--max-seeds)" in said[2]
+    assert "10 seeds per cell (--max-seeds)" in said[2]
 
 
 def test_until_ci_is_content_where_nothing_is_random(scenario: Scenario) -> None:

@@ -13,6 +13,8 @@ import pytest
 from conftest import Result, spawn
 from goodqueue import layout, picture, tables, terminal
 from goodqueue.compare import Comparison
+from goodqueue.comparison_tables import difference_table, findings
+from goodqueue.comparison_tables import tables as means
 from goodqueue.record import Record
 from goodqueue.stats import Estimate
 from goodqueue.studies import loading, locate, outcome, planning, selection, show
@@ -103,9 +105,7 @@ def test_no_width_loses_a_digit(
     shown = {
         "run": tables.run_tables(record),
         "many": tables.run_tables(many),
-        "compare": [
-            table for table in (tables.compare_table(comparison), tables.difference_table(comparison)) if table
-        ],
+        "compare": [table for table in (*means(comparison), difference_table(comparison)) if table],
         "study": a_study,
     }[what]
     for table in shown:
@@ -214,8 +214,11 @@ def test_the_picture_of_an_odd_distribution_can_be_drawn(run: list[float]) -> No
 
 
 def test_findings_name_the_extremes(comparison: Comparison) -> None:
-    text = " ".join(tables.findings(comparison))
+    felt, queue, used = findings(comparison)
+    assert felt.startswith("95 % of the pings return within"), "what a person feels comes first"
     tails = {entry.qdisc: entry.estimates["delay_p95_ms"] for entry in comparison.entries}
     ordered = sorted((estimate.mean, name) for name, estimate in tails.items() if estimate)
-    assert text.startswith(f"With {ordered[0][1]}, 95 %")
-    assert f"with {ordered[-1][1]}, for up to" in text
+    assert queue.startswith("95 % of the packets queue for at most")
+    assert f"with {ordered[0][1]}, " in queue
+    assert f"with {ordered[-1][1]}, " in queue
+    assert used.startswith("The link is used to")

@@ -25,6 +25,8 @@ class Entry:
     """Its line with every parameter."""
     values: dict[str, list[float | None]]
     """Metric to its value for each seed."""
+    is_nil: bool
+    """Whether there are several seeds and every seed gave the same numbers."""
     estimates: dict[str, Estimate | None]
     differences: dict[str, Estimate | None]
     """Metric to the paired difference from the first discipline on the same engine."""
@@ -67,7 +69,7 @@ class Comparison:
 
     def spread_is_nil(self) -> bool:
         """Whether every seed gave the same numbers: then the scenario draws nothing at random."""
-        return all(measured.is_nil(entry.values) for entry in self.entries)
+        return all(entry.is_nil for entry in self.entries)
 
 
 def scenarios(base: Scenario, qdiscs: Sequence[str], seeds: Sequence[int]) -> list[Scenario]:
@@ -136,9 +138,12 @@ def _entry(
     taken = {metric.key: metric for metric in (*METRICS, *shown)}
     values = {key: [metric.pick(record) for record in records] for key, metric in taken.items()}
 
+    nil = measured.is_nil(values)
+
     def differences(reference: Entry | None) -> dict[str, Estimate | None]:
         other = reference.values if reference else values
-        return {key: measured.difference(values, other, key) for key in values}
+        both = nil and (reference is None or reference.is_nil)
+        return {key: measured.difference(values, other, key, both) for key in values}
 
     on_first = [entry for entry in before if entry.engine == before[0].engine != engine]
     return Entry(
@@ -147,7 +152,8 @@ def _entry(
         label=label,
         resolved=records[0]["queues"]["down"]["qdisc"],
         values=values,
-        estimates={key: measured.estimate(values, key) for key in values},
+        is_nil=nil,
+        estimates={key: measured.estimate(values, key, nil) for key in values},
         differences=differences(next((entry for entry in before if entry.engine == engine), None)),
         engine_differences=differences(on_first[-1]) if on_first else None,
         delay_percentiles_ms={

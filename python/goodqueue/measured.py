@@ -10,18 +10,24 @@ from goodqueue.stats import Estimate
 
 
 def is_nil(values: Values) -> bool:
-    """Return whether there are several seeds and every seed gave the same numbers."""
+    """Return whether there are several seeds and every seed gave the same numbers, by all that is measured."""
     return any(len(found) > 1 for found in values.values()) and all(len(set(found)) <= 1 for found in values.values())
 
 
-def estimate(values: Values, key: str) -> Estimate | None:
-    """Return the mean of the metric ``key`` over the seeds with its interval, or None where no seed has a number."""
+def estimate(values: Values, key: str, nil: bool) -> Estimate | None:
+    """Return the mean of the metric ``key`` over the seeds with its interval, or None where no seed has a number.
+
+    ``nil`` says that the seeds are one run.
+    """
     found = [value for value in values.get(key, ()) if value is not None]
-    return stats.estimate(found[:1] if is_nil(values) else found)
+    return stats.estimate(found[:1] if nil else found)
 
 
-def difference(values: Values, reference: Values, key: str) -> Estimate | None:
-    """Return the estimate of ``values - reference`` of the metric ``key``, over the seeds that both have."""
+def difference(values: Values, reference: Values, key: str, nil: bool) -> Estimate | None:
+    """Return the estimate of ``values - reference`` of the metric ``key``, over the seeds that both have.
+
+    ``nil`` says that the seeds of both are one run.
+    """
     ours, theirs = values.get(key, ()), reference.get(key, ())
-    both = 1 if is_nil(values) and is_nil(reference) else min(len(ours), len(theirs))
+    both = 1 if nil else min(len(ours), len(theirs))
     return stats.paired(ours[:both], theirs[:both])

@@ -48,6 +48,8 @@ class Metric:
     """``down`` or ``up`` for a metric of a queue or of its flows, else empty."""
     app: str = ""
     """The kind of application that it is measured by, else empty."""
+    is_main: bool = False
+    """Whether differences of it are shown unasked."""
 
     @property
     def is_felt(self) -> bool:
@@ -87,13 +89,19 @@ def _goodput(way: str) -> Callable[[Record], float | None]:
 
 
 def _jain(way: str) -> Callable[[Record], float | None]:
-    """Return what picks Jain's index of the flows that compete for the link: the bulk flows in one direction."""
+    """Return what picks Jain's index of the bulk flows in one direction, which compete for the link.
+
+    The record has that of the direction of its first bulk flow. In the other direction flows that sent nothing in the
+    measured time do not count, as they do not in the record's.
+    """
 
     def pick(record: Record) -> float | None:
-        shares = [
-            flow["goodput_mbps"] for flow in record["flows"] if (flow["kind"], flow["direction"]) == ("bulk", way)
-        ]
-        return stats.jain(shares)
+        bulk = [flow for flow in record["flows"] if flow["kind"] == "bulk"]
+        if bulk and bulk[0]["direction"] == way:
+            return record["fairness"]["jain_goodput"]
+        return stats.jain(
+            [flow["goodput_mbps"] for flow in bulk if flow["direction"] == way and flow.get("bytes_sent") != 0]
+        )
 
     return pick
 
@@ -146,7 +154,17 @@ def _of_queue(way: str) -> tuple[Metric, ...]:
     up = "" if way == "down" else "up_"
     return (
         *(
-            Metric(f"{up}delay_{name}_ms", f"delay {name}", "ms", "low", _delay(way, name), "delay", name, way=way)
+            Metric(
+                f"{up}delay_{name}_ms",
+                f"delay {name}",
+                "ms",
+                "low",
+                _delay(way, name),
+                heading="delay",
+                detail=name,
+                way=way,
+                is_main=name in ("mean", "p95"),
+            )
             for name in ("mean", "p50", "p95", "p99")
         ),
         Metric(
@@ -155,37 +173,38 @@ def _of_queue(way: str) -> tuple[Metric, ...]:
             "%",
             "high",
             _queue(way, "utilisation_percent"),
-            "used",
+            heading="used",
             way=way,
+            is_main=True,
         ),
-        Metric(f"{up}goodput_mbps", "goodput", "Mbit/s", "high", _goodput(way), decimals=2, way=way),
+        Metric(f"{up}goodput_mbps", "goodput", "Mbit/s", "high", _goodput(way), decimals=2, way=way, is_main=True),
         Metric(f"{up}drop_percent", "drops", "%", "", _queue(way, "drop_percent"), decimals=2, way=way),
         Metric(f"{up}mark_percent", "marks", "%", "", _queue(way, "mark_percent"), decimals=2, way=way),
         Metric(f"{up}jain_goodput", "Jain", "", "high", _jain(way), decimals=3, way=way),
     )
 
 
-def _time(key: str, kind: str, name: str, heading: str = "") -> Metric:
-    heading = heading or kind
-    return Metric(key, f"{heading} {name}", "ms", "low", _times(kind, name), heading, name, app=kind)
+def _time(key: str, kind: str, name: str, is_main: bool = False) -> Metric:
+    picked = _times(kind, name)
+    return Metric(key, f"{kind} {name}", "ms", "low", picked, heading=kind, detail=name, app=kind, is_main=is_main)
 
 
 METRICS = (
     *_of_queue("down"),
     *_of_queue("up"),
-    _time("ping_rtt_p95_ms", "ping", "p95"),
+    _time("ping_rtt_p95_ms", "ping", "p95", is_main=True),
     _time("completion_p50_ms", "transfer", "p50"),
-    _time("completion_p95_ms", "transfer", "p95"),
+    _time("completion_p95_ms", "transfer", "p95", is_main=True),
     Metric("transfers", "transfers", "per run", "", _completed("transfer"), decimals=1, app="transfer"),
-    _time("response_p95_ms", "rr", "p95"),
+    _time("response_p95_ms", "rr", "p95", is_main=True),
     _time("chunk_delay_p95_ms", "stream", "p95"),
     _time("voip_delay_p95_ms", "voip", "p95"),
     Metric("voip_loss_percent", "voip loss", "%", "low", _of_apps("voip", "loss_percent"), decimals=2, app="voip"),
-    Metric("voip_mos", "MOS", "", "high", _of_apps("voip", "mos"), decimals=2, app="voip"),
-    _time("page_load_mean_ms", "page", "mean"),
+    Metric("voip_mos", "MOS", "", "high", _of_apps("voip", "mos"), decimals=2, app="voip", is_main=True),
+    _time("page_load_mean_ms", "page", "mean", is_main=True),
     _time("page_load_p95_ms", "page", "p95"),
-    Metric("page_loads", "page loads", "per run", "", _completed("page"), decimals=1, app="page"),
-    Metric("stalled_percent", "stalled", "%", "low", _stalled, decimals=2, app="stream"),
+    Metric("page_loads", "pages", "per run", "", _completed("page"), decimals=1, app="page"),
+    Metric("stalled_percent", "stalled", "%", "low", _stalled, decimals=2, app="stream", is_main=True),
 )
 """What is measured by name. Goodput is the sum of the flows in one direction, Jain's index that of its bulk flows.
 

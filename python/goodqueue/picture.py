@@ -1,7 +1,8 @@
 """The distribution of queueing delay, drawn in text on a logarithmic axis.
 
 Each discipline has two lines: the density above (higher = more packets had that delay) and a box below it, whose line
-runs from the 5th to the 95th percentile, its box from the 25th to the 75th, with the median in it.
+runs from the 5th to the 95th percentile, its box from the 25th to the 75th, with the median in it. Packets whose delay
+lies below the axis are not drawn: their share stands before it.
 """
 
 import math
@@ -25,13 +26,21 @@ class Glyphs:
     median: str
     axis: str
     tick: str
+    below: str
+    """Points at what lies before the axis."""
 
 
-UNICODE = Glyphs(" ▁▂▃▄▅▆▇█", "├┤", "─", "━", "┃", "─", "┬")
-ASCII = Glyphs(" ..::-=+#", "||", "-", "=", "O", "-", "+")
+UNICODE = Glyphs(" ▁▂▃▄▅▆▇█", "├┤", "─", "━", "┃", "─", "┬", "◂")
+ASCII = Glyphs(" ..::-=+#", "||", "-", "=", "O", "-", "+", "<")
 
 LEAST_MS = 0.01
-"""The least delay that an axis begins with: a full packet at 1 Gbit/s takes as long. What is less counts here."""
+"""The least delay that an axis begins with: a full packet at 1 Gbit/s takes as long."""
+
+SHOWN_BELOW = 0.005
+"""A smaller share of packets below the axis is not told."""
+
+BELOW_WIDTH = 7
+"""Characters for that share: a blank, ``100 %``, the pointer."""
 
 DECADES = 4
 """The most decades that an axis spans; the lowest are given up."""
@@ -56,9 +65,12 @@ class Axis:
 
 
 def axis_for(runs: Sequence[Sequence[float]], width: int) -> Axis:
-    """Return the axis that holds the 5th percentile to the maximum of each of ``runs``, with round ends."""
-    lows = [value for run in runs if (value := run[5]) > 0]
-    low = max(LEAST_MS, _round_down(min(lows, default=LEAST_MS)))
+    """Return the axis that holds the 5th percentile to the maximum of each of ``runs``, with round ends.
+
+    Percentiles below `LEAST_MS` do not count, so that packets that meet an empty queue take no room.
+    """
+    lows = [value for run in runs if (value := next((one for one in run[5:96] if one >= LEAST_MS), None)) is not None]
+    low = _round_down(min(lows, default=LEAST_MS))
     high = _round_up(max([run[-1] for run in runs] + [low * 10]))
     return Axis(max(low, high / 10**DECADES), high, width)
 
@@ -73,13 +85,16 @@ def _round_up(value: float) -> float:
     return decade * min(step for step in (1, 2, 5, 10) if decade * step >= value * (1 - 1e-9))
 
 
+def below(percentiles: Sequence[float], axis: Axis) -> float:
+    """Return the share (0 to 1) of the packets whose delay is less than the axis begins with."""
+    return share_below(percentiles, axis.low, inclusive=False)
+
+
 def density(percentiles: Sequence[float], axis: Axis, glyphs: Glyphs) -> str:
     """Return the line of bars: each column's share of the packets, the fullest column at full height."""
-    edges = [share_below(percentiles, axis.edge(column)) for column in range(axis.width + 1)]
-    edges[0], edges[-1] = 0.0, 1.0
+    edges = [below(percentiles, axis), *(share_below(percentiles, axis.edge(at)) for at in range(1, axis.width)), 1.0]
     shares = [right - left for left, right in pairwise(edges)]
-    # One fat bar at the axis' start (packets that met an empty queue) must not flatten the rest.
-    top = sorted(shares)[-2] if shares[0] == max(shares) and len(shares) > 1 else max(shares)
+    top = max(shares)
     steps = len(glyphs.levels) - 1
     return "".join(
         glyphs.levels[min(steps, max(1, round(steps * share / top)))] if share > 1e-4 and top > 0 else " "
@@ -88,7 +103,9 @@ def density(percentiles: Sequence[float], axis: Axis, glyphs: Glyphs) -> str:
 
 
 def box(percentiles: Sequence[float], axis: Axis, glyphs: Glyphs) -> str:
-    """Return the line of the box: 5th, 25th, 50th, 75th and 95th percentile."""
+    """Return the line of the box: 5th, 25th, 50th, 75th and 95th percentile; what is below the axis has no end."""
+    if percentiles[95] < axis.low:
+        return f"95 % of the packets wait less than {axis.low:g} ms"
     p5, p25, p50, p75, p95 = (
         min(axis.width - 1, int(axis.position(percentiles[percent]))) for percent in (5, 25, 50, 75, 95)
     )
@@ -96,7 +113,10 @@ def box(percentiles: Sequence[float], axis: Axis, glyphs: Glyphs) -> str:
     cells[p5 : p95 + 1] = glyphs.whisker * (p95 + 1 - p5)
     cells[p25 : p75 + 1] = glyphs.box * (p75 + 1 - p25)
     cells[p5], cells[p95] = (glyphs.ends[0], glyphs.ends[1]) if p5 < p95 else (glyphs.box, glyphs.box)
-    cells[p50] = glyphs.median
+    if percentiles[5] < axis.low:
+        cells[p5] = glyphs.box if percentiles[25] < axis.low else glyphs.whisker
+    if percentiles[50] >= axis.low:
+        cells[p50] = glyphs.median
     return "".join(cells)
 
 
@@ -138,12 +158,19 @@ def distribution(runs: Sequence[tuple[str, Sequence[float]]], width: int, glyphs
     if not runs:
         return []
     longest = min(22, max(len(label) for label, _ in runs))
-    axis = axis_for([percentiles for _, percentiles in runs], max(10, width - longest - 8))
+    axis = axis_for([percentiles for _, percentiles in runs], max(10, width - longest - 8 - BELOW_WIDTH))
+    shares = [below(percentiles, axis) for _, percentiles in runs]
+    if max(shares) < SHOWN_BELOW:
+        axis = axis_for([percentiles for _, percentiles in runs], max(10, width - longest - 8))
     lines = []
-    for label, percentiles in runs:
+    for (label, percentiles), share in zip(runs, shares, strict=True):
         short = label if len(label) <= longest else f"{label[: longest - 2]}.."
-        lines.append(Line(short.ljust(longest), density(percentiles, axis, glyphs), "density"))
-        lines.append(Line(" " * longest, box(percentiles, axis, glyphs), "box"))
+        name = short.ljust(longest)
+        if max(shares) >= SHOWN_BELOW:
+            name += (f"{share * 100:.0f} %{glyphs.below}" if share >= SHOWN_BELOW else "").rjust(BELOW_WIDTH)
+        lines.append(Line(name, density(percentiles, axis, glyphs), "density"))
+        lines.append(Line(" " * len(name), box(percentiles, axis, glyphs), "box"))
+    longest = len(lines[0].label)
     line, numbers = scale(axis, glyphs)
     lines.append(Line(" " * longest, line, "axis"))
     lines.append(Line("ms".rjust(longest), numbers, "numbers"))

@@ -1,22 +1,11 @@
-"""Tables: from records and comparisons to rows of text. `terminal` and `report` show them."""
+"""Tables: rows of text under headings, and how numbers stand in them. `terminal` and `report` show them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from goodqueue.compare import Comparison
-from goodqueue.discipline import is_python
-from goodqueue.metrics import Metric
-from goodqueue.record import TIMES, App, Flow, Record, statistic, times_of
+from goodqueue.record import App, Flow, Record, statistic, times_of
 from goodqueue.stats import Estimate, jain
-
-NOTE = "delay: in the down queue; ping: round trip, base RTT included; Jain: bulk flows down, 1 is equal."
-APPS_NOTE = (
-    "transfer: SYN to last byte; rr: request to response; stream: a chunk's way; stalled: share of the time that its "
-    "player waits."
-)
-CALLS_NOTE = "voip: one way; MOS: 1 to 4.5 by ITU-T G.107; page: from the lookup to the last object."
-"""What the columns of a comparison mean."""
 
 MANY_FLOWS = 12
 """Above this number flows are shown by kind, not one by one."""
@@ -51,7 +40,10 @@ def decimals(values: Iterable[float | None]) -> int:
 
 def number(value: float | None, digits: int = 1) -> str:
     """Return ``value`` with ``digits`` decimals, or a dash where there is none."""
-    return "–" if value is None else f"{value:.{digits}f}"
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
 
 
 def span(ms: float) -> str:
@@ -60,13 +52,17 @@ def span(ms: float) -> str:
 
 
 def plus_minus(estimate: Estimate | None, digits: int = 1, mark: bool = False) -> str:
-    """Return ``mean ± half-width``; with ``mark``, followed by ``*`` where the interval excludes zero."""
+    """Return ``mean ± half-width``; with ``mark``, followed by ``*`` where the interval excludes zero.
+
+    A difference that is zero with the digits shown has no star.
+    """
     if estimate is None:
         return "–"
     text = number(estimate.mean, digits)
+    mark_it = estimate.excludes_zero and float(text) != 0
     if estimate.half_width is not None:
         text += f" ± {number(estimate.half_width, digits)}"
-    return text + ((" *" if estimate.excludes_zero else "  ") if mark else "")
+    return text + ((" *" if mark_it else "  ") if mark else "")
 
 
 def run_tables(record: Record) -> list[Table]:
@@ -237,133 +233,6 @@ def _streams(apps: Sequence[App]) -> Table:
 def _more(apps: Sequence[App]) -> list[str]:
     """Return the note that some are left out, where they are many."""
     return [f"and {len(apps) - MANY_FLOWS} more, which --json shows"] if len(apps) > MANY_FLOWS else []
-
-
-def compare_table(comparison: Comparison) -> Table:
-    """Return one row a discipline: means over the seeds, with the interval of the mean delay."""
-    shown = [metric for metric in comparison.shown() if metric.key != "delay_mean_ms"]
-    columns = [Column("qdisc", False), Column("delay ms\nmean ± CI")]
-    columns += [Column(_short_heading(metric)) for metric in shown]
-    cells = [_mean_column(comparison, metric) for metric in shown]
-    means = [entry.estimates["delay_mean_ms"] for entry in comparison.entries]
-    digits = decimals(mean.mean for mean in means if mean)
-    rows = [
-        [entry.label, plus_minus(entry.estimates["delay_mean_ms"], digits), *(column[row] for column in cells)]
-        for row, entry in enumerate(comparison.entries)
-    ]
-    return Table("Means over the seeds", columns, rows, _notes(comparison))
-
-
-def _notes(comparison: Comparison) -> list[str]:
-    """Return what the columns mean."""
-    known = {metric.label.split(" ")[0] for metric in comparison.shown()}
-    notes = [NOTE, APPS_NOTE] if known & {"transfer", "rr", "stream"} else [NOTE]
-    return [*notes, CALLS_NOTE] if known & {"voip", "page"} else notes
-
-
-def _short_heading(metric: Metric) -> str:
-    short = {"utilisation": "used", "Jain": "Jain"}.get(metric.label, metric.label)
-    if metric.label.split(" ")[0] in TIMES:
-        short = metric.label.replace(" ", "\n") + f" {metric.unit}"
-    if metric.label.startswith("delay "):
-        return f"\n{metric.label.removeprefix('delay ')}"
-    return short if "\n" in short or not metric.unit else f"{short}\n{metric.unit}"
-
-
-def _mean_column(comparison: Comparison, metric: Metric) -> list[str]:
-    means = [estimate.mean if (estimate := entry.estimates[metric.key]) else None for entry in comparison.entries]
-    two = metric.unit in ("%", "Mbit/s") or metric.key == "voip_mos"
-    digits = 2 if two and metric.label != "utilisation" else decimals(means)
-    return [number(mean, 3 if metric.key == "jain_goodput" else digits) for mean in means]
-
-
-def difference_table(comparison: Comparison) -> Table | None:
-    """Return the paired differences from the first discipline, or None where there is nothing to compare."""
-    found = [(entry.label, entry.differences) for entry in comparison.entries[len(comparison.engines) :]]
-    note = " on the same engine" if len(comparison.engines) > 1 else ""
-    return _differences(comparison, f"Difference from {comparison.entries[0].qdisc}{note}", found)
-
-
-def engine_table(comparison: Comparison) -> Table | None:
-    """Return each discipline's paired differences from itself on the first engine, or None where there is but one."""
-    found = [(entry.label, entry.engine_differences) for entry in comparison.entries if entry.engine_differences]
-    return _differences(comparison, f"Difference from engine {comparison.engines[0]}", found)
-
-
-def _differences(
-    comparison: Comparison, title: str, found: Sequence[tuple[str, Mapping[str, Estimate | None]]]
-) -> Table | None:
-    """Return a row for each of ``found``, a label and its differences by metric; None for a single seed."""
-    if not found or len(comparison.seeds) < 2:
-        return None
-    keys = [
-        *("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps", "ping_rtt_p95_ms"),
-        *("completion_p95_ms", "response_p95_ms", "stalled_percent", "voip_mos", "page_load_mean_ms"),
-    ]
-    shown = [metric for metric in comparison.shown() if metric.key in keys]
-    columns = [Column("qdisc", False)]
-    rows = [[label] for label, _ in found]
-    for metric in shown:
-        columns.append(Column(f"{metric.label}\n{metric.unit}"))
-        column = [differences[metric.key] for _, differences in found]
-        largest = max((abs(difference.mean) for difference in column if difference), default=1.0)
-        digits = 1 if largest >= 20 else 2 if largest >= 0.2 else 3
-        for row, difference in zip(rows, column, strict=True):
-            row.append(plus_minus(difference, digits, mark=True))
-    count = len(found) * len(shown)
-    notes = [f"* the 95 % interval excludes 0 ({count} comparisons, each on its own at 5 %)"]
-    return Table(f"{title}, paired by seed (± 95 % CI)", columns, rows, notes)
-
-
-def full_table(comparison: Comparison) -> Table:
-    """Return one row a discipline with the interval of every metric, for pages that are wider than a terminal."""
-    shown = comparison.shown()
-    columns = [Column("qdisc", False), *(Column(f"{metric.label}\n{metric.unit}") for metric in shown)]
-    rows = [[entry.label] for entry in comparison.entries]
-    for metric in shown:
-        estimates = [entry.estimates[metric.key] for entry in comparison.entries]
-        digits = 3 if metric.key == "jain_goodput" else decimals(estimate.mean for estimate in estimates if estimate)
-        for row, estimate in zip(rows, estimates, strict=True):
-            row.append(plus_minus(estimate, max(digits, 2) if metric.unit == "Mbit/s" else digits))
-    return Table("Means over the seeds (± 95 % CI)", columns, rows, _notes(comparison))
-
-
-def findings(comparison: Comparison) -> list[str]:
-    """Return what stands out, in sentences that the numbers carry: extremes of tail delay and of utilisation."""
-    sentences = []
-    tails = _means(comparison, "delay_p95_ms")
-    if len(tails) > 1:
-        (best, low), (worst, high) = tails[0], tails[-1]
-        times = f", {high / low:.{0 if high / low >= 10 else 1}f} times as long" if low > 0 else ""
-        sentences.append(
-            f"With {best}, 95 % of the packets queue for at most {span(low)}; "
-            f"with {worst}, for up to {span(high)}{times}."
-        )
-    used = _means(comparison, "utilisation_percent")
-    if len(used) > 1:
-        (least, low), (most, high) = used[0], used[-1]
-        sentences.append(f"The link is used to between {number(low)} % ({least}) and {number(high)} % ({most}).")
-    return sentences
-
-
-def _means(comparison: Comparison, key: str) -> list[tuple[str, float]]:
-    """Return each discipline's mean of a metric, ascending."""
-    pairs = [(entry.label, estimate.mean) for entry in comparison.entries if (estimate := entry.estimates[key])]
-    return sorted(pairs, key=lambda pair: pair[1])
-
-
-def certainty(comparison: Comparison) -> list[str]:
-    """Return the sentences that say how sure the numbers are."""
-    n = len(comparison.seeds)
-    slow = [entry.qdisc for entry in comparison.entries if is_python(entry.qdisc)]
-    note = [f"Written in Python, hence slower, one run at a time: {', '.join(slow)}."] if slow else []
-    if n == 1:
-        return ["One seed: the spread is unknown, and so is how sure these numbers are. More: --seeds 5", *note]
-    seeds = f"n = {n} seeds ({comparison.seeds[0]} to {comparison.seeds[-1]}), common to all"
-    sure = [f"{seeds}; ± is the mean's 95 % confidence interval (Student's t)."]
-    if comparison.spread_is_nil():
-        sure.append("Every seed gave the same numbers: this scenario draws nothing at random, so n is really 1.")
-    return sure + note
 
 
 def qdisc_parameters(qdisc: dict[str, Any]) -> Table:

@@ -51,6 +51,12 @@ def compare(
     ] = 5,
     seed: Annotated[int, typer.Option(parser=whole("--seed", 0), metavar="N", help="The first seed.")] = 1,
     scenario: Annotated[str | None, typer.Option(metavar="FILE", help="Link and traffic from a scenario file.")] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="What is shown: as up_delay_p95_ms, or a path in the record, as apps.0.rtt_ms.p99."
+        ),
+    ] = None,
     sets: Sets = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Write figures, report.html, results.json.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write into --out even if it holds other files.")] = False,
@@ -67,18 +73,21 @@ def compare(
       goodqueue compare fq_codel sfq --traffic bulk:4,bulk:2:up,cbr:1mbit,ping --up-rate 1mbit
       goodqueue compare pfifo fq_codel --traffic bulk:2,transfer:100kB,rr:10kB,stream:1mbit
       goodqueue compare pfifo codel --traffic rrul,voip:up,page:huffpost --up-rate 1mbit
+      goodqueue compare pfifo codel --traffic bulk:4:up,voip:up --metric voip_mos
       goodqueue compare pfifo codel --scenario my-link.toml --out report --json
       goodqueue compare codel pie --engine sim,kernel --seeds 3
 
     Each qdisc runs on the same seeds, so the difference of two is taken seed by seed and is known better than either.
+    Tables and figures are of the direction that is loaded, down or up, or of both; --json has both.
     The default traffic is 4 bulk flows that start at random within the first second, and a ping; `goodqueue list
     traffic` shows all kinds. A DETAIL is a rate, a size, a codec, or a page: its name or a HAR file. With --engine
     sim,kernel each runs in the simulator and on Linux's own qdiscs and TCP, and the two are compared as well.
     """
     from goodqueue import compare as comparing
-    from goodqueue import engines, output, terminal
+    from goodqueue import engines, metrics, output, terminal
 
     on = engines.parse(engine)
+    wanted = metrics.find(metric or []) or metrics.METRICS
     options = {"rate": rate, "rtt": rtt, "up_rate": up_rate, "duration": duration, "warmup": warmup, "buffer": buffer}
     described = {"flows": flows, "cc": cc, "ecn": ecn or None, "traffic": traffic}
     base, origins = _base(scenario, options, described, sets or [])
@@ -90,12 +99,13 @@ def compare(
     chosen = list(range(seed, seed + seeds))
     what = f"{len(lines)} qdiscs x {seeds} seeds" + (f" x {len(on)} engines" if on[1:] else "")
     with terminal.progress(what) as progress:
-        result = comparing.compare(base, lines, chosen, workers, progress, on)
+        result = comparing.compare(base, lines, chosen, workers, progress, on, wanted)
     if out is not None:
         from goodqueue import report
 
         asked = None if engine == "sim" else engine
-        command = _command(lines, scenario, {**options, **described, "engine": asked}, seeds, seed, sets or [])
+        said = {**options, **described, "engine": asked}
+        command = _command(lines, scenario, said, seeds, seed, sets or [], metric or [])
         with terminal.progress("figures and report") as progress:
             output.write(out, force, lambda folder: report.write(folder, result, command, progress))
     _print(result, json, out)
@@ -160,17 +170,25 @@ def _check(
 
 
 def _command(
-    lines: list[str], file: str | None, options: dict[str, object], seeds: int, seed: int, sets: list[str]
+    lines: list[str],
+    file: str | None,
+    options: Mapping[str, object],
+    seeds: int,
+    seed: int,
+    sets: list[str],
+    asked: list[str],
 ) -> str:
     """Return the command that makes this comparison again."""
     import shlex
 
     words = ["goodqueue", "compare", *lines]
-    for name, value in ({"scenario": file} | options | {"seeds": seeds, "seed": None if seed == 1 else seed}).items():
+    for name, value in {"scenario": file, **options, "seeds": seeds, "seed": None if seed == 1 else seed}.items():
         if value is not None:
             words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
     for assignment in sets:
         words += ["--set", assignment]
+    for name in asked:
+        words += ["--metric", name]
     return shlex.join(words)
 
 
@@ -185,11 +203,13 @@ def _print(result: "Comparison", json: bool, out: str | None) -> None:
 
         terminal.emit(dumps(as_json(result, VERSION), ensure_ascii=False) + "\n")
         return
-    from goodqueue import describe, tables
+    from goodqueue import comparison_tables as tables
+    from goodqueue import describe
 
     terminal.say(describe.whole(result.scenario))
     terminal.say()
-    terminal.print_table(tables.compare_table(result))
+    for table in tables.tables(result):
+        terminal.print_table(table)
     for way in result.loaded():
         pictures = [(one.label, delays) for one in result.entries if (delays := one.delay_percentiles_ms[way])]
         if pictures:
@@ -197,7 +217,7 @@ def _print(result: "Comparison", json: bool, out: str | None) -> None:
     for differences in (tables.engine_table(result), tables.difference_table(result)):
         if differences:
             terminal.print_table(differences)
-    for sentence in tables.certainty(result):
+    for sentence in (*tables.findings(result), *tables.certainty(result)):
         terminal.say(sentence)
     if out is not None:
         terminal.say(f"\nWritten: {out}/report.html, with its figures and results.json beside it.")

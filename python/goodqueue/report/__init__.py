@@ -5,7 +5,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from goodqueue import describe, tables
+from goodqueue import comparison_tables as tables
+from goodqueue import describe
 from goodqueue.compare import Comparison, as_json
 from goodqueue.output import RESULTS
 from goodqueue.plot import comparison as plots
@@ -91,7 +92,7 @@ def page(
         title=title,
         description=describe.whole(comparison.scenario),
         findings=tables.findings(comparison),
-        results=tables.full_table(comparison),
+        results=tables.full_tables(comparison),
         differences=[table for table in differences if table],
         certainty=tables.certainty(comparison),
         figures=drawn,

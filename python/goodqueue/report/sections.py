@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import compare, describe, report, results, tables
+from goodqueue import compare, comparison_tables, describe, report, results, tables
 from goodqueue.compare import Comparison
 from goodqueue.plot import course, delay, ellipse, rows, style
 from goodqueue.plot import sweep as plots
@@ -163,13 +163,13 @@ def of_records(
         return of_record(json.loads(records[0]), build, prefix)
     names = results.short(lines)
     shared = compare.summarise({"bottleneck": {}}, [names[line] for line in lines], seeds, texts)
-    engine, difference = tables.engine_table(shared), tables.difference_table(shared)
+    engine, difference = comparison_tables.engine_table(shared), comparison_tables.difference_table(shared)
     return Section(
         title=_title(shared, [names[line] for line in lines]),
         description=f"{describe.whole(shared.scenario)}; {_by(shared.entries[0].records[0], build)}.",
-        findings=tables.findings(shared),
-        tables=[table for table in (tables.full_table(shared), engine, difference) if table],
-        sentences=tables.certainty(shared),
+        findings=comparison_tables.findings(shared),
+        tables=[table for table in (*comparison_tables.full_tables(shared), engine, difference) if table],
+        sentences=comparison_tables.certainty(shared),
         figures=[
             Figure(title, caption, style.svg(figure, f"{prefix}-{name}"))
             for name, title, caption, figure in report.figures(shared)

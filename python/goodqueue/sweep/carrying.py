@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-from goodqueue import executors, run, stats
+from goodqueue import executors, measured, run, stats
 from goodqueue.errors import one_line
-from goodqueue.metrics import WAYS, Metric
+from goodqueue.metrics import METRICS, WAYS, Metric
 from goodqueue.record import Record, Scenario
 from goodqueue.store import Store, completing, identity
 from goodqueue.store.identity import Run
@@ -46,6 +46,7 @@ class _Measured:
 
     qdisc: str
     values: Mapping[str, float | None]
+    """Of all metrics, asked for or not: the numbers by which seeds are equal or not."""
     delay_percentiles_ms: Mapping[str, Sequence[float | None] | None]
     """By direction."""
 
@@ -117,7 +118,7 @@ def _do(
 ) -> None:
     def seen(one: Run, text: str) -> None:
         record: Record = json.loads(text)
-        values = {metric.key: metric.pick(record) for metric in plan.metrics}
+        values = {metric.key: metric.pick(record) for metric in (*METRICS, *plan.metrics)}
         delays = {way: record["queues"][way]["delay_percentiles_ms"] for way in WAYS}
         state.measured[one.key] = _Measured(record["queues"]["down"]["qdisc"], values, delays)
 
@@ -161,7 +162,7 @@ def reached(goal: Goal, found: stats.Estimate | None) -> bool:
 def _values(plan: Plan, cell: Cell, runs: Sequence[Run], state: _State) -> Values:
     error = cell.error or next((state.errors[one.key] for one in runs if one.key in state.errors), None)
     if error is not None:
-        return Values(cell, None, (), {}, {}, error, False if plan.goal else None)
+        return Values(cell, None, (), {}, {}, False, error, False if plan.goal else None)
     own = [state.measured[one.key] for one in runs]
     return Values(
         cell=cell,
@@ -171,6 +172,7 @@ def _values(plan: Plan, cell: Cell, runs: Sequence[Run], state: _State) -> Value
         delay_percentiles_ms={
             way: stats.pool_percentiles([found.delay_percentiles_ms[way] for found in own]) for way in WAYS
         },
+        is_nil=measured.is_nil({key: [found.values[key] for found in own] for key in own[0].values}),
         error=None,
         reached=reached(plan.goal, _estimate(plan.goal, runs, state)) if plan.goal else None,
     )

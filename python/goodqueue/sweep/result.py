@@ -35,6 +35,8 @@ class Values:
     """Metric to its value for each seed."""
     delay_percentiles_ms: Mapping[str, Sequence[float] | None]
     """By direction, the queueing delay of all seeds pooled: 101 numbers; empty where there are no values."""
+    is_nil: bool
+    """Whether there are several seeds and every seed gave the same numbers."""
     error: str | None
     """What a run of it failed with; then there are no values."""
     reached: bool | None
@@ -50,7 +52,7 @@ class Values:
 
     def estimate(self, metric: str) -> Estimate | None:
         """Return the mean over the seeds with its interval, or None where no seed shows it."""
-        return measured.estimate(self.values, metric)
+        return measured.estimate(self.values, metric, self.is_nil)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ class Sweep:
         other = self.reference(cell)
         if other is None:
             return None
-        return measured.difference(cell.values, other.values, metric)
+        return measured.difference(cell.values, other.values, metric, cell.is_nil and other.is_nil)
 
 
 def as_json(sweep: Sweep) -> dict[str, Any]:
@@ -136,6 +138,7 @@ def _cell_json(sweep: Sweep, cell: Values) -> dict[str, Any]:
         "at": dict(cell.cell.at),
         "qdisc": cell.qdisc,
         "n": len(cell.keys),
+        "seeds_are_equal": cell.is_nil,
         "error": cell.error,
         "reached": cell.reached,
         "metrics": {
@@ -173,6 +176,7 @@ def from_json(data: Mapping[str, Any]) -> Sweep:
                     "down": cell["delay_percentiles_ms"],
                     "up": cell.get("up_delay_percentiles_ms"),  # a sweep of an older version has none
                 },
+                is_nil=cell.get("seeds_are_equal", False),
                 error=cell["error"],
                 reached=cell["reached"],
             )
