@@ -11,10 +11,6 @@ LEFT_OUT = ("p50", "p99")
 """Percentiles that are not shown unless they were asked for; results.json has them."""
 
 
-NOT_DIFFERENCES = ("Jain", "marks")
-"""Labels of the metrics whose differences are shown only if they were asked for."""
-
-
 def describe(sweep: Sweep) -> str:
     """Return what was run, in a sentence."""
     parts = [f"{axis.key} ({len(axis.values)})" for axis in sweep.swept()]
@@ -55,7 +51,7 @@ def difference_table(sweep: Sweep) -> Table | None:
     if not cells or all(len(cell.keys) < 2 for cell in cells):
         return None
     first = next(axis.values[0] for axis in sweep.swept() if axis.key == QDISC)
-    chosen = [metric for metric in shown(sweep) if sweep.is_asked or metric.label not in NOT_DIFFERENCES]
+    chosen = [metric for metric in shown(sweep) if sweep.is_asked or metric.is_main]
     columns = [*_axis_columns(sweep), *(metric_columns.heading(metric, chosen) for metric in chosen)]
     rows = [_place(cell, sweep) for cell in cells]
     for metric in chosen:
