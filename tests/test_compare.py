@@ -28,6 +28,9 @@ def test_differences_are_taken_seed_by_seed(comparison: Comparison) -> None:
     by_hand = [b - a for a, b in zip(first.values["delay_mean_ms"], second.values["delay_mean_ms"], strict=True)]  # type: ignore[operator]
     assert second.differences["delay_mean_ms"] == stats.estimate(by_hand)
     assert all(value.mean == 0 for value in first.differences.values() if value), "the first differs not from itself"
+    third = comparison.entries[2]
+    by_hand = [b - a for a, b in zip(first.values["delay_mean_ms"], third.values["delay_mean_ms"], strict=True)]  # type: ignore[operator]
+    assert third.differences["delay_mean_ms"] == stats.estimate(by_hand), "from the first, not from the one before"
 
 
 def test_disciplines_see_the_same_arrivals() -> None:

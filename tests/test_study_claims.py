@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from goodqueue.studies import published
+from goodqueue.studies import published, verdicts
 from goodqueue.studies.claims import Row, evaluate
 from goodqueue.studies.published import Claim, Term, Value
+from goodqueue.studies.selection import Selection
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = sorted((ROOT / "studies").glob("*/published.toml"))
@@ -155,6 +156,20 @@ def test_along_a_sweep_the_steps_are_those_of_each_seed() -> None:
     numbers: list[tuple[float, float]] = [(1, 9), (2, 10.1), (3, 11.1)]
     along = [Row("s", "a", "m", {"x": x}, 0, 50, own) for x, own in enumerate(numbers)]
     assert evaluate(claim("monotone", direction="increasing", **ALONG), along, steps=True)[0] is True
+
+
+def test_a_verdict_is_certain_only_where_the_intervals_leave_no_other() -> None:
+    def certain(*intervals: tuple[float, float]) -> bool | None:
+        ends = dict(zip("ab", intervals, strict=True))
+        middles = {name: (low + high) / 2 for name, (low, high) in ends.items()}
+        judged = verdicts._judge(claim("less_than"), rows(**middles), rows(**ends), Selection(frozenset()))
+        assert judged.verdict == "holds"
+        return judged.certain
+
+    assert certain((1, 2), (3, 4)) is True
+    assert certain((1, 3.2), (3, 4)) is False, "the intervals overlap: the order could be the other"
+    only = verdicts._judge(claim("less_than"), rows(a=1, b=2), rows(a=(0, 2)), Selection(frozenset()))
+    assert only.certain is None, "a number without an interval says nothing about itself"
 
 
 def rows_of(values: tuple[Value, ...]) -> list[Row]:

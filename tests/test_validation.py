@@ -117,6 +117,15 @@ def test_the_overall_figures_are_medians_means_and_shares() -> None:
     assert [group.cells for group in (found.by_qdisc["codel"], found.by_change["base"])] == [2, 2]
 
 
+def test_errors_of_opposite_sign_do_not_cancel() -> None:
+    truth = side([10.0], [90.0], [50], [0])
+    high = Cell("codel", "base", "codel", side([20.0], [92.0], [50], [0]), truth)
+    low = Cell("pie", "base", "pie", side([5.0], [88.0], [50], [0]), truth)
+    found = judging.judge([high, low]).overall
+    assert found.delay_mean_ln == pytest.approx(math.log(2)), "twice the truth and half of it are not the truth"
+    assert found.utilisation_points == pytest.approx(2.0), "nor are 2 points above and 2 below"
+
+
 def burst_record(cwnd: list[float | None]) -> Any:
     """A window that is read each second; warm-up 2 s, a burst at 5.5 s."""
     traffic = [{"kind": "bulk"}, {"kind": "cbr", "start": "5.5s"}]

@@ -150,4 +150,14 @@ mod tests {
         assert_eq!((silent.jitter_ms, silent.delay_ms.map(|delay| delay.mean)), (None, None));
         assert_eq!(silent.mos, Some(1.0), "R is 93.2 - 95 * 100 / 104.3 = 2.1");
     }
+
+    /// Three packets of four take 10 ms and one 810 ms: a mean of 210 ms, where the median says 10 ms.
+    #[test]
+    fn the_score_is_of_the_mean_delay() {
+        let mut listener = Listener::new();
+        [10, 10, 810, 10].into_iter().for_each(|ms| listener.heard(Duration::from_millis(ms)));
+        let score = listener.result(PingResult { rtt_ms: None, sent: 4, received: 4, loss_percent: 0.0 }).mos;
+        assert_eq!(score, Some(rounded(mos(210.0, 0.0))));
+        assert!(score < Some(rounded(mos(10.0, 0.0))) && score > Some(rounded(mos(810.0, 0.0))));
+    }
 }

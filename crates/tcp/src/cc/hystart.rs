@@ -137,4 +137,18 @@ mod tests {
         assert_eq!(run(Stack::Linux3_10, ms(85)), None);
         assert_eq!(run(Stack::Linux3_10, ms(86)), Some(8));
     }
+
+    /// RFC 9406, 4.3: an eighth of 400 ms is 50 ms, which is more than MAX_RTT_THRESH, 16 ms; an eighth of 16 ms is 2 ms,
+    /// which is less than MIN_RTT_THRESH, 4 ms.
+    #[test]
+    fn the_step_is_between_4_and_16_ms() {
+        let run = |delay_min, rtt| {
+            let mut h = HyStart::new(Stack::Linux6);
+            (0..20).position(|n| h.on_rtt(&ack(n * 5 * MS, 1, 1000), 16, rtt, delay_min))
+        };
+        assert_eq!(run(ms(400), ms(416)), None);
+        assert_eq!(run(ms(400), ms(417)), Some(8));
+        assert_eq!(run(ms(16), ms(20)), None);
+        assert_eq!(run(ms(16), ms(21)), Some(8));
+    }
 }

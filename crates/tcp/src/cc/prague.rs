@@ -239,7 +239,7 @@ mod tests {
     /// it, and at 50 ms, once.
     #[test]
     fn growth_is_that_of_25_ms_at_shorter_rtts_once_it_runs_long() {
-        for (rounds, rtt, counts) in [(0, 10, 100), (500, 10, 625), (500, 50, 100)] {
+        for (rounds, rtt, counts) in [(0, 10, 100), (499, 10, 100), (500, 10, 625), (500, 50, 100)] {
             let (mut p, mut w) = prague();
             w.cwnd = 100;
             p.rounds = rounds;

@@ -158,6 +158,19 @@ mod tests {
         assert_eq!(w.rtt_min, Duration::from_millis(80), "after a timeout the path may be another");
     }
 
+    /// At an RTT of 10 ms a sample lasts more than 50 ms all the same: six ACKs of 10 segments within 50 ms, and at 51 ms
+    /// these 60 make 60 / 0.051 = 1176 a second.
+    #[test]
+    fn a_sample_takes_more_than_50_ms() {
+        let (mut w, mut window) = westwood();
+        for ms in [0, 10, 20, 30, 40, 50] {
+            w.on_delivered(&ack(ms, 10, 10), &mut window);
+            assert_eq!(w.rate, 0, "no sample has ended after {ms} ms");
+        }
+        w.on_delivered(&ack(51, 10, 10), &mut window);
+        assert_eq!(w.rate / SCALE, 1176);
+    }
+
     /// The first sample is taken as it is, 1000 a second; the next, of 2000, passes two filters of 7/8:
     /// (7000 + 2000)/8 = 1125, then (7000 + 1125)/8 = 1015.6.
     #[test]

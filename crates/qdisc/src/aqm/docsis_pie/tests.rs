@@ -187,12 +187,14 @@ fn the_states_follow_the_queue() {
     assert!(!arrive(&mut vars, 9999));
     assert_eq!((vars.state, vars.accu_prob), (State::Inactive, 0.0), "less than a third");
     assert!(arrive(&mut vars, 10_000), "p of 0.85 is enough at once");
-    assert_eq!((vars.state, vars.burst_allowance), (State::Active, MAX_BURST), "the one early drop");
-    // 142 ms are nine updates, in which p is 0 at whatever delay.
-    for _ in 0..9 {
+    let protection = Duration::from_millis(142); // A.1.2: MAX_BURST
+    assert_eq!((vars.state, vars.burst_allowance), (State::Active, protection), "the one early drop");
+    // 142 ms are nine updates, in which p is 0 at whatever delay: after eight, 142 - 8 * 16 = 14 ms are left.
+    for left_ms in [126, 110, 94, 78, 62, 46, 30, 14, 0] {
         assert!(!arrive(&mut vars, 29_000));
         vars.update(&law.params, 0.1);
         assert_close(vars.drop_prob, 0.0, "protected");
+        assert_eq!(vars.burst_allowance, Duration::from_millis(left_ms));
     }
     assert_eq!(vars.burst_allowance, Duration::ZERO);
     vars.update(&law.params, 0.1);
