@@ -181,6 +181,18 @@ def test_nobody_meets_an_identifier_or_an_infinity(mine: Path, tmp_path: Path, g
     assert result.out.count("–") == 0, "each metric has a table with the points that it was printed for"
 
 
+def test_a_number_has_no_figure_where_the_study_draws_that_figure(
+    mine: Path, tmp_path: Path, goodqueue: Command
+) -> None:
+    imports = "from goodqueue.plot.style import new_figure\nfrom goodqueue.studies.figures import Drawn\n"
+    body = "def figures(outcome):\n    yield Drawn('own', '{}', '', new_figure(2))\n"
+    for title, names in (("Table 1: again", {"own"}), ("Table 2: another", {"own", "rates"})):
+        (mine / "figures.py").write_text(imports + body.format(title), encoding="utf-8")
+        out = tmp_path / title[:7]
+        assert goodqueue("study", str(mine), "--quick", "--out", str(out)).status == 0
+        assert {file.stem for file in out.glob("*.svg")} == names
+
+
 def test_a_report_is_written_whole(mine: Path, tmp_path: Path, goodqueue: Command) -> None:
     (mine / "NOTES.md").write_text("# Seen\n\nNothing *yet* <b>.\n", encoding="utf-8")
     (mine / "figures.py").write_text("def figures(outcome):\n    return []\n", encoding="utf-8")

@@ -6,9 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
-from goodqueue.studies import loading, locate, planning, selection, sentences, show, verdicts, wording
+from goodqueue.studies import figures, loading, locate, planning, selection, sentences, show, verdicts, wording
 from goodqueue.studies.claims import Row, evaluate
+from goodqueue.studies.figures import Drawn
 from goodqueue.studies.model import Study
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.published import order
@@ -153,6 +155,16 @@ def test_papers_count_figures_before_tables() -> None:
     assert sorted(sorted(counted), key=order) == counted
     files = ["figure2", "figure3a", "figure10", "table1a", "table2", "other"]
     assert sorted(sorted(files), key=order) == files
+
+
+def test_figures_stand_in_the_papers_order() -> None:
+    titles = ["Figure 3(b): b", "Table 2: t", "Figure 3(a): a", "Figure 2: first"]
+
+    def draw(_: Outcome) -> list[Drawn]:
+        return [Drawn(f"f{place}", title, "", Figure()) for place, title in enumerate(titles)]
+
+    found = figures.all_figures(unmeasured(ours("schwardmann2014")), draw)
+    assert [drawn.title for drawn in found] == ["Figure 2: first", "Figure 3(a): a", "Figure 3(b): b", "Table 2: t"]
 
 
 def test_words_fall_back_to_those_of_the_name(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Figures of a study: published beside measured, and those that the study's own ``figures.py`` draws."""
 
 import importlib.util
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from goodqueue.errors import UserError, one_line, quoted
 from goodqueue.plot import style
 from goodqueue.studies.judging import Judged
 from goodqueue.studies.outcome import Outcome
+from goodqueue.studies.published import order
 from goodqueue.studies.wording import Words
 
 
@@ -52,9 +53,11 @@ FILE = "figures.py"
 def all_figures(outcome: Outcome, draw: Draw | None) -> list[Drawn]:
     """Return the study's own figures, as `own` gave ``draw``, and published beside measured for each scenario.
 
-    Raises UserError where ``draw`` fails.
+    They stand in the order of the paper: figures by number, then tables. Raises UserError where ``draw`` fails.
     """
-    return [*(_drawn(outcome, draw) if draw else ()), *_tables(outcome)]
+    own = _drawn(outcome, draw) if draw else []
+    found = [*own, *_tables(outcome, {order(drawn.title) for drawn in own})]
+    return sorted(found, key=lambda drawn: order(drawn.title))
 
 
 def _drawn(outcome: Outcome, draw: Draw) -> list[Drawn]:
@@ -103,7 +106,7 @@ def own(folder: Path) -> Draw | None:
     return found
 
 
-def _tables(outcome: Outcome) -> list[Drawn]:
+def _tables(outcome: Outcome, drawn_already: Set[tuple[int, int, str]]) -> list[Drawn]:
     groups: dict[str, list[Judged]] = {}
     for judged in outcome.values:
         if judged.distance is not None and judged.value.number is not None:
@@ -111,6 +114,8 @@ def _tables(outcome: Outcome) -> list[Drawn]:
     drawn = []
     for scenario, group in groups.items():
         facts = outcome.study.published.scenarios[scenario]
+        if len(group) == 1 and order(facts.name) in drawn_already:
+            continue  # the report's table says it, and a second figure of this number would puzzle
         n = sorted({judged.measured.n for judged in group if judged.measured})
         runs = f"n = {n[0]}" if len(n) == 1 else f"n = {n[0]} to {n[-1]}"
         caption = (
