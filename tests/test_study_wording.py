@@ -12,6 +12,7 @@ from goodqueue.studies import figures, loading, locate, planning, selection, sen
 from goodqueue.studies.claims import Row, evaluate
 from goodqueue.studies.figures import Drawn
 from goodqueue.studies.model import Study
+from goodqueue.studies.notes import parts
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.published import order
 
@@ -165,6 +166,27 @@ def test_figures_stand_in_the_papers_order() -> None:
 
     found = figures.all_figures(unmeasured(ours("schwardmann2014")), draw)
     assert [drawn.title for drawn in found] == ["Figure 2: first", "Figure 3(a): a", "Figure 3(b): b", "Table 2: t"]
+
+
+def test_notes_are_shown_as_what_they_are() -> None:
+    rows = ["| beside | FIFO |", "|---|---|", "| one | 1.5 |", "| | 2 |"]
+    blocks = ["# Seen", "## Claim c1: `tau`", "See [the code](x.py) and `y`.", "\n".join(rows), "    code"]
+    heading, sentence, table, code = parts("\n\n".join(blocks))
+    assert (heading.kind, heading.runs) == ("heading", (("Claim c1: ", False), ("tau", True)))
+    assert sentence.runs == (("See the code and ", False), ("y", True), (".", False))
+    assert table.table is not None
+    assert [column.heading for column in table.table.columns] == ["beside", "FIFO"]
+    assert [list(row) for row in table.table.rows] == [["one", "1.5"], ["one", "2"]]
+    assert [column.numeric for column in table.table.columns] == [False, True]
+    assert code.kind == "code"
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_our_notes_have_no_marks_left(name: str) -> None:
+    seen = parts((locate.available()[name] / "NOTES.md").read_text(encoding="utf-8"))
+    texts = [piece for part in seen for piece, _ in part.runs]
+    assert {part.kind for part in seen} >= {"heading", "text"}
+    assert not [text for text in texts if re.search(r"`|\]\(|^\||^#", text)]
 
 
 def test_words_fall_back_to_those_of_the_name(tmp_path: Path) -> None:

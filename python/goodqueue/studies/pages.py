@@ -10,6 +10,7 @@ from goodqueue.output import RESULTS
 from goodqueue.run import Progress
 from goodqueue.studies import show
 from goodqueue.studies.figures import Draw, all_figures, save
+from goodqueue.studies.notes import parts
 from goodqueue.studies.outcome import Outcome, as_json
 
 COLUMNS = (
@@ -86,7 +87,7 @@ def page(outcome: Outcome, drawn: list[tuple[str, str, str, str]], notes: str, c
         untested=show.untested(outcome),
         unsure=show.UNSURE,
         figures=drawn,
-        notes=[part for part in notes.split("\n\n") if part.strip()],
+        notes=parts(notes),
         command=command,
         version=version,
         engine=outcome.engine,
