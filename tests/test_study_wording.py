@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
-from goodqueue.studies import figures, loading, locate, planning, selection, sentences, show, verdicts, wording
+from goodqueue.studies import figures, loading, locate, outcome, planning, selection, sentences, show, verdicts, wording
 from goodqueue.studies.claims import Row, evaluate
 from goodqueue.studies.figures import Drawn
 from goodqueue.studies.model import Study
@@ -166,6 +167,22 @@ def test_figures_stand_in_the_papers_order() -> None:
 
     found = figures.all_figures(unmeasured(ours("schwardmann2014")), draw)
     assert [drawn.title for drawn in found] == ["Figure 2: first", "Figure 3(a): a", "Figure 3(b): b", "Table 2: t"]
+
+
+def test_in_a_hurry_too_each_panel_of_the_large_page_has_fifo() -> None:
+    """Behind FIFO at 10/1 Mbit/s a fetch takes up to half a minute: a shorter run shows none."""
+    study = ours("hoiland2015")
+    chosen = selection.select(study, ["fig5c", "fig5f"])
+    plan = planning.plan(study, chosen, quick=True, seeds=1)
+    found = outcome.carry_out(plan, chosen)
+    draw = figures.own(study.folder)
+    (figure,) = [drawn.figure for drawn in figures.all_figures(found, draw) if drawn.name == "figure5"]
+    panels = [ax for ax in figure.axes if ax.get_visible()]
+    assert len(panels) == 2
+    for ax in panels:
+        bars = [patch.get_x() + patch.get_width() / 2 for patch in ax.patches if isinstance(patch, Rectangle)]
+        assert ax.get_xticklabels()[0].get_text() == "FIFO"
+        assert bars == pytest.approx(range(7))
 
 
 def test_notes_are_shown_as_what_they_are() -> None:
