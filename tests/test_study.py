@@ -153,7 +153,9 @@ def test_a_users_own_folder_is_a_study(mine: Path, goodqueue: Command) -> None:
     claims = {claim["id"]: claim for claim in found["claims"]}
     assert [claims[f"mine/c{i}"]["verdict"] for i in range(1, 5)] == ["holds", "fails", "not_run", "not_run"]
     assert "the paper's own table contradicts it" in claims["mine/c3"]["why"]
-    assert re.search(r"not so: codel delay_mean_ms\[bandwidth_mbps=5\] = [\d.]+ > 1000", claims["mine/c2"]["why"])
+    told = r"codel's delay mean at bandwidth 5 Mbit/s: [\d.]+ ms, not more than 1000 ms"
+    assert re.fullmatch(told, claims["mine/c2"]["why"]), "a study without [words] has the words of its names"
+    assert claims["mine/c4"]["why"] == "not tested: the study has no runs for other"
     assert claims["mine/c1"]["measured"]["droptail delay_mean_ms[bandwidth_mbps=10]"] > 10
     assert found["summary"]["values"]["not_run"] == 2
 
@@ -162,8 +164,33 @@ def test_tables_are_printed_within_100_columns(mine: Path, goodqueue: Command) -
     result = goodqueue("study", str(mine))
     assert result.status == 0
     assert max(map(len, result.out.splitlines())) <= 100
-    for words in ("A small one (Small, 2026)", "rates: Two rates (Table 1)", "How far apart", "Claims: 1 hold, 1 fail"):
+    for words in ("A small one (Small, 2026)", "Table 1: Two rates", "How far apart", "Claims: 1 hold, 1 fail"):
         assert words in result.out
+
+
+def test_nobody_meets_an_identifier_or_an_infinity(mine: Path, tmp_path: Path, goodqueue: Command) -> None:
+    out = tmp_path / "report"
+    result = goodqueue("study", str(mine), "--quick", "--out", str(out))
+    page = (out / "report.html").read_text(encoding="utf-8")
+    words = re.sub(r"<style>.*?</style>|<svg.*?</svg>|<[^>]*>|measured\.csv", "", page, flags=re.DOTALL)
+    for text in (result.out, words):
+        assert "50 or more" in text
+        assert not re.search(r"\w+_(ms|mbps|percent)\b|\binf\b|not_run|no number", text)
+        assert "the study has no runs for other" in text
+        assert text.index("CoDel queues for a second") < text.index("Not run here"), "what is not tested comes last"
+    assert result.out.count("–") == 0, "each metric has a table with the points that it was printed for"
+
+
+def test_a_number_has_no_figure_where_the_study_draws_that_figure(
+    mine: Path, tmp_path: Path, goodqueue: Command
+) -> None:
+    imports = "from goodqueue.plot.style import new_figure\nfrom goodqueue.studies.figures import Drawn\n"
+    body = "def figures(outcome):\n    yield Drawn('own', '{}', '', new_figure(2))\n"
+    for title, names in (("Table 1: again", {"own"}), ("Table 2: another", {"own", "rates"})):
+        (mine / "figures.py").write_text(imports + body.format(title), encoding="utf-8")
+        out = tmp_path / title[:7]
+        assert goodqueue("study", str(mine), "--quick", "--out", str(out)).status == 0
+        assert {file.stem for file in out.glob("*.svg")} == names
 
 
 def test_a_report_is_written_whole(mine: Path, tmp_path: Path, goodqueue: Command) -> None:
@@ -203,7 +230,7 @@ def test_broken_figures_lose_no_results(mine: Path, tmp_path: Path, goodqueue: C
     assert result.status == 2
     assert result.err.startswith(f"goodqueue: {mine / 'figures.py'}: {want}")
     assert result.err.count("\n") == 1
-    assert "rates: Two rates (Table 1)" in result.out, "the runs are done: their tables are printed"
+    assert "Table 1: Two rates" in result.out, "the runs are done: their tables are printed"
     assert sorted(entry.name for entry in (tmp_path / "report").iterdir()) == ["measured.csv", "results.json"]
     assert json.loads((tmp_path / "report" / "results.json").read_text(encoding="utf-8"))["study"] == "mine"
 
@@ -300,6 +327,25 @@ WRONG = [
     ("study", 'record = "queues.down.delay_ms.mean"', 'compute = "taw_ms"', 'compute: found "taw_ms"; did you mean'),
     ("study", "delay_mean_ms.record", "delay_ms.record", "metrics.delay_ms: no published value or claim has this"),
     ("study", 'duration = "2s"', 'duration = "-2s"', "quick.set.duration: found"),
+    (
+        "study",
+        "[[exclude]]",
+        '[words]\ncodle = "CoDel"\n[[exclude]]',
+        'words.codle: found "codle"; did you mean "codel"?',
+    ),
+    (
+        "study",
+        "[[exclude]]",
+        '[places]\nrtt_ms = "far"\n[[exclude]]',
+        'places.rtt_ms: found "rtt_ms"; accepted: bandwidth',
+    ),
+    (
+        "study",
+        "[[exclude]]",
+        "[places]\nbandwidth_mbps = 5\n[[exclude]]",
+        "places.bandwidth_mbps: found 5; accepted: a text",
+    ),
+    ("study", 'metrics = ["drop_*"]', "", "exclude[0]: found neither of metrics and needs; accepted: one of them"),
     (
         "study",
         'record = "queues.down.delay_ms.mean"',

@@ -142,5 +142,5 @@ def test_hoiland_draws_what_was_run(tmp_path: Path, goodqueue: Callable[..., Res
     drawn = {file.stem: file.read_text(encoding="utf-8") for file in (tmp_path / "out").glob("figure*.svg")}
     assert drawn.keys() == {"figure2c", "figure3f", "figure4", "figure6d"}
     for name, svg in drawn.items():
-        for algorithm in ("droptail", "ared", "pie", "codel", "sfq", "fq_nocodel", "fq_codel"):
+        for algorithm in ("FIFO", "ARED", "PIE", "CoDel", "SFQ", "fq_nocodel", "fq_codel"):
             assert f">{algorithm}<" in svg, (name, algorithm)

@@ -123,8 +123,7 @@ def a_study() -> list[Table]:
     study = loading.load(locate.available()["schwardmann2014"])
     chosen = selection.select(study, ["v001", "v130", "c17"])
     result = outcome.carry_out(planning.plan(study, chosen, quick=True), chosen)
-    claims = show.claims_table(result)
-    return [*show.tables(result), show.summary_table(result), *([claims] if claims else [])]
+    return [*show.tables(result), show.summary_table(result), *show.claims_tables(result)]
 
 
 def test_parts_repeat_the_names_and_the_shared_heading(record: Record) -> None:

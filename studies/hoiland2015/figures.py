@@ -12,7 +12,7 @@ from goodqueue.plot import ellipse, style
 from goodqueue.plot.delay import cdf
 from goodqueue.plot.labels import label_curves
 from goodqueue.studies.execution import Measured
-from goodqueue.studies.figures import Drawn
+from goodqueue.studies.figures import Drawn, Look, looks
 from goodqueue.studies.load import SPAN_S, base_ms, course
 from goodqueue.studies.outcome import Outcome
 
@@ -40,11 +40,13 @@ def _tradeoffs(outcome: Outcome) -> Iterator[Drawn]:
         cells = outcome.measured(f"{PAPER}/fig2{panel}")
         if not cells:
             continue
+        names = _names(outcome, cells)
         ways = {"down": "downloads", "up": "uploads"} if panel == "c" else {"down": "downloads"}
         figure = style.new_figure(0.8 + 2.8 * len(ways))
         panels = figure.subplots(len(ways), 1, sharex=True, squeeze=False)[:, 0]
         for ax, (way, words) in zip(panels, ways.items(), strict=True):
-            curves = ellipse.clouds(ax, [(cell.cell.algorithm, _points(cell, way)) for cell in cells], medians=True)
+            clouds = [(name, _points(cell, way)) for name, cell in zip(names, cells, strict=True)]
+            curves = ellipse.clouds(ax, clouds, medians=True)
             ax.set_ylabel(f"goodput, {words} (Mbit/s)")
             label_curves(ax, curves)
         ellipse.better(panels[0])
@@ -64,7 +66,8 @@ def _points(cell: Measured, way: str) -> list[tuple[float, float]]:
 def _calls(outcome: Outcome) -> Iterator[Drawn]:
     for index, panel in enumerate("abcdef"):
         cells = outcome.measured(f"{PAPER}/fig3{panel}")
-        runs = [(cell.cell.algorithm, pooled) for cell in cells if (pooled := _induced(cell))]
+        names = _names(outcome, cells)
+        runs = [(name, pooled) for name, cell in zip(names, cells, strict=True) if (pooled := _induced(cell))]
         if runs:
             link, cross = list(LINKS.values())[index // 2], CROSSES[index % 2]
             figure = cdf(runs, what="induced one-way delay", of="packets of the call with at most this")
@@ -96,38 +99,41 @@ def _pages(outcome: Outcome, number: str, page: str) -> Iterator[Drawn]:
             ax.set_visible(False)
         ax.set_title(f"({panel}) {list(LINKS.values())[index % 3]}, {CROSSES[index // 3]}", fontsize=6.8)
         ax.axhline(1, color="#999999", lw=0.9, zorder=0)
-        _bars(ax, cells, "fetch_time_norm_ratio")
-        _names(ax, cells)
+        _bars(ax, cells, "fetch_time_norm_ratio", _names(outcome, cells))
     figure.supylabel("fetch time over that without load", fontsize=10.5, color="#444444")
-    caption = f"Bars: mean of {_runs(some)}; lines: ± one standard deviation of the runs. Grey: the page by itself."
+    caption = (
+        f"Bars: mean of {_runs(some)}; lines: ± one standard deviation of the runs. Grey: the page by itself. Each "
+        "panel has its own scale. Where a bar is missing, no fetch ended within the run."
+    )
     yield Drawn(f"figure{number}", f"Figure {number}: fetching {page}", caption, figure)
 
 
-def _bars(ax: Axes, cells: Sequence[Measured], metric: str) -> None:
-    for index, cell in enumerate(cells):
-        _bar(ax, index, 0.72, cell.numbers[metric].runs, index)
+def _names(outcome: Outcome, cells: Sequence[Measured]) -> list[str]:
+    return [outcome.study.words.algorithm(cell.cell.algorithm) for cell in cells]
+
+
+def _bars(ax: Axes, cells: Sequence[Measured], metric: str, names: Sequence[str]) -> None:
+    """Draw a bar a cell, with its name below in its colour."""
+    for index, (cell, look) in enumerate(zip(cells, looks(names), strict=True)):
+        _bar(ax, index, 0.72, cell.numbers[metric].runs, look)
     ax.grid(axis="x", visible=False)
     ax.set_ylim(bottom=0)
+    ax.set_xlim(-0.6, len(cells) - 0.4)
+    ax.set_xticks(range(len(cells)), names, rotation=60, ha="right", rotation_mode="anchor", fontsize=7.5)
+    ax.tick_params(axis="x", length=0, pad=1)
+    ax.tick_params(axis="y", labelsize=8)
+    for text, look in zip(ax.get_xticklabels(), looks(names), strict=True):
+        text.set_color(look.ink)
 
 
-def _bar(ax: Axes, place: float, width: float, runs: Sequence[float | None], index: int) -> None:
-    """Draw the mean of ``runs`` with their deviation, in the colour of the series ``index``."""
+def _bar(ax: Axes, place: float, width: float, runs: Sequence[float | None], look: Look) -> None:
+    """Draw the mean of ``runs`` with their deviation."""
     known = [value for value in runs if value is not None]
     if not known:
         return
-    ax.bar(place, fmean(known), width, color=f"{style.colour(index)}88", edgecolor=style.colour(index), lw=0.8)
+    ax.bar(place, fmean(known), width, color=f"{look.colour}88", edgecolor=look.colour, lw=0.8)
     if len(known) > 1:
-        ax.errorbar(place, fmean(known), yerr=stdev(known), color=style.ink(index), capsize=2, elinewidth=1.1)
-
-
-def _names(ax: Axes, cells: Sequence[Measured]) -> None:
-    """Write the algorithms below their bars, in their colours."""
-    ax.set_xticks(range(len(cells)), [cell.cell.algorithm for cell in cells], rotation=60, ha="right", fontsize=7.5)
-    ax.tick_params(axis="x", length=0, pad=1)
-    ax.tick_params(axis="y", labelsize=8)
-    for index, text in enumerate(ax.get_xticklabels()):
-        text.set_color(style.ink(index))
-        text.set_rotation_mode("anchor")
+        ax.errorbar(place, fmean(known), yerr=stdev(known), color=look.ink, capsize=2, elinewidth=1.1)
 
 
 def _fairness(outcome: Outcome) -> Iterator[Drawn]:
@@ -138,10 +144,9 @@ def _fairness(outcome: Outcome) -> Iterator[Drawn]:
         for ax, rate in zip(figure.subplots(1, len(rates), sharey=True, squeeze=False)[0], rates, strict=True):
             own = [cell for cell in cells if cell.cell.at["bandwidth_mbps"] == rate]
             ax.axhline(1, color="#999999", lw=0.9, zorder=0)
-            _bars(ax, own, "jain_index")
-            _names(ax, own)
-            ax.set_title(f"{rate} Mbit/s", fontsize=9)
-        figure.supylabel("Jain's index", fontsize=10.5, color="#444444")
+            _bars(ax, own, "jain_index", _names(outcome, own))
+            ax.set_title(_link(rate), fontsize=9)
+        figure.supylabel("Jain index", fontsize=10.5, color="#444444")
         caption = (
             f"Goodputs of four uploads with round trips of 10, 50, 200 and 500 ms. Bars: mean of {_runs(cells)}; "
             "lines: ± one standard deviation of the runs. 1: equal shares."
@@ -153,30 +158,38 @@ def _fairness(outcome: Outcome) -> Iterator[Drawn]:
                 "Four bars an algorithm: the uploads with round trips of 10, 50, 200 and 500 ms. Means of "
                 f"{_runs(cells)}; lines: ± one standard deviation of the runs."
             )
-            yield Drawn(f"figure6{panel}", f"Figure 6({panel}): goodput by round trip, {link}", caption, _shares(cells))
+            shares = _shares(cells, _names(outcome, cells))
+            yield Drawn(f"figure6{panel}", f"Figure 6({panel}): goodput by round trip, {link}", caption, shares)
 
 
-def _shares(cells: Sequence[Measured]) -> Figure:
+def _shares(cells: Sequence[Measured], names: Sequence[str]) -> Figure:
     figure = style.new_figure(2.9)
     ax = figure.subplots()
     places = []
-    for index, cell in enumerate(cells):
+    own = looks(names)
+    for index, (cell, look) in enumerate(zip(cells, own, strict=True)):
         for step, rtt in enumerate(RTTS_MS):
             places.append(index + 0.21 * (step - 1.5))
-            _bar(ax, places[-1], 0.18, cell.numbers[f"goodput_{rtt}"].runs, index)
+            _bar(ax, places[-1], 0.18, cell.numbers[f"goodput_{rtt}"].runs, look)
     ax.set_xticks(places, [f"{rtt} ms" for _ in cells for rtt in RTTS_MS], rotation=90, fontsize=6.5)
     ax.tick_params(axis="x", length=0, pad=1)
     ax.grid(axis="x", visible=False)
     top = ax.get_ylim()[1]
     ax.set_ylim(0, 1.1 * top)
-    for index, cell in enumerate(cells):
-        ax.text(index, 1.09 * top, cell.cell.algorithm, ha="center", va="top", fontsize=8, color=style.ink(index))
+    ax.set_xlim(-0.5, len(cells) - 0.5)
+    for index, (name, look) in enumerate(zip(names, own, strict=True)):
+        ax.text(index, 1.09 * top, name, ha="center", va="top", fontsize=8, color=look.ink)
     ax.set_ylabel("goodput (Mbit/s)")
     return figure
 
 
 def _rates(cells: Sequence[Measured]) -> list[float | str | bool]:
     return sorted({cell.cell.at["bandwidth_mbps"] for cell in cells}, key=float, reverse=True)
+
+
+def _link(rate: object) -> str:
+    """Return the link whose rate up is ``rate``."""
+    return next(link for link in LINKS.values() if link.split()[0].endswith(f"/{rate}"))
 
 
 def _start(outcome: Outcome) -> Iterator[Drawn]:
@@ -187,10 +200,11 @@ def _start(outcome: Outcome) -> Iterator[Drawn]:
     figure = style.new_figure(0.7 + 2.1 * len(rates))
     panels = figure.subplots(len(rates), 1, sharex=True, squeeze=False)[:, 0]
     for ax, rate in zip(panels, rates, strict=True):
-        courses = {cell.cell.algorithm: _course(cell) for cell in cells if cell.cell.at["bandwidth_mbps"] == rate}
-        for index, means in enumerate(courses.values()):
-            ax.plot(TIMES_S, means, color=style.colour(index), lw=1.2)
-        ax.set_title(f"{rate} Mbit/s", fontsize=9)
+        own = [cell for cell in cells if cell.cell.at["bandwidth_mbps"] == rate]
+        courses = dict(zip(_names(outcome, own), map(_course, own), strict=True))
+        for look, means in zip(looks(list(courses)), courses.values(), strict=True):
+            ax.plot(TIMES_S, means, color=look.colour, lw=1.2)
+        ax.set_title(_link(rate), fontsize=9)
         ax.set_xlim(0, SHOWN_S)
         ax.set_ylim(bottom=0)
         _name_ends(ax, courses)
@@ -212,11 +226,11 @@ def _course(cell: Measured) -> list[float]:
 def _name_ends(ax: Axes, courses: Mapping[str, Sequence[float]]) -> None:
     """Write each name right of its curve's end, in its colour, as far from the others as a line of text is high."""
     top = ax.get_ylim()[1]
-    ends = sorted((means[-1] / top, index, name) for index, (name, means) in enumerate(courses.items()))
+    inks = dict(zip(courses, (look.ink for look in looks(list(courses))), strict=True))
     place = 0.0
-    for end, index, name in ends:
+    for end, name in sorted((means[-1] / top, name) for name, means in courses.items()):
         place = max(place, end)
-        colour = style.ink(index)
+        colour = inks[name]
         ax.plot([1, 1.015], [end, place], transform=ax.transAxes, clip_on=False, color=colour, lw=0.7)
         ax.text(1.02, place, name, transform=ax.transAxes, va="center", fontsize=7.5, weight="bold", color=colour)
         place += 0.09

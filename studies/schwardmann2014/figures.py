@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from goodqueue.plot import style
-from goodqueue.studies.figures import Drawn
+from goodqueue.studies.figures import Drawn, looks
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.step import excursion
 
@@ -20,19 +20,19 @@ def figures(outcome: Outcome) -> Iterator[Drawn]:
     with style.look():
         figure = style.new_figure(0.7 + 1.5 * len(cells))
         panels = figure.subplots(len(cells), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-        for index, (ax, cell) in enumerate(zip(panels, cells, strict=True)):
+        names = [outcome.study.words.algorithm(cell.cell.algorithm) for cell in cells]
+        for ax, cell, name, look in zip(panels, cells, names, looks(names), strict=True):
             record = next(cell.records)
             start = next(flow["start_s"] for flow in record["flows"] if flow["name"] == "cbr/0")
             packets = record["series"]["packets"]["down"]
-            colour = style.colour(index)
-            ax.plot(packets["time_s"], packets["delay_ms"], ".", color=colour, ms=1.5, rasterized=True)
+            ax.plot(packets["time_s"], packets["delay_ms"], ".", color=look.colour, ms=1.5, rasterized=True)
             ax.axhline(TARGET_MS, color="#888888", lw=0.8)
             ax.axvline(start, color="#888888", lw=0.8, ls=":")
-            label = cell.cell.algorithm
+            label = name
             if found := excursion(packets["time_s"], packets["delay_ms"], start, TARGET_MS, RISE_MS):
-                ax.axvspan(start, start + found.tau_s, color=colour, alpha=0.08, lw=0)
+                ax.axvspan(start, start + found.tau_s, color=look.colour, alpha=0.08, lw=0)
                 label += f": τ = {found.tau_s * 1e3:.0f} ms, largest delay {found.delay_max_ms:.1f} ms"
-            ax.text(0.995, 0.93, label, transform=ax.transAxes, ha="right", va="top", weight="bold", color=colour)
+            ax.text(0.995, 0.93, label, transform=ax.transAxes, ha="right", va="top", weight="bold", color=look.ink)
         panels[0].set_xlim(*SHOWN_S)
         panels[0].set_ylim(0, 1.25 * panels[0].get_ylim()[1])  # room for the labels above the curves
         panels[-1].set_xlabel("time (s)")

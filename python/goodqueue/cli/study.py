@@ -116,8 +116,8 @@ def _print(result: "Outcome", json: bool, written: str | None) -> None:
     terminal.say()
     for table in show.tables(result):
         terminal.print_table(table)
-    if claims := show.claims_table(result):
-        terminal.print_table(claims)
+    for table in show.claims_tables(result):
+        terminal.print_table(table)
     if result.summary:
         terminal.print_table(show.summary_table(result))
     for sentence in show.counts(result):

@@ -6,8 +6,9 @@ numbers and claims), ``scenarios/`` (ordinary scenario files), ``figures.py`` (i
 
 The modules, in the order of the work: `locate` finds the folder, `loading` and `published` read it into the types of
 `model`, `planning` lays out the runs that `selection` asks for, `execution` does them (`metrics` and `step` read the
-records), `judging` and `verdicts` compare (by the rules of `claims`), `summary` condenses, `outcome` is the result and
-its JSON, `show` makes tables of it, `figures` and `pages` the rest of a written report.
+records), `judging` and `verdicts` compare (by the rules of `claims`, told by `sentences`), `summary` condenses,
+`outcome` is the result and its JSON, `show` makes tables of it, `figures`, `notes` and `pages` the rest of a written
+report. What all of these call things is in `wording`.
 """
 
 

@@ -16,7 +16,7 @@ points.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 
 from goodqueue import stats
@@ -38,24 +38,18 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """One elementary comparison of a claim."""
-
-    verdict: bool | None
-    """None where a number is missing, or where intervals do not decide."""
-    text: str
-    """The comparison in words, with its numbers."""
-    terms: Mapping[str, float | None]
-    """What was looked up: a name to its number (the middle of an interval)."""
-
-
-@dataclass(frozen=True, slots=True)
 class Found:
-    """A term's number with the name it goes by."""
+    """A term's number with what was looked up; `goodqueue.studies.sentences` puts both in words."""
 
     name: str
+    """That of a looked-up value in the results: ``codel delay_mean_ms[rtt_ms=50]``."""
     row: Row | None
     constant: bool = False
+    scenario: str = ""
+    algorithm: str = ""
+    metric: str = ""
+    """Or the swept parameter whose value stands for a number."""
+    at: At = field(default_factory=dict)
 
     @property
     def low(self) -> float:
@@ -74,9 +68,20 @@ class Found:
         """The middle, None where nothing was found."""
         return None if self.row is None else (self.row.low + self.row.high) / 2
 
-    def __str__(self) -> str:
-        shown = "nothing" if self.number is None else f"{self.number:.4g}"
-        return shown if self.constant else f"{self.name} = {shown}"
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One elementary comparison of a claim."""
+
+    verdict: bool | None
+    """None where a number is missing, or where intervals do not decide."""
+    found: tuple[Found, ...]
+    """What was compared: left and right, the items, or the steps."""
+
+    @property
+    def terms(self) -> Mapping[str, float | None]:
+        """What was looked up: a name to its number (the middle of an interval)."""
+        return {one.name: one.number for one in self.found if not one.constant}
 
 
 def evaluate(claim: Claim, rows: Sequence[Row], steps: bool = False) -> tuple[bool | None, list[Check]]:
@@ -108,7 +113,7 @@ def lookup(rows: Sequence[Row], term: Term, point: At) -> Found:
     if term.param is not None:
         at = point.get(term.param)
         row = Row("", "", "", {}, float(at), float(at)) if at is not None else None
-        return Found(term.param, row, constant=row is not None)
+        return Found(term.param, row, constant=row is not None, metric=term.param)
     want = {**point, **term.at}
     algorithm, metric = (names[0] if names and len(names) == 1 else "?" for names in (term.algorithms, term.metrics))
     fitting = [
@@ -119,7 +124,8 @@ def lookup(rows: Sequence[Row], term: Term, point: At) -> Found:
     ]
     place = ", ".join(f"{key}={value}" for key, value in want.items())
     name = f"{algorithm} {metric}" + (f"[{place}]" if place else "")
-    return Found(name, max(fitting, key=lambda row: len(row.at), default=None))
+    row = max(fitting, key=lambda row: len(row.at), default=None)
+    return Found(name, row, scenario=term.scenario or "", algorithm=algorithm, metric=metric, at=want)
 
 
 def _inherit(first: Term, term: Term) -> Term:
@@ -166,12 +172,8 @@ def _decide(yes: bool, no: bool) -> bool | None:
     return True if yes else False if no else None
 
 
-def _check(found: Sequence[Found], verdict: bool | None, text: str) -> Check:
-    missing = [one for one in found if one.row is None]
-    terms = {one.name: one.number for one in found if not one.constant}
-    if missing:
-        return Check(None, "no number for " + ", ".join(one.name for one in missing), terms)
-    return Check(verdict, text, terms)
+def _check(found: Sequence[Found], verdict: bool | None) -> Check:
+    return Check(None if any(one.row is None for one in found) else verdict, tuple(found))
 
 
 def _paired(left: Found, right: Found, factor: float = 1) -> tuple[float, float] | None:
@@ -191,43 +193,31 @@ def _minus(left: Found, right: Found, factor: float = 1) -> tuple[float, float]:
 
 
 def _ordering(found: Sequence[Found]) -> Check:
-    text = " < ".join(map(str, found))
     if any(one.row is None for one in found):
-        return _check(found, None, text)
+        return _check(found, None)
     steps = [_minus(b, a) for a, b in pairwise(found)]
-    verdict = _decide(all(low > 0 for low, _ in steps), any(high <= 0 for _, high in steps))
-    return _check(found, verdict, text)
+    return _check(found, _decide(all(low > 0 for low, _ in steps), any(high <= 0 for _, high in steps)))
 
 
 def _monotone(claim: Claim, found: Sequence[Found], steps: bool) -> Check:
-    values = ", ".join("?" if one.number is None else f"{one.number:.4g}" for one in found)
-    text = f"{found[0].name} and on {claim.direction}: {values}"
     missing = any(one.row is None for one in found)
     if missing or len(found) < 2 or not (steps or all(one.low == one.high for one in found)):
-        return _check(found, None, text)
+        return _check(found, None)
     ways = [_minus(b, a) if claim.direction == "increasing" else _minus(a, b) for a, b in pairwise(found)]
     surely = all(low >= -claim.tolerance for low, _ in ways)
-    return _check(found, _decide(surely, any(high < -claim.tolerance for _, high in ways)), text)
+    return _check(found, _decide(surely, any(high < -claim.tolerance for _, high in ways)))
 
 
 def _within(claim: Claim, left: Found) -> Check:
-    text = f"{claim.low:g} ≤ {left} ≤ {claim.high:g}" + (f" (± {claim.tolerance:g})" if claim.tolerance else "")
     if left.row is None:
-        return _check([left], None, text)
+        return _check([left], None)
     low, high = claim.low - claim.tolerance, claim.high + claim.tolerance
-    return _check([left], _decide(low <= left.low and left.high <= high, left.high < low or left.low > high), text)
+    return _check([left], _decide(low <= left.low and left.high <= high, left.high < low or left.low > high))
 
 
 def _pair(claim: Claim, left: Found, right: Found) -> Check:
-    times = f"{claim.factor:g} × " if claim.factor != 1 else ""
-    words = {
-        "less_than": f"{left} {'≤' if claim.or_equal else '<'} {times}{right}",
-        "greater_than": f"{left} > {times}{right}",
-        "ratio_between": f"{claim.low:g} ≤ ({left}) / ({right}) ≤ {claim.high:g}",
-        "approximately_equal": f"{left} ≈ {right} (± {claim.tolerance:g}{' of the right' if claim.relative else ''})",
-    }
     missing = left.row is None or right.row is None
-    return _check([left, right], None if missing else _compare(claim, left, right), words[claim.kind])
+    return _check([left, right], None if missing else _compare(claim, left, right))
 
 
 def _compare(claim: Claim, left: Found, right: Found) -> bool | None:

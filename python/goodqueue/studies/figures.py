@@ -1,9 +1,10 @@
 """Figures of a study: published beside measured, and those that the study's own ``figures.py`` draws."""
 
 import importlib.util
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,7 +14,8 @@ from goodqueue.errors import UserError, one_line, quoted
 from goodqueue.plot import style
 from goodqueue.studies.judging import Judged
 from goodqueue.studies.outcome import Outcome
-from goodqueue.studies.show import Name
+from goodqueue.studies.published import order
+from goodqueue.studies.wording import Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,21 @@ class Drawn:
     figure: Figure
 
 
+class Look(NamedTuple):
+    """How one line or bar is drawn."""
+
+    colour: str
+    marker: str
+    ink: str
+    """Of its name: dark enough for text on white."""
+
+
+def looks(names: Sequence[str]) -> list[Look]:
+    """Return the look of each of the algorithms ``names`` (as a report calls them) in one figure."""
+    found = range(len(names))
+    return [Look(style.colour(index), style.MARKERS[index % len(style.MARKERS)], style.ink(index)) for index in found]
+
+
 Draw = Callable[[Outcome], Iterable[Drawn]]
 """What a study's ``figures.py`` defines as ``figures``."""
 
@@ -34,11 +51,13 @@ FILE = "figures.py"
 
 
 def all_figures(outcome: Outcome, draw: Draw | None) -> list[Drawn]:
-    """Return the study's own figures, as `own` gave ``draw``, then published beside measured for each scenario.
+    """Return the study's own figures, as `own` gave ``draw``, and published beside measured for each scenario.
 
-    Raises UserError where ``draw`` fails.
+    They stand in the order of the paper: figures by number, then tables. Raises UserError where ``draw`` fails.
     """
-    return [*(_drawn(outcome, draw) if draw else ()), *_tables(outcome)]
+    own = _drawn(outcome, draw) if draw else []
+    found = [*own, *_tables(outcome, {order(drawn.title) for drawn in own})]
+    return sorted(found, key=lambda drawn: order(drawn.title))
 
 
 def _drawn(outcome: Outcome, draw: Draw) -> list[Drawn]:
@@ -87,7 +106,7 @@ def own(folder: Path) -> Draw | None:
     return found
 
 
-def _tables(outcome: Outcome) -> list[Drawn]:
+def _tables(outcome: Outcome, drawn_already: Set[tuple[int, int, str]]) -> list[Drawn]:
     groups: dict[str, list[Judged]] = {}
     for judged in outcome.values:
         if judged.distance is not None and judged.value.number is not None:
@@ -95,26 +114,28 @@ def _tables(outcome: Outcome) -> list[Drawn]:
     drawn = []
     for scenario, group in groups.items():
         facts = outcome.study.published.scenarios[scenario]
+        if len(group) == 1 and order(facts.name) in drawn_already:
+            continue  # the report's table says it, and a second figure of this number would puzzle
         n = sorted({judged.measured.n for judged in group if judged.measured})
         runs = f"n = {n[0]}" if len(n) == 1 else f"n = {n[0]} to {n[-1]}"
         caption = (
             f"Hollow marks: the paper{f' ({facts.where})' if facts.where else ''}. Full marks: measured here, the mean "
-            f"of the seeds ({runs}); bars are 95 % confidence intervals."
+            f"of the seeds ({runs}); bars are 95 % confidence intervals, cut where they leave the frame."
         )
-        figure = published_and_measured(group)
-        name = scenario.rpartition("/")[2]
-        drawn.append(Drawn(name, f"{name}: {facts.title}", caption, figure))
+        figure = published_and_measured(outcome.study.words, group)
+        title = f"{facts.name}: {facts.title}" if facts.title else facts.name
+        drawn.append(Drawn(scenario.rpartition("/")[2], title, caption, figure))
     return drawn
 
 
-def published_and_measured(group: Sequence[Judged]) -> Figure:
+def published_and_measured(words: Words, group: Sequence[Judged]) -> Figure:
     """Draw the values of one published scenario.
 
     Where one parameter is swept it goes across, in a panel a metric; otherwise the algorithms stand side by side, in a
     panel a metric and point.
     """
-    panels = list(_panels(group))
-    algorithms = list(dict.fromkeys(judged.value.algorithm for judged in group))
+    panels = list(_panels(words, group))
+    algorithms = {name: words.algorithm(name) for name in dict.fromkeys(judged.value.algorithm for judged in group)}
     columns = 2 if len(panels) > 1 else 1
     rows = -(-len(panels) // columns)
     with style.look():
@@ -123,9 +144,10 @@ def published_and_measured(group: Sequence[Judged]) -> Figure:
         for ax, (title, own, swept) in zip(places, panels, strict=False):
             if swept:
                 _swept(ax, own, swept, algorithms)
+                ax.set_xlabel(str(words.name(swept)))
             else:
                 _side_by_side(ax, own, algorithms, narrow=columns > 1)
-            ax.set_title(title, fontsize=None if len(title) <= 24 else 8.5)
+            ax.set_title(title, fontsize=None if max(map(len, title.split("\n"))) <= 24 else 8.5)
         for ax in places[len(panels) :]:
             ax.set_visible(False)
         handles, labels = places[0].get_legend_handles_labels()
@@ -134,31 +156,30 @@ def published_and_measured(group: Sequence[Judged]) -> Figure:
     return figure
 
 
-def _panels(group: Sequence[Judged]) -> Iterator[tuple[str, list[Judged], str]]:
+def _panels(words: Words, group: Sequence[Judged]) -> Iterator[tuple[str, list[Judged], str]]:
     """Yield the title of each panel, its values, and the parameter that goes across, if any."""
     swept = list(dict.fromkeys(name for judged in group for name in judged.value.at))
     for metric in dict.fromkeys(judged.value.metric for judged in group):
         own = [judged for judged in group if judged.value.metric == metric]
-        name = Name.of(metric)
-        title = f"{name.words} ({name.unit})" if name.unit else name.words
+        title = str(words.name(metric))
         if len(swept) == 1 and all(isinstance(judged.value.at.get(swept[0]), int | float) for judged in own):
             yield title, own, swept[0]
             continue
         points: dict[str, list[Judged]] = {}
         for judged in own:
-            named = ((Name.of(key), value) for key, value in judged.value.at.items())
-            point = ", ".join(f"{value} {found.unit}" if found.unit else str(value) for found, value in named)
+            point = words.point(judged.value.at)
             points.setdefault(point, []).append(judged)
         for point, some in points.items():
-            yield f"{title}: {point}" if point else title, some, ""
+            yield f"{title}\n{point}" if point else title, some, ""
 
 
-def _swept(ax: Axes, group: Sequence[Judged], parameter: str, algorithms: Sequence[str]) -> None:
+def _swept(ax: Axes, group: Sequence[Judged], parameter: str, algorithms: Mapping[str, str]) -> None:
     places = sorted({float(judged.value.at[parameter]) for judged in group})
     ratio = max(places) / min(places) if min(places) > 0 else 1.0
     if ratio >= 10:
         ax.set_xscale("log")
-    for index, algorithm in enumerate(algorithms):
+    all_looks = looks(list(algorithms.values()))
+    for index, (algorithm, name) in enumerate(algorithms.items()):
         own = sorted(
             (judged for judged in group if judged.value.algorithm == algorithm),
             key=lambda judged: float(judged.value.at[parameter]),
@@ -168,13 +189,11 @@ def _swept(ax: Axes, group: Sequence[Judged], parameter: str, algorithms: Sequen
         width = max(places) - min(places)
         x = [float(judged.value.at[parameter]) for judged in own]
         x = [place * 10**shift if ratio >= 10 else place + shift * width for place in x]
-        _points(ax, own, x, index, algorithm, line=True)
+        _points(ax, own, x, all_looks[index], name, line=True)
     _heights(ax, group)
     ax.xaxis.set_major_locator(FixedLocator(places))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.xaxis.set_minor_locator(NullLocator())
-    name = Name.of(parameter)
-    ax.set_xlabel(f"{name.words} ({name.unit})" if name.unit else name.words)
 
 
 def _heights(ax: Axes, group: Sequence[Judged]) -> None:
@@ -189,26 +208,29 @@ def _heights(ax: Axes, group: Sequence[Judged]) -> None:
         ax.set_ylim(low - room, high + room)
 
 
-def _side_by_side(ax: Axes, group: Sequence[Judged], algorithms: Sequence[str], narrow: bool) -> None:
+def _side_by_side(ax: Axes, group: Sequence[Judged], algorithms: Mapping[str, str], narrow: bool) -> None:
+    names = list(algorithms.values())
+    all_looks = looks(names)
     for index, algorithm in enumerate(algorithms):
         own = [judged for judged in group if judged.value.algorithm == algorithm]
-        _points(ax, own, [float(index)] * len(own), index, algorithm, line=False)
-    ax.set_xticks(range(len(algorithms)), algorithms)
+        _points(ax, own, [float(index)] * len(own), all_looks[index], names[index], line=False)
+    ax.set_xticks(range(len(algorithms)), names)
     if narrow and len(algorithms) > 4:
-        ax.tick_params(axis="x", labelsize=7, labelrotation=30)
+        ax.set_xticks(range(len(algorithms)), names, fontsize=7, rotation=30, ha="right", rotation_mode="anchor")
     ax.set_xlim(-0.5, len(algorithms) - 0.5)
     tops = [max(judged.value.number or 0, (judged.measured and judged.measured.value) or 0) for judged in group]
     ax.set_ylim(0, 1.35 * max(tops) or 1.0)
 
 
-def _points(ax: Axes, own: Sequence[Judged], x: Sequence[float], index: int, label: str, line: bool) -> None:
-    colour, marker = style.colour(index), style.MARKERS[index % len(style.MARKERS)]
+def _points(ax: Axes, own: Sequence[Judged], x: Sequence[float], look: Look, label: str, line: bool) -> None:
+    colour, marker, _ = look
     published = [judged.value.number for judged in own]
     measured = [judged.measured.value if judged.measured else None for judged in own]
     away = x if line else [place - 0.12 for place in x]
     near = x if line else [place + 0.12 for place in x]
-    ax.plot(away, published, marker, color=colour, mfc="none", ls=":" if line else "", lw=1, ms=6)  # type: ignore[arg-type]
-    ax.plot(near, measured, marker, color=colour, ls="-" if line else "", lw=1.2, ms=4, label=label)  # type: ignore[arg-type]
+    whole: dict[str, bool] = {} if line else {"clip_on": False}  # a mark at 0 stands on the axis
+    ax.plot(away, published, marker, color=colour, mfc="none", ls=":" if line else "", lw=1, ms=6, **whole)  # type: ignore[arg-type]
+    ax.plot(near, measured, marker, color=colour, ls="-" if line else "", lw=1.2, ms=4, label=label, **whole)  # type: ignore[arg-type]
     for place, judged in zip(near, own, strict=True):
         if judged.measured and judged.measured.low is not None and judged.measured.high is not None:
             ax.plot([place, place], [judged.measured.low, judged.measured.high], color=colour, lw=1.6, alpha=0.6)

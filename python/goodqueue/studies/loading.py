@@ -24,6 +24,7 @@ from goodqueue.studies.model import (
 )
 from goodqueue.studies.published import At, Published
 from goodqueue.studies.reading import Table, load_toml, unknown
+from goodqueue.studies.wording import Words
 
 FILE = "study.toml"
 
@@ -50,6 +51,7 @@ def load(folder: Path) -> Study:
         exclusions=tuple(_exclusion(table) for table in top.tables("exclude")),
         decisions=tuple(_decision(table) for table in top.tables("decision")),
         tolerances={unit: _tolerance(table) for unit, table in top.inner("tolerance").items()},
+        words=_words(top.table("words"), top.table("places"), facts, experiments),
     )
     about.finish()
     top.finish()
@@ -231,9 +233,30 @@ def _options(compute: str, table: Table) -> dict[str, str | float]:
 
 
 def _exclusion(table: Table) -> Exclusion:
-    exclusion = Exclusion(table.texts("metrics"), table.text("why"))
+    exclusion = Exclusion(table.texts("metrics", ()), table.texts("needs", (), lone=True), table.text("why"))
+    if not exclusion.metrics and not exclusion.needs:
+        table.refuse("", "found neither of metrics and needs; accepted: one of them, or both")
     table.finish()
     return exclusion
+
+
+def _words(names: Table, places: Table, facts: Published, experiments: tuple[Experiment, ...]) -> Words:
+    terms = [term for claim in facts.claims for term in (claim.left, claim.right, *claim.items) if term]
+    points = [*(value.at for value in facts.values), *(term.at for term in terms)]
+    points += [point for claim in facts.claims for point in claim.points]
+    parameters = {name for point in points for name in point} | {term.param for term in terms if term.param}
+    parameters.update(*(one.sweep for one in facts.scenarios.values()), *(one.sweep for one in experiments))
+    known = parameters | {name for value in facts.values for name in (value.algorithm, value.metric)}
+    known.update(name for term in terms for name in (*(term.algorithms or ()), *(term.metrics or ())))
+    for table, accepted in ((names, known), (places, parameters)):
+        for name in table.content:
+            if name not in accepted:
+                table.refuse(name, unknown(name, sorted(accepted)))
+    found: dict[str, str | dict[str, str]] = {}
+    for name, content in places.content.items():
+        inner = places.table(name) if isinstance(content, dict) else None
+        found[name] = {value: inner.text(value) for value in inner.content} if inner else places.text(name)
+    return Words({name: names.text(name) for name in names.content}, found)
 
 
 def _decision(table: Table) -> Decision:

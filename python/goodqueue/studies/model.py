@@ -6,6 +6,7 @@ from pathlib import Path
 
 from goodqueue.record import Scenario
 from goodqueue.studies.published import At, Published
+from goodqueue.studies.wording import Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +103,12 @@ EACH = "*"
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
-    """Published values that are not tested, and why."""
+    """Published values and claims that are not tested, and why."""
 
     metrics: tuple[str, ...]
-    """Names or shell patterns of metrics."""
+    """Names or shell patterns of the values' metrics."""
+    needs: tuple[str, ...]
+    """What a claim may need that is not there."""
     why: str
 
 
@@ -141,6 +144,8 @@ class Study:
     decisions: tuple[Decision, ...]
     tolerances: Mapping[str, Tolerance]
     """By unit, where the study has its own."""
+    words: Words = field(default_factory=Words)
+    """What its reports call algorithms, metrics and points."""
 
     @property
     def file(self) -> Path:
@@ -150,6 +155,11 @@ class Study:
     def experiments_of(self, scenario: str) -> list[Experiment]:
         """Return the experiments that answer the published ``scenario``."""
         return [experiment for experiment in self.experiments if scenario in experiment.published]
+
+    def fixed(self, scenario: str) -> At:
+        """Return what the published ``scenario`` fixes of the parameters that others sweep."""
+        given = [one.points.get(scenario, {}) for one in self.experiments_of(scenario)]
+        return {name: value for point in given for name, value in point.items() if value != EACH}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from goodqueue.output import RESULTS
 from goodqueue.run import Progress
 from goodqueue.studies import show
 from goodqueue.studies.figures import Draw, all_figures, save
+from goodqueue.studies.notes import parts
 from goodqueue.studies.outcome import Outcome, as_json
 
 COLUMNS = (
@@ -82,9 +83,11 @@ def page(outcome: Outcome, drawn: list[tuple[str, str, str, str]], notes: str, c
         findings=show.counts(outcome),
         summary=show.summary_table(outcome) if outcome.summary else None,
         tables=show.tables(outcome),
-        claims=show.claims_table(outcome),
+        claims=show.tested(outcome),
+        untested=show.untested(outcome),
+        unsure=show.UNSURE,
         figures=drawn,
-        notes=[part for part in notes.split("\n\n") if part.strip()],
+        notes=parts(notes),
         command=command,
         version=version,
         engine=outcome.engine,

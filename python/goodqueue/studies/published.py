@@ -4,6 +4,7 @@ Only what is needed to judge is read and checked here; descriptive fields of the
 systems) pass unread. A claim's terms refer to values by scenario, algorithm, metric and point.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,8 @@ At = Mapping[str, float | str | bool]
 
 KINDS = ("less_than", "greater_than", "within", "ratio_between", "ordering", "monotone", "approximately_equal")
 QUANTIFIERS = ("all", "some", "most")
+PRINTED = re.compile(r"(figure|table) ?(\d+)(?:\(?([a-z])\b\)?)?", re.IGNORECASE)
+"""How a paper numbers what it prints: ``Figure 2(a)``, ``Table 1b``; in a file's name ``figure2a``."""
 SETTING = "parameter"
 """The metric of values that are settings of the experiment and not results."""
 
@@ -85,6 +88,8 @@ class Claim:
     agrees: bool = True
     """False where the paper's own table contradicts the claim: it is kept as a record and not tested."""
     note: str = ""
+    needs: tuple[str, ...] = ()
+    """Features beyond plain TCP over a wired link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,12 @@ class PublishedScenario:
     where: str
     sweep: Mapping[str, tuple[float | str | bool, ...]]
     """Parameter to the values that the paper swept."""
+
+    @property
+    def name(self) -> str:
+        """What the paper calls it, ``Figure 2(a)``; else the section, or the id without the key."""
+        printed = PRINTED.search(self.where)
+        return printed[0] if printed else self.where or self.id.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +122,12 @@ class Published:
     scenarios: Mapping[str, PublishedScenario]
     values: tuple[Value, ...]
     claims: tuple[Claim, ...]
+
+
+def order(name: str) -> tuple[int, int, str]:
+    """Return what sorts ``name`` as papers count: figures by number, then tables, then what has neither."""
+    printed = PRINTED.match(name)
+    return (int(printed[1].lower() == "table"), int(printed[2]), printed[3] or "") if printed else (2, 0, "")
 
 
 def load(path: Path) -> Published:
@@ -214,6 +231,7 @@ def _claim(table: Table, scenarios: Mapping[str, PublishedScenario]) -> Claim:
         relative=table.choice("tolerance_kind", ("absolute", "relative"), "absolute") == "relative",
         agrees=table.flag("agrees", True),
         note=table.text("note", ""),
+        needs=table.texts("needs", ()),
     )
 
 

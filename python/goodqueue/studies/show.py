@@ -1,5 +1,6 @@
 """A study's outcome as tables: published beside measured, claim by claim, and in a few numbers."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -7,59 +8,64 @@ from goodqueue.studies.judging import Judged, is_difference, tolerance
 from goodqueue.studies.metrics import Measurement
 from goodqueue.studies.model import Study
 from goodqueue.studies.outcome import Outcome
-from goodqueue.studies.published import At, Claim
+from goodqueue.studies.published import At, Claim, order
 from goodqueue.studies.selection import LEFT_OUT
+from goodqueue.studies.sentences import NOT_SHOWN
 from goodqueue.studies.summary import Error
+from goodqueue.studies.verdicts import CONTRADICTED
+from goodqueue.studies.wording import UNITS, Words, bounds
 from goodqueue.tables import Column, Table, number
-
-UNITS = {"ms": "ms", "s": "s", "percent": "%", "mbps": "Mbit/s", "points": "points", "packets": "packets"}
-"""The last word of a metric's or parameter's name, as a unit."""
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A published name taken apart: ``delay_mean_ms`` is delay mean, in ms."""
-
-    words: str
-    unit: str
-
-    @classmethod
-    def of(cls, name: str) -> "Name":
-        """Take ``name`` apart."""
-        head, _, tail = name.rpartition("_")
-        return cls(head.replace("_", " "), UNITS[tail]) if tail in UNITS and head else cls(name.replace("_", " "), "")
 
 
 def tables(outcome: Outcome) -> list[Table]:
-    """Return one table for each published scenario of which something was compared."""
-    groups: dict[str, list[Judged]] = {}
+    """Return the published numbers beside the measured ones, by published scenario in the paper's order.
+
+    What is printed for the same points and algorithms stands in one table.
+    """
+    groups: dict[str, dict[str, list[Judged]]] = {}
     for judged in outcome.values:
         if judged.measured is not None:
-            groups.setdefault(judged.value.scenario, []).append(judged)
-    return [_table(outcome.study, scenario, group) for scenario, group in groups.items()]
+            groups.setdefault(judged.value.scenario, {}).setdefault(judged.value.metric, []).append(judged)
+    found = []
+    printed = outcome.study.published.scenarios
+    for scenario, metrics in sorted(groups.items(), key=lambda group: order(printed[group[0]].name)):
+        facts = printed[scenario]
+        alike: dict[frozenset[str], list[Judged]] = {}
+        for own in metrics.values():
+            places = frozenset(f"{judged.value.algorithm} {sorted(judged.value.at.items())}" for judged in own)
+            alike.setdefault(places, []).extend(own)
+        for group in alike.values():
+            title = f"{facts.name}: {facts.title}" if facts.title else facts.name
+            if len(alike) > 1:
+                names = dict.fromkeys(outcome.study.words.name(judged.value.metric).words for judged in group)
+                title += f"; {', '.join(names)}"
+            found.append(_table(outcome.study, title, group))
+    return found
 
 
-def _table(study: Study, scenario: str, group: Sequence[Judged]) -> Table:
-    facts = study.published.scenarios[scenario]
+def _table(study: Study, title: str, group: Sequence[Judged]) -> Table:
+    words = study.words
     parameters = list(dict.fromkeys(name for judged in group for name in judged.value.at))
     metrics = list(dict.fromkeys(judged.value.metric for judged in group))
-    columns = [Column(f"{Name.of(name).words}\n{Name.of(name).unit}") for name in parameters]
+    columns = [
+        Column(f"{name.words}\n{name.unit}", numeric=not any(isinstance(j.value.at.get(key), str) for j in group))
+        for key, name in ((key, words.name(key)) for key in parameters)
+    ]
     columns.append(Column("qdisc", numeric=False))
     if len(metrics) <= 2:
         for metric in metrics:
-            name = Name.of(metric)
+            name = words.name(metric)
             columns += [Column(f"{name.words}\npaper {name.unit}"), Column("\nhere"), Column("", numeric=False)]
-        rows = _wide(group, metrics, parameters)
+        rows = _wide(words, group, metrics, parameters)
     else:
         columns += [Column("metric", numeric=False), Column("unit", numeric=False), Column("paper"), Column("here")]
         columns.append(Column("", numeric=False))
-        rows = _long(group, parameters)
-    notes = sorted({f"{judged.value.algorithm}: {judged.why}" for judged in group if judged.why})
-    title = f"{scenario.rpartition('/')[2]}: {facts.title}" + (f" ({facts.where})" if facts.where else "")
+        rows = _long(words, group, parameters)
+    notes = sorted({f"{words.algorithm(judged.value.algorithm)}: {judged.why}" for judged in group if judged.why})
     return Table(title, columns, rows, notes, names=len(parameters) + (1 if len(metrics) <= 2 else 3))
 
 
-def _wide(group: Sequence[Judged], metrics: Sequence[str], parameters: Sequence[str]) -> list[list[str]]:
+def _wide(words: Words, group: Sequence[Judged], metrics: Sequence[str], parameters: Sequence[str]) -> list[list[str]]:
     """Return a row a point and algorithm, the metrics side by side."""
     digits = {metric: _digits(judged for judged in group if judged.value.metric == metric) for metric in metrics}
     places: dict[tuple[str, str], dict[str, Judged]] = {}
@@ -69,30 +75,35 @@ def _wide(group: Sequence[Judged], metrics: Sequence[str], parameters: Sequence[
     rows = []
     for found in places.values():
         value = next(iter(found.values())).value
-        row = [*_point(value.at, parameters), value.algorithm]
+        row = [*_point(words, value.at, parameters), words.algorithm(value.algorithm)]
         for metric in metrics:
-            row += _cells(found[metric], digits[metric]) if metric in found else ["–", "–", ""]
+            row += _cells(found[metric], digits[metric])
         rows.append(row)
     return rows
 
 
-def _long(group: Sequence[Judged], parameters: Sequence[str]) -> list[list[str]]:
+def _long(words: Words, group: Sequence[Judged], parameters: Sequence[str]) -> list[list[str]]:
     """Return a row a value."""
     rows = []
     for judged in group:
-        value, name = judged.value, Name.of(judged.value.metric)
+        value, name = judged.value, words.name(judged.value.metric)
         digits = _digits(other for other in group if other.value.metric == value.metric)
-        rows.append([*_point(value.at, parameters), value.algorithm, name.words, name.unit, *_cells(judged, digits)])
+        about = [words.algorithm(value.algorithm), name.words, name.unit]
+        rows.append([*_point(words, value.at, parameters), *about, *_cells(judged, digits)])
     return rows
 
 
-def _point(at: At, parameters: Sequence[str]) -> list[str]:
-    return [str(at.get(name, "–")) for name in parameters]
+def _point(words: Words, at: At, parameters: Sequence[str]) -> list[str]:
+    """Return a cell a parameter: numbers as they are, for they stand under their unit, and all else in words."""
+    return [
+        words.place(name, value) if isinstance(value := at.get(name, "–"), str) and name in at else str(value)
+        for name in parameters
+    ]
 
 
 def _cells(judged: Judged, digits: int) -> list[str]:
     value, measured = judged.value, judged.measured
-    published = number(value.number, digits) if value.number is not None else _range(value.low, value.high)
+    published = number(value.number, digits) if value.number is not None else bounds(value.low, value.high)
     if measured is None or measured.value is None:
         return [published, "–", judged.verdict]
     return [published, number(measured.value, digits) + _interval(measured, digits), judged.verdict]
@@ -108,31 +119,78 @@ def _interval(measured: Measurement, digits: int) -> str:
     return f" ± {number(above, digits)}"
 
 
-def _range(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"{low:g} to {high:g}"
-
-
 def _digits(group: Iterable[Judged]) -> int:
-    """Return the largest number of decimals that the paper prints in ``group``."""
-    texts = [repr(judged.value.number) for judged in group if judged.value.number is not None]
-    printed = [text.partition(".")[2] for text in texts if not text.endswith(".0") and "e" not in text]
-    return max(map(len, printed), default=0)
+    """Return the largest number of decimals that the paper prints in ``group``; for a bound, one more if it is low."""
+    values = [judged.value for judged in group]
+    printed = [_decimals(value.number) for value in values if value.number is not None]
+    ends = [end for value in values if value.number is None for end in (value.low, value.high)]
+    near = [_decimals(end) + (abs(end) < 100) for end in ends if end is not None and math.isfinite(end)]
+    return max([*printed, *near], default=0)
 
 
-def claims_table(outcome: Outcome) -> Table | None:
-    """Return the claims that were asked for, each with its verdict and what decided it."""
-    rows = []
+def _decimals(number: float) -> int:
+    text = repr(number)
+    return 0 if text.endswith(".0") or "e" in text else len(text.partition(".")[2])
+
+
+NOT_TESTED = "not tested: "
+"""What the reason of a claim without a verdict begins with."""
+
+UNSURE = "?: within the 95 % intervals, of the numbers or of differences seed by seed, the verdict could turn round."
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A claim as a report tells it."""
+
+    id: str
+    verdict: str
+    """``holds`` or ``fails``, with a question mark where it is not certain; empty where it is not tested."""
+    statement: str
+    why: str
+
+
+def tested(outcome: Outcome) -> list[Told]:
+    """Return the claims that were asked for and have a verdict."""
+    marks = {True: "", False: " ?", None: ""}
+    return [
+        Told(_short(judged.claim), f"{judged.verdict}{marks[judged.certain]}", judged.claim.statement, judged.why)
+        for judged in outcome.claims
+        if judged.verdict != "not_run"
+    ]
+
+
+def untested(outcome: Outcome) -> dict[str, list[Told]]:
+    """Return the claims that were asked for and not tested, by the reason: the commonest first.
+
+    What only one of them says of it is its why.
+    """
+    groups: dict[str, list[Told]] = {}
     for judged in outcome.claims:
-        if judged.why == LEFT_OUT:
+        if judged.verdict != "not_run" or judged.why == LEFT_OUT:
             continue
-        mark = {True: "", False: " ?", None: ""}[judged.certain]
-        text = f"{judged.claim.statement}: {judged.why}"
-        rows.append([_short(judged.claim), f"{judged.verdict}{mark}", text])
-    if not rows:
-        return None
-    note = "?: within the 95 % intervals, of the numbers or of differences seed by seed, the verdict could turn round."
-    columns = [Column("claim", numeric=False), Column("verdict", numeric=False), Column("statement", numeric=False)]
-    return Table("Claims", columns, rows, [note] if any("?" in row[1] for row in rows) else [])
+        reason, own = judged.why, ""
+        if judged.why.startswith(CONTRADICTED):
+            reason, own = CONTRADICTED, judged.claim.note
+        elif judged.why.startswith(NOT_SHOWN):
+            reason, own = f"{NOT_SHOWN} a number that it needs", judged.why.replace(NOT_SHOWN, "missing:")
+        told = Told(_short(judged.claim), "", judged.claim.statement, own)
+        groups.setdefault(reason.removeprefix(NOT_TESTED), []).append(told)
+    return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
+
+
+def claims_tables(outcome: Outcome) -> list[Table]:
+    """Return the claims with their verdicts and what decided them; then those not tested, a table a reason."""
+    found = []
+    if claims := tested(outcome):
+        rows = [[told.id, told.verdict, f"{told.statement}\n{told.why}"] for told in claims]
+        columns = [Column("claim", numeric=False), Column("verdict", numeric=False), Column("statement", numeric=False)]
+        found.append(Table("Claims", columns, rows, [UNSURE] if any("?" in told.verdict for told in claims) else []))
+    for reason, group in untested(outcome).items():
+        rows = [[told.id, f"{told.statement}\n{told.why}".rstrip()] for told in group]
+        columns = [Column("claim", numeric=False), Column("statement", numeric=False)]
+        found.append(Table(f"Not tested ({len(group)}): {reason}", columns, rows))
+    return found
 
 
 def _short(claim: Claim) -> str:
@@ -141,23 +199,25 @@ def _short(claim: Claim) -> str:
 
 def summary_table(outcome: Outcome) -> Table:
     """Return the distances between measured and published values: overall, by table and by algorithm."""
-    scenarios = list(dict.fromkeys(name for found in outcome.summary for name in found.by_scenario))
+    several = [found for found in outcome.summary if len(found.by_scenario) > 1]
+    scenarios = list(dict.fromkeys(name for found in several for name in found.by_scenario))
     algorithms = list(dict.fromkeys(name for found in outcome.summary for name in found.by_algorithm))
+    words = outcome.study.words
     rows = []
     for found in outcome.summary:
         difference = is_difference(found.unit)
-        several = len(found.by_scenario) > 1
         rows.append(
             [
-                Name.of(found.metric).words,
+                words.name(found.metric).words,
                 "points" if difference else "ln",
                 str(found.overall.n),
                 _error(found.overall, difference),
-                *(_error(found.by_scenario.get(name), difference) if several else "" for name in scenarios),
+                *(_error(found.by_scenario.get(name), difference) if found in several else "" for name in scenarios),
                 *(_error(found.by_algorithm.get(name), difference) for name in algorithms),
             ]
         )
-    headings = ["n", "all", *(name.rpartition("/")[2] for name in scenarios), *algorithms]
+    printed = outcome.study.published.scenarios
+    headings = ["n", "all", *(printed[name].name for name in scenarios), *map(words.algorithm, algorithms)]
     notes = [
         "points: mean |measured - published|; ln: median |ln(measured / published)|, 0.1 is about 10 %.",
         *_rules(outcome.study, sorted({judged.value.unit for judged in outcome.values if judged.distance is not None})),
@@ -174,8 +234,8 @@ def _rules(study: Study, units: Sequence[str]) -> list[str]:
     rules = []
     for unit in units:
         limits = tolerance(study, unit)
-        what = "points" if is_difference(unit) else "of ln"
-        rules.append(f"{unit}: reproduced within {limits.reproduced:g}, close within {limits.close:g} {what}")
+        what, name = "points" if is_difference(unit) else "of ln", UNITS.get(unit, unit)
+        rules.append(f"{name}: reproduced within {limits.reproduced:g}, close within {limits.close:g} {what}")
     extra = "; reproduced too where the published number lies in a 95 % interval no wider than close."
     return ["; ".join(rules) + extra] if rules else []
 
@@ -183,12 +243,18 @@ def _rules(study: Study, units: Sequence[str]) -> list[str]:
 def counts(outcome: Outcome) -> list[str]:
     """Return the verdicts in two sentences."""
     values = [judged.verdict for judged in outcome.values if judged.distance is not None]
-    said = ", ".join(f"{values.count(word)} {word}" for word in ("reproduced", "close", "differs") if word in values)
+    several = {"differs": "differ"}
+    said = ", ".join(
+        f"{count} {several.get(word, word) if count > 1 else word}"
+        for word in ("reproduced", "close", "differs")
+        if (count := values.count(word))
+    )
     claims = [judged.verdict for judged in outcome.claims if judged.why != LEFT_OUT]
     sentences = [f"Values: {said}, of {len(values)} compared." if values else "Values: none compared."]
     if claims:
         decided = f"{claims.count('holds')} hold, {claims.count('fails')} fail, {claims.count('not_run')} not tested"
-        sentences.append(f"Claims: {decided}.")
+        reasons = "; ".join(f"{len(group)}: {reason}" for reason, group in untested(outcome).items())
+        sentences.append(f"Claims: {decided}{f' ({reasons})' if reasons else ''}.")
     return sentences
 
 

@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from goodqueue.studies.claims import Check, Row, evaluate
+from goodqueue.studies import sentences
+from goodqueue.studies.claims import Row, evaluate
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.model import Study
 from goodqueue.studies.published import Claim
 from goodqueue.studies.selection import LEFT_OUT, Selection
 
-SHOWN = 3
-"""So many deciding comparisons are named."""
+CONTRADICTED = "not tested: the paper's own table contradicts it"
+"""Why a claim is ``not_run`` that the paper itself refutes; its note may follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def judge(study: Study, measured: Iterable[Measured], selection: Selection) -> l
     """Judge every claim of ``study``."""
     cells = list(measured)
     numbers, intervals = _rows(cells, exact=True), _rows(cells, exact=False)
-    return [_judge(claim, numbers, intervals, selection) for claim in study.published.claims]
+    return [_judge(study, claim, numbers, intervals, selection) for claim in study.published.claims]
 
 
 def _rows(cells: Sequence[Measured], exact: bool) -> list[Row]:
@@ -51,34 +52,27 @@ def _rows(cells: Sequence[Measured], exact: bool) -> list[Row]:
     return rows
 
 
-def _judge(claim: Claim, numbers: Sequence[Row], intervals: Sequence[Row], selection: Selection) -> JudgedClaim:
+def _judge(
+    study: Study, claim: Claim, numbers: Sequence[Row], intervals: Sequence[Row], selection: Selection
+) -> JudgedClaim:
     if not selection.takes_claim(claim):
         return JudgedClaim(claim, "not_run", None, {}, LEFT_OUT)
     if not claim.agrees:
-        reason = "not tested: the paper's own table contradicts it" + (f" ({claim.note})" if claim.note else "")
+        reason = CONTRADICTED + (f" ({claim.note})" if claim.note else "")
         return JudgedClaim(claim, "not_run", None, {}, reason)
     holds, checks = evaluate(claim, numbers)
     measured = {name: value for check in checks for name, value in check.terms.items()}
     if holds is None:
-        open_ones = [check.text for check in checks if check.verdict is None]
-        return JudgedClaim(claim, "not_run", None, measured, _list(open_ones))
+        reason = _lacking(study, claim) or sentences.open_ones(study, checks)
+        return JudgedClaim(claim, "not_run", None, measured, reason)
     surely, sure_checks = evaluate(claim, intervals, steps=True)
     without = any(value is None for check in sure_checks for value in check.terms.values())
     certain = None if without else surely == holds
-    return JudgedClaim(claim, "holds" if holds else "fails", certain, measured, _why(claim, holds, checks))
+    why = sentences.decided(study, claim, holds, checks)
+    return JudgedClaim(claim, "holds" if holds else "fails", certain, measured, why)
 
 
-def _why(claim: Claim, holds: bool, checks: Sequence[Check]) -> str:
-    """Return the comparisons that decided the claim, with their numbers."""
-    against = [check.text for check in checks if check.verdict is False]
-    if claim.quantifier != "all":
-        return f"{len(checks) - len(against)} of {len(checks)} comparisons hold, {claim.quantifier} must"
-    if holds:
-        return checks[0].text if len(checks) == 1 else f"all {len(checks)} comparisons hold"
-    of = f" ({len(against)} of {len(checks)} comparisons fail)" if len(checks) > 1 else ""
-    return f"not so: {_list(against)}{of}"
-
-
-def _list(texts: Iterable[str]) -> str:
-    every = list(dict.fromkeys(texts))
-    return "; ".join(every[:SHOWN]) + ("; …" if len(every) > SHOWN else "")
+def _lacking(study: Study, claim: Claim) -> str:
+    """Return what ``claim`` needs that the study says is not there; empty where it says nothing."""
+    reasons = [exclusion.why for exclusion in study.exclusions if set(exclusion.needs) & set(claim.needs)]
+    return f"not tested: {reasons[0]}" if reasons else ""

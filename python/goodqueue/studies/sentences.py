@@ -1,0 +1,198 @@
+"""What decided a claim, in words: the numbers that were compared, where, and how they lie."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from goodqueue.studies.claims import Check, Found
+from goodqueue.studies.model import Study
+from goodqueue.studies.published import At, Claim
+from goodqueue.studies.wording import Name, Words, digits_apart, quantity, significant
+
+NOT_SHOWN = "not tested: no run shows"
+"""What the reason of a claim begins with whose numbers are not all there; which are missing follows."""
+
+SHOWN = 3
+"""So many deciding comparisons are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A looked-up number: what of it is not said by the others too."""
+
+    words: Words
+    algorithm: str
+    metric: Name | None
+    at: At
+    scenario: str = ""
+    """Named only where nothing else tells two sides apart."""
+
+    @property
+    def place(self) -> str:
+        """The point, in words."""
+        return " ".join(filter(None, [self.words.point(self.at), f"in {self.scenario}" if self.scenario else ""]))
+
+    def label(self) -> str:
+        """Return what stands before its number."""
+        whose = f"{self.algorithm}'s" if self.algorithm and self.metric else self.algorithm
+        return " ".join(filter(None, [whose, self.metric.words if self.metric else "", self.place]))
+
+    def beside(self, number: str) -> str:
+        """Return it as the other side of a comparison: ``PIE's 8.2 ms at 10 Mbit/s``."""
+        if self.metric:
+            return f"{self.label() if self.algorithm else f'the {self.label()}'}, {number}"
+        return " ".join(filter(None, [f"{self.algorithm}'s" if self.algorithm else "", number, self.place]))
+
+
+def decided(study: Study, claim: Claim, holds: bool, checks: Sequence[Check]) -> str:
+    """Return the comparisons that decided ``claim``, with their numbers: all of them where there are one or two."""
+    count = len(checks)
+    if count == 1:
+        return _told(study, claim, checks)
+    against = [check for check in checks if check.verdict is False]
+    if claim.quantifier == "all" and not holds:
+        return f"{_share(len(against), count, 'fail')}: {_told(study, claim, against)}"
+    said = _share(count - len(against), count, "hold")
+    if claim.quantifier != "all":
+        said += ", one is enough" if claim.quantifier == "some" else ", more than half must"
+    return f"{said}: {_told(study, claim, checks)}" if count == 2 else said
+
+
+def _share(some: int, count: int, verb: str) -> str:
+    """Return how many of several comparisons do what ``verb`` says."""
+    if some == count:
+        return f"{'both' if count == 2 else f'all {count}'} comparisons {verb}"
+    return f"{some or 'none'} of {count} comparisons {verb if some > 1 else f'{verb}s'}"
+
+
+def open_ones(study: Study, checks: Sequence[Check]) -> str:
+    """Return why a claim is not decided: what was not measured, or what needs more points."""
+    missing = [one for check in checks for one in check.found if one.row is None]
+    if not missing:
+        return "not tested: one point shows no trend"
+    scenarios = list(dict.fromkeys(one.scenario for one in missing if one.scenario))
+    if scenarios and not any(study.experiments_of(scenario) for scenario in scenarios):
+        names = [study.published.scenarios[scenario].name for scenario in scenarios]
+        return f"not tested: the study has no runs for {_listed(names)}"
+    return f"{NOT_SHOWN} {'; '.join(_some(_whole(study, one) for one in missing))}"
+
+
+def compared(study: Study, claim: Claim, check: Check) -> tuple[str, str]:
+    """Return one comparison whose numbers are all there: what its sides have in common, and how they lie."""
+    if claim.kind == "monotone":
+        return _course(study, claim, check)
+    head, sides = _sides(study, [one for one in check.found if one.algorithm])
+    limits = [claim.low, claim.high] if claim.kind == "within" else []
+    values = [one.number or 0.0 for one in check.found]
+    digits = digits_apart([*values, *limits])
+    units = [study.words.name(one.metric).unit for one in check.found]
+    texts = [
+        quantity(f"{value:g}" if one.constant else significant(value, digits), unit or units[0])
+        for value, one, unit in zip(values, check.found, units, strict=True)
+    ]
+    first = " ".join(filter(None, [sides[0].label(), texts[0]]))
+    if claim.kind == "ordering":
+        every = ", ".join(f"{side.label()} {text}".lstrip() for side, text in zip(sides, texts, strict=True))
+        return head, f"{every}, {'' if check.verdict else 'not '}in ascending order"
+    if claim.kind == "within":
+        slack = f" (± {claim.tolerance:g})" if claim.tolerance else ""
+        return head, f"{first}; claimed: {claim.low:g} to {quantity(f'{claim.high:g}', units[0])}{slack}"
+    right = check.found[1]
+    if len(sides) > 1:
+        other = sides[1].beside(texts[1])
+    else:
+        other = f"the {study.words.name(right.metric).words} of {texts[1]}" if right.metric else texts[1]
+    return head, f"{first}, {_relation(claim, check, other, values, units[0])}"
+
+
+def _relation(claim: Claim, check: Check, other: str, values: Sequence[float], unit: str) -> str:
+    """Return how the left number lies to ``other``, the right one in words."""
+    no = "" if check.verdict else "not "
+    times = f"{claim.factor:g} times " if claim.factor != 1 else ""
+    if claim.kind == "less_than":
+        return f"{no}{'at most' if claim.or_equal else 'less than'} {times}{other}"
+    if claim.kind == "greater_than":
+        return f"{no}more than {times}{other}"
+    low, high = (claim.low, claim.high) if claim.kind == "ratio_between" else (1 - claim.tolerance, 1 + claim.tolerance)
+    if claim.kind == "approximately_equal" and not claim.relative:
+        return f"{no}within {quantity(f'{claim.tolerance:g}', 'points' if unit == '%' else unit)} of {other}"
+    if not values[1]:
+        return f"against {other}; claimed: {low:g} to {high:g} times as much"
+    ratio = values[0] / values[1]
+    shown = significant(ratio, digits_apart([ratio, low, high]))
+    return f"{shown} times {other}; claimed: {low:g} to {high:g} times"
+
+
+def _course(study: Study, claim: Claim, check: Check) -> tuple[str, str]:
+    """Return numbers along a sweep."""
+    found = check.found
+    head, sides = _sides(study, found)
+    values = [one.number or 0.0 for one in found]
+    digits = digits_apart(values)
+    unit = study.words.name(found[0].metric).unit
+    way = "rising" if claim.direction == "increasing" else "falling"
+    slack = f" (steps back up to {quantity(f'{claim.tolerance:g}', unit)} are allowed)" if claim.tolerance else ""
+    numbers = quantity(", ".join(significant(value, digits) for value in values), unit)
+    how = f"{numbers}, {'' if check.verdict else 'not '}{way} throughout{slack}"
+    return f"{head} {_along(study.words, sides)}", how
+
+
+def _along(words: Words, sides: Sequence[Side]) -> str:
+    """Return the points of ``sides`` in one phrase: ``at 1, 2 and 5 Mbit/s``."""
+    names = list(dict.fromkeys(name for side in sides for name in side.at))
+    said = words.places.get(names[0]) if len(names) == 1 else None
+    if isinstance(said, str):
+        return said.replace("{}", _listed([str(side.at[names[0]]) for side in sides]))
+    return _listed([side.place for side in sides])
+
+
+def _sides(study: Study, found: Sequence[Found]) -> tuple[str, list[Side]]:
+    """Return what ``found`` have in common in words, and what each has beside that."""
+    words = study.words
+    points = [{**study.fixed(one.scenario), **one.at} for one in found]
+    common = {name: value for name, value in points[0].items() if all(p.get(name) == value for p in points)}
+    one_algorithm = len({one.algorithm for one in found}) == 1
+    one_metric = len({one.metric for one in found}) == 1
+    rests = [{name: value for name, value in point.items() if name not in common} for point in points]
+    keys = [(one.algorithm, one.metric, str(rest)) for one, rest in zip(found, rests, strict=True)]
+    unclear = len(set(keys)) < len(keys)
+    sides = [
+        Side(
+            words,
+            "" if one_algorithm else words.algorithm(one.algorithm),
+            None if one_metric else words.name(one.metric),
+            rest,
+            study.published.scenarios[one.scenario].name if unclear else "",
+        )
+        for one, rest in zip(found, rests, strict=True)
+    ]
+    first = found[0]
+    shared = Side(
+        words,
+        words.algorithm(first.algorithm) if one_algorithm else "",
+        words.name(first.metric) if one_metric else None,
+        common,
+    )
+    return shared.label(), sides
+
+
+def _whole(study: Study, one: Found) -> str:
+    """Return what was looked up, by itself."""
+    return _sides(study, [one])[0] if one.algorithm else study.words.name(one.metric).words
+
+
+def _told(study: Study, claim: Claim, checks: Sequence[Check]) -> str:
+    """Return the comparisons one after the other; what several have in common is said once."""
+    groups: dict[str, list[str]] = {}
+    for head, text in dict.fromkeys(compared(study, claim, check) for check in checks[:SHOWN]):
+        groups.setdefault(head, []).append(text)
+    told = "; ".join(f"{head}: {'; '.join(texts)}" for head, texts in groups.items())
+    return f"{told}; …" if len(checks) > SHOWN else told
+
+
+def _some(texts: Iterable[str]) -> list[str]:
+    every = list(dict.fromkeys(texts))
+    return every[:SHOWN] + (["…"] if len(every) > SHOWN else [])
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
