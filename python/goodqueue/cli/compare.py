@@ -76,13 +76,14 @@ def compare(
     sim,kernel each runs in the simulator and on Linux's own qdiscs and TCP, and the two are compared as well.
     """
     from goodqueue import compare as comparing
-    from goodqueue import engines, output, terminal
+    from goodqueue import engines, notes, output, terminal
 
     on = engines.parse(engine)
     options = {"rate": rate, "rtt": rtt, "up_rate": up_rate, "duration": duration, "warmup": warmup, "buffer": buffer}
     described = {"flows": flows, "cc": cc, "ecn": ecn or None, "traffic": traffic}
     base, origins = _base(scenario, options, described, sets or [])
     lines, duration_s = _check(base, qdiscs, seed, scenario or "", origins, on)
+    notes.tell(base, origins, lines)
     if out is not None:
         output.check(out, force)
         interval = f"{max(1, round(duration_s / INTERVALS * 1e6))}us"

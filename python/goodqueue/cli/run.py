@@ -73,7 +73,7 @@ def run(
     """
     from threading import Event
 
-    from goodqueue import engines, terminal
+    from goodqueue import engines, notes, terminal
     from goodqueue.errors import UserError
     from goodqueue.scenario import from_file
     from goodqueue.trace import parse
@@ -82,7 +82,7 @@ def run(
     if trace is None and (at := "--trace-at" if trace_at else "--trace-snap" if trace_snap else None):
         raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
     runs = engines.find(name) if trace is None else engines.traced(name, parse(trace, trace_at, trace_snap, name))
-    resolved = from_file(scenario, sets or (), seed)
+    resolved = from_file(scenario, sets or (), seed, notes.tell)
     with terminal.progress("simulating" if name == "sim" else f"engine {name}") as progress:
         text = runs(resolved, progress, Event())
     if json:
