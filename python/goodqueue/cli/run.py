@@ -60,6 +60,7 @@ def run(
       rtt = "50ms"              # without queueing
       [[traffic]]
       kind = "bulk"             # `goodqueue list traffic`
+      start_spread = "1s"       # each seed draws its start: without it all seeds are the same
 
     \b
     A capture is taken at the hosts that send each flow's data (sender), at those that get it
