@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from goodqueue import _goodqueue, qdisc
+from goodqueue import _goodqueue, qdisc, run
 from goodqueue.validation import pages as validations
 from goodqueue.validation import show
 
@@ -89,6 +89,9 @@ def _renewed(path: Path, title: str, block: str, begin: str = BEGIN) -> str:
 
 def _block(spec: dict[str, Any]) -> str:
     parts = ["## Parameters", _parameters(spec), "## Variables of the probe", ", ".join(_variables(spec["name"])) + "."]
+    if sampled := _sampled(spec["name"]):
+        units = "[which units](README.md#what-a-law-thinks)"
+        parts.append(f"With `[series] law = true` a record holds over time ({units}): {', '.join(sampled)}.")
     if traces := _traces(spec["name"]):
         parts += ["## Traces in this repository", f"`goodqueue replay golden/{spec['name']}`: {', '.join(traces)}."]
     return "\n\n".join(parts)
@@ -107,6 +110,13 @@ def _variables(name: str) -> list[str]:
     sample = qdisc.make(name)
     sample.enqueue(0, qdisc.Packet(1514))
     return [f"`{variable}`" for variable in dict.fromkeys([*sample.probe(), "qlen", "backlog"])]
+
+
+def _sampled(name: str) -> list[str]:
+    """Return the names under which a record's series has the discipline's variables."""
+    asked = {"duration": "100ms", "series": {"interval": "100ms", "law": True}, "traffic": [{"kind": "ping"}]}
+    record = run.one(asked | {"bottleneck": {"rate": "10mbit", "qdisc": name}, "path": {"rtt": "10ms"}, "warmup": "0s"})
+    return [f"`{variable}`" for variable in record["series"]["queues"]["down"]["law"]]
 
 
 def _traces(name: str) -> list[str]:

@@ -81,6 +81,10 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
             "change: found 2; accepted by the kernel engine: none",
         ),
         (
+            {"series": {"interval": "1s", "law": True}},
+            "series.law: found true; accepted by the kernel engine: false, as Linux does not show its laws",
+        ),
+        (
             {"qdisc": "pi"},
             'bottleneck.qdisc: found "pi", which Linux 6.1 has not; accepted by the kernel engine: pfifo, ',
         ),

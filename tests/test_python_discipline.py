@@ -101,6 +101,26 @@ def test_ecn_and_the_probe_reach_the_record(here: Path) -> None:
     assert any(record["series"]["queues"]["down"]["drop_probability"])  # type: ignore[index]
 
 
+def test_each_number_of_a_probe_reaches_the_series_of_the_law(here: Path) -> None:
+    probe = "return {'drop_probability': 0.5, 'enqueues': self.count, 'busy': True, 'name': 'x', 'late': self.late()}"
+    text = FIFO.replace("self.limit = limit", "self.limit, self.count = limit, 0")
+    text = text.replace("        if len(queue)", "        self.count += 1\n        if len(queue)", 1)
+    text += "\n    def late(self):\n        return float('nan') if self.count < 100 else 1\n"
+    text += f"\n    def probe(self):\n        {probe}\n"
+    bottleneck = {"rate": "10mbit", "qdisc": f"{write(text)}:Fifo limit 20", "up": {"qdisc": "pfifo"}}
+    record = run.one(SCENARIO | {"bottleneck": bottleneck, "series": {"interval": "100ms", "law": True}})
+    queues = record["series"]["queues"]
+    law = queues["down"]["law"]
+    assert list(law) == ["enqueues", "busy", "late"], "text is no number, and drop_probability stands beside the law"
+    assert set(queues["down"]["drop_probability"]) == {0.5}
+    packets = record["queues"]["down"]["packets"]
+    assert packets is not None
+    assert law["enqueues"][-1] - law["enqueues"][9] == pytest.approx(packets["offered"], abs=2)  # type: ignore[operator]
+    assert set(law["busy"]) == {1.0}
+    assert (law["late"][0], law["late"][-1]) == (None, 1.0)
+    assert queues["up"]["law"] == {}
+
+
 def test_a_scenarios_path_starts_at_its_file(here: Path, goodqueue: Command) -> None:
     (here / "sub").mkdir()
     write(FIFO, "sub/mine.py")

@@ -108,7 +108,7 @@ def test_what_a_killed_writer_left_is_removed_and_a_living_one_s_is_not(kept: St
 def test_tools_read_the_folder_as_one_table(kept: Store) -> None:
     for seed in (1, 2):
         kept.put(of(seed), run.one_text(of(seed).scenario))
-    series = of(3, series={"interval": "500ms"})
+    series = of(3, series={"interval": "500ms", "law": True})
     kept.put(series, run.one_text(series.scenario))
     table = dataset.dataset(kept.folder / "runs").to_table()
     assert table.num_rows == 3
@@ -121,6 +121,7 @@ def test_tools_read_the_folder_as_one_table(kept: Store) -> None:
     found = {one["name"]: one["values"] for one in rows[3]["series"]}
     own = json.loads(rows[3]["record"])["series"]
     assert found["queues.up.backlog_packets"] == own["queues"]["up"]["backlog_packets"]
+    assert found["queues.down.law.drop_next_ms"] == own["queues"]["down"]["law"]["drop_next_ms"]
     assert found["flows.bulk/1.cwnd_packets"] == own["flows"][1]["cwnd_packets"]
     assert rows[3]["series_time_s"] == own["time_s"]
 

@@ -44,7 +44,8 @@ back.
 comes from ``link.random()``, whose draws derive from the scenario's seed, so that runs repeat; a discipline that uses
 the module ``random`` or the time of day does not repeat. A class with a method ``on_timer(self, now, queue)`` is called
 at ``self.next_timer`` (in nanoseconds; None for never), which it sets itself. A method ``probe(self)`` may return a
-dict; its ``drop_probability`` goes into the time series. `Packet`, `Queue` and `Link` say what else there is.
+dict; its ``drop_probability`` goes into the time series, and with the scenario's ``series.law = true`` each of its
+numbers does, under its key. `Packet`, `Queue` and `Link` say what else there is.
 
 Each packet must end dropped, delivered or in a queue; a class that loses one is told so, and the run ends. The path
 starts at the scenario's file, or where the command was typed. Expect 0.5 to 2 microseconds a packet where our own

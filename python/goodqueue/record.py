@@ -130,6 +130,12 @@ class QueueSeries(TypedDict):
     delay_ms: list[float | None]
     backlog_packets: list[float | None]
     drop_probability: list[float | None]
+    law: NotRequired[dict[str, list[float | None]]]
+    """The law's inner variables at each interval's end, where ``series.law`` asks for them; from the simulator alone.
+
+    By Linux's or the RFC's name with the unit behind it: ``_ms``, ``_bytes``, ``_packets``, ``_mbps``, none for a plain
+    number. A point of time is in ms from the interval's end, negative where it has passed. None: there is no value.
+    """
 
 
 class TcpSeries(TypedDict):

@@ -7,13 +7,16 @@ A scenario is a plain nested dictionary. What its keys mean and accept is decide
 import json
 import math
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from goodqueue import discipline, har
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
+
+Tell = Callable[[Scenario, Mapping[str, str]], None]
+"""Called with a scenario as it was written, and the options that some of its keys came from."""
 
 
 def load(path: str | Path) -> Scenario:
@@ -189,14 +192,22 @@ def _resolve_python(resolved: Scenario, origin: str, origins: Mapping[str, str])
                 raise _refusal(key, str(error), origin, origins) from None
 
 
-def from_file(path: str | Path, sets: Iterable[str] = (), seed: int | None = None) -> Scenario:
-    """Return the resolved scenario of a file, with ``--set`` assignments and ``--seed`` applied. Raises UserError."""
+def from_file(
+    path: str | Path, sets: Iterable[str] = (), seed: int | None = None, tell: Tell | None = None
+) -> Scenario:
+    """Return the resolved scenario of a file, with ``--set`` assignments and ``--seed`` applied. Raises UserError.
+
+    ``tell`` is called with what was resolved, as it was before, and the origins of its keys.
+    """
     scenario = load(path)
     origins = {key: f"--set {key}" for key in (apply_set(scenario, assignment) for assignment in sets)}
     if seed is not None:
         scenario["seed"] = seed
         origins["seed"] = "--seed"
-    return resolve(scenario, str(path), origins)
+    resolved = resolve(scenario, str(path), origins)
+    if tell is not None:
+        tell(scenario, origins)
+    return resolved
 
 
 def to_toml(scenario: Scenario) -> str:

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from goodqueue import warmup
 from goodqueue.record import App, Flow, Record, statistic, times_of
 from goodqueue.stats import Estimate, jain
 
@@ -73,7 +75,7 @@ def run_tables(record: Record) -> list[Table]:
     shown = (
         (("ping",), _pings),
         (("voip",), _calls),
-        (("transfer", "rr", "page"), _exchanges),
+        (("transfer", "rr", "page"), partial(_exchanges, notes=warmup.notes(record))),
         (("stream",), _streams),
     )
     for kinds, table in shown:
@@ -174,7 +176,7 @@ def _pings(apps: Sequence[App]) -> Table:
     return Table("Applications", [*columns, Column("lost\n%")], rows)
 
 
-def _exchanges(apps: Sequence[App]) -> Table:
+def _exchanges(apps: Sequence[App], notes: Sequence[str]) -> Table:
     names = ("mean", "p10", "p50", "p90", "p95", "p99")
     times = {"transfer": "completion", "rr": "response", "page": "page load"}
     rows = [
@@ -189,7 +191,7 @@ def _exchanges(apps: Sequence[App]) -> Table:
     ]
     columns = [Column("application", False), Column("time of", False), *map(Column, ("begun", "ended", "mean\nms"))]
     columns += [Column(f"\n{name} ms") for name in names[1:]]
-    return Table("Transfers, exchanges, pages", columns, rows, _more(apps))
+    return Table("Transfers, exchanges, pages", columns, rows, [*notes, *_more(apps)])
 
 
 def _calls(apps: Sequence[App]) -> Table:

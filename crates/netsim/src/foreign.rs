@@ -3,6 +3,7 @@
 //! The registry's disciplines are dispatched statically; a foreign one is behind a `dyn`, and slower for it.
 
 use crate::packet::Packet;
+use crate::probe::law::LawSeries;
 use crate::scenario::Direction;
 use goodqueue_qdisc::{AnyQdisc, Backlog, Enqueued, Error, Link, Owner, Probe, Qdisc};
 use goodqueue_units::{Instant, Rate, Stream};
@@ -28,6 +29,8 @@ pub trait Foreign: Send + Sync {
     fn backlog(&self) -> Backlog;
     /// As [`Qdisc::probe`].
     fn probe(&self, probe: &mut dyn Probe);
+    /// Shows each variable that is a number, which has a name of its own making.
+    fn show(&self, see: &mut dyn FnMut(&str, f64));
 }
 
 /// What a foreign discipline is made from.
@@ -63,6 +66,14 @@ pub(crate) enum Discipline {
 const _: () = assert!(size_of::<Discipline>() == size_of::<AnyQdisc<Packet>>(), "one tag, not two");
 
 impl Discipline {
+    /// Shows its variables.
+    pub(crate) fn show(&self, law: &mut LawSeries) {
+        match self {
+            Self::Registry(qdisc) => qdisc.probe(law),
+            Self::Foreign(qdisc) => qdisc.show(&mut |name, value| law.foreign(name, value)),
+        }
+    }
+
     /// The link's rate is another one, or the parameters of `line` are. A foreign discipline takes the rate alone.
     pub(crate) fn change<O: Owner<Packet>>(
         &mut self,

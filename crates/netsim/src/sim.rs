@@ -121,7 +121,7 @@ impl Simulation {
             flows.iter_mut().for_each(Flow::log);
         }
         let named = if interval.is_some() { flows.as_slice() } else { &[] };
-        let tcp = scenario.series.as_ref().is_some_and(|series| series.tcp);
+        let [tcp, law] = scenario.series.as_ref().map_or([false; 2], |series| [series.tcp, series.law]);
         let flow_series = named
             .iter()
             .map(|flow| FlowSeries::new(flow.name.clone(), tcp && flow.is_tcp(), flow.kind == Kind::Ping))
@@ -133,7 +133,7 @@ impl Simulation {
             flows,
             sockets,
             baseline: Default::default(),
-            queue_series: Default::default(),
+            queue_series: [QueueSeries::new(law), QueueSeries::new(law)],
             interval_ends: Vec::new(),
             agenda,
             metronome,
@@ -473,6 +473,9 @@ impl Simulation {
             let mut pick = Pick { name: "drop_probability", value: None };
             link.qdisc.probe(&mut pick);
             series.end_interval(link.delay_totals(), link.qdisc.backlog().packets, pick.value);
+            if let Some(law) = &mut series.law {
+                law.end_interval(self.now, |law| link.qdisc.show(law));
+            }
         }
         for index in 0..self.flows.len() {
             let totals = self.totals(index);

@@ -290,4 +290,14 @@ impl Foreign for InRun {
             }
         });
     }
+
+    fn show(&self, see: &mut dyn FnMut(&str, f64)) {
+        Python::attach(|py| {
+            for (name, value) in self.law.probe(py).iter().flatten() {
+                if let (Ok(name), Ok(value)) = (name.extract(), value.extract()) {
+                    see(name, value);
+                }
+            }
+        });
+    }
 }

@@ -67,7 +67,7 @@ mod tcp;
 pub use fifo::Fifo;
 pub use packet::Packet;
 pub use param::{Args, Error, Link, QdiscSpec};
-pub use qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
+pub use qdisc::{Backlog, Enqueued, Head, Measure, Moment, Probe, Qdisc, Raw};
 pub use registry::AnyQdisc;
 pub use signal::{Drop, Mark, Owner};
 pub use tcp::TcpHeader;

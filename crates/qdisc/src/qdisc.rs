@@ -46,8 +46,80 @@ pub enum Head {
     Unknown,
 }
 
+/// A point of time by a discipline's clock, in nanoseconds of which the upper bits may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    nanos: u64,
+    bits: u32,
+}
+
+impl Moment {
+    /// By a clock that wraps to 0 after `2^bits` ns, 1 to 64 bits.
+    #[must_use]
+    pub const fn wrapping(nanos: u64, bits: u32) -> Self {
+        Self { nanos, bits }
+    }
+
+    /// Nanoseconds from `now` until then; negative where it has passed. A clock that wraps tells half a turn apart.
+    #[must_use]
+    pub const fn nanos_from(self, now: Instant) -> i64 {
+        let unused = u64::BITS - self.bits;
+        (self.nanos.wrapping_sub(now.as_nanos()) << unused) as i64 >> unused
+    }
+}
+
+impl From<Instant> for Moment {
+    fn from(time: Instant) -> Self {
+        Self::wrapping(time.as_nanos(), u64::BITS)
+    }
+}
+
+/// What a variable is in units that people read; `None` where it has no value at the time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Measure {
+    /// A number without a unit, such as a probability.
+    Number(Option<f64>),
+    /// A length of time, in seconds.
+    Time(Option<f64>),
+    /// A point of time.
+    Moment(Option<Moment>),
+    /// Bytes, perhaps an average of them.
+    Bytes(Option<f64>),
+    /// Packets, perhaps an average of them.
+    Packets(Option<f64>),
+    /// A rate, in bits per second.
+    Rate(Option<f64>),
+    /// Nothing: it serves the computation, as the keys of a hash do.
+    Internal,
+}
+
+/// A variable as the discipline keeps it, and as a trace writes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Raw {
+    /// An integer, such as ticks of a clock or a fixed-point number.
+    Integer(i128),
+    /// A real number.
+    Real(f64),
+}
+
+impl<T: Into<i128>> From<T> for Raw {
+    fn from(value: T) -> Self {
+        Self::Integer(value.into())
+    }
+}
+
 /// Receives a discipline's inner state, one variable after the other, under the names that Linux or the RFC give.
 pub trait Probe {
+    /// A variable that a person reads in other units than the discipline keeps it in. A trace wants what is kept, hence
+    /// the default.
+    fn measured(&mut self, name: &'static str, raw: Raw, measure: Measure) {
+        let _ = measure;
+        match raw {
+            Raw::Integer(value) => self.integer(name, value),
+            Raw::Real(value) => self.real(name, value),
+        }
+    }
+
     /// A variable in the units that its name or the discipline's page states.
     fn integer(&mut self, name: &'static str, value: i128);
 

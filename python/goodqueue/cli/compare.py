@@ -84,7 +84,7 @@ def compare(
     sim,kernel each runs in the simulator and on Linux's own qdiscs and TCP, and the two are compared as well.
     """
     from goodqueue import compare as comparing
-    from goodqueue import engines, metrics, output, terminal
+    from goodqueue import engines, metrics, notes, output, terminal
 
     on = engines.parse(engine)
     wanted = metrics.find(metric or []) or metrics.METRICS
@@ -92,6 +92,7 @@ def compare(
     described = {"flows": flows, "cc": cc, "ecn": ecn or None, "traffic": traffic}
     base, origins = _base(scenario, options, described, sets or [])
     lines, duration_s = _check(base, qdiscs, seed, scenario or "", origins, on)
+    notes.tell(base, origins, lines)
     if out is not None:
         output.check(out, force)
         interval = f"{max(1, round(duration_s / INTERVALS * 1e6))}us"

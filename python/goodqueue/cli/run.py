@@ -60,6 +60,7 @@ def run(
       rtt = "50ms"              # without queueing
       [[traffic]]
       kind = "bulk"             # `goodqueue list traffic`
+      start_spread = "1s"       # each seed draws its start: without it all seeds are the same
 
     \b
     A capture is taken at the hosts that send each flow's data (sender), at those that get it
@@ -73,7 +74,7 @@ def run(
     """
     from threading import Event
 
-    from goodqueue import engines, terminal
+    from goodqueue import engines, notes, terminal
     from goodqueue.errors import UserError
     from goodqueue.scenario import from_file
     from goodqueue.trace import parse
@@ -82,7 +83,7 @@ def run(
     if trace is None and (at := "--trace-at" if trace_at else "--trace-snap" if trace_snap else None):
         raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
     runs = engines.find(name) if trace is None else engines.traced(name, parse(trace, trace_at, trace_snap, name))
-    resolved = from_file(scenario, sets or (), seed)
+    resolved = from_file(scenario, sets or (), seed, notes.tell)
     with terminal.progress("simulating" if name == "sim" else f"engine {name}") as progress:
         text = runs(resolved, progress, Event())
     if json:

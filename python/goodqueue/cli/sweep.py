@@ -80,7 +80,7 @@ def sweep(
     """
     from pathlib import Path
 
-    from goodqueue import engines, executors, metrics, store, terminal
+    from goodqueue import engines, executors, metrics, notes, store, terminal
     from goodqueue import scenario as scenarios
     from goodqueue.sweep import carrying, grid, pages, result, show
 
@@ -90,6 +90,7 @@ def sweep(
     axes = grid.axes(sets or [])
     base = scenarios.load(scenario)
     cells = grid.cells(base, axes, scenario, on)
+    notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes])
     origin = f"--out {out}"
     if out is not None:
         store.check(Path(out), origin)

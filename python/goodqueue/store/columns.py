@@ -69,13 +69,17 @@ def _row(run: Run, text: str) -> dict[str, Any]:
 
 
 def _series(series: Any) -> Iterator[tuple[str, list[float | None]]]:
-    """Yield the series by name, such as ``queues.down.delay_ms`` and ``flows.bulk/0.cwnd_packets``.
+    """Yield the series by name: ``queues.down.delay_ms``, ``queues.down.law.count``, ``flows.bulk/0.cwnd_packets``.
 
     Those of single packets and pings have times of their own, and stand in the record alone.
     """
     for way, queue in series["queues"].items():
         for name, values in queue.items():
-            yield f"queues.{way}.{name}", values
+            if name == "law":
+                for variable, sampled in values.items():
+                    yield f"queues.{way}.law.{variable}", sampled
+            else:
+                yield f"queues.{way}.{name}", values
     for flow in series["flows"]:
         for name, values in flow.items():
             if name == "tcp":

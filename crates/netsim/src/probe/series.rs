@@ -1,5 +1,6 @@
 //! Time series: means and samples per interval, and single packets' delays within a window.
 
+use super::law::LawSeries;
 use super::rounded;
 use goodqueue_qdisc::Probe;
 use goodqueue_tcp::{Connection, INFINITE_SSTHRESH};
@@ -124,12 +125,20 @@ pub struct QueueSeries {
     pub backlog_packets: Vec<u32>,
     /// The law's drop probability at the interval's end; null where the law has none.
     pub drop_probability: Vec<Option<f64>>,
+    /// The law's variables at the interval's end, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub law: Option<LawSeries>,
     /// Number and sum of the delays when the last interval ended.
     #[serde(skip)]
     before: (u64, u128),
 }
 
 impl QueueSeries {
+    /// An empty series, of the law's variables too if `law`.
+    pub(crate) fn new(law: bool) -> Self {
+        Self { law: law.then(LawSeries::default), ..Self::default() }
+    }
+
     /// Ends an interval, given the queue's delay totals so far.
     pub(crate) fn end_interval(&mut self, totals: (u64, u128), backlog: u32, drop_probability: Option<f64>) {
         self.delay_ms.push(mean_ms(totals, self.before));

@@ -244,6 +244,9 @@ pub struct Series {
     /// Whether TCP's variables are sampled at the intervals' ends, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tcp: bool,
+    /// Whether the queues' laws show their variables at the intervals' ends, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub law: bool,
     /// The window in which each packet's delay is kept; no such series, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<Window>,

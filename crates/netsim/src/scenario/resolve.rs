@@ -208,9 +208,12 @@ impl Series {
                 return refuse("series.interval", found, &format!("at most {MOST_VALUES}"));
             }
         }
-        if self.tcp && self.interval.is_none() {
-            let message = "missing, and series.tcp samples at its ends; accepted: a time such as \"100ms\"";
-            return Err(ScenarioError::new("series.interval", message));
+        for (key, asked) in [("series.tcp", self.tcp), ("series.law", self.law)] {
+            if asked && self.interval.is_none() {
+                let message =
+                    format!("missing, and {key} samples at its ends; accepted: a time such as \"100ms\"");
+                return Err(ScenarioError::new("series.interval", message));
+            }
         }
         if let Some(window) = self.packets
             && (window.from >= window.to || window.to.0 > whole)

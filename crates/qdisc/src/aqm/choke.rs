@@ -18,7 +18,7 @@
 use super::red::{Marking, Params, Scale, Vars, Verdict, max_p, set_up};
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Head, Measure, Probe, Qdisc};
 use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
 use alloc::collections::VecDeque;
@@ -223,7 +223,7 @@ impl<P: Packet> Qdisc<P> for Choke<P> {
     }
 
     fn probe(&self, probe: &mut dyn Probe) {
-        self.vars.probe(&self.params, probe);
+        self.vars.probe(&self.params, Measure::Packets, probe);
         self.marking.probe(probe);
         probe.integer("matched", self.matched.into());
         probe.integer("head", self.head.into());

@@ -25,7 +25,7 @@ use super::{Aqm, mark};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Backlog, Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe};
 use crate::signal::{Drop, Mark, Owner};
 use goodqueue_units::{Duration, Instant};
 
@@ -224,10 +224,17 @@ impl Vars {
     /// Shows the state under Linux's names.
     pub fn probe(&self, probe: &mut dyn Probe) {
         probe.integer("count", self.count.into());
-        probe.integer("rec_inv_sqrt", self.rec_inv_sqrt.into());
-        probe.integer("drop_next", (self.drop_next as i64).into());
-        probe.integer("blue_timer", (self.blue_timer as i64).into());
-        probe.integer("p_drop", self.p_drop.into());
+        let fraction = |value: u32| Measure::Number(Some(f64::from(value) / (1_u64 << 32) as f64));
+        let moment =
+            |nanos: u64, is_set: bool| Measure::Moment(is_set.then_some(Moment::wrapping(nanos, u64::BITS)));
+        probe.measured("rec_inv_sqrt", self.rec_inv_sqrt.into(), fraction(self.rec_inv_sqrt));
+        probe.measured("drop_next", (self.drop_next as i64).into(), moment(self.drop_next, self.dropping));
+        probe.measured(
+            "blue_timer",
+            (self.blue_timer as i64).into(),
+            moment(self.blue_timer, self.blue_timer > 0),
+        );
+        probe.measured("p_drop", self.p_drop.into(), fraction(self.p_drop));
         probe.integer("dropping", self.dropping.into());
     }
 }

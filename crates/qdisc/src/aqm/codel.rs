@@ -24,7 +24,7 @@ use super::{Aqm, mark};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Backlog, Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe};
 use crate::signal::{Drop, Mark, Owner};
 use core::fmt;
 use core::hint::select_unpredictable;
@@ -118,6 +118,14 @@ impl Ticks {
     }
     fn minus(self, earlier: Self) -> Self {
         Self(self.0.wrapping_sub(earlier.0))
+    }
+    /// For people: a length of time.
+    fn span(self) -> Measure {
+        Measure::Time(Some(f64::from(self.0) * 1024e-9))
+    }
+    /// For people: a point of time, where `is_set`.
+    fn moment(self, is_set: bool) -> Measure {
+        Measure::Moment(is_set.then_some(Moment::wrapping(u64::from(self.0) << 10, u32::BITS + 10)))
     }
     /// Whether `self` is later than `other`, on a clock that wraps.
     fn is_after(self, other: Self) -> bool {
@@ -379,15 +387,18 @@ impl Vars {
         self.lastcount = self.count;
     }
 
-    /// Shows the state under Linux's names.
+    /// Shows the state under Linux's names; `drop_next` is a point of time while packets are being dropped.
     pub fn probe(&self, probe: &mut dyn Probe) {
         probe.integer("count", self.count.into());
         probe.integer("lastcount", self.lastcount.into());
         probe.integer("dropping", self.dropping.into());
-        probe.integer("rec_inv_sqrt", self.rec_inv_sqrt.into());
-        probe.integer("first_above_time", self.first_above_time.0.into());
-        probe.integer("drop_next", self.drop_next.0.into());
-        probe.integer("ldelay", self.ldelay.0.into());
+        let root = f64::from(self.rec_inv_sqrt) / f64::from(1 << 16);
+        probe.measured("rec_inv_sqrt", self.rec_inv_sqrt.into(), Measure::Number(Some(root)));
+        let is_above = self.first_above_time != Ticks(0);
+        let first_above_time = self.first_above_time.moment(is_above);
+        probe.measured("first_above_time", self.first_above_time.0.into(), first_above_time);
+        probe.measured("drop_next", self.drop_next.0.into(), self.drop_next.moment(self.dropping));
+        probe.measured("ldelay", self.ldelay.0.into(), self.ldelay.span());
     }
 }
 

@@ -26,7 +26,7 @@ use super::{Aqm, Periodic};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Backlog, Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Raw};
 use crate::signal::{Drop, Owner};
 use alloc::string::ToString;
 use goodqueue_units::{Duration, Instant};
@@ -340,9 +340,10 @@ impl Aqm for DocsisPie {
         let Vars { drop_prob, accu_prob, qdelay_old, burst_allowance, burst_reset, state } = self.vars;
         probe.real("drop_prob", drop_prob);
         probe.real("accu_prob", accu_prob);
-        probe.real("qdelay_old", qdelay_old);
-        probe.integer("burst_allowance", burst_allowance.as_nanos().into());
-        probe.integer("burst_reset", burst_reset.as_nanos().into());
+        let time = |span: Duration| Measure::Time(Some(span.as_secs_f64()));
+        probe.measured("qdelay_old", Raw::Real(qdelay_old), Measure::Time(Some(qdelay_old)));
+        probe.measured("burst_allowance", burst_allowance.as_nanos().into(), time(burst_allowance));
+        probe.measured("burst_reset", burst_reset.as_nanos().into(), time(burst_reset));
         probe.integer("aqm_state", state as i128);
         probe.real("drop_probability", drop_prob.min(1.0));
     }

@@ -23,7 +23,7 @@ use super::{mark, unit_interval};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, Unit, Value};
-use crate::qdisc::{Backlog, Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Raw};
 use crate::signal::{Drop, Mark, Owner};
 use alloc::format;
 use goodqueue_units::Instant;
@@ -200,7 +200,7 @@ impl Gentle {
     }
 
     pub(super) fn probe(&self, probe: &mut dyn Probe) {
-        probe.real("qavg", self.vars.avg);
+        probe.measured("qavg", Raw::Real(self.vars.avg), Measure::Packets(Some(self.vars.avg)));
         probe.real("max_p", self.vars.max_p);
         probe.real("drop_probability", self.vars.p_b);
     }

@@ -23,7 +23,7 @@ use super::{Aqm, Periodic};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Backlog, Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Raw};
 use crate::signal::Owner;
 use goodqueue_units::{Duration, Instant};
 
@@ -120,7 +120,7 @@ impl Aqm for Pi {
 
     fn probe(&self, probe: &mut dyn Probe) {
         probe.real("drop_probability", self.p);
-        probe.real("q_old", self.q_old);
+        probe.measured("q_old", Raw::Real(self.q_old), Measure::Packets(Some(self.q_old)));
     }
 }
 

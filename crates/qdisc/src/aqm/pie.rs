@@ -43,7 +43,7 @@ use super::{Aqm, Periodic, mark};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
-use crate::qdisc::{Backlog, Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe, Raw};
 use crate::signal::{Drop, Mark, Owner};
 use alloc::format;
 use core::fmt;
@@ -258,17 +258,30 @@ impl Vars {
         delta
     }
 
+    /// Bits per second for people, where the rate is known.
+    fn departure_rate(&self, params: &Params) -> Option<f64> {
+        let rules = params.rules;
+        let average = self.avg_dq_rate as f64 / (1_u64 << rules.rate_bits) as f64;
+        let bytes_a_tick = if rules.as_written { rules.dq_threshold as f64 / average } else { average };
+        (self.avg_dq_rate > 0).then_some(8.0 * bytes_a_tick * TICKS_PER_SECOND as f64)
+    }
+
     /// Shows the state under Linux's names.
-    pub fn probe(&self, probe: &mut dyn Probe) {
-        probe.integer("prob", self.prob.into());
-        probe.integer("accu_prob", self.accu_prob.into());
-        probe.integer("qdelay", self.qdelay.into());
-        probe.integer("qdelay_old", self.qdelay_old.into());
-        probe.integer("burst_time", self.burst_time.into());
-        probe.integer("dq_tstamp", self.dq_tstamp.unwrap_or(u64::MAX).into());
-        probe.integer("dq_count", self.dq_count.unwrap_or(u64::MAX).into());
-        probe.integer("avg_dq_rate", self.avg_dq_rate.into());
-        probe.integer("backlog_old", self.backlog_old.into());
+    pub fn probe(&self, params: &Params, probe: &mut dyn Probe) {
+        let share = |prob: u64| Measure::Number(Some(prob as f64 / MAX_PROB as f64));
+        let time = |ticks: u64| Measure::Time(Some(ticks as f64 / TICKS_PER_SECOND as f64));
+        let bytes = |bytes: Option<u64>| Measure::Bytes(bytes.map(|bytes| bytes as f64));
+        probe.measured("prob", self.prob.into(), share(self.prob));
+        probe.measured("accu_prob", self.accu_prob.into(), share(self.accu_prob));
+        probe.measured("qdelay", self.qdelay.into(), time(self.qdelay));
+        probe.measured("qdelay_old", self.qdelay_old.into(), time(self.qdelay_old));
+        probe.measured("burst_time", self.burst_time.into(), time(self.burst_time));
+        let stamp = self.dq_tstamp.map(|tick| Moment::wrapping(tick << 6, u64::BITS));
+        probe.measured("dq_tstamp", self.dq_tstamp.unwrap_or(u64::MAX).into(), Measure::Moment(stamp));
+        probe.measured("dq_count", self.dq_count.unwrap_or(u64::MAX).into(), bytes(self.dq_count));
+        let rate = Measure::Rate(self.departure_rate(params));
+        probe.measured("avg_dq_rate", self.avg_dq_rate.into(), rate);
+        probe.measured("backlog_old", self.backlog_old.into(), bytes(Some(self.backlog_old)));
         probe.integer("active", self.active.into());
         probe.real("drop_probability", (self.prob as f64 / MAX_PROB as f64).min(1.0));
     }
@@ -392,12 +405,13 @@ impl Aqm for Pie {
     }
 
     fn probe(&self, probe: &mut dyn Probe) {
-        self.vars.probe(probe);
+        self.vars.probe(&self.params, probe);
         probe.integer("packets_in", self.stats.packets_in.into());
         probe.integer("dropped", self.stats.dropped.into());
         probe.integer("overlimit", self.stats.overlimit.into());
         probe.integer("ecn_mark", self.stats.ecn_mark.into());
-        probe.integer("maxq", self.stats.maxq as i128);
+        let most = self.stats.maxq;
+        probe.measured("maxq", Raw::Integer(most as i128), Measure::Packets(Some(most as f64)));
     }
 }
 

@@ -22,7 +22,7 @@ use super::{Aqm, Periodic};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Backlog, Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe};
 use crate::signal::{Drop, Owner};
 use alloc::string::ToString;
 use goodqueue_units::{Duration, Instant};
@@ -221,19 +221,22 @@ impl Vars {
     }
 
     /// Shows the state under Linux's names. The kernel divides by multiplying with a reciprocal; the quotient
-    /// is the same, and the reciprocal is shown because traces have it.
-    pub fn probe(&self, params: &Params, probe: &mut dyn Probe) {
+    /// is the same, and the reciprocal is shown because traces have it. `unit` is what the average is of.
+    pub fn probe(&self, params: &Params, unit: fn(Option<f64>) -> Measure, probe: &mut dyn Probe) {
         let divisor = u64::from(self.max_p_delta);
         let log = u64::BITS - (divisor - 1).leading_zeros();
         let reciprocal = ((((1_u64 << log) - divisor) << 32) / divisor + 1) as u32;
-        probe.integer("qavg", self.qavg.into());
+        let average = self.qavg as f64 / (1_u64 << params.wlog) as f64;
+        probe.measured("qavg", self.qavg.into(), unit(Some(average)));
         probe.integer("qcount", self.qcount.into());
         probe.integer("qR", self.q_r.into());
-        probe.integer("qidlestart", self.idle_since.map_or(0, Instant::as_nanos).into());
-        probe.integer("max_P", self.max_p.into());
-        probe.integer("recip_m", reciprocal.into());
-        probe.integer("recip_sh1", log.min(1).into());
-        probe.integer("recip_sh2", log.saturating_sub(1).into());
+        let idle = Measure::Moment(self.idle_since.map(Moment::from));
+        probe.measured("qidlestart", self.idle_since.map_or(0, Instant::as_nanos).into(), idle);
+        let max_p = f64::from(self.max_p) / (1_u64 << 32) as f64;
+        probe.measured("max_P", self.max_p.into(), Measure::Number(Some(max_p)));
+        probe.measured("recip_m", reciprocal.into(), Measure::Internal);
+        probe.measured("recip_sh1", log.min(1).into(), Measure::Internal);
+        probe.measured("recip_sh2", log.saturating_sub(1).into(), Measure::Internal);
         probe.real("drop_probability", self.drop_probability(params));
     }
 }
@@ -399,7 +402,7 @@ impl Aqm for Red {
     }
 
     fn probe(&self, probe: &mut dyn Probe) {
-        self.vars.probe(&self.params, probe);
+        self.vars.probe(&self.params, Measure::Bytes, probe);
         self.marking.probe(probe);
     }
 }

@@ -24,7 +24,7 @@ use super::{Aqm, Periodic};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Backlog, Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Raw};
 use crate::signal::Owner;
 use goodqueue_units::{Duration, Instant};
 
@@ -158,7 +158,7 @@ impl Aqm for Rem {
     fn probe(&self, probe: &mut dyn Probe) {
         probe.real("drop_probability", self.p);
         probe.real("price", self.price);
-        probe.real("input", self.input);
+        probe.measured("input", Raw::Real(self.input), Measure::Packets(Some(self.input)));
     }
 }
 

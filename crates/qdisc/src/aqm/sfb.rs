@@ -31,7 +31,7 @@ use super::{Aqm, mark};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Backlog, Enqueued, Probe};
+use crate::qdisc::{Backlog, Enqueued, Measure, Probe};
 use crate::signal::{Drop, Mark, Owner};
 use alloc::collections::VecDeque;
 use goodqueue_units::{Duration, Instant};
@@ -283,10 +283,14 @@ impl Aqm for Sfb {
 
     fn probe(&self, probe: &mut dyn Probe) {
         let bins = || self.sets[self.current].levels.iter().flatten();
-        probe.integer("maxqlen", bins().map(|bin| bin.len).max().unwrap_or(0).into());
-        probe.integer("maxprob", bins().map(|bin| bin.p).max().unwrap_or(0).into());
+        let longest = bins().map(|bin| bin.len).max().unwrap_or(0);
+        probe.measured("maxqlen", longest.into(), Measure::Packets(Some(f64::from(longest))));
+        let share = |p: f64| Measure::Number(Some(p / f64::from(ONE)));
+        let most = bins().map(|bin| bin.p).max().unwrap_or(0);
+        probe.measured("maxprob", most.into(), share(most.into()));
         let sum: u64 = bins().map(|bin| u64::from(bin.p)).sum();
-        probe.integer("avgprob", (sum / (LEVELS * BINS) as u64).into());
+        let bins = (LEVELS * BINS) as u64;
+        probe.measured("avgprob", (sum / bins).into(), share(sum as f64 / bins as f64));
     }
 }
 

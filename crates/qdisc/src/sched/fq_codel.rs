@@ -14,7 +14,7 @@ use super::drr::{Drr, Flow, FlowQueue};
 use crate::aqm::codel::{CE_THRESHOLD, INTERVAL, Params, Source, TARGET, Vars, Verdict};
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Qdisc};
 use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
 use alloc::format;
@@ -221,7 +221,8 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         probe.integer("new_len", self.flows.new_flows().count() as i128);
         probe.integer("old_len", self.flows.old_flows().count() as i128);
         probe.integer("new_flow_count", self.flows.new_flow_count().into());
-        probe.integer("memory_usage", self.flows.totals().memory.into());
+        let memory = self.flows.totals().memory;
+        probe.measured("memory_usage", memory.into(), Measure::Bytes(Some(memory as f64)));
         probe.integer("drop_overlimit", self.drop_overlimit.into());
         probe.integer("drop_overmemory", self.drop_overmemory.into());
         for (name, flow) in ["new0", "new1", "new2"].into_iter().zip(self.flows.new_flows()) {

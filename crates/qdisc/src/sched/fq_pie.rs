@@ -21,7 +21,7 @@ use crate::aqm::pie::{
 };
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
-use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Qdisc, Raw};
 use crate::registry::Discipline;
 use crate::signal::{Drop, Mark, Owner};
 use alloc::format;
@@ -252,13 +252,14 @@ impl<P: Packet> Qdisc<P> for FqPie<P> {
         probe.integer("new_len", self.flows.new_flows().count() as i128);
         probe.integer("old_len", self.flows.old_flows().count() as i128);
         probe.integer("new_flow_count", self.flows.new_flow_count().into());
-        probe.integer("memory_usage", self.flows.totals().memory.into());
+        let memory = self.flows.totals().memory;
+        probe.measured("memory_usage", memory.into(), Measure::Bytes(Some(memory as f64)));
         probe.integer("packets_in", self.stats.packets_in.into());
         probe.integer("dropped", self.stats.dropped.into());
         probe.integer("overlimit", self.stats.overlimit.into());
         probe.integer("overmemory", self.stats.overmemory.into());
         probe.integer("ecn_mark", self.stats.ecn_mark.into());
-        probe.integer("cursor", self.cursor as i128);
+        probe.measured("cursor", Raw::Integer(self.cursor as i128), Measure::Internal);
         for (name, flow) in ["new0", "new1", "new2"].into_iter().zip(self.flows.new_flows()) {
             probe.text(name, describe(flow));
         }

@@ -24,7 +24,7 @@ use super::slab::{Chain, NIL, Slab};
 use crate::aqm::Periodic;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec, Value};
-use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Qdisc, Raw};
 use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
 use alloc::format;
@@ -182,10 +182,11 @@ impl<P: Packet> Qdisc<P> for Sfq<P> {
     fn probe(&self, probe: &mut dyn Probe) {
         let active = self.slots.iter().filter(|slot| slot.packets > 0).count();
         probe.integer("active", active as i128);
-        probe.integer("cur_depth", self.lengths.longest() as i128);
+        let longest = self.lengths.longest();
+        probe.measured("cur_depth", Raw::Integer(longest as i128), Measure::Packets(Some(longest as f64)));
         let [k0, k1] = self.keys.unwrap_or_default();
-        probe.integer("k0", k0.into());
-        probe.integer("k1", k1.into());
+        probe.measured("k0", k0.into(), Measure::Internal);
+        probe.measured("k1", k1.into(), Measure::Internal);
         let mut at = self.tail;
         for name in ["ring0", "ring1", "ring2", "ring3"].into_iter().take(active) {
             at = self.slots[at as usize].next;

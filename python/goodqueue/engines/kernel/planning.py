@@ -29,6 +29,10 @@ def plan(scenario: Scenario) -> Plan:
 
     if scenario.get("change"):
         raise UserError("change", f"found {len(scenario['change'])}; accepted by the kernel engine: none")
+    if (scenario.get("series") or {}).get("law"):
+        raise UserError(
+            "series.law", "found true; accepted by the kernel engine: false, as Linux does not show its laws"
+        )
     for index, traffic in enumerate(scenario["traffic"]):
         _check_traffic(f"traffic[{index}]", traffic)
     down = scenario["bottleneck"]

@@ -114,7 +114,7 @@ mod tests {
     use super::super::{Aqm, Red};
     use super::*;
     use crate::param::{Link, QdiscSpec};
-    use crate::qdisc::Probe;
+    use crate::qdisc::{Measure, Probe};
     use std::vec::Vec;
 
     static SPEC: QdiscSpec = Red::SPEC;
@@ -187,7 +187,7 @@ mod tests {
             assert_eq!((params.target_min, params.target_max), band, "{line}");
             assert_eq!((first_cells(idle).as_slice(), idle.shifts[255]), (cells, 31), "{line}");
             let mut shown = Reciprocal::default();
-            vars.probe(&params, &mut shown);
+            vars.probe(&params, Measure::Bytes, &mut shown);
             assert_eq!((vars.max_p, shown.0), (max_p, reciprocal), "{line}");
         }
     }

@@ -30,7 +30,7 @@ use super::drr::memory_of;
 use super::slab::Slab;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
-use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe, Qdisc};
 use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
 use alloc::format;
@@ -232,12 +232,14 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         probe.integer("cur_tin", self.current_tin as i128);
         probe.integer("cur_flow", self.current_flow.into());
         let flow = &self.tins[self.current_tin].flows[usize::from(self.current_flow)];
-        probe.integer("deficit", flow.deficit.into());
+        probe.measured("deficit", flow.deficit.into(), Measure::Bytes(Some(f64::from(flow.deficit))));
         probe.integer("set", flow.set as i128);
         flow.law.probe(probe);
-        probe.integer("buffer_used", self.memory.into());
-        probe.integer("time_next_packet", self.shaper.next.as_nanos().into());
-        probe.integer("failsafe_next_packet", self.shaper.failsafe.as_nanos().into());
+        probe.measured("buffer_used", self.memory.into(), Measure::Bytes(Some(self.memory as f64)));
+        let moment = |time: Instant| (time.as_nanos().into(), Measure::Moment(Some(Moment::from(time))));
+        let (next, failsafe) = (moment(self.shaper.next), moment(self.shaper.failsafe));
+        probe.measured("time_next_packet", next.0, next.1);
+        probe.measured("failsafe_next_packet", failsafe.0, failsafe.1);
         for (name, tin) in NAMES.into_iter().zip(&self.tins) {
             let tin::Counts { sparse, bulk, decaying, unresponsive } = tin.counts;
             let tin::Tally { dropped, marked, average_delay } = tin.tally;

@@ -5,7 +5,7 @@ use super::{Left, Side};
 use crate::aqm::mark;
 use crate::packet::Packet;
 use crate::param::Args;
-use crate::qdisc::Probe;
+use crate::qdisc::{Measure, Probe};
 use crate::signal::{Mark, Owner};
 use goodqueue_units::Duration;
 
@@ -147,8 +147,9 @@ impl Linux {
 
     pub(super) fn probe(&self, probe: &mut dyn Probe) {
         let base = f64::from(self.prob) / f64::from(MAX_PROB);
-        probe.integer("prob", self.prob.into());
-        probe.integer("last_qdelay", self.last_qdelay.into());
+        probe.measured("prob", self.prob.into(), Measure::Number(Some(base)));
+        let delay = Measure::Time(Some(self.last_qdelay as f64 / 1e9));
+        probe.measured("last_qdelay", self.last_qdelay.into(), delay);
         probe.integer("ecn_mark", self.ecn_mark.into());
         probe.integer("step_marks", self.step_marks.into());
         probe.real("drop_probability", base * base);

@@ -2,7 +2,7 @@
 
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::qdisc::Probe;
+use crate::qdisc::{Measure, Moment, Probe, Raw};
 use crate::sched::drr::memory_of;
 use alloc::collections::VecDeque;
 use goodqueue_units::{Duration, Instant};
@@ -144,13 +144,19 @@ impl<P: Packet> Queues<P> {
     }
 
     pub(super) fn probe(&self, probe: &mut dyn Probe) {
-        let head = |fifo: &Fifo<P>| fifo.head().map_or(0, |head| head.arrival().as_nanos());
-        probe.integer("c_head_ts", head(&self.classic).into());
-        probe.integer("l_head_ts", head(&self.low).into());
-        probe.integer("credit", self.credit.into());
-        probe.integer("l_qlen", self.low.len() as i128);
-        probe.integer("l_backlog", self.low.bytes().into());
-        probe.integer("c_qlen", self.classic.len() as i128);
-        probe.integer("memory_used", self.memory.into());
+        let packets = |count: usize| (Raw::Integer(count as i128), Measure::Packets(Some(count as f64)));
+        let bytes = |bytes: u64| (bytes.into(), Measure::Bytes(Some(bytes as f64)));
+        let head = |fifo: &Fifo<P>| {
+            let arrival = fifo.head().map(Packet::arrival);
+            (arrival.map_or(0, Instant::as_nanos).into(), Measure::Moment(arrival.map(Moment::from)))
+        };
+        let mut show = |name, (raw, measure)| probe.measured(name, raw, measure);
+        show("c_head_ts", head(&self.classic));
+        show("l_head_ts", head(&self.low));
+        show("credit", (self.credit.into(), Measure::Number(Some(self.credit as f64))));
+        show("l_qlen", packets(self.low.len()));
+        show("l_backlog", bytes(self.low.bytes()));
+        show("c_qlen", packets(self.classic.len()));
+        show("memory_used", bytes(self.memory));
     }
 }

@@ -5,7 +5,7 @@ use super::{Left, Side};
 use crate::aqm::mark;
 use crate::packet::Packet;
 use crate::param::Args;
-use crate::qdisc::Probe;
+use crate::qdisc::{Measure, Probe, Raw};
 use crate::signal::{Mark, Owner};
 use goodqueue_units::Duration;
 
@@ -122,7 +122,7 @@ impl Rfc9332 {
 
     pub(super) fn probe(&self, probe: &mut dyn Probe) {
         probe.real("p", self.p);
-        probe.real("prevq", self.prev_q);
+        probe.measured("prevq", Raw::Real(self.prev_q), Measure::Time(Some(self.prev_q)));
         probe.real("lq_count", self.low_count);
         probe.real("cq_count", self.classic_count);
         probe.real("drop_probability", self.classic());

@@ -1,0 +1,180 @@
+//! `series.law`: what the law thinks at each interval's end, in the units that the names say.
+#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
+
+mod common;
+
+use common::run;
+use goodqueue_netsim::{Record, Scenario};
+use goodqueue_qdisc::registry;
+use serde_json::{Value, json};
+
+/// Packets of 1500 bytes every 0.5 ms into a link that takes 1 ms for each: packet n begins its transmission at n ms and has
+/// waited n/2 ms, as long as none is dropped.
+fn overload(qdisc: &str, duration: &str) -> Value {
+    json!({
+        "duration": duration,
+        "bottleneck": {"rate": "12mbit", "qdisc": qdisc, "up": {"rate": "12mbit", "qdisc": "pfifo"}},
+        "path": {"rtt": "10ms"},
+        "traffic": [{"kind": "cbr", "rate": "24mbit", "packet_size": 1500}],
+        "series": {"interval": "50ms", "law": true},
+    })
+}
+
+fn variable(record: &Record, name: &str) -> Vec<Option<f64>> {
+    let law = record.series.as_ref().unwrap().queues.down.law.as_ref().unwrap();
+    law.get(name).unwrap_or_else(|| panic!("no {name} in {law:?}")).to_vec()
+}
+
+fn number(record: &Record, name: &str, interval: usize) -> f64 {
+    variable(record, name)[interval].unwrap_or_else(|| panic!("{name} is null in interval {interval}"))
+}
+
+/// Within four ticks of CoDel's clock: each drop's time loses a part of one.
+#[track_caller]
+fn near(found: f64, wanted: f64) {
+    assert!((found - wanted).abs() < 4.0 * 0.001_024, "{found} {wanted}");
+}
+
+/// The delay is above 5 ms from packet 10 on, so dropping begins an interval later, at 110 ms. From there RFC 8289's control
+/// law: the second drop is due at 210 ms, the third at 210 + 100/sqrt(2) = 280.711 ms and happens as the wire is free,
+/// at 281; the fourth is due at 280.711 + 100/sqrt(3) = 338.446.
+#[test]
+fn codels_count_rises_while_it_drops_and_the_next_drop_is_told_from_now() {
+    let record = run(&overload("codel variant rfc8289", "1s"));
+    let at = |ms: usize| ms / 50 - 1;
+    let count = variable(&record, "count");
+    let dropping = variable(&record, "dropping");
+    for (ms, drops) in [(50, 0.0), (100, 0.0), (150, 1.0), (200, 1.0), (250, 2.0), (300, 3.0), (350, 4.0)] {
+        assert_eq!(count[at(ms)], Some(drops), "{ms} ms");
+        assert_eq!(dropping[at(ms)], Some(f64::from(u8::from(drops > 0.0))), "{ms} ms");
+    }
+    assert!(count.is_sorted(), "the load does not yield, so the count only rises: {count:?}");
+    let drop_next = variable(&record, "drop_next_ms");
+    assert_eq!(drop_next[at(100)], None, "no drop is due before dropping");
+    near(number(&record, "drop_next_ms", at(150)), 60.0);
+    near(number(&record, "drop_next_ms", at(250)), 30.711);
+    near(number(&record, "drop_next_ms", at(300)), 38.446);
+    near(number(&record, "first_above_time_ms", at(50)), 60.0); // 110 ms is to come
+    near(number(&record, "first_above_time_ms", at(150)), -40.0); // and has passed
+    near(number(&record, "ldelay_ms", at(50)), 24.5); // packet 49's
+}
+
+/// The root that Linux keeps in 16 bits is one at the start of dropping, and never above.
+#[test]
+fn codels_root_is_a_fraction() {
+    let record = run(&overload("codel", "1s"));
+    near(number(&record, "rec_inv_sqrt", 2), 1.0);
+    assert!(variable(&record, "rec_inv_sqrt").iter().flatten().all(|root| (0.0..=1.0).contains(root)));
+}
+
+/// As long as p is 0, packet 49 has waited 24.5 ms, and 49 of the burst allowance's 150 ms are used up.
+#[test]
+fn pies_prob_is_the_drop_probability_and_its_delays_are_milliseconds() {
+    let record = run(&overload("pie", "5s"));
+    let series = &record.series.as_ref().unwrap().queues.down;
+    let prob = variable(&record, "prob");
+    let capped: Vec<_> = prob.iter().map(|p| p.map(|p| p.min(1.0))).collect(); // Linux's may grow beyond 1
+    assert_eq!(capped, series.drop_probability, "prob was not scaled to 1");
+    assert!(prob.iter().flatten().any(|p| (0.01..1.0).contains(p)), "p never moved: {prob:?}");
+    near(number(&record, "qdelay_ms", 0), 24.5);
+    near(number(&record, "burst_time_ms", 0), 101.0);
+    near(number(&record, "dq_tstamp_ms", 0), -1.0); // packet 49 left a millisecond ago
+    assert_eq!(variable(&record, "avg_dq_rate_mbps")[0], None, "nothing measures a rate");
+    assert_eq!(variable(&record, "dq_count_bytes")[0], None, "nothing measures a rate");
+    let law = series.law.as_ref().unwrap();
+    assert!(law.get("drop_probability").is_none(), "it stands beside the law already");
+}
+
+/// The wire is never free: packets leave at the link's 12 Mbit/s, whichever quantity the variant averages.
+#[test]
+fn pies_departure_rate_is_the_links() {
+    for line in ["pie dq_rate_estimator", "pie variant draft2013", "pie variant rfc8033 dq_rate_estimator"] {
+        let rate = number(&run(&overload(line, "2s")), "avg_dq_rate_mbps", 30);
+        assert!((rate / 12.0 - 1.0).abs() < 0.1, "{line}: {rate}");
+    }
+}
+
+/// Between the thresholds p_b = max_p (avg - min) / (max - min) (Floyd and Jacobson 1993), in the units of the names.
+#[test]
+fn reds_probability_follows_from_its_average_and_max_p() {
+    let line = "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 probability 0.02";
+    let record = run(&overload(line, "5s"));
+    let probabilities = &record.series.as_ref().unwrap().queues.down.drop_probability;
+    let (qavg, max_p) = (variable(&record, "qavg_bytes"), variable(&record, "max_P"));
+    let mut between = 0;
+    for ((avg, max_p), p_b) in
+        qavg.iter().flatten().zip(max_p.iter().flatten()).zip(probabilities.iter().flatten())
+    {
+        if (30_000.0..90_000.0).contains(avg) {
+            let wanted = max_p * (avg - 30_000.0) / 60_000.0;
+            assert!((p_b - wanted).abs() < 2e-6, "avg {avg}, max_p {max_p}: {p_b} {wanted}");
+            between += 1;
+        }
+    }
+    assert!(between > 0, "the average never stood between the thresholds: {qavg:?}");
+}
+
+/// CHOKe is RED in packets: its average cannot be more than the thousand that wait.
+#[test]
+fn chokes_average_is_of_packets() {
+    let record =
+        run(&overload("choke limit 1000 min 83 max 250 burst 139 avpkt 1500 bandwidth 12mbit", "2s"));
+    let qavg = variable(&record, "qavg_packets");
+    let most = record.series.as_ref().unwrap().queues.down.backlog_packets.iter().max();
+    let most = f64::from(*most.unwrap());
+    assert!(qavg.iter().flatten().all(|avg| *avg <= most), "{qavg:?}");
+    assert!(qavg.iter().flatten().any(|avg| *avg > 83.0), "{qavg:?}");
+}
+
+/// A value an interval from every discipline, and a unit's name only where there is one.
+#[test]
+fn every_discipline_shows_what_it_has() {
+    let units = ["_ms", "_bytes", "_packets", "_mbps"];
+    for spec in registry::ALL {
+        let record = serde_json::to_value(run(&overload(spec.name, "1s"))).unwrap();
+        let queues = &record["series"]["queues"];
+        assert_eq!(queues["up"]["law"], json!({}), "pfifo has no law");
+        let law = queues["down"]["law"].as_object().unwrap();
+        for (name, values) in law {
+            let values = values.as_array().unwrap();
+            assert_eq!(values.len(), 20, "{}: {name}", spec.name);
+            assert!(values.iter().all(|value| value.is_null() || value.is_f64()), "{}: {name}", spec.name);
+            let bare = units.iter().find_map(|unit| name.strip_suffix(unit)).unwrap_or(name);
+            assert!(bare == name || !law.contains_key(bare), "{}: {name} twice", spec.name);
+        }
+        let is_share =
+            |name: &str| ["prob", "p_drop", "maxprob", "avgprob", "max_P", "max_p"].contains(&name);
+        for (name, values) in law.iter().filter(|(name, _)| is_share(name)) {
+            let mut numbers = values.as_array().unwrap().iter().filter_map(Value::as_f64);
+            assert!(numbers.all(|p| (0.0..=1.0).contains(&p)), "{}: {name} {values}", spec.name);
+        }
+    }
+}
+
+#[test]
+fn who_does_not_ask_has_no_law_and_the_same_record() {
+    let mut asked = overload("codel", "1s");
+    let mut with = serde_json::to_value(run(&asked)).unwrap();
+    asked["series"] = json!({"interval": "50ms"});
+    let without = serde_json::to_value(run(&asked)).unwrap();
+    for way in ["down", "up"] {
+        assert!(without["series"]["queues"][way].get("law").is_none());
+        with["series"]["queues"][way].as_object_mut().unwrap().remove("law");
+    }
+    with["scenario"]["series"].as_object_mut().unwrap().remove("law");
+    assert_eq!(with, without, "to look at a law changes the run");
+}
+
+#[test]
+fn a_law_without_an_interval_is_refused() {
+    let mut asked = overload("codel", "1s");
+    asked["series"] = json!({"law": true});
+    let error = Scenario::from_json(&asked.to_string()).unwrap_err();
+    assert_eq!(
+        (error.key.as_str(), error.message.as_str()),
+        (
+            "series.interval",
+            "missing, and series.law samples at its ends; accepted: a time such as \"100ms\""
+        )
+    );
+}

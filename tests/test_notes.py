@@ -1,0 +1,80 @@
+"""What a user wrote and `tc` reads otherwise than most people gets a note on standard error, and nothing else does."""
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import TOML, Result
+
+MBPS = "50Mbps is 400 Mbit/s, as in tc (bytes); 50mbit is 50 Mbit/s"
+TWENTY = '"target 20" is 20 us, as in tc; target 20ms is 20 milliseconds'
+CHILD = "tbf rate 500kbps burst 20kb child codel target 20 interval 1500.5 ecn"
+
+# The arguments, and the notes in their order.
+TABLE = [
+    ("run ok.toml --set bottleneck.rate=50Mbps", [f"--set bottleneck.rate {MBPS}"]),
+    ("run ok.toml --set bottleneck.rate=50mbit", []),
+    ("run ok.toml --set bottleneck.rate=50000000", []),  # TOML's number, which the core refuses in its own words
+    ("run bytes.toml", ["bottleneck.rate 2.5mbps is 20 Mbit/s, as in tc (bytes); 2.5mbit is 2.5 Mbit/s"]),
+    ("run bare.toml", [TWENTY, '"interval 1000" is 1000 us, as in tc; interval 1ms is the same']),
+    (
+        'run ok.toml --set \'traffic.1={kind="cbr",rate="800bps"}\'',
+        ["--set traffic.1 800bps is 6.4 kbit/s, as in tc (bytes); 800bit is 800 bit/s"],
+    ),
+    (
+        f"run ok.toml --set bottleneck.qdisc='{CHILD}'",
+        [
+            '"rate 500kbps" is 4 Mbit/s, as in tc (bytes); rate 500kbit is 500 kbit/s',
+            TWENTY,
+            '"interval 1500.5" is 1500.5 us, as in tc; interval 1.5005ms is the same',
+        ],
+    ),
+    ("run ok.toml --set bottleneck.qdisc='codel target 20us ce_threshold 0 limit 20 variant rfc8289'", []),
+    ("run ok.toml --set bottleneck.qdisc='sfb db 60000'", []),  # milliseconds, as people would think
+    (
+        "run ok.toml --set bottleneck.qdisc='dualpi2 step_thresh 5'",
+        ['"step_thresh 5" is 5 us, as in tc; step_thresh 5ms is 5 milliseconds'],
+    ),
+    ("run ok.toml --set bottleneck.qdisc='dualpi2 step_thresh 5p'", []),
+    (
+        "compare 'codel target 20' 'pie target 20' pfifo --rate 50Mbps --duration 6s --seeds 1",
+        [f"--rate {MBPS}", TWENTY],
+    ),
+    (
+        "compare pfifo --traffic bulk,cbr:10kbps --duration 6s --seeds 1",
+        ["--traffic 10kbps is 80 kbit/s, as in tc (bytes); 10kbit is 10 kbit/s"],
+    ),
+    ("compare pfifo codel --scenario bare.toml --seeds 1", []),  # the file's qdisc is not run
+    (
+        "sweep bytes.toml --set bottleneck.qdisc='codel target 20,pie' --set path.rtt=5ms,6ms --seeds 1",
+        ["bottleneck.rate 2.5mbps is 20 Mbit/s, as in tc (bytes); 2.5mbit is 2.5 Mbit/s", TWENTY],
+    ),
+    ("sweep bytes.toml --set bottleneck.rate=50Mbps,5mbit,0bps --seeds 1", [f"--set bottleneck.rate {MBPS}"]),
+]
+
+
+@pytest.mark.parametrize(("command", "expected"), TABLE, ids=[command for command, _ in TABLE])
+def test_each_text_that_is_easily_misread_has_one_note(
+    command: str, expected: list[str], here: Path, goodqueue: Callable[..., Result]
+) -> None:
+    (here / "bytes.toml").write_text(TOML.replace("10mbit", "2.5mbps"), encoding="utf-8")
+    (here / "bare.toml").write_text(TOML.replace('"codel"', '"codel target 20 interval 1000"'), encoding="utf-8")
+    result = goodqueue(*shlex.split(command))
+    said = [line.removeprefix("goodqueue: note: ") for line in result.err.splitlines() if ": note: " in line]
+    assert said == expected
+
+
+def test_json_on_standard_output_stays_clean(here: Path, goodqueue: Callable[..., Result]) -> None:
+    result = goodqueue("run", "ok.toml", "--set", "bottleneck.rate=5Mbps", "--json")
+    assert json.loads(result.out)["scenario"]["bottleneck"]["rate"] == "40mbit"
+    assert (
+        result.err == "goodqueue: note: --set bottleneck.rate 5Mbps is 40 Mbit/s, as in tc (bytes); 5mbit is 5 Mbit/s\n"
+    )
+
+
+def test_lines_that_are_data_have_none(here: Path, goodqueue: Callable[..., Result]) -> None:
+    result = goodqueue("record", "codel target 20", "--packets", "100", "--out", "c.csv")
+    assert (result.status, result.err) == (0, "")
