@@ -13,8 +13,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-MARKERS = "osD^vPX*"
-"""One a series, so that no figure needs colour to be read."""
+from goodqueue.plot.looks import MARKERS, Look, look_of, looks
+
+__all__ = [
+    "MARKERS", "WIDTH_IN", "Look", "colour", "encode", "ink", "log_ms", "look", "look_of", "looks", "new_figure",
+    "note", "save", "svg",
+]  # fmt: skip
 
 WIDTH_IN = 5.8
 FONT_STACK = "'DejaVu Sans', Verdana, 'Segoe UI', sans-serif"
