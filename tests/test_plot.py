@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from conftest import SCENARIO, Result
-from goodqueue import results, run
+from goodqueue import metrics, results, run
 from goodqueue.plot import course, ellipse, rows, stored
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
-from goodqueue.sweep import result
 
 Command = Callable[..., Result]
 
@@ -63,7 +62,7 @@ def test_a_box_of_a_distribution_ends_at_the_percentiles_that_it_says(groups: li
 
 
 def test_a_bar_has_the_mean_and_the_deviation_of_the_runs(groups: list[Group]) -> None:
-    figure = rows.bars(groups, result.metrics(["delay_p95_ms"])[0])
+    figure = rows.bars(groups, metrics.find(["delay_p95_ms"])[0])
     assert figure is not None
     own = [one["queues"]["down"]["delay_ms"]["p95"] for one in groups[0].records]  # type: ignore[index]
     bar = figure.axes[0].patches[0]
@@ -136,7 +135,7 @@ def test_each_kind_is_drawn_from_a_store_alone(
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["pie", "r.json", "--out", "a.svg"], 'plot: found "pie"; accepted: ellipse, cdf, box, bar, time, jain'),
+        (["pie", "r.json", "--out", "a.svg"], 'plot: found "pie"; accepted: ellipse, cdf, box, bar, time, jain, lines'),
         (
             ["ping_cdf", "r.json", "--out", "a.svg"],
             'plot: found "ping_cdf", a plot of Flent\'s; accepted here: cdf --metric ping_rtt_ms',
@@ -148,7 +147,10 @@ def test_each_kind_is_drawn_from_a_store_alone(
             "--out r.json.svg: exists already; accepted: a new file, or --force",
         ),
         (["time", "r.json", "--out", "a.svg"], "plot time: no record has delay_ms; accepted: runs with --set series"),
-        (["time", "r.json", "--metric", "x", "--out", "a.svg"], '--metric: found "x"; accepted: delay_ms, ping_rtt_ms'),
+        (
+            ["time", "r.json", "--metric", "x", "--out", "a.svg"],
+            "plot time: no record has x; accepted: runs with",
+        ),
         (["bar", "r.json", "--metric", "x", "--out", "a.svg"], '--metric: found "x"; accepted: delay_mean_ms, '),
         (["jain", "r.json", "--metric", "x", "--out", "a.svg"], "--metric: found with jain, which leaves no choice"),
     ],

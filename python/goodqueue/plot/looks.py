@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import Any, Literal
 
-Line = str | tuple[float, tuple[float, ...]]
+Line = Literal["-"] | tuple[float, tuple[float, ...]]
 """A line style of matplotlib."""
 
 SOLID: Line = "-"
@@ -33,12 +34,15 @@ class Look:
     filled: bool = True
     """Whether its marks are full."""
 
-    @property
-    def marks(self) -> dict[str, str]:
-        """What `Axes.plot` takes to draw the marks."""
+    def marks(self, size: float) -> dict[str, Any]:
+        """Return what `Axes.plot` takes to draw marks that look ``size`` points large."""
         face = self.colour if self.filled else "white"
-        return {"marker": self.marker, "markerfacecolor": face, "markeredgecolor": self.colour}
+        marks = {"marker": self.marker, "markerfacecolor": face, "markeredgecolor": self.colour}
+        return {**marks, "markersize": size * SIZES.get(self.marker, 1.0)}
 
+
+SIZES = {"*": 1.6, "P": 1.2, "X": 1.2, "p": 1.15, "h": 1.15, "H": 1.15, "8": 1.1, "d": 1.2, "D": 0.9, "s": 0.95}
+"""How much larger or smaller a marker has to be to look as large as a circle."""
 
 DISCIPLINES: dict[str, tuple[str, str, Line]] = {
     # FIFOs: greys.
