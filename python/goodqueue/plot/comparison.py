@@ -32,14 +32,15 @@ def delay_against_goodput(comparison: Comparison, title: str = "") -> Figure:
 
     Both are of the loaded direction. The large mark is the median, the ellipse one standard deviation of the runs.
     """
-    way = comparison.loaded()[0]
+    ways = comparison.loaded()
+    way = ways[0]
     flows = next((one for one in (way, *WAYS) if _has_goodput(comparison, one)), way)
     named = [(entry.label, _points(entry, way, flows)) for entry in comparison.entries]
     with style.look():
         figure = style.new_figure(3.8)
         ax = figure.subplots()
-        ax.set_xlabel(f"mean queueing delay{'' if way == 'down' else ', up'} (ms), less to the right")
-        ax.set_ylabel(f"goodput{'' if flows == 'down' else ' up'} (Mbit/s)")
+        ax.set_xlabel(f"mean queueing delay{'' if ways == ('down',) else f', {way}'} (ms), less to the right")
+        ax.set_ylabel(f"goodput{'' if ways == ('down',) == (flows,) else f', {flows}'} (Mbit/s)")
         ax.set_title(title)
         ellipse.better(ax)
         if any(own for _, own in named):
@@ -82,7 +83,7 @@ def estimates(comparison: Comparison, title: str = "", metrics: Sequence[Metric]
             ax.set_visible(False)
         for ax, metric in zip(places, chosen, strict=False):
             _panel(ax, comparison, metric, looks)
-            ax.set_title(panels.wrapped(measuring.label(metric, chosen), 18), fontsize=9.5)
+            ax.set_title(panels.wrapped(measuring.label(metric, chosen), 12), fontsize=9.5)
         panels.name_rows(places[0], labels, names)
         for ax in places[columns : len(chosen) : columns]:
             panels.name_rows(ax, labels, names)
@@ -96,7 +97,7 @@ def _panel(ax: Axes, comparison: Comparison, metric: Metric, looks: Sequence[Loo
     digits = decimals(means) if metric.decimals is None else metric.decimals
     spread = max(means) / min(means) if means and min(means) > 0 else 1.0
     if metric.unit == "ms" and spread > 5:
-        style.log_ms(ax, "x", min(means) / 3, max(means) * 3, fine=False)
+        style.log_ms(ax, "x", min(means) / 3, max(means) * 3)
     for index, (entry, look) in enumerate(zip(comparison.entries, looks, strict=True)):
         estimate = entry.estimates[metric.key]
         if estimate is None:
@@ -116,7 +117,7 @@ def _panel(ax: Axes, comparison: Comparison, metric: Metric, looks: Sequence[Loo
     elif ax.get_xscale() == "linear":
         ax.margins(x=0.35)
     if ax.get_xscale() == "linear":
-        ax.xaxis.set_major_locator(MaxNLocator(3))
+        ax.xaxis.set_major_locator(MaxNLocator(3, integer=metric.key in SCALES))
     ax.set_xlabel(metric.unit)
     ax.grid(axis="y", visible=False)
     ax.tick_params(axis="y", length=0)

@@ -9,7 +9,7 @@ from goodqueue.plot import along, course, delay, ellipse, panels, rows, selectio
 from goodqueue.plot.quantity import quantities
 from goodqueue.plot.selection import NONE, QDISCS, Runs
 from goodqueue.plot.series import available
-from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, labels_of, percentiles
+from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, distribution, labels_of, percentiles
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -80,7 +80,7 @@ def _cdf(groups: Sequence[Group], name: str, title: str) -> "Figure | None":
     for group in groups:
         if pooled := percentiles(group, name):
             found.setdefault(group.panel, []).append((group.label, pooled))
-    return delay.cdfs(found, title, DISTRIBUTIONS[name], of) if found else None
+    return delay.cdfs(found, title, distribution(name, groups), of) if found else None
 
 
 def _time(groups: Sequence[Group], asked: Sequence[str], title: str) -> "Figure":

@@ -49,7 +49,7 @@ def grid(named: Sequence[str], height_in: float, single_in: float) -> tuple[Figu
             ax.set_title(wrapped(title, 34 if columns == 2 else 28), fontsize=9)
             ax.tick_params(labelsize=8.5)
             # The last number below one panel would meet the first below the next.
-            ax.xaxis.set_major_locator(MaxNLocator(4, prune="upper"))
+            ax.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10], prune="upper"))
     return figure, places[:count]
 
 
@@ -145,13 +145,19 @@ def thin_ticks(figure: Figure, places: Sequence[Axes]) -> None:
     canvas.draw()  # type: ignore[no-untyped-call]  # settles the layout, which the positions depend on
     renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]
     for row in {ax.get_subplotspec().rowspan.start for ax in places}:  # type: ignore[union-attr]
-        end = -math.inf
+        taken: list[tuple[float, float]] = []
         for ax in (one for one in places if one.get_subplotspec().rowspan.start == row):  # type: ignore[union-attr]
             low, high = sorted(ax.get_xlim())
-            kept = []
+            found = []
             for at, label in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True):
                 box = label.get_window_extent(renderer)
-                if low <= at <= high and label.get_text() and box.x0 > end + 4:
-                    kept.append(float(at))
-                    end = box.x1
-            ax.set_xticks(kept)
+                if low <= at <= high and label.get_text():
+                    found.append((float(at), box.x0 - 3, box.x1 + 3))
+            if ax.get_xscale() == "log":  # 10 rather than 5
+                found.sort(key=lambda tick: not math.log10(tick[0]).is_integer())
+            kept = []
+            for at, begin, end in found:
+                if all(end < left or right < begin for left, right in taken):
+                    taken.append((begin, end))
+                    kept.append(at)
+            ax.set_xticks(sorted(kept))

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from goodqueue import stats
 from goodqueue.metrics import Metric, label
 from goodqueue.plot import panels, style
-from goodqueue.plot.stored import DISTRIBUTIONS, Group, labels_of, percentiles, repeats
+from goodqueue.plot.stored import Group, distribution, labels_of, percentiles, repeats
 from goodqueue.plot.style import Look
 from goodqueue.tables import decimals, number
 
@@ -89,7 +89,7 @@ def distribution_boxes(found: Sequence[Group], what: str, title: str = "") -> Fi
         return None
     low, high = WHISKERS
     with style.look():
-        drawn, axes, places = _begin(found, f"{DISTRIBUTIONS[what]} (ms)", title)
+        drawn, axes, places = _begin(found, f"{distribution(what, found)} (ms)", title)
         _scale(axes[0], [max(own[at], 0.1) for own in pooled if own for at in WHISKERS], "ms")
         for place, own in zip(places, pooled, strict=True):
             if own:

@@ -38,6 +38,12 @@ class Runs:
         """Return the values that ``key`` has, numbers by size, other values in the order of the runs."""
         return order(list(dict.fromkeys(run.get(key, NONE) for run in self.at)))
 
+    def whole(self, at: int, key: str) -> str:
+        """Return the value of ``key`` in the record ``at``; of a qdisc, its whole line."""
+        if key in QDISCS:
+            return next((value for own, value in _flat(self.records[at]["scenario"], "") if own == key), NONE)
+        return self.at[at].get(key, NONE)
+
     def named(self, key: str) -> dict[str, str]:
         """Return what a figure calls each value of ``key``."""
         values = self.values(key)
@@ -139,10 +145,10 @@ def where(found: Runs, conditions: Sequence[str]) -> Runs:
             raise UserError(option, "found no KEY=VALUE; accepted: as in rtt=10ms,50ms or bottleneck.qdisc=codel")
         key = key_of(found, asked.strip(), option)
         for value in wanted:
-            if not any(_fits(key, value, run.get(key, NONE)) for run in found.at):
+            if not any(_fits(key, value, found.whole(at, key)) for at in range(len(found.records))):
                 names = ", ".join(found.values(key))
                 raise UserError(option, f"found no run with {asked.strip()} {quoted(value)}; accepted: {names}")
-        kept = [at for at in kept if any(_fits(key, value, found.at[at].get(key, NONE)) for value in wanted)]
+        kept = [at for at in kept if any(_fits(key, value, found.whole(at, key)) for value in wanted)]
     if not kept:
         raise UserError("--where", f"found no run that fulfils all; accepted: values of {found.said()}")
     return runs([found.records[at] for at in kept]) if conditions else found

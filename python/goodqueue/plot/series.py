@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from goodqueue.metrics import WAYS
-from goodqueue.plot.stored import Group
+from goodqueue.plot.stored import Group, said
 from goodqueue.record import Record
 
 Values = list[float | None]
@@ -41,15 +41,19 @@ def available(found: Sequence[Group]) -> list[str]:
 def described(what: str, found: Sequence[Group]) -> tuple[str, str]:
     """Return what an axis calls the series ``what``, and its unit: ``queueing delay, up``, ``ms``.
 
-    The direction of a queue is said where it is up, that of flows where not all of them go down.
+    The direction of a queue is said where not the down queue alone is loaded, that of flows where not all go down.
     """
     what = next((name for group in found for one in group.records if (name := _name(one, what))), what)
     way, name = _split(what)
     ways = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
     suffix = next((end for end in UNITS if name.endswith(end)), "")
     words = {**QUEUES, **FLOWS, **PINGS}.get(name, name.removesuffix(suffix))
-    told = way == "up" or (name in FLOWS and not ways <= {"down"})
-    return f"{words}, {way}" if told else words, UNITS.get(suffix, "")
+    unit = UNITS.get(suffix, "")
+    if name in PINGS:
+        return words, unit
+    if name in FLOWS:
+        return (words if ways <= {"down"} else f"{words}, {way}"), unit
+    return f"{words}{said(way, found)}", unit
 
 
 def series(record: Record, what: str) -> tuple[list[float], Values] | None:

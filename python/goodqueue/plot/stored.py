@@ -49,6 +49,18 @@ def loaded(found: Sequence[Group]) -> tuple[str, ...]:
     return metrics.loaded([{metric.key: group.values(metric) for metric in needed} for group in found])
 
 
+def said(way: str, found: Sequence[Group]) -> str:
+    """Return what an axis adds to the name of a queue's metric: nothing where the down queue alone is loaded."""
+    return "" if way == "down" and loaded(found) == ("down",) else f", {way}"
+
+
+def distribution(what: str, found: Sequence[Group]) -> str:
+    """Return what an axis calls one of `DISTRIBUTIONS`."""
+    if what == "ping_rtt_ms":
+        return DISTRIBUTIONS[what]
+    return f"queueing delay{said('up' if what.startswith('up_') else 'down', found)}"
+
+
 def directed(key: str, found: Sequence[Group]) -> str:
     """Return the key of a metric, a series or a distribution of the down queue in the direction that is loaded."""
     return key if loaded(found)[0] == "down" else f"up_{key}"
@@ -103,7 +115,7 @@ def latency(found: Sequence[Group]) -> Metric | None:
     """
     ping = Metric("ping_rtt_mean_ms", "mean round-trip time of pings", "ms", "low", _mean_ping)
     (queue,) = metrics.find([directed("delay_mean_ms", found)])
-    words = "mean queueing delay" + (", up" if queue.way == "up" else "")
+    words = f"mean queueing delay{said(queue.way, found)}"
     for metric in (ping, Metric(queue.key, words, "ms", "low", queue.pick, way=queue.way)):
         if all(metric.pick(one) is not None for group in found for one in group.records):
             return metric
@@ -124,5 +136,5 @@ def goodput(found: Sequence[Group]) -> Metric:
     ways = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
     way = next((way for way in (*loaded(found), *WAYS) if way in ways), "down")
     (metric,) = metrics.find(["goodput_mbps" if way == "down" else "up_goodput_mbps"])
-    label = "goodput" if ways <= {"down"} else f"goodput {way}"
+    label = "goodput" if ways <= {"down"} else f"goodput, {way}"
     return Metric(metric.key, label, metric.unit, metric.better, metric.pick, way=way)

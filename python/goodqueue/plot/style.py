@@ -42,7 +42,7 @@ def look() -> Iterator[None]:
 @contextmanager
 def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=UserWarning, module="matplotlib")
+        warnings.simplefilter("ignore", UserWarning)
         yield
 
 
@@ -85,7 +85,7 @@ def log_ms(ax: Axes, axis: str, low: float, high: float, fine: bool = True) -> N
 
 def note(figure: Figure, text: str) -> None:
     """Write below ``figure`` what its marks mean."""
-    width = round(18 * figure.get_size_inches()[0])  # characters of this size to an inch
+    width = round(17 * figure.get_size_inches()[0])  # characters of this size to an inch
     figure.supxlabel("\n".join(textwrap.wrap(text, width)), x=0.01, ha="left", fontsize=8, color="#666666")
 
 
