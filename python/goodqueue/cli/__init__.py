@@ -92,6 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     _prepare_streams()
     _clean_up_when_terminated()
+    os.environ["MPLBACKEND"] = "agg"  # matplotlib refuses one that it does not know, and no window is opened here
     try:
         status = _dispatch(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from goodqueue.plot.stored import Group
+    from goodqueue.plot.selection import Runs
 
-KINDS = ("ellipse", "cdf", "box", "bar", "time", "jain")
+KINDS = ("ellipse", "cdf", "box", "bar", "time", "jain", "lines")
 FLENTS = {
-    "all_scaled": "time --metric goodput_mbps, and time --metric ping_rtt_ms",
+    "all_scaled": "time --metric goodput_mbps --metric ping_rtt_ms",
     "bar_combine": "bar --metric goodput_mbps",
     "box_combine": "box --metric ping_rtt_ms",
     "cdf_combine": "cdf --metric ping_rtt_ms",
@@ -34,8 +34,20 @@ def plot(
     ],
     out: Annotated[str, typer.Option(metavar="FILE", help="The figure: .svg, .pdf or .png.")],
     metric: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What is drawn, where the kind leaves a choice.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="What is drawn, where the kind leaves a choice; with time, repeatable."),
     ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=V1,V2,...", help="Only the runs that have one of these values; repeatable."),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY,...", help="What the lines, boxes or ellipses are; what else differs becomes panels. [all]"
+        ),
+    ] = None,
+    x: Annotated[str | None, typer.Option("--x", metavar="KEY", help="What goes across, with lines.")] = None,
     title: Annotated[str, typer.Option(metavar="TEXT", help="Stands above the figure.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace --out.")] = False,
 ) -> None:
@@ -44,26 +56,32 @@ def plot(
     \b
     Kinds:
       ellipse  latency against goodput, better up and to the right; 1 standard deviation of the runs
-      cdf      a distribution: --metric delay_ms (packets in the queue) or ping_rtt_ms
+      cdf      a distribution: --metric delay_ms (packets in the queue), up_delay_ms or ping_rtt_ms
       box      the same, whiskers at p5 and p95; or any metric over the runs: delay_p95_ms, apps.0.rtt_ms.p99
       bar      a metric's mean over the runs, with its standard deviation
-      time     mean over the runs, with a band: --metric delay_ms, ping_rtt_ms, goodput_mbps, cwnd_packets
+      time     mean over the runs, with a band: --metric delay_ms, backlog_packets, drop_probability, goodput_mbps,
+               cwnd_packets, ping_rtt_ms, or a variable of the law (count); several are rows of one figure
       jain     Jain's index of the flows' goodput
+      lines    a metric along a key of the scenario: mean and 95 % confidence interval
 
     \b
     Examples:
       goodqueue plot ellipse store --out ellipse.svg
       goodqueue plot cdf store real.json --metric ping_rtt_ms --out cdf.pdf
-      goodqueue plot bar store --metric utilisation_percent --out bar.svg
-      goodqueue plot time store --metric goodput_mbps --out goodput.svg
+      goodqueue plot ellipse store --by qdisc --where rtt=10ms,50ms --out panels.svg
+      goodqueue plot lines store --metric delay_p95_ms --x rtt --by qdisc --out along.svg
+      goodqueue plot time store --metric delay_ms --metric count --metric drop_probability --out law.svg
 
-    Runs that differ in the seed alone are repeats, and one line, box or ellipse. Time series, and pings as a
-    distribution, need records of runs with series.interval, as --set series.interval=200ms.
+    Runs that differ in the seed alone are repeats, and one line, box or ellipse. A KEY is that of a scenario, as in
+    sweep --set: path.rtt, traffic.0.count, seed, engine, or its last word where that is the only one. Queues, flows and
+    metrics are those of the direction that is loaded; up_ before a name asks for the way up. Time series, and pings as
+    a distribution, need records of runs with series.interval, as --set series.interval=200ms; a law's variables need
+    --set series.law=true too.
     """
     from pathlib import Path
 
     from goodqueue import output, results, terminal
-    from goodqueue.plot import stored, style
+    from goodqueue.plot import selection, style
 
     if kind in FLENTS:
         raise UserError("plot", f"found {quoted(kind)}, a plot of Flent's; accepted here: {FLENTS[kind]}")
@@ -72,44 +90,30 @@ def plot(
     form = Path(out).suffix.lower().removeprefix(".")
     if form not in FORMATS:
         raise UserError(f"--out {out}", f"found no such format; accepted: {', '.join('.' + name for name in FORMATS)}")
+    if x is not None and kind != "lines":
+        raise UserError("--x", f"found with {kind}; accepted: with lines")
+    asked = metric or []
+    if kind in ("ellipse", "jain") and asked:
+        raise UserError("--metric", f"found with {kind}, which leaves no choice; accepted: no --metric")
+    if len(asked) > 1 and kind != "time":
+        raise UserError("--metric", f"found {len(asked)} with {kind}; accepted: one, or several with time")
     output.check_file(out, force)
     records = [one.record for one in results.records(paths)]
-    figure = _draw(kind, stored.groups(records, results.labels(records)), metric, title)
+    found = selection.where(selection.runs(records), where or [])
+    figure = _draw(kind, found, asked, (by, x), title)
     output.write_file(out, force, style.encode(figure, form, kind))
     terminal.say(f"Written: {out}")
 
 
-def _draw(kind: str, groups: "Sequence[Group]", metric: str | None, title: str) -> "Figure":
-    """Return the figure. Raises UserError where there is no such metric, or no record has it."""
-    from goodqueue import metrics
-    from goodqueue.plot import course, delay, ellipse, rows
-    from goodqueue.plot.stored import DISTRIBUTIONS, SERIES, percentiles
+def _draw(
+    kind: str, found: "Runs", asked: "Sequence[str]", keys: "tuple[str | None, str | None]", title: str
+) -> "Figure":
+    """Return the figure. Raises UserError where there is no such metric, no record has it, or it would be too full."""
+    from goodqueue.plot import drawing, selection
 
-    if kind in ("ellipse", "jain") and metric is not None:
-        raise UserError("--metric", f"found with {kind}, which leaves no choice; accepted: no --metric")
-    name = metric or ("delay_mean_ms" if kind == "bar" else "delay_ms")
-    choice = {"cdf": tuple(DISTRIBUTIONS), "time": tuple(SERIES)}.get(kind)
-    if choice and name not in choice:
-        raise UserError("--metric", f"found {quoted(name)}; accepted: {', '.join(choice)}")
-    drawn: Figure | None
-    if kind == "ellipse":
-        drawn, name = ellipse.figure(groups, title), "both goodput and latency (of pings, or of the queue)"
-    elif kind == "jain":
-        drawn, name = rows.jain(groups, title), "flows"
-    elif kind == "time":
-        drawn = course.figure(groups, name, title)
-    elif kind == "bar":
-        drawn = rows.bars(groups, metrics.find([name])[0], title)
-    elif kind == "box" and name not in DISTRIBUTIONS:
-        drawn = rows.boxes(groups, metrics.find([name])[0], title)
-    elif kind == "box":
-        drawn = rows.distribution_boxes(groups, name, title)
-    else:
-        of = "packets with at most this delay" if name == "delay_ms" else "round trips that took no longer"
-        runs = [(group.label, found) for group in groups if (found := percentiles(group, name))]
-        drawn = delay.cdf(runs, title, DISTRIBUTIONS[name], of) if runs else None
-    if drawn is None:
-        series = kind == "time" or name == "ping_rtt_ms"
-        accepted = "runs with --set series.interval=200ms" if series else "records that have"
-        raise UserError(f"plot {kind}", f"no record has {name}; accepted: {accepted}")
-    return drawn
+    by = [selection.key_of(found, key.strip(), "--by") for key in (keys[0] or "").split(",") if key.strip()]
+    if kind == "lines":
+        return drawing.lines(found, asked, by, keys[1], title)
+    groups = selection.groups(found, by)
+    drawing.check(kind, found, groups, len(asked) or 1)
+    return drawing.draw(kind, groups, asked, title)

@@ -6,115 +6,118 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Ellipse
 from matplotlib.ticker import MaxNLocator
 
+from goodqueue import metrics as measuring
 from goodqueue.compare import Comparison, Entry
-from goodqueue.metrics import Metric
-from goodqueue.plot import style
-from goodqueue.plot.labels import Curve, label_curves
+from goodqueue.metrics import WAYS, Metric
+from goodqueue.picture import LEAST_MS
+from goodqueue.plot import ellipse, panels, style
+from goodqueue.plot.labels import label_curves
+from goodqueue.plot.style import Look
 from goodqueue.tables import decimals, number
+
+MAIN = ("delay p95", "ping p95", "utilisation", "drops")
+"""The labels of the metrics that are drawn where nothing was asked for."""
+
+ACROSS = 4
+"""Panels in a row, at most."""
+
+SCALES = {"voip_mos": (1.0, 4.5)}
+"""The ends of metrics that have ends: MOS by ITU-T G.107."""
 
 
 def delay_against_goodput(comparison: Comparison, title: str = "") -> Figure:
-    """Draw RFC 7928's figure (2.7): a point a run, mean delay (ms) across, goodput (Mbit/s) up.
+    """Draw RFC 7928's figure (2.7): a point a run, mean delay (ms) across, less to the right, goodput (Mbit/s) up.
 
-    A circle marks the medians, an ellipse one standard deviation of the runs about their mean.
+    Both are of the loaded direction. The large mark is the median, the ellipse one standard deviation of the runs.
     """
+    ways = comparison.loaded()
+    way = ways[0]
+    flows = next((one for one in (way, *WAYS) if _has_goodput(comparison, one)), way)
+    named = [(entry.label, _points(entry, way, flows)) for entry in comparison.entries]
     with style.look():
-        figure = style.new_figure(3.6)
+        figure = style.new_figure(3.8)
         ax = figure.subplots()
-        points = [_points(entry) for entry in comparison.entries]
-        delays = [x for group in points for x, _ in group]
-        goodputs = [y for group in points for _, y in group]
-        if delays:
-            style.log_ms(ax, "x", min(delays) / 1.7, max(delays) * 1.7)
-            margin = max(0.12 * (max(goodputs) - min(goodputs)), 0.01 * max(goodputs))
-            ax.set_ylim(min(goodputs) - margin, max(goodputs) + margin)
-        curves = []
-        for index, (entry, group) in enumerate(zip(comparison.entries, points, strict=True)):
-            if not group:
-                continue
-            colour, marker = style.colour(index), style.MARKERS[index % len(style.MARKERS)]
-            middle = statistics.median(x for x, _ in group), statistics.median(y for _, y in group)
-            ax.plot(*zip(*group, strict=True), marker, color=colour, ms=4, alpha=0.45, mew=0)
-            _ellipse(ax, group, colour)
-            (mark,) = ax.plot(*middle, marker, color=colour, ms=8, mec="white", mew=1)
-            curves.append(Curve(entry.label, [middle[0]], [middle[1]], style.ink(index), mark))
-        ax.set_xlabel("mean queueing delay (ms)")
-        ax.set_ylabel("goodput (Mbit/s)")
+        ax.set_xlabel(f"mean queueing delay{'' if ways == ('down',) else f', {way}'} (ms), less to the right")
+        ax.set_ylabel(f"goodput{'' if ways == ('down',) == (flows,) else f', {flows}'} (Mbit/s)")
         ax.set_title(title)
-        ax.text(0.01, 0.98, "↖ better", transform=ax.transAxes, va="top", color="#888888", fontsize=9.5)
-        label_curves(ax, curves)
+        ellipse.better(ax)
+        if any(own for _, own in named):
+            looks = style.looks([label for label, _ in named])
+            label_curves(ax, ellipse.clouds(ax, named, medians=True, looks=looks))
     return figure
 
 
-def _points(entry: Entry) -> list[tuple[float, float]]:
+def _has_goodput(comparison: Comparison, way: str) -> bool:
+    values = (value for entry in comparison.entries for value in _of(entry, way, "goodput_mbps"))
+    return any(value is not None for value in values)
+
+
+def _of(entry: Entry, way: str, key: str) -> Sequence[float | None]:
+    return entry.values[key if way == "down" else f"up_{key}"]
+
+
+def _points(entry: Entry, way: str, flows: str) -> list[tuple[float, float]]:
     """Return mean delay and goodput of each run that has both."""
-    pairs = zip(entry.values["delay_mean_ms"], entry.values["goodput_mbps"], strict=True)
-    return [(max(delay, 1e-3), goodput) for delay, goodput in pairs if delay is not None and goodput is not None]
+    pairs = zip(_of(entry, way, "delay_mean_ms"), _of(entry, flows, "goodput_mbps"), strict=True)
+    return [(max(delay, LEAST_MS), goodput) for delay, goodput in pairs if delay is not None and goodput is not None]
 
 
-def _ellipse(ax: Axes, group: Sequence[tuple[float, float]], colour: str) -> None:
-    """Draw one standard deviation of ``group``; the axis of delay is logarithmic, so delay counts by its logarithm."""
-    if len(group) < 3:
-        return
-    across, up = [math.log10(x) for x, _ in group], [y for _, y in group]
-    width, height = ax.transLimits.transform((statistics.stdev(across), 0)), statistics.stdev(up)
-    origin = ax.transLimits.transform((0, 0))
-    low, high = ax.get_ylim()
-    centre = ax.transLimits.transform((statistics.fmean(across), statistics.fmean(up)))
-    size = 2 * (width[0] - origin[0]), 2 * height / (high - low)
-    ax.add_patch(Ellipse(tuple(centre), *size, transform=ax.transAxes, color=colour, alpha=0.15, lw=0))
+def estimates(comparison: Comparison, title: str = "", metrics: Sequence[Metric] | None = None) -> Figure:
+    """Draw mean and 95 % confidence interval of ``metrics``, a panel each; small marks are the single runs.
 
-
-def estimates(comparison: Comparison, title: str = "") -> Figure:
-    """Draw mean and 95 % confidence interval of the main metrics, a panel each; small marks are the single runs."""
-    keys = ("delay_p95_ms", "ping_rtt_p95_ms", "utilisation_percent", "drop_percent")
-    metrics = [metric for metric in comparison.shown() if metric.key in keys]
+    Without ``metrics`` they are the main ones of what `Comparison.shown` has. A metric without a number anywhere has an
+    empty panel.
+    """
+    shown = comparison.shown()
+    chosen = metrics if metrics is not None else [one for one in shown if one.label in MAIN] or shown[:ACROSS]
+    labels = [entry.label for entry in comparison.entries]
+    names, looks = panels.row_names(labels), style.looks(labels)
+    columns = max(1, min(ACROSS, len(chosen)))
+    rows = max(1, math.ceil(len(chosen) / columns))
     with style.look():
-        figure = style.new_figure(1.1 + 0.34 * len(comparison.entries))
-        panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
-        for ax, metric in zip(panels, metrics, strict=True):
-            _panel(ax, comparison, metric)
-        panels[0].set_yticks(range(len(comparison.entries)), [_short(entry.label) for entry in comparison.entries])
-        panels[0].set_ylim(len(comparison.entries) - 0.5, -0.5)
-        for index, label in enumerate(panels[0].get_yticklabels()):
-            label.set_color(style.ink(index))
-            label.set_fontweight("bold")
+        figure = style.new_figure(0.3 * bool(title) + rows * (0.85 + panels.row_height(names) * len(names)))
+        places = figure.subplots(rows, columns, sharey=True, squeeze=False).flatten().tolist()
+        for ax in places[len(chosen) :]:
+            ax.set_visible(False)
+        for ax, metric in zip(places, chosen, strict=False):
+            _panel(ax, comparison, metric, looks)
+            ax.set_title(panels.wrapped(measuring.label(metric, chosen), 12), fontsize=9.5)
+        panels.name_rows(places[0], labels, names)
+        for ax in places[columns : len(chosen) : columns]:
+            panels.name_rows(ax, labels, names)
         figure.suptitle(title, x=0.01, ha="left", weight="bold", fontsize=10.5)
+        panels.thin_ticks(figure, places[: len(chosen)])
     return figure
 
 
-def _short(label: str) -> str:
-    return label if len(label) <= 18 else f"{label[:17]}…"
-
-
-def _panel(ax: Axes, comparison: Comparison, metric: Metric) -> None:
+def _panel(ax: Axes, comparison: Comparison, metric: Metric, looks: Sequence[Look]) -> None:
     means = [estimate.mean for entry in comparison.entries if (estimate := entry.estimates[metric.key])]
-    digits = decimals(means)
-    spread = max(means) / min(means) if min(means) > 0 else 1.0
+    digits = decimals(means) if metric.decimals is None else metric.decimals
+    spread = max(means) / min(means) if means and min(means) > 0 else 1.0
     if metric.unit == "ms" and spread > 5:
-        style.log_ms(ax, "x", min(means) / 3, max(means) * 3, fine=False)
-    for index, entry in enumerate(comparison.entries):
+        style.log_ms(ax, "x", min(means) / 3, max(means) * 3)
+    for index, (entry, look) in enumerate(zip(comparison.entries, looks, strict=True)):
         estimate = entry.estimates[metric.key]
         if estimate is None:
             continue
-        colour = style.colour(index)
         runs = [value for value in entry.values[metric.key] if value is not None]
-        ax.plot(runs, [index] * len(runs), "|", color=colour, ms=7, alpha=0.5, mew=0.8)
+        ax.plot(runs, [index] * len(runs), "|", color=look.colour, ms=7, alpha=0.5, mew=0.8)
         if estimate.half_width is not None:
             reach = [estimate.mean - estimate.half_width, estimate.mean + estimate.half_width]
-            ax.plot(reach, [index, index], color=colour, lw=2.2)
-        ax.plot(estimate.mean, index, style.MARKERS[index % len(style.MARKERS)], color=colour, ms=5.5)
+            ax.plot(reach, [index, index], color=look.colour, lw=2.2)
+        ax.plot(estimate.mean, index, color=look.colour, **look.marks(5.5))
         ax.annotate(
             number(estimate.mean, digits), (estimate.mean, index), (0, 5), textcoords="offset points",
-            ha="center", fontsize=8, color=style.ink(index),
+            ha="center", fontsize=8, color=look.ink,
         )  # fmt: skip
-    if ax.get_xscale() == "linear":
+    if metric.key in SCALES:
+        ax.set_xlim(*SCALES[metric.key])
+    elif ax.get_xscale() == "linear":
         ax.margins(x=0.35)
-        ax.xaxis.set_major_locator(MaxNLocator(3))
-    ax.set_title(metric.label, fontsize=9.5)
+    if ax.get_xscale() == "linear":
+        ax.xaxis.set_major_locator(MaxNLocator(3, integer=metric.key in SCALES))
     ax.set_xlabel(metric.unit)
     ax.grid(axis="y", visible=False)
     ax.tick_params(axis="y", length=0)
@@ -127,26 +130,22 @@ def goodput_by_flow(comparison: Comparison, title: str = "") -> Figure | None:
     """
     if len(comparison.entries[0].records[0]["flows"]) < 2:
         return None
+    labels = [entry.label for entry in comparison.entries]
+    names = panels.row_names(labels)
     with style.look():
-        figure = style.new_figure(0.9 + 0.42 * len(comparison.entries))
+        figure = style.new_figure(0.9 + max(0.42, panels.row_height(names)) * len(labels))
         ax = figure.subplots()
-        for index, entry in enumerate(comparison.entries):
-            colour, marker = style.colour(index), style.MARKERS[index % len(style.MARKERS)]
+        for index, (entry, look) in enumerate(zip(comparison.entries, style.looks(labels), strict=True)):
             runs = [[flow["goodput_mbps"] for flow in record["flows"]] for record in entry.records]
             for seed, goodputs in enumerate(runs):
                 lift = 0.5 * ((seed + 0.5) / len(runs) - 0.5)
-                ax.plot(goodputs, [index + lift] * len(goodputs), marker, color=colour, ms=4, alpha=0.55, mew=0)
+                heights = [index + lift] * len(goodputs)
+                ax.plot(goodputs, heights, ls="", marker=look.marker, color=look.colour, ms=4, alpha=0.55, mew=0)
             every = [goodput for goodputs in runs for goodput in goodputs]
             share = statistics.fmean(every)
-            ax.plot([share, share], [index - 0.36, index + 0.36], color=colour, lw=1.2)
-        ax.set_yticks(range(len(comparison.entries)), [_short(entry.label) for entry in comparison.entries])
-        for index, label in enumerate(ax.get_yticklabels()):
-            label.set_color(style.ink(index))
-            label.set_fontweight("bold")
-        ax.set_ylim(len(comparison.entries) - 0.5, -0.5)
+            ax.plot([share, share], [index - 0.36, index + 0.36], color=look.colour, lw=1.2)
+        panels.name_rows(ax, labels, names)
         ax.set_xlim(left=0)
         ax.set_xlabel("goodput of a flow (Mbit/s)")
-        ax.grid(axis="y", visible=False)
-        ax.tick_params(axis="y", length=0)
         ax.set_title(title)
     return figure

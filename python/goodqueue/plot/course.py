@@ -1,68 +1,201 @@
 """The course of a run: the mean over its repeats, and how far these spread."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from goodqueue.plot import style
+from goodqueue.plot import panels, style
 from goodqueue.plot.labels import Curve, label_curves
-from goodqueue.plot.stored import SERIES, Group, measured_s, repeats, series
+from goodqueue.plot.series import described, series
+from goodqueue.plot.stored import Group, labels_of, measured_s, repeats
+from goodqueue.plot.style import Look
+
+BAND = (10, 90)
+"""Percentiles of the runs at which the band ends where the axis is logarithmic: less a deviation may be below zero."""
+
+MARKS = 6
+"""Marks on a line, so that it is known without its colour."""
 
 
-def figure(found: Sequence[Group], what: str, title: str = "") -> Figure | None:
-    """Draw one of `SERIES` over time: a line is the mean of a group's runs, the band ± one standard deviation.
+@dataclass(frozen=True, slots=True)
+class Course:
+    """One series of a group: its mean over the runs, and its band, at each time."""
 
-    At times that only some runs sampled it is of these. None where no run has the series.
+    label: str
+    times: Any
+    mean: Any
+    deviation: Any
+    percentiles: Any
+    """At `BAND`."""
+
+
+def figure(found: Sequence[Group], what: str | Sequence[str], title: str = "") -> Figure | None:
+    """Draw series (see `series`) over time: a line is the mean of a group's runs, the band how far the runs spread.
+
+    The band is ± one standard deviation; on a logarithmic axis the 10th to the 90th percentile of the runs. At times
+    that only some runs sampled it is of these. Several series are rows with a common time axis; groups with a panel
+    of their own are columns, or panels where there is one series. None where no run has any of the series.
     """
+    asked = [what] if isinstance(what, str) else list(what)
+    titles = panels.titles([group.panel for group in found])
+    courses = {
+        (name, panel): [one for group in found if group.panel == panel and (one := _course(group, name))]
+        for name in asked
+        for panel in titles
+    }
+    if not any(courses.values()):
+        return None
+    labels = labels_of(found)
+    looks = dict(zip(labels, style.looks(labels), strict=True))
+    with style.look():
+        if len(asked) == 1:
+            drawn, axes = panels.grid(titles, 2.1, 3.4)
+            places = dict(zip(courses, axes, strict=True))
+        else:
+            drawn, places = _rows(asked, titles)
+        logarithmic = [_frame(places, courses, name, described(name, found)[1]) for name in asked]
+        named = [_labelled(name, found) for name in asked]
+        curves: list[Curve] = []
+        for (name, panel), own in courses.items():
+            for index, course in enumerate(own):
+                drawn_on = logarithmic[asked.index(name)]
+                curves.append(_draw(places[name, panel], course, looks[course.label], drawn_on, index))
+        warmup = min(measured_s(one)[0] for group in found for one in group.records)
+        for ax in places.values():
+            if warmup > 0:
+                ax.axvspan(0, warmup, color="#f0f0f0", lw=0, zorder=0)
+            ax.margins(x=0)
+            ax.set_xlim(left=0)
+        if len(asked) == 1:
+            panels.label_axes(list(places.values()), "time (s)", named[0])
+        else:
+            _label_rows(places, asked, titles, named)
+        style.note(drawn, f"Line: mean of the runs; band: {_band(logarithmic)}{_shade(warmup)}. {repeats(found)}.")
+        if len(places) == 1:
+            ax = places[asked[0], titles[0]]
+            ax.set_title(title)
+            low, high = ax.get_ylim()
+            label_curves(ax, [_clipped(curve, low, high) for curve in curves])
+        else:
+            first = {curve.label: curve.line for curve in reversed(curves)}
+            shown = [label for label in labels if label in first]
+            panels.legend(drawn, [first[label] for label in shown], shown, title)
+    return drawn
+
+
+def has(found: Sequence[Group], what: str) -> bool:
+    """Return whether some run has the series ``what``."""
+    return any(series(one, what) for group in found for one in group.records)
+
+
+def _course(group: Group, what: str) -> Course | None:
+    """Return the course of the series ``what`` over the runs of ``group``, or None where none has it."""
     import numpy as np
 
-    label, unit = SERIES[what]
-    with style.look():
-        drawn = style.new_figure(3.4)
-        ax = drawn.subplots()
-        curves, lows, highs = [], [], []
-        for index, group in enumerate(found):
-            runs = [own for one in group.records if (own := series(one, what))]
-            if not runs:
-                continue
-            times = np.unique(np.concatenate([np.round(at, 6) for at, _ in runs]))
-            sampled = np.full((len(runs), len(times)), np.nan)
-            for row, (at, values) in zip(sampled, runs, strict=True):
-                row[np.searchsorted(times, np.round(at, 6))] = [np.nan if v is None else v for v in values]
-            known = np.count_nonzero(~np.isnan(sampled), axis=0)
-            kept = known > 0
-            times, sampled, known = times[kept], sampled[:, kept], known[kept]
-            mean = np.nanmean(sampled, axis=0)
-            squares = np.nansum((sampled - mean) ** 2, axis=0)
-            spread = np.sqrt(squares / np.maximum(known - 1, 1))
-            colour = style.colour(index)
-            (line,) = ax.plot(times, mean, color=colour, lw=1.5)
-            ax.fill_between(times, np.maximum(mean - spread, 0), mean + spread, color=colour, alpha=0.2, lw=0)
-            curves.append((group.label, times, mean, style.ink(index), line))
-            lows.append(float(np.percentile(mean, 2)))
-            highs.append(float(np.max(mean + spread)))
-        if not curves:
-            return None
-        if unit == "ms" and max(highs) / max(min(lows), 0.1) > 20:
-            style.log_ms(ax, "y", max(min(lows) / 1.5, 0.1), max(highs) * 1.2)
-        else:
-            ax.set_ylim(0, max(highs) * 1.05 or 1.0)  # what is zero throughout has an axis, too
-        warmup = min(measured_s(one)[0] for group in found for one in group.records)
-        if warmup > 0:
-            ax.axvspan(0, warmup, color="#f0f0f0", lw=0, zorder=0)
-        ax.margins(x=0)
-        ax.set_xlim(left=0)
-        ax.set_xlabel("time (s)")
-        ax.set_ylabel(f"{label} ({unit})")
-        ax.set_title(title)
-        shade = "; grey: before measuring" if warmup > 0 else ""
-        style.note(drawn, f"Line: mean of the runs; band: ± 1 standard deviation{shade}. {repeats(found)}.")
-        low, high = ax.get_ylim()
-        label_curves(
-            ax,
-            [
-                Curve(name, list(times), list(np.clip(mean, low, high)), ink, line)
-                for name, times, mean, ink, line in curves
-            ],
-        )
-    return drawn
+    runs = [own for one in group.records if (own := series(one, what))]
+    if not runs:
+        return None
+    times = np.unique(np.concatenate([np.round(at, 6) for at, _ in runs]))
+    sampled = np.full((len(runs), len(times)), np.nan)
+    for row, (at, values) in zip(sampled, runs, strict=True):
+        row[np.searchsorted(times, np.round(at, 6))] = [np.nan if v is None else v for v in values]
+    known = np.count_nonzero(~np.isnan(sampled), axis=0)
+    kept = known > 0
+    times, sampled, known = times[kept], sampled[:, kept], known[kept]
+    mean = np.nanmean(sampled, axis=0)
+    squares = np.nansum((sampled - mean) ** 2, axis=0)
+    spread = np.sqrt(squares / np.maximum(known - 1, 1))
+    return Course(group.label, times, mean, spread, np.nanpercentile(sampled, BAND, axis=0))
+
+
+def _rows(asked: Sequence[str], titles: Sequence[str]) -> tuple[Figure, dict[tuple[str, str], Axes]]:
+    """Return a figure with a row a series and a column a panel; a row shares its axis, all share the time."""
+    figure = style.new_figure(0.8 + 1.45 * len(asked))
+    if len(titles) > 2:
+        figure.set_size_inches(panels.WIDE_IN, figure.get_size_inches()[1])
+    axes = figure.subplots(len(asked), len(titles), sharex=True, sharey="row", squeeze=False)
+    return figure, {
+        (name, panel): axes[row][column] for row, name in enumerate(asked) for column, panel in enumerate(titles)
+    }
+
+
+def _label_rows(
+    places: dict[tuple[str, str], Axes], asked: Sequence[str], titles: Sequence[str], named: Sequence[str]
+) -> None:
+    for name, words in zip(asked, named, strict=True):
+        places[name, titles[0]].set_ylabel(panels.wrapped(words, 20), fontsize=9)
+    for panel in titles:
+        places[asked[0], panel].set_title(panels.wrapped(panel, 30) if panel else "", fontsize=9)
+        places[asked[-1], panel].set_xlabel("time (s)")
+    next(iter(places.values())).get_figure(root=True).align_ylabels()  # type: ignore[union-attr]
+
+
+def _labelled(what: str, found: Sequence[Group]) -> str:
+    label, unit = described(what, found)
+    return f"{label} ({unit})" if unit else label
+
+
+def _frame(
+    places: dict[tuple[str, str], Axes], courses: dict[tuple[str, str], list[Course]], what: str, unit: str
+) -> bool:
+    """Set the limits of the panels of the series ``what``; return whether they are logarithmic."""
+    import numpy as np
+
+    own = [course for (name, _), some in courses.items() if name == what for course in some]
+    ax = next(ax for (name, _), ax in places.items() if name == what)
+    if not own:
+        return False
+    least = min(float(np.min(course.mean)) for course in own)
+    low = min(float(np.percentile(course.mean, 2)) for course in own)
+    high = max(float(np.max(course.mean + course.deviation)) for course in own)
+    if unit == "ms" and least >= 0 and high / max(low, 0.1) > 20:
+        top = max(float(np.max(np.maximum(course.mean, course.percentiles[1]))) for course in own)
+        style.log_ms(ax, "y", max(low / 1.5, 0.1), top * 1.2)
+        return True
+    bottom = min(float(np.min(course.mean - course.deviation)) for course in own)
+    if least >= 0:
+        ax.set_ylim(0, high * 1.05 or 1.0)  # what is zero throughout has an axis, too
+    else:
+        margin = 0.05 * (high - bottom)  # a point of time counts from now and may lie in the past
+        ax.set_ylim(bottom - margin, high + margin)
+    return False
+
+
+def _draw(ax: Axes, course: Course, look: Look, logarithmic: bool, index: int) -> Curve:
+    """Draw one course with its band; marks of several lines stand at different times."""
+    import numpy as np
+
+    if logarithmic:
+        below, above = course.percentiles
+    else:
+        below, above = course.mean - course.deviation, course.mean + course.deviation
+        if ax.get_ylim()[0] >= 0:
+            below = np.maximum(below, 0)
+    step = max(1, len(course.times) // MARKS)
+    begin = (index * step // 4 + step // 2) % step if step > 1 else 0
+    (line,) = ax.plot(
+        course.times, course.mean, color=look.colour, linestyle=look.line, lw=1.4, markevery=(begin, step),
+        **look.marks(4.5),
+    )  # fmt: skip
+    ax.fill_between(course.times, below, above, color=look.colour, alpha=0.2, lw=0)
+    handle = Line2D([], [], color=look.colour, linestyle=look.line, lw=line.get_linewidth(), **look.marks(4.5))
+    return Curve(course.label, list(course.times), list(course.mean), look.ink, handle)
+
+
+def _clipped(curve: Curve, low: float, high: float) -> Curve:
+    return Curve(curve.label, curve.x, [min(max(y, low), high) for y in curve.y], curve.colour, curve.line)
+
+
+def _band(logarithmic: Sequence[bool]) -> str:
+    deviation, tails = "± 1 standard deviation", f"p{BAND[0]} to p{BAND[1]} of the runs"
+    if all(logarithmic):
+        return tails
+    return f"{deviation}, {tails} where the axis is logarithmic" if any(logarithmic) else deviation
+
+
+def _shade(warmup: float) -> str:
+    return "; grey: before measuring" if warmup > 0 else ""

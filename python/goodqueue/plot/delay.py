@@ -1,40 +1,73 @@
 """Queueing delay: as a distribution, and over time."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from goodqueue.picture import axis_for
-from goodqueue.plot import style
+from goodqueue.picture import Axis, axis_for
+from goodqueue.plot import panels, style
 from goodqueue.plot.labels import BACKING, Curve, label_curves
+from goodqueue.plot.style import Look
 from goodqueue.record import Record
+from goodqueue.stats import share_below
+
+Named = Sequence[tuple[str, Sequence[float]]]
+"""Labels, each with the 0th to the 100th percentile."""
+
+OF = "packets with at most this delay"
 
 
-def cdf(
-    runs: Sequence[tuple[str, Sequence[float]]],
-    title: str = "",
-    what: str = "queueing delay",
-    of: str = "packets with at most this delay",
-) -> Figure:
-    """Draw the cumulative distribution of delay (ms, logarithmic) of each of ``runs``: a label and 101 percentiles."""
+def cdf(runs: Named, title: str = "", what: str = "queueing delay", of: str = OF) -> Figure:
+    """Draw the cumulative distribution of delay (ms, logarithmic) of each of ``runs``: a label and 101 percentiles.
+
+    A run of which nothing lies on the axis is named below the figure.
+    """
+    return cdfs({"": runs}, title, what, of)
+
+
+def cdfs(runs: Mapping[str, Named], title: str = "", what: str = "queueing delay", of: str = OF) -> Figure:
+    """Draw what `cdf` draws, in a panel for each title of ``runs``."""
+    labels = list(dict.fromkeys(label for own in runs.values() for label, _ in own))
+    looks = dict(zip(labels, style.looks(labels), strict=True))
     with style.look():
-        figure = style.new_figure(3.6)
-        ax = figure.subplots()
-        axis = axis_for([percentiles for _, percentiles in runs], 100)
-        style.log_ms(ax, "x", axis.low, axis.high)
-        ax.set_ylim(0, 101)
-        ax.set_xlabel(f"{what} (ms)")
-        ax.set_ylabel(f"{of} (%)")
-        ax.set_title(title)
+        figure, places = panels.grid(list(runs), 2.1, 3.6)
+        axis = axis_for([percentiles for own in runs.values() for _, percentiles in own], 100)
+        style.log_ms(places[0], "x", axis.low, axis.high, fine=len(places) == 1)
+        places[0].set_ylim(0, 101)
+        panels.label_axes(places, f"{what} (ms)", panels.wrapped(f"{of} (%)", 60 if len(places) == 1 else 20))
+        below: list[str] = []
         curves = []
-        for index, (label, percentiles) in enumerate(runs):
-            colour = style.colour(index)
-            delays = [max(value, axis.low) for value in percentiles]
-            marker = style.MARKERS[index % len(style.MARKERS)]
-            (line,) = ax.plot(delays, range(101), color=colour, marker=marker, markevery=[50, 95], ms=5.5)
-            curves.append(Curve(label, delays[4:97], list(range(4, 97)), style.ink(index), line))
-        label_curves(ax, curves)
+        for ax, (panel, own) in zip(places, runs.items(), strict=True):
+            for label, percentiles in own:
+                if percentiles[-1] < axis.low:
+                    below.append(f"{label}{f' ({panel})' if panel else ''}")
+                else:
+                    curves.append(_curve(ax, label, percentiles, axis, looks[label]))
+        if below:
+            style.note(figure, f"{', '.join(below)}: no packet waits {axis.low:g} ms.")
+        if len(places) == 1:
+            places[0].set_title(title)
+            label_curves(places[0], curves)
+        else:
+            first = {curve.label: curve.line for curve in reversed(curves)}
+            shown = [label for label in labels if label in first]
+            panels.legend(figure, [first[label] for label in shown], shown, title)
     return figure
+
+
+def _curve(ax: Axes, label: str, percentiles: Sequence[float], axis: Axis, look: Look) -> Curve:
+    """Draw one distribution. It begins at the axis' left edge, at the share of what lies below the axis."""
+    share = 100 * share_below(percentiles, axis.low)
+    within = [(value, percent) for percent, value in enumerate(percentiles) if value > axis.low]
+    x, y = [axis.low, *(value for value, _ in within)], [share, *(float(percent) for _, percent in within)]
+    (line,) = ax.plot(x, y, color=look.colour, linestyle=look.line, lw=1.7)
+    points = [(percentiles[at], at) for at in (50, 95) if percentiles[at] > axis.low]
+    ax.plot([value for value, _ in points], [at for _, at in points], color=look.colour, ls="", **look.marks(5.5))
+    middle = [(value, percent) for value, percent in zip(x, y, strict=True) if 4 <= percent <= 96] or [(x[0], y[0])]
+    handle = Line2D([], [], color=look.colour, linestyle=look.line, lw=line.get_linewidth(), **look.marks(5.5))
+    return Curve(label, [value for value, _ in middle], [percent for _, percent in middle], look.ink, handle)
 
 
 def over_time(runs: Sequence[tuple[str, Record]], title: str = "", queue: str = "down") -> Figure:
@@ -54,18 +87,19 @@ def over_time(runs: Sequence[tuple[str, Record]], title: str = "", queue: str = 
         ordered = sorted(everything) or [1.0]
         low = max(0.1, ordered[len(ordered) // 50])
         high = max(ordered[-1] * 1.3, low * 10)
-        for index, (ax, (label, run)) in enumerate(zip(rows, runs, strict=True)):
+        for ax, (label, run), look in zip(rows, runs, style.looks([label for label, _ in runs]), strict=True):
             series = run["series"]
             delays = [low if value is None else max(value, low) for value in series["queues"][queue]["delay_ms"]]
             style.log_ms(ax, "y", low, high)
-            ax.fill_between(series["time_s"], low, delays, color=style.colour(index), alpha=0.25, linewidth=0)
-            ax.plot(series["time_s"], delays, color=style.colour(index), linewidth=1.0)
+            ax.fill_between(series["time_s"], low, delays, color=look.colour, alpha=0.25, linewidth=0)
+            ax.plot(series["time_s"], delays, color=look.colour, linewidth=1.0)
             ax.text(
-                0.008, 0.95, label, transform=ax.transAxes, va="top", weight="bold", fontsize=9.5,
-                color=style.ink(index), bbox=BACKING,
+                0.008, 0.95, label, transform=ax.transAxes, va="top", weight="bold", fontsize=9.5, color=look.ink,
+                bbox=BACKING,
             )  # fmt: skip
             ax.margins(x=0)
         rows[0].set_title(title)
         rows[-1].set_xlabel("time (s)")
-        figure.supylabel("queueing delay (ms)", fontsize=10.5, color="#444444")
+        words = "queueing delay (ms)" if queue == "down" else f"queueing delay, {queue} (ms)"
+        figure.supylabel(words, fontsize=10.5, color="#444444")
     return figure

@@ -8,9 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from goodqueue.plot import style
+from goodqueue.metrics import Metric
+from goodqueue.plot import panels, style
 from goodqueue.plot.labels import Curve, label_curves
-from goodqueue.plot.stored import Group, goodput, latency, repeats
+from goodqueue.plot.stored import Group, goodput, labels_of, latency, repeats
+from goodqueue.plot.style import Look
 
 Cloud = Sequence[tuple[float, float]]
 """Runs: latency and goodput."""
@@ -23,7 +25,7 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
     """Draw the figure of Winstein and Balakrishnan (2013); None where no run has both.
 
     The ellipse is one standard deviation of the two-dimensional normal distribution that is likeliest for the runs;
-    where latency is logarithmic, of its logarithm.
+    where latency is logarithmic, of its logarithm. Groups with a panel of their own stand in panels on the same axes.
     """
     across, up = latency(found), goodput(found)
     if across is None:
@@ -34,20 +36,39 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
     ]
     if not any(points):
         return None
+    named: dict[str, list[tuple[str, Cloud]]] = {}
+    for group, own in zip(found, points, strict=True):
+        named.setdefault(group.panel, []).append((group.label, own))
+    labels = labels_of(found)
+    looks = dict(zip(labels, style.looks(labels), strict=True))
     with style.look():
-        drawn = style.new_figure(3.8)
-        ax = drawn.subplots()
-        curves = clouds(ax, list(zip([group.label for group in found], points, strict=True)))
-        ax.set_xlabel(f"{across.label} ({across.unit}), less to the right")
-        ax.set_ylabel(f"{up.label} ({up.unit})")
-        ax.set_title(title)
-        better(ax)
+        drawn, places = panels.grid(list(named), 2.3, 3.8)
+        curves: list[Curve] = []
+        every = [point for own in points for point in own]
+        is_log = _is_logarithmic(every)
+        every += [point for own in points for point in outline(own, is_log)]
+        for ax, own_named in zip(places, named.values(), strict=True):
+            curves += clouds(ax, own_named, looks=[looks[label] for label, _ in own_named], beside=every)
+        words = f"{across.label} ({across.unit}), less to the right"
+        panels.label_axes(places, words if len(places) == 1 else _brief(across), f"{up.label} ({up.unit})")
+        better(places[0])
         style.note(
             drawn,
             f"Small marks: runs; large: their mean; ellipse: 1 standard deviation (3 runs or more). {repeats(found)}.",
         )
-        label_curves(ax, curves)
+        if len(places) == 1:
+            places[0].set_title(title)
+            label_curves(places[0], curves)
+        else:
+            first = {curve.label: curve.line for curve in reversed(curves)}
+            shown = [label for label in labels if label in first]
+            panels.legend(drawn, [first[label] for label in shown], shown, title)
     return drawn
+
+
+def _brief(latency: Metric) -> str:
+    """Return what the axis of latency is called below a narrow panel."""
+    return "mean ping (ms)" if "ping" in latency.key else f"{latency.label} (ms)"
 
 
 def better(ax: Axes) -> None:
@@ -55,29 +76,43 @@ def better(ax: Axes) -> None:
     ax.text(0.995, 0.02, "better ↗", transform=ax.transAxes, va="bottom", ha="right", color="#777777", fontsize=9.5)
 
 
-def clouds(ax: Axes, named: Sequence[tuple[str, Cloud]], medians: bool = False) -> list[Curve]:
+def clouds(
+    ax: Axes,
+    named: Sequence[tuple[str, Cloud]],
+    medians: bool = False,
+    looks: Sequence[Look] | None = None,
+    beside: Cloud = (),
+) -> list[Curve]:
     """Draw a cloud of runs with its ellipse for each name; return what `label_curves` labels.
 
-    The large mark is the mean, or with ``medians`` the median of either axis. A cloud without runs takes a colour and
-    is not drawn; one must have some.
+    The large mark is the mean, or with ``medians`` the median of either axis. A cloud without runs is not drawn; one
+    must have some. The axes have room for the points ``beside`` these, which other panels on the same axes hold.
     """
-    latencies = [x for _, own in named for x, _ in own]
-    logarithmic = max(latencies) / min(latencies) > LOGARITHMIC
+    every = [*beside, *(point for _, own in named for point in own)]
+    logarithmic = _is_logarithmic(every)
     outlines = [outline(own, logarithmic) for _, own in named]
-    _limits(ax, [point for (_, own), edge in zip(named, outlines, strict=True) for point in [*own, *edge]], logarithmic)
+    _limits(ax, [*every, *(point for edge in outlines for point in edge)], logarithmic)
     curves = []
-    for index, ((label, own), edge) in enumerate(zip(named, outlines, strict=True)):
+    found = looks or style.looks([label for label, _ in named])
+    for (label, own), edge, look in zip(named, outlines, found, strict=True):
         if not own:
             continue
-        colour, marker = style.colour(index), style.MARKERS[index % len(style.MARKERS)]
         if edge:
-            ax.add_patch(Polygon(edge, closed=True, facecolor=f"{colour}2e", edgecolor=colour, lw=1.2))
-        ax.plot(*zip(*own, strict=True), marker, color=colour, ms=3.5, alpha=0.5, mew=0)
+            ax.add_patch(
+                Polygon(edge, closed=True, facecolor=f"{look.colour}2e", edgecolor=look.colour, lw=1.2, ls=look.line)
+            )
+        runs, mean = look.marks(3.5), look.marks(6.5)
+        ax.plot(*zip(*own, strict=True), ls="", color=look.colour, alpha=0.5, **{**runs, "markeredgewidth": 0})
         middle = _medians(own) if medians else _centre(own, logarithmic)
-        (mark,) = ax.plot(*middle, marker, color=colour, ms=6, mec="white", mew=0.8)
+        rim = "white" if look.filled else look.colour
+        (mark,) = ax.plot(*middle, ls="", color=look.colour, **{**mean, "markeredgecolor": rim, "markeredgewidth": 0.8})
         around = edge or [middle]
-        curves.append(Curve(label, [x for x, _ in around], [y for _, y in around], style.ink(index), mark))
+        curves.append(Curve(label, [x for x, _ in around], [y for _, y in around], look.ink, mark))
     return curves
+
+
+def _is_logarithmic(points: Cloud) -> bool:
+    return max(x for x, _ in points) / min(x for x, _ in points) > LOGARITHMIC
 
 
 def _medians(points: Cloud) -> tuple[float, float]:

@@ -8,6 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.lines import Line2D
 
+from goodqueue.plot import panels
+
 BACKING = {"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1}
 """What text stands on, where lines run below it."""
 
@@ -16,6 +18,12 @@ STEPS = 24
 
 LONG = 24
 """Characters of a name beyond which a legend beside the axes would leave these no room."""
+
+DIRECT = 8
+"""Names beside their curves, at most; of more a reader cannot tell which name is whose."""
+
+BESIDE = 0.3
+"""The share of the figure's width that a legend beside the axes may take."""
 
 UNCLEAR = 2.5
 """The cost from which a label hides more than a point."""
@@ -61,13 +69,30 @@ class Box:
 def label_curves(ax: Axes, curves: Sequence[Curve]) -> None:
     """Write each curve's name beside it, where it covers the fewest points of curves and no other label.
 
-    Where some name has no clear place, all stand in a legend beside the axes instead. The axes' limits must be final.
+    Where some name has no clear place, all stand in a legend beside the axes instead, or above them where that leaves
+    them too little room. The axes' limits must be final.
     Of equal places the one nearest the curve's middle is taken, so the result is always the same.
     """
     figure = ax.figure.get_figure(root=True)
     assert figure is not None
     canvas = FigureCanvasAgg(figure)
     canvas.draw()  # type: ignore[no-untyped-call]  # settles the layout, which the positions depend on
+    renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]
+    if len(curves) <= DIRECT and _write(ax, curves, renderer):
+        return
+    lines, names = [curve.line for curve in curves], [curve.label for curve in curves]
+    if max(map(len, names), default=0) <= LONG:
+        height = ax.get_window_extent().height
+        drawn = figure.legend(lines, names, loc="outside right upper", frameon=False, fontsize=9)
+        needed = drawn.get_window_extent(renderer)
+        if needed.height <= height and needed.width <= BESIDE * figure.bbox.width:
+            return
+        drawn.remove()
+    panels.legend(figure, lines, names)
+
+
+def _write(ax: Axes, curves: Sequence[Curve], renderer: Any) -> bool:
+    """Write each name beside its curve; write none and return False where some name has no clear place."""
     extent = ax.get_window_extent()
     frame = Box(extent.x0, extent.y0, extent.x1, extent.y1)
     paths = [ax.transData.transform(list(zip(curve.x, curve.y, strict=True))).tolist() for curve in curves]
@@ -75,23 +100,17 @@ def label_curves(ax: Axes, curves: Sequence[Curve]) -> None:
     texts = [ax.text(0, 0, curve.label, color=curve.colour, transform=None, **looks) for curve in curves]
     taken: list[Box] = []
     for index, text in enumerate(texts):
-        size = text.get_window_extent(canvas.get_renderer())  # type: ignore[no-untyped-call]
+        size = text.get_window_extent(renderer)
         cost, box = _best(paths, index, size.width, size.height, frame, taken)
         if cost > UNCLEAR:
-            break
+            for one in texts:
+                one.remove()
+            return False
         x, y = ax.transData.inverted().transform((box.left, box.bottom)).tolist()
         text.set_transform(ax.transData)
         text.set_position((x, y))
         taken.append(box)
-    else:
-        return
-    for text in texts:
-        text.remove()
-    lines, names = [curve.line for curve in curves], [curve.label for curve in curves]
-    if max(map(len, names)) <= LONG:
-        figure.legend(lines, names, loc="outside right upper", frameon=False, fontsize=9)
-    else:
-        figure.legend(lines, names, loc="outside upper left", frameon=False, fontsize=9)
+    return True
 
 
 def _best(

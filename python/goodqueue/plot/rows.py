@@ -2,37 +2,56 @@
 
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.cbook import boxplot_stats
 from matplotlib.figure import Figure
 
 from goodqueue import stats
-from goodqueue.metrics import Metric
-from goodqueue.plot import style
-from goodqueue.plot.stored import DISTRIBUTIONS, Group, percentiles, repeats
+from goodqueue.metrics import Metric, label
+from goodqueue.plot import panels, style
+from goodqueue.plot.stored import Group, distribution, labels_of, percentiles, repeats
+from goodqueue.plot.style import Look
 from goodqueue.tables import decimals, number
-
-NAME = 26
-"""Characters of a name at the axis, at most; the whole name is in the tables."""
 
 WHISKERS = (5, 95)
 """Percentiles at which the whiskers of a distribution end."""
 
 
-def _begin(found: Sequence[Group]) -> tuple[Figure, Axes]:
-    """Return a figure with a row a group, the first on top."""
-    drawn = style.new_figure(1.15 + 0.42 * len(found))
-    ax = drawn.subplots()
-    names = [group.label if len(group.label) <= NAME else f"{group.label[: NAME - 1]}…" for group in found]
-    ax.set_yticks(range(len(found)), names)
-    for index, name in enumerate(ax.get_yticklabels()):
-        name.set_color(style.ink(index))
-        name.set_fontweight("bold")
-    ax.set_ylim(len(found) - 0.5, -0.5)
-    ax.grid(axis="y", visible=False)
-    ax.tick_params(axis="y", length=0)
-    return drawn, ax
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a group is drawn."""
+
+    ax: Axes
+    row: int
+    look: Look
+
+
+def _begin(found: Sequence[Group], across: str, title: str) -> tuple[Figure, list[Axes], list[Place]]:
+    """Return a figure with a row a label, the first on top, in each panel; and the place of each group."""
+    labels, titles = labels_of(found), panels.titles([group.panel for group in found])
+    names = panels.row_names(labels)
+    height = max(0.42 if len(titles) == 1 else 0.3, panels.row_height(names) if len(titles) == 1 else 0.0)
+    drawn, axes = panels.grid(titles, 0.75 + height * len(names), 1.15 + height * len(names))
+    looks = style.looks(labels)
+    panels.name_rows(axes[0], labels, names)
+    for ax in axes:
+        if len(titles) == 1:
+            ax.set_title(title)
+        elif ax.get_subplotspec().is_first_col():  # type: ignore[union-attr]
+            panels.name_rows(ax, labels, names)
+        ax.grid(axis="y", visible=False)
+        ax.tick_params(axis="y", length=0)
+    panels.label_axes(axes, across, "")
+    if len(titles) > 1:
+        panels.heading(drawn, title)
+    rows = [labels.index(group.label) for group in found]
+    return (
+        drawn,
+        axes,
+        [Place(axes[titles.index(group.panel)], row, looks[row]) for group, row in zip(found, rows, strict=True)],
+    )
 
 
 def _scale(ax: Axes, values: Sequence[float], unit: str) -> None:
@@ -47,17 +66,20 @@ def boxes(found: Sequence[Group], metric: Metric, title: str = "") -> Figure | N
     if not any(values):
         return None
     with style.look():
-        drawn, ax = _begin(found)
-        _scale(ax, [value for own in values for value in own], metric.unit)
-        for index, own in enumerate(values):
+        drawn, axes, places = _begin(found, _named(metric), title)
+        _scale(axes[0], [value for own in values for value in own], metric.unit)
+        for place, own in zip(places, values, strict=True):
             if own:
                 (box,) = boxplot_stats(own, whis=1.5)
-                _box(ax, index, box)
-        ax.set_xlabel(f"{metric.label} ({metric.unit})" if metric.unit else metric.label)
-        ax.set_title(title)
+                _box(place, box)
         whiskers = "whiskers: the furthest runs within 1.5 box widths; circles: runs beyond"
         style.note(drawn, f"Line: median of the runs; box: quartiles; {whiskers}. {repeats(found)}.")
     return drawn
+
+
+def _named(metric: Metric) -> str:
+    words = label(metric, [metric])
+    return f"{words} ({metric.unit})" if metric.unit else words
 
 
 def distribution_boxes(found: Sequence[Group], what: str, title: str = "") -> Figure | None:
@@ -67,23 +89,21 @@ def distribution_boxes(found: Sequence[Group], what: str, title: str = "") -> Fi
         return None
     low, high = WHISKERS
     with style.look():
-        drawn, ax = _begin(found)
-        _scale(ax, [max(own[at], 0.1) for own in pooled if own for at in WHISKERS], "ms")
-        for index, own in enumerate(pooled):
+        drawn, axes, places = _begin(found, f"{distribution(what, found)} (ms)", title)
+        _scale(axes[0], [max(own[at], 0.1) for own in pooled if own for at in WHISKERS], "ms")
+        for place, own in zip(places, pooled, strict=True):
             if own:
                 box = {"med": own[50], "q1": own[25], "q3": own[75], "whislo": own[low], "whishi": own[high]}
-                _box(ax, index, {**box, "fliers": []})
-        ax.set_xlabel(f"{DISTRIBUTIONS[what]} (ms)")
-        ax.set_title(title)
+                _box(place, {**box, "fliers": []})
         style.note(drawn, f"Line: median; box: quartiles; whiskers: p{low} and p{high}; runs pooled. {repeats(found)}.")
     return drawn
 
 
-def _box(ax: Axes, index: int, box: dict[str, object]) -> None:
-    colour = style.colour(index)
-    ax.bxp(
+def _box(place: Place, box: dict[str, object]) -> None:
+    colour = place.look.colour
+    place.ax.bxp(
         [box],
-        positions=[index],
+        positions=[place.row],
         orientation="horizontal",
         widths=0.5,
         patch_artist=True,
@@ -102,24 +122,22 @@ def bars(found: Sequence[Group], metric: Metric, title: str = "") -> Figure | No
     if not any(values):
         return None
     with style.look():
-        drawn, ax = _begin(found)
-        digits = decimals(statistics.fmean(own) for own in values if own)
-        for index, own in enumerate(values):
+        drawn, axes, places = _begin(found, _named(metric), title)
+        shown = decimals(statistics.fmean(own) for own in values if own)
+        digits = shown if metric.decimals is None else metric.decimals
+        for place, own in zip(places, values, strict=True):
             if not own:
                 continue
             mean, deviation = statistics.fmean(own), statistics.stdev(own) if len(own) > 1 else 0.0
-            colour = style.colour(index)
-            ax.barh(index, mean, 0.56, color=f"{colour}66", edgecolor=colour, linewidth=1.0)
-            ax.errorbar(mean, index, xerr=deviation, color=style.ink(index), capsize=3.5, elinewidth=1.4)
-            ax.annotate(
-                number(mean, 3 if metric.key == "jain_goodput" else digits),
-                (mean + deviation, index), (6, 0), textcoords="offset points", va="center", fontsize=8.5,
-                color=style.ink(index),
+            colour, ink = place.look.colour, place.look.ink
+            place.ax.barh(place.row, mean, 0.56, color=f"{colour}66", edgecolor=colour, linewidth=1.0)
+            place.ax.errorbar(mean, place.row, xerr=deviation, color=ink, capsize=3.5, elinewidth=1.4)
+            place.ax.annotate(
+                number(mean, digits), (mean + deviation, place.row), (6, 0), textcoords="offset points",
+                va="center", fontsize=8.5, color=ink,
             )  # fmt: skip
-        ax.set_xlim(left=0)
-        ax.margins(x=0.13)
-        ax.set_xlabel(f"{metric.label} ({metric.unit})" if metric.unit else metric.label)
-        ax.set_title(title)
+        reach = max(statistics.fmean(own) + (statistics.stdev(own) if len(own) > 1 else 0.0) for own in values if own)
+        axes[0].set_xlim(0, reach * (1.13 if len(axes) == 1 else 1.35) or 1.0)  # the numbers stand beyond the bars
         style.note(drawn, f"Bar: mean of the runs; line: ± 1 standard deviation. {repeats(found)}.")
     return drawn
 
@@ -131,23 +149,22 @@ def jain(found: Sequence[Group], title: str = "") -> Figure | None:
         return None
     estimates = [stats.estimate(own) for own in values]
     with style.look():
-        drawn, ax = _begin(found)
-        for index, (own, one) in enumerate(zip(values, estimates, strict=True)):
+        drawn, axes, places = _begin(found, "Jain's index of the flows' goodput (1: equal shares)", title)
+        for place, own, one in zip(places, values, estimates, strict=True):
             if one is None:
                 continue
-            colour = style.colour(index)
-            ax.plot(own, [index] * len(own), "|", color=colour, ms=8, alpha=0.6, mew=0.9)
+            ax, colour, row = place.ax, place.look.colour, place.row
+            ax.plot(own, [row] * len(own), "|", color=colour, ms=8, alpha=0.6, mew=0.9)
             ends = [max(0.0, one.mean - (one.half_width or 0)), min(1.0, one.mean + (one.half_width or 0))]
-            ax.plot(ends, [index, index], color=colour, lw=2.2)
-            ax.plot(one.mean, index, style.MARKERS[index % len(style.MARKERS)], color=colour, ms=6.5)
+            ax.plot(ends, [row, row], color=colour, lw=2.2)
+            ax.plot(one.mean, row, color=colour, **place.look.marks(6.5))
             ax.annotate(
-                number(one.mean, 3), (one.mean, index), (0, 6), textcoords="offset points", ha="center", fontsize=8.5,
-                color=style.ink(index),
+                number(one.mean, 3), (one.mean, row), (0, 6), textcoords="offset points", ha="center", fontsize=8.5,
+                color=place.look.ink,
             )  # fmt: skip
         least = min(min(own) for own in values if own)
-        ax.set_xlim(max(0.0, 1 - 1.25 * max(1 - least, 0.04)), 1.0 + 0.06 * max(1 - least, 0.04))
-        ax.axvline(1, color="#999999", lw=0.9, zorder=0)
-        ax.set_xlabel("Jain's index of the flows' goodput (1: equal shares)")
-        ax.set_title(title)
+        axes[0].set_xlim(max(0.0, 1 - 1.25 * max(1 - least, 0.04)), 1.0 + 0.06 * max(1 - least, 0.04))
+        for ax in axes:
+            ax.axvline(1, color="#999999", lw=0.9, zorder=0)
         style.note(drawn, f"Mark: mean; bar: its 95 % confidence interval; strokes: runs. {repeats(found)}.")
     return drawn

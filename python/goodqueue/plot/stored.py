@@ -1,24 +1,18 @@
-"""What stored records give a figure: groups of repeats, and their samples, values and series."""
+"""What stored records give a figure: groups of repeats, and their samples and values."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from goodqueue import stats
-from goodqueue.metrics import Metric
+from goodqueue import metrics, stats
+from goodqueue.metrics import METRICS, WAYS, Metric
 from goodqueue.record import Record, statistic
 
-DISTRIBUTIONS = {"delay_ms": "queueing delay", "ping_rtt_ms": "round-trip time of pings"}
-"""What there is a distribution of within a run, both in ms."""
-
-SERIES = {
-    "delay_ms": ("queueing delay", "ms"),
-    "ping_rtt_ms": ("round-trip time of pings", "ms"),
-    "goodput_mbps": ("goodput of all flows", "Mbit/s"),
-    "cwnd_packets": ("mean congestion window", "packets"),
+DISTRIBUTIONS = {
+    "delay_ms": "queueing delay",
+    "up_delay_ms": "queueing delay, up",
+    "ping_rtt_ms": "round-trip time of pings",
 }
-"""What there is a time series of, and its unit."""
-
-Values = list[float | None]
+"""What there is a distribution of within a run, all in ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +21,8 @@ class Group:
 
     label: str
     records: list[Record]
+    panel: str = ""
+    """The title of the panel that it is drawn in, where a figure has several."""
 
     def values(self, metric: Metric) -> list[float]:
         """Return a number of each run that has one."""
@@ -41,6 +37,35 @@ def groups(records: Sequence[Record], labels: Sequence[str]) -> list[Group]:
     return [Group(label, own) for label, own in found.items()]
 
 
+def labels_of(found: Sequence[Group]) -> list[str]:
+    """Return the labels of ``found``, each once."""
+    return list(dict.fromkeys(group.label for group in found))
+
+
+def loaded(found: Sequence[Group]) -> tuple[str, ...]:
+    """Return the directions that are loaded in at least one group: what a figure is of unless somebody chooses."""
+    keys = {f"{up}{name}" for up in ("", "up_") for name in ("utilisation_percent", "delay_p95_ms")}
+    needed = [metric for metric in METRICS if metric.key in keys]
+    return metrics.loaded([{metric.key: group.values(metric) for metric in needed} for group in found])
+
+
+def said(way: str, found: Sequence[Group]) -> str:
+    """Return what an axis adds to the name of a queue's metric: nothing where the down queue alone is loaded."""
+    return "" if way == "down" and loaded(found) == ("down",) else f", {way}"
+
+
+def distribution(what: str, found: Sequence[Group]) -> str:
+    """Return what an axis calls one of `DISTRIBUTIONS`."""
+    if what == "ping_rtt_ms":
+        return DISTRIBUTIONS[what]
+    return f"queueing delay{said('up' if what.startswith('up_') else 'down', found)}"
+
+
+def directed(key: str, found: Sequence[Group]) -> str:
+    """Return the key of a metric, a series or a distribution of the down queue in the direction that is loaded."""
+    return key if loaded(found)[0] == "down" else f"up_{key}"
+
+
 def repeats(found: Sequence[Group]) -> str:
     """Return how many runs there are of each group."""
     counts = sorted({len(group.records) for group in found})
@@ -49,10 +74,14 @@ def repeats(found: Sequence[Group]) -> str:
 
 
 def percentiles(group: Group, what: str) -> list[float] | None:
-    """Return the 0th to the 100th percentile of all runs' distributions, each run with the same weight, or None."""
-    if what == "delay_ms":
-        return stats.pool_percentiles([one["queues"]["down"]["delay_percentiles_ms"] for one in group.records])
-    return stats.pool_percentiles([_ping_percentiles(one) for one in group.records])
+    """Return the 0th to the 100th percentile of all runs' distributions, each run with the same weight, or None.
+
+    ``what`` is a key of `DISTRIBUTIONS`.
+    """
+    if what == "ping_rtt_ms":
+        return stats.pool_percentiles([_ping_percentiles(one) for one in group.records])
+    way = "up" if what.startswith("up_") else "down"
+    return stats.pool_percentiles([one["queues"][way]["delay_percentiles_ms"] for one in group.records])
 
 
 def _ping_percentiles(record: Record) -> list[float | None] | None:
@@ -80,10 +109,14 @@ def measured_s(record: Record) -> tuple[float, float]:
 
 
 def latency(found: Sequence[Group]) -> Metric | None:
-    """Return the latency that all runs have: the mean round trip of pings or, failing that, the mean queueing delay."""
+    """Return the latency that all runs have: the mean round trip of pings or, failing that, the mean queueing delay.
+
+    The delay is that of the direction that is loaded.
+    """
     ping = Metric("ping_rtt_mean_ms", "mean round-trip time of pings", "ms", "low", _mean_ping)
-    queue = Metric("delay_mean_ms", "mean queueing delay", "ms", "low", _mean_delay)
-    for metric in (ping, queue):
+    (queue,) = metrics.find([directed("delay_mean_ms", found)])
+    words = f"mean queueing delay{said(queue.way, found)}"
+    for metric in (ping, Metric(queue.key, words, "ms", "low", queue.pick, way=queue.way)):
         if all(metric.pick(one) is not None for group in found for one in group.records):
             return metric
     return None
@@ -95,54 +128,13 @@ def _mean_ping(record: Record) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _mean_delay(record: Record) -> float | None:
-    delay = record["queues"]["down"]["delay_ms"]
-    return delay["mean"] if delay else None
-
-
 def goodput(found: Sequence[Group]) -> Metric:
-    """Return the goodput of all flows in the direction that has any: down, else up."""
+    """Return the goodput of all flows in the loaded direction, or in the other one where that has no flows.
+
+    Its label says which, unless all flows go down.
+    """
     ways = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
-    way = "down" if "down" in ways else "up"
-
-    def pick(record: Record) -> float | None:
-        flows = [flow["goodput_mbps"] for flow in record["flows"] if flow["direction"] == way]
-        return sum(flows) if flows else None
-
-    return Metric("goodput_mbps", f"goodput {way}", "Mbit/s", "high", pick)
-
-
-def series(record: Record, what: str) -> tuple[list[float], Values] | None:
-    """Return times in s and values of one of `SERIES`; None where the record has none."""
-    found = record.get("series")
-    if found is None or not found["time_s"]:
-        return None
-    names = {flow["name"] for flow in record["flows"]}  # a ping has a series as a flow has, and is none
-    flows = [flow for flow in found["flows"] if flow["name"] in names]
-    pick: dict[str, Callable[[], Values]] = {
-        "delay_ms": lambda: list(found["queues"]["down"]["delay_ms"]),
-        "ping_rtt_ms": lambda: _ping_means(record, found["time_s"]),
-        "goodput_mbps": lambda: _over([flow["goodput_mbps"] for flow in flows], False),
-        "cwnd_packets": lambda: _over([flow["cwnd_packets"] for flow in flows], True),
-    }
-    values = pick[what]()
-    return (found["time_s"], values) if any(value is not None for value in values) else None
-
-
-def _over(flows: Sequence[Sequence[float | None]], mean: bool) -> Values:
-    """Return the sum, or the mean, of what the flows have at each time."""
-    points = ([value for value in point if value is not None] for point in zip(*flows, strict=True))
-    return [sum(point) / (len(point) if mean else 1) if point else None for point in points]
-
-
-def _ping_means(record: Record, ends: Sequence[float]) -> Values:
-    """Return the mean of the round trips that ended within each interval."""
-    import numpy as np
-
-    pings = record.get("series", {}).get("pings", [])
-    home = [(sent + rtt / 1e3, rtt) for ping in pings for sent, rtt in zip(ping["sent_s"], ping["rtt_ms"], strict=True)]
-    places = np.searchsorted(np.asarray(ends), [at for at, _ in home])
-    sums, counts = np.zeros(len(ends) + 1), np.zeros(len(ends) + 1)
-    np.add.at(sums, places, [rtt for _, rtt in home])
-    np.add.at(counts, places, 1)
-    return [float(total / count) if count else None for total, count in zip(sums[:-1], counts[:-1], strict=True)]
+    way = next((way for way in (*loaded(found), *WAYS) if way in ways), "down")
+    (metric,) = metrics.find(["goodput_mbps" if way == "down" else "up_goodput_mbps"])
+    label = "goodput" if ways <= {"down"} else f"goodput, {way}"
+    return Metric(metric.key, label, metric.unit, metric.better, metric.pick, way=way)

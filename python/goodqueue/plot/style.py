@@ -3,6 +3,7 @@
 import io
 import re
 import textwrap
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
@@ -13,8 +14,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-MARKERS = "osD^vPX*"
-"""One a series, so that no figure needs colour to be read."""
+from goodqueue.plot.looks import MARKERS, Look, look_of, looks
+
+__all__ = [
+    "MARKERS", "WIDTH_IN", "Look", "colour", "encode", "ink", "log_ms", "look", "look_of", "looks", "new_figure",
+    "note", "save", "svg",
+]  # fmt: skip
 
 WIDTH_IN = 5.8
 FONT_STACK = "'DejaVu Sans', Verdana, 'Segoe UI', sans-serif"
@@ -22,12 +27,22 @@ FONT_STACK = "'DejaVu Sans', Verdana, 'Segoe UI', sans-serif"
 
 @contextmanager
 def look() -> Iterator[None]:
-    """Apply goodqueue.mplstyle within the context and leave matplotlib as it was afterwards."""
-    with mpl.rc_context():
+    """Apply goodqueue.mplstyle within the context and leave matplotlib as it was afterwards.
+
+    Warnings of matplotlib's are kept from who looks at the figure: of a character that the font lacks, for instance.
+    """
+    with mpl.rc_context(), _quiet():
         mpl.rcdefaults()
         text = files("goodqueue.plot").joinpath("goodqueue.mplstyle").read_text(encoding="utf-8")
         for key, value in _parameters(text).items():
             mpl.rcParams[key] = value  # type: ignore[index]
+        yield
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
         yield
 
 
@@ -70,7 +85,8 @@ def log_ms(ax: Axes, axis: str, low: float, high: float, fine: bool = True) -> N
 
 def note(figure: Figure, text: str) -> None:
     """Write below ``figure`` what its marks mean."""
-    figure.supxlabel("\n".join(textwrap.wrap(text, 104)), x=0.01, ha="left", fontsize=8, color="#666666")
+    width = round(17 * figure.get_size_inches()[0])  # characters of this size to an inch
+    figure.supxlabel("\n".join(textwrap.wrap(text, width)), x=0.01, ha="left", fontsize=8, color="#666666")
 
 
 def svg(figure: Figure, name: str) -> str:
@@ -79,7 +95,7 @@ def svg(figure: Figure, name: str) -> str:
     Its identifiers begin with ``name``; it holds no date, and its text is text.
     """
     buffer = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": f"goodqueue {name}", "svg.fonttype": "none"}):
+    with _quiet(), mpl.rc_context({"svg.hashsalt": f"goodqueue {name}", "svg.fonttype": "none"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
@@ -101,7 +117,7 @@ def encode(figure: Figure, kind: str, name: str) -> bytes:
         return f'<?xml version="1.0" encoding="utf-8"?>\n{svg(figure, name)}'.encode()
     buffer = io.BytesIO()
     without = {"CreationDate": None, "Creator": None, "Producer": None} if kind == "pdf" else {"Software": None}
-    with mpl.rc_context({"pdf.fonttype": 42}):
+    with _quiet(), mpl.rc_context({"pdf.fonttype": 42}):
         figure.savefig(buffer, format=kind, dpi=200, metadata=without)
     return buffer.getvalue()
 
@@ -110,5 +126,5 @@ def save(figure: Figure, folder: Path, name: str) -> str:
     """Write ``name.svg`` and ``name.png`` into ``folder`` and return the SVG."""
     text = svg(figure, name)
     (folder / f"{name}.svg").write_text(f'<?xml version="1.0" encoding="utf-8"?>\n{text}', encoding="utf-8")
-    figure.savefig(folder / f"{name}.png", format="png", dpi=200, metadata={"Software": None})
+    (folder / f"{name}.png").write_bytes(encode(figure, "png", name))
     return text

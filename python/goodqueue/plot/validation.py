@@ -6,9 +6,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from goodqueue.plot import style
+from goodqueue.plot.style import Look
 from goodqueue.stats import Estimate
 from goodqueue.validation.judging import FLOOR_MS, Judgement
 from goodqueue.validation.result import Result
+
+ENGINES = ("kernel", "simulator")
 
 
 def scatter(results: Sequence[Result]) -> Figure:
@@ -16,7 +19,7 @@ def scatter(results: Sequence[Result]) -> Figure:
 
     On the diagonal both are the same. Bars are 95 % confidence intervals over the seeds.
     """
-    qdiscs = list(dict.fromkeys(result.qdisc for result in results))
+    looks = _looks(results)
     with style.look():
         figure = style.new_figure(3.5)
         left, right = figure.subplots(1, 2)
@@ -24,7 +27,7 @@ def scatter(results: Sequence[Result]) -> Figure:
             found = [(result, result.kernel.estimate(key), result.sim.estimate(key)) for result in results]
             for result, kernel, sim in found:
                 if kernel and sim:
-                    _point(ax, kernel, sim, result.qdisc, qdiscs.index(result.qdisc), FLOOR_MS if ax is left else 0.0)
+                    _point(ax, kernel, sim, result.qdisc, looks[result.qdisc], FLOOR_MS if ax is left else 0.0)
             ends = [one.mean for _, kernel, sim in found for one in (kernel, sim) if one]
             _square(ax, ends, logarithmic=ax is left)
         left.set_title("mean delay (ms)", fontsize=9.5)
@@ -38,12 +41,17 @@ def scatter(results: Sequence[Result]) -> Figure:
     return figure
 
 
-def _point(ax: Axes, kernel: Estimate, sim: Estimate, qdisc: str, index: int, floor: float) -> None:
+def _looks(results: Sequence[Result]) -> dict[str, Look]:
+    qdiscs = list(dict.fromkeys(result.qdisc for result in results))
+    return dict(zip(qdiscs, style.looks(qdiscs), strict=True))
+
+
+def _point(ax: Axes, kernel: Estimate, sim: Estimate, qdisc: str, look: Look, floor: float) -> None:
     x, y = (max(one.mean, floor) for one in (kernel, sim))
     across, up = (min(one.half_width or 0.0, 0.9 * end) for one, end in ((kernel, x), (sim, y)))
     ax.errorbar(
-        x, y, xerr=across, yerr=up, fmt=style.MARKERS[index % len(style.MARKERS)], color=style.colour(index), ms=4.5,
-        elinewidth=0.7, alpha=0.8, label=qdisc,
+        x, y, xerr=across, yerr=up, ls="", color=look.colour,  elinewidth=0.7, alpha=0.8, label=qdisc,
+        **look.marks(4.5),
     )  # fmt: skip
 
 
@@ -69,15 +77,16 @@ def error_bars(results: Sequence[Result], judgement: Judgement) -> Figure:
     with style.look():
         figure = style.new_figure(1.0 + 0.17 * len(results))
         left, right = figure.subplots(1, 2, sharey=True)
-        qdiscs = list(dict.fromkeys(result.qdisc for result in results))
-        order = sorted(range(len(results)), key=lambda index: qdiscs.index(results[index].qdisc))
+        looks = _looks(results)
+        order = sorted(range(len(results)), key=lambda index: list(looks).index(results[index].qdisc))
         for row, index in enumerate(order):
-            found, colour = judgement.cells[index], style.colour(qdiscs.index(results[index].qdisc))
+            found, look = judgement.cells[index], looks[results[index].qdisc]
             for ax, error in ((left, found.delay_mean_ln), (right, found.utilisation_points)):
                 if error:
                     ax.errorbar(
-                        error.mean, row, xerr=error.half_width or 0, fmt="o", color=colour, ms=3.5, elinewidth=1.2
-                    )
+                        error.mean, row, xerr=error.half_width or 0, color=look.colour, elinewidth=1.2,
+                        **look.marks(3.5),
+                    )  # fmt: skip
         for ax, heading in ((left, "mean delay: ln(sim / kernel)"), (right, "utilisation: points")):
             ax.axvline(0, color="#666666", lw=1.2, zorder=1)
             ax.set_title(heading, fontsize=9.5)
@@ -85,7 +94,7 @@ def error_bars(results: Sequence[Result], judgement: Judgement) -> Figure:
             ax.tick_params(axis="y", length=0)
         left.set_yticks(range(len(order)), [results[index].id for index in order], fontsize=7.5)
         for label, index in zip(left.get_yticklabels(), order, strict=True):
-            label.set_color(style.ink(qdiscs.index(results[index].qdisc)))
+            label.set_color(looks[results[index].qdisc].ink)
         left.set_ylim(len(order) - 0.5, -0.5)
     return figure
 
@@ -102,10 +111,10 @@ def windows(results: Sequence[Result]) -> Figure | None:
         figure = style.new_figure(0.7 + 1.15 * len(shown))
         panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
         for ax, result in zip(panels, shown, strict=True):
-            for index, (name, side) in enumerate((("kernel", result.kernel), ("simulator", result.sim))):
+            for name, side, look in zip(ENGINES, (result.kernel, result.sim), style.looks(ENGINES), strict=True):
                 times, packets = side.cwnd[0]
                 held = [float("nan") if value is None else value for value in packets]
-                ax.plot(times, held, color=style.colour(2 * index), lw=1.1, drawstyle="steps-post", label=name)
+                ax.plot(times, held, color=look.colour, ls=look.line, lw=1.1, drawstyle="steps-post", label=name)
             ax.set_ylim(bottom=0)
             ax.margins(x=0)
             ax.set_title(result.id, fontsize=9)

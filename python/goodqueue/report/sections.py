@@ -11,7 +11,8 @@ from goodqueue import compare, comparison_tables, describe, report, results, tab
 from goodqueue.compare import Comparison
 from goodqueue.plot import course, delay, ellipse, rows, style
 from goodqueue.plot import sweep as plots
-from goodqueue.plot.stored import Group, percentiles, repeats, series
+from goodqueue.plot.series import series
+from goodqueue.plot.stored import Group, percentiles, repeats
 from goodqueue.record import Record, Scenario
 from goodqueue.scenario import to_toml
 from goodqueue.store import Store

@@ -1,0 +1,162 @@
+"""A metric along an axis: a line a series, a panel for each combination of what else differs."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from goodqueue import metrics
+from goodqueue.metrics import Metric
+from goodqueue.plot import panels, style
+from goodqueue.plot.quantity import order, quantities
+from goodqueue.plot.style import Look
+from goodqueue.stats import Estimate
+
+DECADE = 10.0
+"""From this ratio of the largest to the smallest value on, a numeric axis is logarithmic."""
+
+CHARACTERS = 74
+"""Of the values below a single panel, that stand beside each other; wider ones slant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The axis along which a figure goes: its values, from left to right, and where each stands."""
+
+    values: Sequence[str]
+    places: Sequence[float]
+    is_numeric: bool
+    is_log: bool
+
+    def shifted(self, index: int, count: int) -> list[float]:
+        """Return where the marks of line ``index`` of ``count`` stand: side by side, so that none covers another."""
+        steps = (index - (count - 1) / 2) * min(0.08, 0.5 / count)
+        if not self.is_numeric:
+            return [place + steps for place in self.places]
+        seats = [math.log(place) for place in self.places] if self.is_log else list(self.places)
+        gap = min(right - left for left, right in pairwise(seats))
+        width = min(gap, 0.15 * (seats[-1] - seats[0]))
+        moved = [seat + steps * width for seat in seats]
+        return [math.exp(seat) for seat in moved] if self.is_log else moved
+
+
+def scale_of(values: Sequence[str]) -> Scale:
+    """Return the axis of ``values``: numbers of one kind where they belong, from a decade on logarithmic.
+
+    Other values stand at equal distances, as categories.
+    """
+    found = quantities(values)
+    if found is None or len(set(found[0])) < len(values) or len(values) < 2:
+        return Scale(values, [float(place) for place in range(len(values))], False, False)
+    numbers = sorted(found[0])
+    is_log = numbers[0] > 0 and numbers[-1] / numbers[0] > DECADE
+    return Scale(order(values), numbers, True, is_log)
+
+
+Estimates = Mapping[str, Estimate | None]
+"""By the value of the axis."""
+
+Lines = Mapping[str, Estimates]
+"""By the label of a line."""
+
+
+def figure(named: Mapping[str, Lines], values: Mapping[str, str], axis: str, metric: Metric, title: str = "") -> Figure:
+    """Draw the mean of ``metric`` with its 95 % confidence interval along ``values``, a panel for each title.
+
+    ``values`` have a name each; ``axis`` is what they are of, empty where the names say it.
+    """
+    scale = scale_of(list(values))
+    labels = list(dict.fromkeys(label for lines in named.values() for label in lines))
+    looks = style.looks(labels)
+    with style.look():
+        drawn, places = panels.grid(list(named), 2.2, 3.3)
+        every = [own for lines in named.values() for own in lines.values()]
+        _heights(places[0], [one for own in every for one in own.values() if one], metric)
+        for ax, lines in zip(places, named.values(), strict=True):
+            for index, (label, look) in enumerate(zip(labels, looks, strict=True)):
+                if label in lines:
+                    _line(ax, lines[label], scale, scale.shifted(index, len(labels)), look)
+        _ticks(places, scale, [values[value] for value in scale.values])
+        up, joined = metrics.label(metric, [metric]), scale.is_numeric
+        panels.label_axes(places, axis, f"{up} ({metric.unit})" if metric.unit else up)
+        if labels == [""]:
+            panels.heading(drawn, title)
+        else:
+            handles = [
+                Line2D([], [], color=look.colour, ls=look.line if joined else "", lw=1.4, **look.marks(5.5))
+                for look in looks
+            ]
+            panels.legend(drawn, handles, labels, title)
+    return drawn
+
+
+def _heights(ax: Axes, found: Sequence[Estimate], metric: Metric) -> None:
+    """Set the limits of the axis of the metric, the same for all panels."""
+    means = [one.mean for one in found] or [0.0]
+    ends = [end for one in found for end in (one.low, one.high) if end is not None]
+    least, most = min(means), max(means)
+    if metric.unit == "ms" and least > 0 and most / least > 5:
+        style.log_ms(ax, "y", max(min([least, *ends]), least / 3) / 1.3, max([most, *ends]) * 1.3)
+        return
+    low, high = min([least, *ends]), max([most, *ends])
+    margin = 0.1 * (high - low) or 0.1 * abs(high) or 1.0
+    ax.set_ylim(0.0 if 0 <= low - margin < 0.25 * high or low >= 0 > low - margin else low - margin, high + margin)
+
+
+def _line(ax: Axes, own: Estimates, scale: Scale, across: Sequence[float], look: Look) -> None:
+    """Draw one line; its marks are joined where there is something between them."""
+    points = [(x, found) for x, value in zip(across, scale.values, strict=True) if (found := own.get(value))]
+    if points:
+        _, _, bars = ax.errorbar(
+            [x for x, _ in points],
+            [found.mean for _, found in points],
+            [found.half_width or 0.0 for _, found in points],
+            color=look.colour,
+            linestyle=look.line if scale.is_numeric else "",
+            linewidth=1.4,
+            elinewidth=1.6,
+            capsize=3,
+            **look.marks(5.5),
+        )
+        for bar in bars:
+            bar.set_linestyle("-")
+
+
+def _ticks(places: Sequence[Axes], scale: Scale, called: Sequence[str]) -> None:
+    """Write the values below the axis; on a numeric one those that have room."""
+    ax = places[0]
+    room = CHARACTERS / len({one.get_subplotspec().colspan.start for one in places})  # type: ignore[union-attr]
+    if not scale.is_numeric:
+        names = panels.row_names(called)
+        slanted = sum(max(map(len, name.split("\n"))) + 2 for name in names) > room
+        for one in places:
+            one.set_xlim(-0.5, len(scale.values) - 0.5)
+            one.set_xticks(
+                range(len(names)), names, rotation=30 if slanted else 0, ha="right" if slanted else "center",
+                rotation_mode="anchor" if slanted else "default",
+            )  # fmt: skip
+        return
+    if scale.is_log:
+        ax.set_xscale("log")
+        ratio = scale.places[-1] / scale.places[0]
+        ax.set_xlim(scale.places[0] / ratio**0.08, scale.places[-1] * ratio**0.08)
+    else:
+        span = scale.places[-1] - scale.places[0]
+        ax.set_xlim(scale.places[0] - 0.08 * span, scale.places[-1] + 0.08 * span)
+    low, high = ax.transScale.transform([(ax.get_xlim()[0], 1.0), (ax.get_xlim()[1], 1.0)])[:, 0].tolist()
+    end, kept, names = float("-inf"), [], []
+    for place, value in zip(scale.places, called, strict=True):
+        at = (ax.transScale.transform((place, 1.0))[0] - low) / (high - low) * room
+        if at - len(value) / 2 > end + 1:
+            kept.append(place)
+            names.append(value)
+            end = at + len(value) / 2
+    for one in places:
+        one.xaxis.set_major_locator(FixedLocator(kept))
+        one.xaxis.set_minor_locator(NullLocator())
+        one.set_xticks(kept, names)

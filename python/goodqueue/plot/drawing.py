@@ -1,0 +1,151 @@
+"""One figure of stored runs by its kind, as ``goodqueue plot`` draws it, or the refusal of one that cannot be read."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from goodqueue import measured, metrics
+from goodqueue.errors import UserError, quoted
+from goodqueue.plot import along, course, delay, ellipse, panels, rows, selection
+from goodqueue.plot.quantity import quantities
+from goodqueue.plot.selection import NONE, QDISCS, Runs
+from goodqueue.plot.series import available
+from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, distribution, labels_of, percentiles
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LINES = 16
+"""Lines, ellipses or distributions in one panel, at most."""
+
+ROWS = 40
+"""Boxes or bars below each other, at most."""
+
+PANELS = 12
+"""In one figure, at most; with several series, rows times columns."""
+
+COLUMNS = 4
+"""Panels beside each other, at most, where several series are rows."""
+
+
+def check(kind: str, found: Runs, groups: Sequence[Group], series: int = 1) -> None:
+    """Refuse a figure that nobody could read. Raises UserError, which names the counts and what differs."""
+    most = ROWS if kind in ("box", "bar", "jain") else LINES
+    what = {"box": "boxes", "bar": "bars", "jain": "rows", "ellipse": "ellipses"}.get(kind, "lines")
+    count, places = len(labels_of(groups)), len(panels.titles([group.panel for group in groups]))
+    columns = PANELS if series == 1 else COLUMNS
+    if count <= most and places <= columns and series * places <= PANELS:
+        return
+    accepted = f"at most {most} {what} and {columns} panels"
+    if series > 1:
+        accepted += f", and {PANELS} with the {series} series"
+    raise UserError(
+        f"plot {kind}",
+        f"found {count} {what} in {places} panel{'s' if places > 1 else ''}, for these differ: {found.said()}; "
+        f"accepted: {accepted}, by --where KEY=VALUE or --by KEY",
+    )
+
+
+def draw(kind: str, groups: Sequence[Group], asked: Sequence[str], title: str) -> "Figure":
+    """Return the figure of ``groups``; of the loaded direction where no metric is ``asked`` for.
+
+    Raises UserError where there is no such metric, or no record has it.
+    """
+    if kind == "time":
+        return _time(groups, asked, title)
+    name = asked[0] if asked else directed("delay_mean_ms" if kind == "bar" else "delay_ms", groups)
+    drawn: Figure | None
+    if kind == "ellipse":
+        drawn, name = ellipse.figure(groups, title), "both goodput and latency (of pings, or of the queue)"
+    elif kind == "jain":
+        drawn, name = rows.jain(groups, title), "flows"
+    elif kind == "bar":
+        drawn = rows.bars(groups, metrics.find([name])[0], title)
+    elif kind == "box" and name not in DISTRIBUTIONS:
+        drawn = rows.boxes(groups, metrics.find([name])[0], title)
+    elif kind == "box":
+        drawn = rows.distribution_boxes(groups, name, title)
+    else:
+        drawn = _cdf(groups, name, title)
+    if drawn is None:
+        accepted = "runs with --set series.interval=200ms" if name == "ping_rtt_ms" else "records that have"
+        raise UserError(f"plot {kind}", f"no record has {name}; accepted: {accepted}")
+    return drawn
+
+
+def _cdf(groups: Sequence[Group], name: str, title: str) -> "Figure | None":
+    if name not in DISTRIBUTIONS:
+        raise UserError("--metric", f"found {quoted(name)}; accepted: {', '.join(DISTRIBUTIONS)}")
+    of = "round trips that took no longer" if name == "ping_rtt_ms" else delay.OF
+    found: dict[str, list[tuple[str, Sequence[float]]]] = {}
+    for group in groups:
+        if pooled := percentiles(group, name):
+            found.setdefault(group.panel, []).append((group.label, pooled))
+    return delay.cdfs(found, title, distribution(name, groups), of) if found else None
+
+
+def _time(groups: Sequence[Group], asked: Sequence[str], title: str) -> "Figure":
+    names = list(asked) or [directed("delay_ms", groups)]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UserError("--metric", f"found {quoted(twice[0])} twice; accepted: each once")
+    for name in names:
+        if course.has(groups, name):
+            continue
+        there = available(groups)
+        if not there:
+            raise UserError("plot time", f"no record has {name}; accepted: runs with --set series.interval=200ms")
+        more = "" if any(_is_law(one) for one in there) else "; of the law, runs with --set series.law=true"
+        raise UserError("--metric", f"found {quoted(name)}; accepted of these records: {', '.join(there)}{more}")
+    drawn = course.figure(groups, names, title)
+    assert drawn is not None
+    return drawn
+
+
+def _is_law(name: str) -> bool:
+    from goodqueue.plot.series import FLOWS, PINGS, QUEUES
+
+    return name.removeprefix("up_") not in {**QUEUES, **FLOWS, **PINGS}
+
+
+def lines(found: Runs, asked: Sequence[str], by: Sequence[str], across: str | None, title: str) -> "Figure":
+    """Return the figure of a metric along the key ``across``, or along the numeric key with the most values.
+
+    The lines are ``by``, or the qdiscs where these differ, or the first other key that does. Raises UserError.
+    """
+    x = selection.key_of(found, across, "--x") if across else _longest(found, by)
+    lines_are = list(by) or _lines_of(found, x)
+    if x in lines_are:
+        raise UserError("--by", f"found {x}, which goes across; accepted: {_others(found, x)}")
+    groups = selection.groups(found, lines_are, [x])
+    check("lines", found, groups)
+    (metric,) = metrics.find(list(asked) or [directed("delay_mean_ms", groups)])
+    named: dict[str, dict[str, along.Estimates]] = {}
+    at = {id(record): run.get(x, NONE) for record, run in zip(found.records, found.at, strict=True)}
+    for group in groups:
+        values: dict[str, list[float | None]] = {}
+        for record in group.records:
+            values.setdefault(at[id(record)], []).append(metric.pick(record))
+        estimates = {value: measured.estimate({metric.key: own}, metric.key) for value, own in values.items()}
+        named.setdefault(group.panel, {})[group.label if lines_are else ""] = estimates
+    if not any(one for own in named.values() for line in own.values() for one in line.values()):
+        raise UserError("plot lines", f"no record has {metric.key}; accepted: records that have")
+    if x in QDISCS:
+        return along.figure(named, found.named(x), "", metric, title)
+    return along.figure(named, {value: value for value in found.values(x)}, x.rpartition(".")[2], metric, title)
+
+
+def _longest(found: Runs, by: Sequence[str]) -> str:
+    """Return the key that goes across where nobody says: the numeric one with the most values."""
+    numeric = [key for key in found.differ if key not in by and quantities(found.values(key)) is not None]
+    if not numeric:
+        accepted = f"--x with one of {found.said()}" if found.differ else "runs that differ in a key"
+        raise UserError("plot lines", f"found no key with several numbers to go along; accepted: {accepted}")
+    return max(numeric, key=lambda key: len(found.values(key)))
+
+
+def _lines_of(found: Runs, x: str) -> list[str]:
+    others = [key for key in found.differ if key != x]
+    return next(([key] for key in (*QDISCS, *others) if key in others), [])
+
+
+def _others(found: Runs, x: str) -> str:
+    return ", ".join(key for key in found.differ if key != x) or "no --by"

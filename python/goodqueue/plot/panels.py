@@ -1,0 +1,163 @@
+"""What figures of several panels share: the grid, the legend above it, names of rows, and ticks that leave room."""
+
+import math
+import textwrap
+from collections.abc import Sequence
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from goodqueue import results
+from goodqueue.plot import style
+
+WIDE_IN = 7.8
+"""The width of a figure with three panels in a row."""
+
+NAME = 20
+"""Characters of a line of a row's name."""
+
+LINES = 3
+"""Lines of a row's name."""
+
+
+def titles(panels: Sequence[str]) -> list[str]:
+    """Return the titles of the panels, each once."""
+    return list(dict.fromkeys(panels))
+
+
+def grid(named: Sequence[str], height_in: float, single_in: float) -> tuple[Figure, list[Axes]]:
+    """Return a figure with a panel for each title of ``named``; all share both axes. Call within `style.look`.
+
+    ``height_in`` is the height of a row of panels, ``single_in`` that of a figure with one, which has no title.
+    """
+    count = len(named)
+    columns = 1 if count == 1 else 2 if count in (2, 4) else 3
+    rows = math.ceil(count / columns)
+    figure = style.new_figure(single_in if count == 1 else 0.75 + height_in * rows)
+    if columns == 3:
+        figure.set_size_inches(WIDE_IN, figure.get_size_inches()[1])
+    places = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten().tolist()
+    for ax in places[count:]:
+        ax.set_visible(False)
+    for ax in places[max(0, count - columns) : count]:
+        ax.tick_params(axis="x", labelbottom=True)  # what stands below it may be empty
+    if count > 1:
+        for ax, title in zip(places, named, strict=False):
+            ax.set_title(wrapped(title, 34 if columns == 2 else 28), fontsize=9)
+            ax.tick_params(labelsize=8.5)
+            # The last number below one panel would meet the first below the next.
+            ax.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10], prune="upper"))
+    return figure, places[:count]
+
+
+def wrapped(text: str, width: int) -> str:
+    """Return ``text`` in lines of at most ``width`` characters."""
+    return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False)) or text
+
+
+def label_axes(places: Sequence[Axes], across: str, up: str) -> None:
+    """Say what the common axes are: once at each edge where there are several panels."""
+    if len(places) == 1:
+        places[0].set_xlabel(across)
+        places[0].set_ylabel(up)
+        return
+    for ax in places:
+        if ax.get_subplotspec().is_first_col():  # type: ignore[union-attr]
+            ax.set_ylabel(up, fontsize=9)
+        if ax.xaxis.get_tick_params()["labelbottom"]:
+            ax.set_xlabel(across, fontsize=9)
+
+
+def heading(figure: Figure, title: str) -> None:
+    """Write ``title`` above a figure of several panels that has no legend."""
+    if title:
+        figure.suptitle(title, x=0.01, ha="left", weight="bold", fontsize=10.5)
+
+
+def legend(figure: Figure, handles: Sequence[Artist], names: Sequence[str], title: str = "") -> None:
+    """Write a legend above all axes, in as many columns as fit; the figure grows by what it needs.
+
+    ``title`` stands above the legend, where it is the figure's.
+    """
+    canvas = FigureCanvasAgg(figure)
+    renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]
+    short = [wrapped(name, 84) for name in names]
+    for columns in range(min(6, len(names)), 0, -1):
+        drawn = figure.legend(
+            handles, short, loc="outside upper left", ncols=columns, frameon=False, fontsize=9, title=title or None,
+            alignment="left", title_fontproperties={"weight": "bold", "size": 10.5}, columnspacing=1.4,
+        )  # fmt: skip
+        box = drawn.get_window_extent(renderer)
+        if columns == 1 or box.width <= figure.bbox.width - 10:
+            width, height = figure.get_size_inches()
+            figure.set_size_inches(width, height + box.height / figure.dpi)
+            return
+        drawn.remove()
+
+
+def row_names(labels: Sequence[str]) -> list[str]:
+    """Return a name for each row: wrapped where it is long, shortened where that is not enough, never two the same."""
+    wide = NAME * LINES
+    words = results.short(list(dict.fromkeys(labels))) if all(label.split() for label in labels) else {}
+    found: list[str] = []
+    seen: dict[str, int] = {}
+    for label in labels:
+        name = label if len(label) <= wide else words.get(label, label)
+        if len(name) > wide:
+            name = name.rpartition("/")[2] if ".py:" in name.split()[0] else name
+        lines = textwrap.wrap(name, NAME, break_on_hyphens=False) or [name]
+        if len(lines) > LINES:
+            lines = [*lines[: LINES - 1], f"{lines[LINES - 1][: NAME - 1]}…"]
+        name = "\n".join(lines)
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
+    return found
+
+
+def row_height(names: Sequence[str]) -> float:
+    """Return the height of a row, in inches, that holds the longest of ``names``."""
+    lines = max((name.count("\n") + 1 for name in names), default=1)
+    return max(0.36, 0.12 + 0.17 * lines)
+
+
+def name_rows(ax: Axes, labels: Sequence[str], names: Sequence[str]) -> None:
+    """Write the rows' names at the left of ``ax``, in their colours, the first on top."""
+    ax.set_yticks(range(len(names)), names)
+    for tick, look in zip(ax.get_yticklabels(), style.looks(labels), strict=True):
+        tick.set_color(look.ink)
+        tick.set_fontweight("bold")
+        if "\n" in tick.get_text():
+            tick.set_fontsize(8.5)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    ax.tick_params(axis="y", length=0)
+
+
+def thin_ticks(figure: Figure, places: Sequence[Axes]) -> None:
+    """Leave out labels below ``places``, which share no axis, that would meet their neighbour, in any panel.
+
+    The axes' limits must be final.
+    """
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()  # type: ignore[no-untyped-call]  # settles the layout, which the positions depend on
+    renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]
+    for row in {ax.get_subplotspec().rowspan.start for ax in places}:  # type: ignore[union-attr]
+        taken: list[tuple[float, float]] = []
+        for ax in (one for one in places if one.get_subplotspec().rowspan.start == row):  # type: ignore[union-attr]
+            low, high = sorted(ax.get_xlim())
+            found = []
+            for at, label in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True):
+                box = label.get_window_extent(renderer)
+                if low <= at <= high and label.get_text():
+                    found.append((float(at), box.x0 - 3, box.x1 + 3))
+            if ax.get_xscale() == "log":  # 10 rather than 5
+                found.sort(key=lambda tick: not math.log10(tick[0]).is_integer())
+            kept = []
+            for at, begin, end in found:
+                if all(end < left or right < begin for left, right in taken):
+                    taken.append((begin, end))
+                    kept.append(at)
+            ax.set_xticks(sorted(kept))

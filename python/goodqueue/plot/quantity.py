@@ -1,0 +1,49 @@
+"""Values of a scenario as numbers, so that an axis can have them where they belong."""
+
+import re
+from collections.abc import Sequence
+
+UNITS = {
+    "": (1.0, ""),
+    "ns": (1e-6, "ms"), "us": (1e-3, "ms"), "ms": (1.0, "ms"), "s": (1e3, "ms"), "min": (6e4, "ms"),
+    "bit": (1e-6, "Mbit/s"), "kbit": (1e-3, "Mbit/s"), "mbit": (1.0, "Mbit/s"), "gbit": (1e3, "Mbit/s"),
+    "b": (1e-3, "kB"), "kb": (1.0, "kB"), "mb": (1e3, "kB"), "gb": (1e6, "kB"),
+    "%": (1.0, "%"),
+    "bdp": (1.0, "BDP"),
+}  # fmt: skip
+"""What each unit is in the unit of its kind."""
+
+
+def quantity(text: str) -> tuple[float, str] | None:
+    """Return a value such as ``5ms``, ``10mbit``, ``4`` or ``1.5`` as a number and its unit; None for any other text.
+
+    Times are in ms, rates in Mbit/s, sizes in kB.
+    """
+    match = re.fullmatch(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-z%]*)", text.strip().lower())
+    if match is None or match[2] not in UNITS:
+        return None
+    factor, unit = UNITS[match[2]]
+    return float(f"{float(match[1]) * factor:.12g}"), unit
+
+
+def quantities(texts: Sequence[str]) -> tuple[list[float], str] | None:
+    """Return several values as numbers and their common unit; None where they have none, or one is no number."""
+    found = [quantity(text) for text in texts]
+    units = {one[1] for one in found if one}
+    if None in found or len(units) != 1:
+        return None
+    return [one[0] for one in found if one], units.pop()
+
+
+def order(texts: Sequence[str]) -> list[str]:
+    """Return ``texts`` by size where all are numbers of one kind, else as they are."""
+    numbers = quantities(texts)
+    if numbers is None:
+        return list(texts)
+    return [text for _, text in sorted(zip(numbers[0], texts, strict=True), key=lambda pair: pair[0])]
+
+
+def same(one: str, other: str) -> bool:
+    """Return whether both are the same text, or the same number: ``0.01s`` is ``10ms``."""
+    number = quantity(one)
+    return one == other or (number is not None and number == quantity(other))

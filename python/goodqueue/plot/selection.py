@@ -1,0 +1,199 @@
+"""Which runs a figure is of, what its lines are, and what its panels: by keys of the scenarios."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from goodqueue import results
+from goodqueue.errors import UserError, quoted
+from goodqueue.plot.quantity import order, same
+from goodqueue.plot.stored import Group
+from goodqueue.record import Record
+from goodqueue.sweep.grid import split
+
+SHORT = {"qdisc": "bottleneck.qdisc", "rate": "bottleneck.rate", "rtt": "path.rtt"}
+"""What a last word means that is that of several keys."""
+
+QDISCS = ("bottleneck.qdisc", "bottleneck.up.qdisc")
+
+NONE = "none"
+"""The value of a key that a scenario does not have."""
+
+Run = Mapping[str, str]
+"""The keys of one run's scenario and its engine, with their values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Records, and by which keys they are told apart."""
+
+    records: Sequence[Record]
+    at: Sequence[Run]
+    """Of each record."""
+    differ: Sequence[str]
+    """The keys that tell the records apart; not the seed, nor what follows from another key."""
+
+    def values(self, key: str) -> list[str]:
+        """Return the values that ``key`` has, numbers by size, other values in the order of the runs."""
+        return order(list(dict.fromkeys(run.get(key, NONE) for run in self.at)))
+
+    def whole(self, at: int, key: str) -> str:
+        """Return the value of ``key`` in the record ``at``; of a qdisc, its whole line."""
+        if key in QDISCS:
+            return next((value for own, value in _flat(self.records[at]["scenario"], "") if own == key), NONE)
+        return self.at[at].get(key, NONE)
+
+    def named(self, key: str) -> dict[str, str]:
+        """Return what a figure calls each value of ``key``."""
+        values = self.values(key)
+        if key in QDISCS:
+            return results.short(values) if all(value.split() for value in values) else {v: v for v in values}
+        word = "" if key == "engine" else key.rpartition(".")[2] + " "
+        return {value: f"{word}{value}" for value in values}
+
+    def said(self) -> str:
+        """Return which keys differ, for a refusal: ``path.rtt (3 values)``."""
+        keys = [f"{key} ({len(self.values(key))} values)" for key in self.differ]
+        return ", ".join(keys) or "the seed alone"
+
+
+def runs(records: Sequence[Record]) -> Runs:
+    """Return ``records`` with the keys that tell them apart."""
+    at: list[dict[str, str]] = []
+    for one in records:
+        found = dict(_flat(one["scenario"], ""))
+        at.append({**found, "engine": str(one["engine"]), "version": str(one["version"])})
+    _drop_limits(at)
+    return Runs(records, at, _telling(at))
+
+
+def _flat(value: Any, path: str) -> Iterable[tuple[str, str]]:
+    """Yield each key below ``path`` with its value as text."""
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    else:
+        yield path, value if isinstance(value, str) else json.dumps(value)
+    for key, inner in items:
+        yield from _flat(inner, f"{path}.{key}" if path else str(key))
+
+
+def _telling(at: Sequence[Run]) -> list[str]:
+    """Return the least keys that tell the runs apart as well as all keys do.
+
+    What stands higher in the scenario goes first: ``path.rtt`` before the ``traffic.0.rtt`` that follows from it.
+    """
+    every = list(dict.fromkeys(key for run in at for key in run if key != "seed"))
+    every.sort(key=lambda key: (key == "version", key.count(".")))
+    kept: list[str] = []
+    apart: list[tuple[str, ...]] = [() for _ in at]
+    for key in every:
+        finer = [(*found, run.get(key, NONE)) for found, run in zip(apart, at, strict=True)]
+        if len(set(finer)) > len(set(apart)):
+            kept.append(key)
+            apart = finer
+    return kept
+
+
+def _drop_limits(at: Sequence[dict[str, str]]) -> None:
+    """Take the limit out of the qdiscs' lines where it follows from the rest, as from a buffer in BDPs."""
+    without = [{key: _unlimited(value) if key in QDISCS else value for key, value in run.items()} for run in at]
+    before, after = ({json.dumps(run, sort_keys=True) for run in some} for some in (at, without))
+    if len(before) == len(after):
+        for run, shorter in zip(at, without, strict=True):
+            run.update({key: shorter[key] for key in QDISCS if key in run})
+
+
+def _unlimited(line: str) -> str:
+    words = line.split()
+    if "limit" in words[:-1]:
+        place = words.index("limit")
+        del words[place : place + 2]
+    return " ".join(words)
+
+
+def key_of(found: Runs, asked: str, option: str) -> str:
+    """Return the key that ``asked`` names: a dotted key, or its last word. Raises UserError."""
+    known = list(dict.fromkeys(key for run in found.at for key in run))
+    if asked in known:
+        return asked
+    if SHORT.get(asked) in known:
+        return SHORT[asked]
+    ends = [key for key in known if key.rpartition(".")[2] == asked]
+    telling = [key for key in ends if key in found.differ]
+    if len(ends) == 1 or len(telling) == 1:
+        return (telling or ends)[0]
+    if ends:
+        raise UserError(option, f"found {quoted(asked)}, the last word of several; accepted: {', '.join(ends)}")
+    accepted = ", ".join([*found.differ, "seed"])
+    raise UserError(
+        option, f"found no key {quoted(asked)} in these runs; accepted: what differs ({accepted}), or others"
+    )
+
+
+def where(found: Runs, conditions: Sequence[str]) -> Runs:
+    """Return those of the runs that fulfil each of ``conditions``, ``KEY=VALUE[,VALUE]``. Raises UserError."""
+    kept = list(range(len(found.records)))
+    for condition in conditions:
+        asked, equals, text = condition.partition("=")
+        option = f"--where {condition}"
+        wanted = [" ".join(value.split()) for value in split(text, option)]
+        if not equals or "" in wanted:
+            raise UserError(option, "found no KEY=VALUE; accepted: as in rtt=10ms,50ms or bottleneck.qdisc=codel")
+        key = key_of(found, asked.strip(), option)
+        for value in wanted:
+            if not any(_fits(key, value, found.whole(at, key)) for at in range(len(found.records))):
+                names = ", ".join(found.values(key))
+                raise UserError(option, f"found no run with {asked.strip()} {quoted(value)}; accepted: {names}")
+        kept = [at for at in kept if any(_fits(key, value, found.whole(at, key)) for value in wanted)]
+    if not kept:
+        raise UserError("--where", f"found no run that fulfils all; accepted: values of {found.said()}")
+    return runs([found.records[at] for at in kept]) if conditions else found
+
+
+def _fits(key: str, asked: str, value: str) -> bool:
+    """Return whether a run's ``value`` is what was ``asked``: of a qdisc, the words of its line that were said."""
+    if key.rpartition(".")[2] != "qdisc":
+        return same(asked, value)
+    (name, *words), (own, *line) = asked.split(), value.split() or [""]
+    return name == own and all(word in line for word in words)
+
+
+def groups(found: Runs, by: Sequence[str], leave: Sequence[str] = ()) -> list[Group]:
+    """Return the runs in groups of repeats: one for each line of a figure, in each of its panels.
+
+    The lines are the values of the keys ``by``; whatever else differs, but for ``leave``, becomes panels. Without
+    ``by`` the lines are whatever differs, and there is one panel.
+    """
+    if not by and not leave:
+        lines = results.labels(found.records)
+        return [Group(label, own) for label, own in _together(lines, found.records).items()]
+    panels = [key for key in found.differ if key not in by and key not in leave and _tells(found, key, [*by, *leave])]
+    names = {key: found.named(key) for key in (*by, *panels)}
+    ranks = {key: {value: at for at, value in enumerate(named)} for key, named in names.items()}
+    sorted_runs = sorted(
+        range(len(found.records)), key=lambda at: [ranks[key][found.at[at].get(key, NONE)] for key in (*panels, *by)]
+    )
+    made: dict[tuple[str, str], list[Record]] = {}
+    for at in sorted_runs:
+        own = {key: names[key][found.at[at].get(key, NONE)] for key in names}
+        place = ", ".join(own[key] for key in panels), ", ".join(own[key] for key in by)
+        made.setdefault(place, []).append(found.records[at])
+    return [Group(label or "all", own, panel) for (panel, label), own in made.items()]
+
+
+def _together(labels: Sequence[str], records: Sequence[Record]) -> dict[str, list[Record]]:
+    found: dict[str, list[Record]] = {}
+    for label, one in zip(labels, records, strict=True):
+        found.setdefault(label, []).append(one)
+    return found
+
+
+def _tells(found: Runs, key: str, others: Sequence[str]) -> bool:
+    """Return whether ``key`` tells runs apart that ``others`` do not."""
+    coarse = {tuple(run.get(other, NONE) for other in others) for run in found.at}
+    fine = {tuple(run.get(other, NONE) for other in (*others, key)) for run in found.at}
+    return len(fine) > len(coarse)

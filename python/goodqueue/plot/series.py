@@ -1,0 +1,123 @@
+"""Time series of a record by name: its queues, its flows, its pings, and what the law thinks.
+
+A name is that of the record, of the down queue or the flows down; with ``up_`` before it, of the others. The variables
+of a law (`[series] law = true`) have the names that they have in the record; the unit may be left out.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from goodqueue.metrics import WAYS
+from goodqueue.plot.stored import Group, said
+from goodqueue.record import Record
+
+Values = list[float | None]
+
+QUEUES = {
+    "delay_ms": "queueing delay",
+    "backlog_packets": "backlog",
+    "drop_probability": "drop probability",
+}
+"""Of a queue."""
+
+FLOWS = {"goodput_mbps": "goodput of all flows", "cwnd_packets": "mean congestion window"}
+"""Of the flows in one direction."""
+
+PINGS = {"ping_rtt_ms": "round-trip time of pings"}
+
+UNITS = {"_ms": "ms", "_bytes": "bytes", "_packets": "packets", "_mbps": "Mbit/s"}
+"""How the name of a series ends, and its unit."""
+
+
+def available(found: Sequence[Group]) -> list[str]:
+    """Return the names of all series of which some record has a value, in a fixed order."""
+    records = [one for group in found for one in group.records]
+    names = [*QUEUES, *FLOWS, *PINGS]
+    names += [f"up_{name}" for name in (*QUEUES, *FLOWS)]
+    laws = {f"{_up(way)}{name}" for one in records for way in WAYS for name in _law(one, way)}
+    return [name for name in (*names, *sorted(laws)) if any(series(one, name) for one in records)]
+
+
+def described(what: str, found: Sequence[Group]) -> tuple[str, str]:
+    """Return what an axis calls the series ``what``, and its unit: ``queueing delay, up``, ``ms``.
+
+    The direction of a queue is said where not the down queue alone is loaded, that of flows where not all go down.
+    """
+    what = next((name for group in found for one in group.records if (name := _name(one, what))), what)
+    way, name = _split(what)
+    ways = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
+    suffix = next((end for end in UNITS if name.endswith(end)), "")
+    words = {**QUEUES, **FLOWS, **PINGS}.get(name, name.removesuffix(suffix))
+    unit = UNITS.get(suffix, "")
+    if name in PINGS:
+        return words, unit
+    if name in FLOWS:
+        return (words if ways <= {"down"} else f"{words}, {way}"), unit
+    return f"{words}{said(way, found)}", unit
+
+
+def series(record: Record, what: str) -> tuple[list[float], Values] | None:
+    """Return times in s and values of the series ``what``; None where the record has none."""
+    found = record.get("series")
+    exact = _name(record, what)
+    if found is None or not found["time_s"] or exact is None:
+        return None
+    way, name = _split(exact)
+    directions = {flow["name"]: flow["direction"] for flow in record["flows"]}
+    # A ping has a series as a flow has, and is none.
+    flows = [flow for flow in found["flows"] if directions.get(flow["name"]) == way]
+    if name in QUEUES:
+        queue: Mapping[str, Any] = found["queues"][way]
+        values = list(queue[name])
+    elif name in PINGS:
+        values = _ping_means(record, found["time_s"])
+    elif name == "goodput_mbps":
+        values = _over([flow["goodput_mbps"] for flow in flows], False)
+    elif name == "cwnd_packets":
+        values = _over([flow["cwnd_packets"] for flow in flows], True)
+    else:
+        values = _law(record, way)[name]
+    return (found["time_s"], values) if any(value is not None for value in values) else None
+
+
+def _up(way: str) -> str:
+    return "up_" if way == "up" else ""
+
+
+def _split(what: str) -> tuple[str, str]:
+    """Return the direction and the name without it."""
+    return ("up", what.removeprefix("up_")) if what.startswith("up_") else ("down", what)
+
+
+def _law(record: Record, way: str) -> Mapping[str, Values]:
+    queues: Mapping[str, Any] = record.get("series", {}).get("queues", {})
+    found: Mapping[str, Values] = queues.get(way, {}).get("law") or {}
+    return found
+
+
+def _name(record: Record, what: str) -> str | None:
+    """Return the whole name of ``what``; a law's variable may come without its unit."""
+    way, name = _split(what)
+    if name in QUEUES or name in FLOWS or what in PINGS:
+        return what
+    law = _law(record, way)
+    return next((f"{_up(way)}{name}{end}" for end in ("", *UNITS) if f"{name}{end}" in law), None)
+
+
+def _over(flows: Sequence[Sequence[float | None]], mean: bool) -> Values:
+    """Return the sum, or the mean, of what the flows have at each time."""
+    points = ([value for value in point if value is not None] for point in zip(*flows, strict=True))
+    return [sum(point) / (len(point) if mean else 1) if point else None for point in points]
+
+
+def _ping_means(record: Record, ends: Sequence[float]) -> Values:
+    """Return the mean of the round trips that ended within each interval."""
+    import numpy as np
+
+    pings = record.get("series", {}).get("pings", [])
+    home = [(sent + rtt / 1e3, rtt) for ping in pings for sent, rtt in zip(ping["sent_s"], ping["rtt_ms"], strict=True)]
+    places = np.searchsorted(np.asarray(ends), [at for at, _ in home])
+    sums, counts = np.zeros(len(ends) + 1), np.zeros(len(ends) + 1)
+    np.add.at(sums, places, [rtt for _, rtt in home])
+    np.add.at(counts, places, 1)
+    return [float(total / count) if count else None for total, count in zip(sums[:-1], counts[:-1], strict=True)]
