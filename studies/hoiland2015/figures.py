@@ -11,8 +11,9 @@ from goodqueue import stats
 from goodqueue.plot import ellipse, style
 from goodqueue.plot.delay import cdf
 from goodqueue.plot.labels import label_curves
+from goodqueue.plot.looks import Look, looks
 from goodqueue.studies.execution import Measured
-from goodqueue.studies.figures import Drawn, Look, looks
+from goodqueue.studies.figures import Drawn
 from goodqueue.studies.load import SPAN_S, base_ms, course
 from goodqueue.studies.outcome import Outcome
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from goodqueue.plot import style
-from goodqueue.studies.figures import Drawn, looks
+from goodqueue.plot.looks import looks
+from goodqueue.studies.figures import Drawn
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.step import excursion
 

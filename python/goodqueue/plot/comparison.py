@@ -15,6 +15,7 @@ from goodqueue.picture import LEAST_MS
 from goodqueue.plot import ellipse, panels, style
 from goodqueue.plot.labels import label_curves
 from goodqueue.plot.style import Look
+from goodqueue.record import Record
 from goodqueue.tables import decimals, number
 
 MAIN = ("delay p95", "ping p95", "utilisation", "drops")
@@ -27,13 +28,14 @@ SCALES = {"voip_mos": (1.0, 4.5)}
 """The ends of metrics that have ends: MOS by ITU-T G.107."""
 
 
-def delay_against_goodput(comparison: Comparison, title: str = "") -> Figure:
+def delay_against_goodput(comparison: Comparison, title: str = "", way: str = "") -> Figure:
     """Draw RFC 7928's figure (2.7): a point a run, mean delay (ms) across, less to the right, goodput (Mbit/s) up.
 
-    Both are of the loaded direction. The large mark is the median, the ellipse one standard deviation of the runs.
+    Both are of the direction ``way``, or of the loaded one. The large mark is the median, the ellipse one standard
+    deviation of the runs.
     """
     ways = comparison.loaded()
-    way = ways[0]
+    way = way or ways[0]
     flows = next((one for one in (way, *WAYS) if _has_goodput(comparison, one)), way)
     named = [(entry.label, _points(entry, way, flows)) for entry in comparison.entries]
     with style.look():
@@ -123,12 +125,12 @@ def _panel(ax: Axes, comparison: Comparison, metric: Metric, looks: Sequence[Loo
     ax.tick_params(axis="y", length=0)
 
 
-def goodput_by_flow(comparison: Comparison, title: str = "") -> Figure | None:
-    """Draw each flow's goodput (Mbit/s), a row a discipline, all seeds; None where there is one flow or none.
+def goodput_by_flow(comparison: Comparison, title: str = "", way: str = "down") -> Figure | None:
+    """Draw the goodput (Mbit/s) of each bulk flow in the direction ``way``, a row per discipline, all seeds.
 
-    The vertical line is the equal share of what all flows of the row got.
+    The vertical line is the equal share of what all flows of the row got. None where there is one flow or none.
     """
-    if len(comparison.entries[0].records[0]["flows"]) < 2:
+    if len(_goodputs(comparison.entries[0].records[0], way)) < 2:
         return None
     labels = [entry.label for entry in comparison.entries]
     names = panels.row_names(labels)
@@ -136,7 +138,7 @@ def goodput_by_flow(comparison: Comparison, title: str = "") -> Figure | None:
         figure = style.new_figure(0.9 + max(0.42, panels.row_height(names)) * len(labels))
         ax = figure.subplots()
         for index, (entry, look) in enumerate(zip(comparison.entries, style.looks(labels), strict=True)):
-            runs = [[flow["goodput_mbps"] for flow in record["flows"]] for record in entry.records]
+            runs = [_goodputs(record, way) for record in entry.records]
             for seed, goodputs in enumerate(runs):
                 lift = 0.5 * ((seed + 0.5) / len(runs) - 0.5)
                 heights = [index + lift] * len(goodputs)
@@ -149,3 +151,9 @@ def goodput_by_flow(comparison: Comparison, title: str = "") -> Figure | None:
         ax.set_xlabel("goodput of a flow (Mbit/s)")
         ax.set_title(title)
     return figure
+
+
+def _goodputs(record: Record, way: str) -> list[float]:
+    """Return the goodput of the flows that compete for the link: the bulk flows in one direction."""
+    flows = record["flows"]
+    return [flow["goodput_mbps"] for flow in flows if (flow["kind"], flow["direction"]) == ("bulk", way)]

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING
 
 from goodqueue import measured, metrics
 from goodqueue.errors import UserError, quoted
+from goodqueue.metrics import Metric
 from goodqueue.plot import along, course, delay, ellipse, panels, rows, selection
 from goodqueue.plot.quantity import quantities
 from goodqueue.plot.selection import NONE, QDISCS, Runs
 from goodqueue.plot.series import available
 from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, distribution, labels_of, percentiles
+from goodqueue.record import Record
+from goodqueue.stats import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -121,16 +124,22 @@ def lines(found: Runs, asked: Sequence[str], by: Sequence[str], across: str | No
     named: dict[str, dict[str, along.Estimates]] = {}
     at = {id(record): run.get(x, NONE) for record, run in zip(found.records, found.at, strict=True)}
     for group in groups:
-        values: dict[str, list[float | None]] = {}
+        runs: dict[str, list[Record]] = {}
         for record in group.records:
-            values.setdefault(at[id(record)], []).append(metric.pick(record))
-        estimates = {value: measured.estimate({metric.key: own}, metric.key) for value, own in values.items()}
+            runs.setdefault(at[id(record)], []).append(record)
+        estimates = {value: _estimate(own, metric) for value, own in runs.items()}
         named.setdefault(group.panel, {})[group.label if lines_are else ""] = estimates
     if not any(one for own in named.values() for line in own.values() for one in line.values()):
         raise UserError("plot lines", f"no record has {metric.key}; accepted: records that have")
     if x in QDISCS:
         return along.figure(named, found.named(x), "", metric, title)
     return along.figure(named, {value: value for value in found.values(x)}, x.rpartition(".")[2], metric, title)
+
+
+def _estimate(records: Sequence[Record], metric: Metric) -> Estimate | None:
+    """Return the estimate of ``metric`` over repeats, of which equal ones are one run."""
+    values = {one.key: [one.pick(record) for record in records] for one in (*metrics.METRICS, metric)}
+    return measured.estimate(values, metric.key, measured.is_nil(values))
 
 
 def _longest(found: Runs, by: Sequence[str]) -> str:

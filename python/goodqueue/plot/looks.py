@@ -80,7 +80,7 @@ DISCIPLINES: dict[str, tuple[str, str, Line]] = {
 }
 """Colour, marker and line of each discipline of the registry."""
 
-ALIASES = {"droptail": "pfifo", "none": "pfifo"}
+ALIASES = {"droptail": "pfifo", "fifo": "pfifo", "none": "pfifo"}
 """What papers call a FIFO."""
 
 COLOURS = ("#e69f00", "#333333", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8c564b")

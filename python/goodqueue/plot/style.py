@@ -14,10 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from goodqueue.plot.looks import MARKERS, Look, look_of, looks
+from goodqueue.plot.looks import Look, look_of, looks
 
 __all__ = [
-    "MARKERS", "WIDTH_IN", "Look", "colour", "encode", "ink", "log_ms", "look", "look_of", "looks", "new_figure",
+    "WIDTH_IN", "Look", "encode", "log_ms", "look", "look_of", "looks", "new_figure",
     "note", "save", "svg",
 ]  # fmt: skip
 
@@ -54,19 +54,6 @@ def _parameters(text: str) -> dict[str, str]:
 def new_figure(height_in: float) -> Figure:
     """Return an empty figure of the common width. Call within `look`."""
     return Figure(figsize=(WIDTH_IN, height_in))
-
-
-def colour(index: int) -> str:
-    """Return the colour of the series ``index``; beyond the palette it begins again."""
-    colours: list[str] = mpl.rcParams["axes.prop_cycle"].by_key()["color"]
-    text = colours[index % len(colours)]
-    return text if text.startswith("#") else f"#{text}"
-
-
-def ink(index: int) -> str:
-    """Return the colour of the series ``index``, dark enough for text on white."""
-    channels = (int(colour(index)[at : at + 2], 16) * 7 // 10 for at in (1, 3, 5))
-    return "#" + "".join(f"{channel:02x}" for channel in channels)
 
 
 def log_ms(ax: Axes, axis: str, low: float, high: float, fine: bool = True) -> None:

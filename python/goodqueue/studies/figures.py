@@ -4,7 +4,6 @@ import importlib.util
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -27,21 +26,6 @@ class Drawn:
     title: str
     caption: str
     figure: Figure
-
-
-class Look(NamedTuple):
-    """How one line or bar is drawn."""
-
-    colour: str
-    marker: str
-    ink: str
-    """Of its name: dark enough for text on white."""
-
-
-def looks(names: Sequence[str]) -> list[Look]:
-    """Return the look of each of the algorithms ``names`` (as a report calls them) in one figure."""
-    found = range(len(names))
-    return [Look(style.colour(index), style.MARKERS[index % len(style.MARKERS)], style.ink(index)) for index in found]
 
 
 Draw = Callable[[Outcome], Iterable[Drawn]]
@@ -178,7 +162,7 @@ def _swept(ax: Axes, group: Sequence[Judged], parameter: str, algorithms: Mappin
     ratio = max(places) / min(places) if min(places) > 0 else 1.0
     if ratio >= 10:
         ax.set_xscale("log")
-    all_looks = looks(list(algorithms.values()))
+    all_looks = style.looks(list(algorithms.values()))
     for index, (algorithm, name) in enumerate(algorithms.items()):
         own = sorted(
             (judged for judged in group if judged.value.algorithm == algorithm),
@@ -210,7 +194,7 @@ def _heights(ax: Axes, group: Sequence[Judged]) -> None:
 
 def _side_by_side(ax: Axes, group: Sequence[Judged], algorithms: Mapping[str, str], narrow: bool) -> None:
     names = list(algorithms.values())
-    all_looks = looks(names)
+    all_looks = style.looks(names)
     for index, algorithm in enumerate(algorithms):
         own = [judged for judged in group if judged.value.algorithm == algorithm]
         _points(ax, own, [float(index)] * len(own), all_looks[index], names[index], line=False)
@@ -222,8 +206,8 @@ def _side_by_side(ax: Axes, group: Sequence[Judged], algorithms: Mapping[str, st
     ax.set_ylim(0, 1.35 * max(tops) or 1.0)
 
 
-def _points(ax: Axes, own: Sequence[Judged], x: Sequence[float], look: Look, label: str, line: bool) -> None:
-    colour, marker, _ = look
+def _points(ax: Axes, own: Sequence[Judged], x: Sequence[float], look: style.Look, label: str, line: bool) -> None:
+    colour, marker = look.colour, look.marker
     published = [judged.value.number for judged in own]
     measured = [judged.measured.value if judged.measured else None for judged in own]
     away = x if line else [place - 0.12 for place in x]
