@@ -71,7 +71,7 @@ def test_options_change_a_scenario_file(here: Path, goodqueue: Callable[..., Res
 
 
 FILES = {"report.html", "results.json", "records.jsonl", "scenario.toml"}
-FIGURES = {"delay-cdf", "delay-over-time", "estimates", "delay-goodput", "flow-goodput"}
+FIGURES = {"felt", "delay-cdf", "delay-over-time", "estimates", "delay-goodput", "flow-goodput"}
 
 
 @pytest.fixture

@@ -158,3 +158,16 @@ def test_no_number_is_minus_zero() -> None:
 def test_jain_of_the_other_direction_is_of_its_own_flows(record: Record) -> None:
     (up,) = metrics.find(["up_jain_goodput"])
     assert up.pick(record) is None, "no bulk flow goes up"
+
+
+def test_a_report_draws_each_loaded_direction_and_what_a_person_feels(loaded_up: Comparison) -> None:
+    from goodqueue import report
+
+    up = {name: title for name, title, _, _ in report.figures(loaded_up)}
+    assert up["delay-cdf"] == "How long packets queue, up"
+    assert up["felt"] == "What a person feels"
+    both = {name: title for name, title, _, _ in report.figures(compare(upload("down too"), ["pfifo"], [1, 2]))}
+    assert both["delay-cdf"] == "How long packets queue, down"
+    assert both["delay-cdf-up"] == "How long packets queue, up"
+    assert both["flow-goodput"] == "Who gets how much, down"
+    assert both["flow-goodput-up"] == "Who gets how much, up"
