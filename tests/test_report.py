@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import SCENARIO, Result
-from goodqueue import results, run
+from goodqueue import run
 from goodqueue.record import Scenario
 
 Command = Callable[..., Result]
@@ -178,12 +178,6 @@ def test_records_are_compared_where_they_can_be(here: Path, goodqueue: Command) 
     assert "pfifo at 10mbit, 20ms, 2 × bulk cubic down, 1 × ping, one run" in page.text, (
         "one with other seeds stands by itself"
     )
-
-
-def test_short_names_tell_lines_apart() -> None:
-    lines = ["codel limit 1000 target 5ms", "codel limit 1000 target 20ms", "pie limit 1000"]
-    assert list(results.short(lines).values()) == ["codel target 5ms", "codel target 20ms", "pie"]
-    assert results.short(["codel", "codel ecn"]) == {"codel": "codel", "codel ecn": "codel ecn"}
 
 
 def test_a_damaged_store_is_refused_by_name(here: Path, goodqueue: Command) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import compare, describe, report, results, tables
+from goodqueue import compare, describe, labels, report, results, tables
 from goodqueue.compare import Comparison
 from goodqueue.plot import course, delay, ellipse, rows, style
 from goodqueue.plot import sweep as plots
@@ -161,7 +161,7 @@ def of_records(
     records = [text for own in texts.values() for text in own]
     if len(records) == 1:
         return of_record(json.loads(records[0]), build, prefix)
-    names = results.short(lines)
+    names = labels.short(lines)
     shared = compare.summarise({"bottleneck": {}}, [names[line] for line in lines], seeds, texts)
     engine, difference = tables.engine_table(shared), tables.difference_table(shared)
     return Section(
