@@ -58,6 +58,9 @@ def test_a_class_in_python_goes_by_its_name() -> None:
         "./ideas/pitwist.py:PiTwist target 20ms tupdate 16ms",
     ]
     assert list(labels.short(lines).values()) == ["PiTwist target 10ms", "PiTwist target 20ms"]
+    assert list(labels.called(lines).values()) == [
+        f"PiTwist target {target} tupdate 16ms" for target in ("10ms", "20ms")
+    ]
     assert labels.fit([*lines, "pfifo"], 22) == ["PiTwist target 10ms", "PiTwist target 20ms", "pfifo"]
     assert labels.fit(["./ideas/pitwist.py:PiTwist", "pie"], 22) == ["PiTwist", "pie"]
 

@@ -100,21 +100,22 @@ def test_a_report_of_everything_is_one_page_that_fits(everything: Path, goodqueu
     assert (everything / "all.html").read_text(encoding="utf-8") == text, "the same results give the same bytes"
     if CHROMIUM is None:
         pytest.skip("no chromium: how wide the page is was not looked at")
-    for width in (390, 1280):
-        inner, needed_width = laid_out(everything / "all.html", width)
+    for width in (390, 1200):
+        inner, needed_width, hidden = laid_out(everything / "all.html", width)
         assert inner == width
         assert needed_width <= width, f"at {width} pixels the page itself must not scroll sideways"
+        assert hidden == 0 or width < 1200, "at 1200 pixels no column of a table may hide behind a scrollbar"
 
 
-def laid_out(page: Path, width: int) -> tuple[int, int]:
-    """Return how wide the window and the page are in a browser.
+def laid_out(page: Path, width: int) -> tuple[int, int, int]:
+    """Return how wide the window and the page are in a browser, and how many tables are wider than their place.
 
     The page stands in a frame, since a window has a least width.
     """
     assert CHROMIUM is not None
-    probe = (
-        "<script>onload = () => parent.postMessage([innerWidth, document.documentElement.scrollWidth], '*')</script>"
-    )
+    probe = """<script>onload = () => parent.postMessage([innerWidth, document.documentElement.scrollWidth,
+        [...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth).length], '*')
+        </script>"""
     inner, outer = page.with_name("inner.html"), page.with_name("outer.html")
     inner.write_text(page.read_text(encoding="utf-8").replace("</body>", f"{probe}</body>"), encoding="utf-8")
     frame = f'<iframe src="inner.html" style="border: 0; width: {width}px; height: 844px"></iframe>'
@@ -123,9 +124,9 @@ def laid_out(page: Path, width: int) -> tuple[int, int]:
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,900", "--dump-dom"]
     command += ["--virtual-time-budget=10000", f"--user-data-dir={page.parent / 'profile'}", outer.as_uri()]
     dom = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    found = re.search(r"<title>(\d+) (\d+)</title>", dom)
+    found = re.search(r"<title>(\d+) (\d+) (\d+)</title>", dom)
     assert found, dom[:500]
-    return int(found[1]), int(found[2])
+    return int(found[1]), int(found[2]), int(found[3])
 
 
 def test_a_report_shows_what_fits_the_runs(here: Path, goodqueue: Command) -> None:
@@ -156,6 +157,26 @@ def test_a_page_that_is_too_wide_is_noticed(tmp_path: Path) -> None:
     page = tmp_path / "wide.html"
     page.write_text('<body><div style="width: 900px">wide</div></body>', encoding="utf-8")
     assert laid_out(page, 390)[1] >= 900
+    scrolled = '<body><div class="scroll" style="overflow-x: auto"><p style="width: 900px">wide</p></div></body>'
+    page.write_text(scrolled, encoding="utf-8")
+    assert laid_out(page, 390)[2] == 1, "a table that scrolls must be counted"
+
+
+@pytest.mark.parametrize("ways", ["bulk:4:up", "bulk:2,bulk:2:up"])
+def test_a_comparison_with_calls_and_pages_shows_every_column(here: Path, goodqueue: Command, ways: str) -> None:
+    qdiscs = ["pfifo", "fq_codel flows 1024 target 5ms interval 100ms"]
+    link = ["--rate", "50mbit", "--up-rate", "10mbit", "--rtt", "30ms", "--traffic", f"{ways},voip:up,page:google,ping"]
+    assert goodqueue("compare", *qdiscs, *link, "--duration", "8s", "--seeds", "2", "--out", "wide").status == 0
+    text = (here / "wide" / "report.html").read_text(encoding="utf-8")
+    heads = [" ".join(head.split()) for head in re.findall(r"<th[^>]*>([^<]*)", text)]
+    for needed in ("ping p95", "voip loss", "MOS", "page p95"):
+        assert needed in heads
+    parts = re.findall(r"<tbody>\s*<tr><td[^>]*>([^<]*)", text)
+    assert set(parts) == set(qdiscs), "each part of a table names its rows"
+    if CHROMIUM is None:
+        pytest.skip("no chromium: how wide the tables are was not looked at")
+    assert laid_out(here / "wide" / "report.html", 1200)[::2] == (1200, 0)
+    assert laid_out(here / "wide" / "report.html", 390)[1] <= 390
 
 
 def records(*changes: tuple[str, int]) -> str:

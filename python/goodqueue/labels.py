@@ -25,11 +25,11 @@ def short(lines: Sequence[str]) -> dict[str, str]:
     """
     lines = list(dict.fromkeys(lines))
     heads = _heads(lines)
-    parts = {line: _parameters(line) for line in lines}
+    parameters = {line: parts(line)[1:] for line in lines}
     names: dict[str, str] = {}
     for line in lines:
-        rivals = [set(parts[other]) for other in lines if other != line and heads[other] == heads[line]]
-        own = [part for part in parts[line] if any(part not in rival for rival in rivals)]
+        rivals = [set(parameters[other]) for other in lines if other != line and heads[other] == heads[line]]
+        own = [part for part in parameters[line] if any(part not in rival for rival in rivals)]
         names[line] = " ".join([heads[line], *own])
     found = list(names.values())
     if len(set(found)) == len(found):
@@ -37,6 +37,13 @@ def short(lines: Sequence[str]) -> dict[str, str]:
     # What differs in its order alone: such lines keep every word. A name could then still be another one's line.
     whole = {line: line if found.count(name) > 1 else name for line, name in names.items()}
     return whole if len(set(whole.values())) == len(whole) else {line: line for line in lines}
+
+
+def called(lines: Sequence[str]) -> dict[str, str]:
+    """Return what to call each of several qdisc lines: all of it, but the folder and file of a discipline in Python."""
+    heads = _heads(lines)
+    names = {line: " ".join([heads[line], *line.split()[1:]]) for line in lines}
+    return names if len(set(names.values())) == len(names) else {line: line for line in lines}
 
 
 def _heads(lines: Sequence[str]) -> dict[str, str]:
@@ -65,15 +72,15 @@ def _class(word: str) -> str:
     return word.rpartition(":")[2] or word if ".py:" in word else word
 
 
-def _parameters(line: str) -> list[str]:
-    """Return the words of ``line`` after the first, each number together with the word before it: ``target 5ms``."""
-    parts: list[str] = []
-    for word in line.split()[1:]:
-        if parts and " " not in parts[-1] and not _is_value(parts[-1]) and _is_value(word):
-            parts[-1] += f" {word}"
+def parts(line: str) -> list[str]:
+    """Return the words of ``line``; after the first, a number joins the word before it: ``target 5ms``."""
+    found: list[str] = []
+    for word in line.split():
+        if len(found) > 1 and " " not in found[-1] and not _is_value(found[-1]) and _is_value(word):
+            found[-1] += f" {word}"
         else:
-            parts.append(word)
-    return parts
+            found.append(word)
+    return found
 
 
 def _is_value(word: str) -> bool:
@@ -112,13 +119,13 @@ def cut(names: Sequence[str], width: int) -> list[str]:
 
 def _bases(names: Sequence[str], width: int) -> dict[str, str]:
     """Return what is left of each of ``names`` before anything is cut."""
-    heads, shorter = _heads(names), short(names)
+    heads, plain, shorter = _heads(names), called(names), short(names)
     bases: dict[str, str] = {}
     for head in dict.fromkeys(heads.values()):
         own = [name for name in names if heads[name] == head]
         for tried in (
             {name: name for name in own},
-            {name: " ".join([head, *name.split()[1:]]) for name in own},
+            {name: plain[name] for name in own},
             {name: shorter[name].rstrip(",") for name in own},
         ):
             bases |= tried
