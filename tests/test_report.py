@@ -96,7 +96,7 @@ def test_a_report_of_everything_is_one_page_that_fits(everything: Path, goodqueu
     mean = means["cells"][0]["metrics"]["goodput_mbps"]["mean"]
     assert f"{mean:.2f} ± " in page.text, "the table must say what results.json says"
 
-    assert goodqueue("report", *inputs, "--out", "all.html").status == 0, "a page of ours may be replaced"
+    assert goodqueue("report", *inputs, "--out", "all.html", "--force").status == 0
     assert (everything / "all.html").read_text(encoding="utf-8") == text, "the same results give the same bytes"
     if CHROMIUM is None:
         pytest.skip("no chromium: how wide the page is was not looked at")
@@ -214,12 +214,14 @@ def test_a_damaged_store_is_refused_by_name(here: Path, goodqueue: Command) -> N
     assert not (here / "report.html").exists()
 
 
-def test_a_page_of_others_stays(here: Path, goodqueue: Command) -> None:
+def test_a_page_that_is_there_stays(here: Path, goodqueue: Command) -> None:
     (here / "record.json").write_text(records(("codel", 1)), encoding="utf-8")
     (here / "report.html").write_text("<p>mine</p>", encoding="utf-8")
     refused = goodqueue("report", "record.json")
     assert refused.status == 2
-    assert "--out report.html: found a file of others" in refused.err
+    said = "--out report.html: exists already; accepted: another name, or --force to replace it"
+    assert refused.err == f"goodqueue: {said}\n"
     assert (here / "report.html").read_text(encoding="utf-8") == "<p>mine</p>"
     assert goodqueue("report", "record.json", "--force").status == 0
+    assert said in goodqueue("report", "record.json").err, "a page of ours is a result too"
     assert sorted(file.name for file in here.iterdir()) == ["ok.toml", "record.json", "report.html"]

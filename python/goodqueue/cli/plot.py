@@ -75,8 +75,10 @@ def plot(
     output.check_file(out, force)
     records = [one.record for one in results.records(paths)]
     figure = _draw(kind, stored.groups(records, results.labels(records)), metric, title)
-    output.write_file(out, force, style.encode(figure, form, kind))
-    terminal.say(f"Written: {out}")
+    written = output.write_file(out, force, style.encode(figure, form, kind))
+    terminal.say(f"Written: {written}")
+    if written != out:
+        raise output.appeared(out, written)
 
 
 def _draw(kind: str, groups: "Sequence[Group]", metric: str | None, title: str) -> "Figure":
