@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 from conftest import SCENARIO, Result
 from goodqueue import run
 from goodqueue.record import Scenario
+from goodqueue.report import sections
 
 Command = Callable[..., Result]
 
@@ -212,6 +213,51 @@ def test_a_damaged_store_is_refused_by_name(here: Path, goodqueue: Command) -> N
     assert found.err.startswith(f"goodqueue: {victim.relative_to(here)}: damaged (")
     assert found.err.count("\n") == 1
     assert not (here / "report.html").exists()
+
+
+def test_a_stored_study_is_told_in_words_and_units(tmp_path: Path) -> None:
+    def value(metric: str, at: dict[str, object], published: object, measured: float) -> dict[str, object]:
+        named = {"scenario": "x/table1b", "algorithm": "codel", "metric": metric, "at": at, "published": published}
+        return named | {"measured": measured, "ci": [measured - 1, measured + 1], "n": 3, "verdict": "close"}
+
+    values = [
+        value("delay_mean_ms", {"rtt_ms": 5}, 4.66, 4.734),
+        value("delay_mean_ms", {"rtt_ms": 10}, 5, 5.1),
+        value("delay_mean_ms", {"link": "slow_dsl"}, [25.0, None], 30.0),
+        value("loss_percent", {"rtt_ms": 5}, [None, 0.1], 0.05),
+        value("loss_percent", {"rtt_ms": 10}, [0.1, 0.2], 0.15),
+    ]
+    counted = {"values": {"not_run": 1}, "claims": {}}
+    data = {"study": "x", "runs": 1, "engine": "sim", "quick": True, "version": "1", "values": values, "claims": []}
+    (table,) = sections.of_study(data | {"summary": counted}, tmp_path, "s1").tables
+    heads = [column.heading for column in table.columns]
+    assert heads == ["qdisc", "rtt\nms", "link", "metric", "unit", "paper", "here", "95 % CI", "n", "verdict"]
+    assert table.rows[0] == ["codel", "5", "–", "delay mean", "ms", "4.66", "4.73", "3.73 to 5.73", "3", "close"]
+    assert [row[5] for row in table.rows] == ["4.66", "5.00", "25 or more", "at most 0.1", "0.1 to 0.2"]
+    assert table.rows[2][1:3] == ["–", "slow dsl"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "title", "names"),
+    [
+        (
+            ("cake", "codel", "codel target 9ms"),
+            "cake, codel target 5ms, codel target 9ms at 10mbit, 20ms",
+            ["cake", "codel target 5ms", "codel target 9ms"],
+        ),
+        (("cake",), "cake at 10mbit, 20ms", ["cake"]),
+    ],
+)
+def test_titles_have_short_names_and_the_list_the_lines(
+    here: Path, goodqueue: Command, lines: Sequence[str], title: str, names: list[str]
+) -> None:
+    (here / "some.jsonl").write_text(records(*((line, 1) for line in lines)), encoding="utf-8")
+    assert goodqueue("report", "some.jsonl", "--out", "page.html").status == 0
+    text = (here / "page.html").read_text(encoding="utf-8")
+    assert re.findall(r"<h1>(.*)</h1>", text)[0].startswith(title)
+    listed = re.findall(r"<dt>(.*)</dt><dd><code>(.*)</code>", text)
+    assert [name for name, _ in listed] == names
+    assert listed[0][1].startswith("cake diffserv3 triple-isolate")
 
 
 def test_a_page_that_is_there_stays(here: Path, goodqueue: Command) -> None:

@@ -133,7 +133,8 @@ def check(folder: Path, origin: str, beside: bool = False) -> None:
         return  # empty, or another process is just making it
     from goodqueue import output
 
-    if (others := output.foreign(output.check_place(folder, origin))) and not beside:
+    others = output.foreign(output.check_place(folder, origin))
+    if others and not beside and not (folder / MANIFEST).exists():  # else another process has just made it
         accepted = "another name: a store, or a folder that is new or empty"
         raise UserError(origin, f"holds {output.held_in(folder) or others[0]}; accepted: {accepted}")
 
