@@ -57,7 +57,7 @@ help:
 # --- what it is for -------------------------------------------------------------------------------------------------
 
 demo: .venv/.package
-	@$(GOODQUEUE) compare pfifo ared pie codel fq_codel --rate 10mbit --rtt 50ms --out demo-report
+	@$(GOODQUEUE) compare pfifo ared pie codel fq_codel --rate 10mbit --rtt 50ms --out demo-report --force
 	@echo "Open $(CURDIR)/demo-report/report.html in a browser."
 
 test: lint rust-test python-test

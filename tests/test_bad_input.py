@@ -151,7 +151,10 @@ TABLE = [
     ("report ok.toml", "ok.toml: not JSON: "),
     ("report bare.json", "bare.json: not a record; accepted: what `goodqueue run --json` prints"),
     ("report newer.json", "newer.json: found schema 2, of a newer goodqueue; accepted: 1 at most"),
-    ("report bare.json --out ok.toml", "--out ok.toml: found a file of others; accepted: a new one"),
+    (
+        "report bare.json --out ok.toml",
+        "--out ok.toml: exists already; accepted: another name, or --force to replace it",
+    ),
     ("report bare.json --out folder", "--out folder: found a folder; accepted: a file"),
     ("list planets", 'list: found "planets"; accepted: qdiscs, cc, traffic, studies'),
     ("list qdiscs codle", 'list qdiscs: found "codle"; accepted: pfifo'),

@@ -155,19 +155,46 @@ def test_figures_leave_matplotlib_as_it_was(comparison: Comparison) -> None:
     assert dict(mpl.rcParams) == before
 
 
-def test_out_is_written_replaced_and_then_refused(here: Path, goodqueue: Callable[..., Result]) -> None:
+def test_what_is_there_is_replaced_only_by_force(here: Path, goodqueue: Callable[..., Result]) -> None:
+    (here / "new" / "report").mkdir(parents=True)
     command = ["compare", "pfifo", "codel", *QUICK, "--out", "new/report"]
-    assert goodqueue(*command).status == 0
+    assert goodqueue(*command).status == 0, "an empty folder is fine"
     folder = here / "new" / "report"
-    assert (folder / "report.html").exists()
-    assert goodqueue(*command).status == 0, "what we made we may replace"
+    (folder / "report.html").write_text("changed", encoding="utf-8")
+    refused = goodqueue(*command)
+    ways = "accepted: another name, or --force to"
+    said = f"--out new/report: holds results of goodqueue compare; {ways} replace them"
+    assert (refused.status, refused.out, refused.err) == (2, "", f"goodqueue: {said}\n")
+    assert (folder / "report.html").read_text(encoding="utf-8") == "changed"
+    assert goodqueue(*command, "--force").status == 0
+    assert (folder / "report.html").read_text(encoding="utf-8") != "changed"
     (folder / "notes.txt").write_text("mine", encoding="utf-8")
     refused = goodqueue(*command)
-    assert refused.status == 2
-    assert "notes.txt" in refused.err
+    said = f"--out new/report: holds files of others (notes.txt); {ways} write beside them"
+    assert (refused.status, refused.err) == (2, f"goodqueue: {said}\n")
     assert goodqueue(*command, "--force").status == 0
     assert (folder / "notes.txt").read_text(encoding="utf-8") == "mine", "--force must leave others' files alone"
     assert sorted(path.name for path in (here / "new").iterdir()) == ["report"], "no half-made folder may stay"
+
+
+def test_what_was_measured_is_kept_where_its_name_was_taken(
+    here: Path, goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process writes to the same place while the runs are on."""
+    run = comparing.compare
+
+    def meanwhile(*arguments: Any) -> Comparison:
+        (here / "report").mkdir()
+        (here / "report" / "mine.txt").touch()
+        return run(*arguments)
+
+    monkeypatch.setattr(comparing, "compare", meanwhile)
+    result = goodqueue("compare", "pfifo", "codel", *QUICK, "--out", "report")
+    said = "--out report: appeared in the meantime and stays as it is; written: report-2"
+    assert (result.status, result.err) == (2, f"goodqueue: {said}\n")
+    assert "Written: report-2/report.html" in result.out
+    assert [file.name for file in (here / "report").iterdir()] == ["mine.txt"]
+    assert (here / "report-2" / "results.json").exists()
 
 
 def fill(folder: Path) -> None:
@@ -183,6 +210,27 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(UserError):
         output.write(tmp_path / "loop", False, fill)
+
+
+def test_names_that_are_taken_are_passed_over(tmp_path: Path) -> None:
+    target, file = tmp_path / "out", tmp_path / "a.csv.gz"
+    file.touch()
+    assert [Path(output.write(target, False, fill)).name for _ in range(3)] == ["out", "out-2", "out-3"]
+    assert [Path(output.write_file(file, False, b"new")).name for _ in range(2)] == ["a-2.csv.gz", "a-3.csv.gz"]
+    assert file.read_bytes() == b""
+    assert output.write_file(file, True, b"new") == str(file)
+    assert sorted(one.name for one in tmp_path.iterdir()) == sorted(
+        ["a.csv.gz", "a-2.csv.gz", "a-3.csv.gz", "out", "out-2", "out-3"]
+    )
+
+
+def test_force_keeps_runs_that_lie_in_a_folder_of_ours(tmp_path: Path) -> None:
+    """A validation lists its store, hours of a kernel's time: another result is written beside it."""
+    target = tmp_path / "validation"
+    (target / "store").mkdir(parents=True)
+    (target / "results.json").write_text('{"files": ["results.json", "store"]}', encoding="utf-8")
+    output.write(target, True, fill)
+    assert (target / "store").is_dir()
 
 
 def test_what_dead_processes_left_is_swept(tmp_path: Path) -> None:
@@ -228,7 +276,7 @@ def test_an_error_while_writing_leaves_the_old_folder(tmp_path: Path) -> None:
         target, False, lambda folder: (folder / "results.json").write_text('{"files": ["results.json"]}') and None
     )
     with pytest.raises(UserError):
-        output.write(target, False, fail)
+        output.write(target, True, fail)
     assert [file.name for file in target.iterdir()] == ["results.json"]
     assert [file.name for file in target.parent.iterdir()] == ["out"]
 

@@ -144,7 +144,7 @@ def test_each_kind_is_drawn_from_a_store_alone(
         (["cdf", "none.json", "--out", "a.svg"], "none.json: not found; accepted: "),
         (
             ["cdf", "r.json", "--out", "r.json.svg"],
-            "--out r.json.svg: exists already; accepted: a new file, or --force",
+            "--out r.json.svg: exists already; accepted: another name, or --force",
         ),
         (["time", "r.json", "--out", "a.svg"], "plot time: no record has delay_ms; accepted: runs with --set series"),
         (

@@ -4,15 +4,16 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from conftest import SCENARIO, Result
-from goodqueue import results, run
+from goodqueue import run
 from goodqueue.record import Scenario
+from goodqueue.report import sections
 
 Command = Callable[..., Result]
 
@@ -96,25 +97,26 @@ def test_a_report_of_everything_is_one_page_that_fits(everything: Path, goodqueu
     mean = means["cells"][0]["metrics"]["goodput_mbps"]["mean"]
     assert f"{mean:.2f} ± " in page.text, "the table must say what results.json says"
 
-    assert goodqueue("report", *inputs, "--out", "all.html").status == 0, "a page of ours may be replaced"
+    assert goodqueue("report", *inputs, "--out", "all.html", "--force").status == 0
     assert (everything / "all.html").read_text(encoding="utf-8") == text, "the same results give the same bytes"
     if CHROMIUM is None:
         pytest.skip("no chromium: how wide the page is was not looked at")
-    for width in (390, 1280):
-        inner, needed_width = laid_out(everything / "all.html", width)
+    for width in (390, 1200):
+        inner, needed_width, hidden = laid_out(everything / "all.html", width)
         assert inner == width
         assert needed_width <= width, f"at {width} pixels the page itself must not scroll sideways"
+        assert hidden == 0 or width < 1200, "at 1200 pixels no column of a table may hide behind a scrollbar"
 
 
-def laid_out(page: Path, width: int) -> tuple[int, int]:
-    """Return how wide the window and the page are in a browser.
+def laid_out(page: Path, width: int) -> tuple[int, int, int]:
+    """Return how wide the window and the page are in a browser, and how many tables are wider than their place.
 
     The page stands in a frame, since a window has a least width.
     """
     assert CHROMIUM is not None
-    probe = (
-        "<script>onload = () => parent.postMessage([innerWidth, document.documentElement.scrollWidth], '*')</script>"
-    )
+    probe = """<script>onload = () => parent.postMessage([innerWidth, document.documentElement.scrollWidth,
+        [...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth).length], '*')
+        </script>"""
     inner, outer = page.with_name("inner.html"), page.with_name("outer.html")
     inner.write_text(page.read_text(encoding="utf-8").replace("</body>", f"{probe}</body>"), encoding="utf-8")
     frame = f'<iframe src="inner.html" style="border: 0; width: {width}px; height: 844px"></iframe>'
@@ -123,9 +125,9 @@ def laid_out(page: Path, width: int) -> tuple[int, int]:
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,900", "--dump-dom"]
     command += ["--virtual-time-budget=10000", f"--user-data-dir={page.parent / 'profile'}", outer.as_uri()]
     dom = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    found = re.search(r"<title>(\d+) (\d+)</title>", dom)
+    found = re.search(r"<title>(\d+) (\d+) (\d+)</title>", dom)
     assert found, dom[:500]
-    return int(found[1]), int(found[2])
+    return int(found[1]), int(found[2]), int(found[3])
 
 
 def test_a_report_shows_what_fits_the_runs(here: Path, goodqueue: Command) -> None:
@@ -156,6 +158,26 @@ def test_a_page_that_is_too_wide_is_noticed(tmp_path: Path) -> None:
     page = tmp_path / "wide.html"
     page.write_text('<body><div style="width: 900px">wide</div></body>', encoding="utf-8")
     assert laid_out(page, 390)[1] >= 900
+    scrolled = '<body><div class="scroll" style="overflow-x: auto"><p style="width: 900px">wide</p></div></body>'
+    page.write_text(scrolled, encoding="utf-8")
+    assert laid_out(page, 390)[2] == 1, "a table that scrolls must be counted"
+
+
+@pytest.mark.parametrize("ways", ["bulk:4:up", "bulk:2,bulk:2:up"])
+def test_a_comparison_with_calls_and_pages_shows_every_column(here: Path, goodqueue: Command, ways: str) -> None:
+    qdiscs = ["pfifo", "fq_codel flows 1024 target 5ms interval 100ms"]
+    link = ["--rate", "50mbit", "--up-rate", "10mbit", "--rtt", "30ms", "--traffic", f"{ways},voip:up,page:google,ping"]
+    assert goodqueue("compare", *qdiscs, *link, "--duration", "8s", "--seeds", "2", "--out", "wide").status == 0
+    text = (here / "wide" / "report.html").read_text(encoding="utf-8")
+    heads = [" ".join(head.split()) for head in re.findall(r"<th[^>]*>([^<]*)", text)]
+    for needed in ("ping p95", "voip loss", "MOS", "page p95"):
+        assert needed in heads
+    parts = re.findall(r"<tbody>\s*<tr><td[^>]*>([^<]*)", text)
+    assert set(parts) == set(qdiscs), "each part of a table names its rows"
+    if CHROMIUM is None:
+        pytest.skip("no chromium: how wide the tables are was not looked at")
+    assert laid_out(here / "wide" / "report.html", 1200)[::2] == (1200, 0)
+    assert laid_out(here / "wide" / "report.html", 390)[1] <= 390
 
 
 def records(*changes: tuple[str, int]) -> str:
@@ -180,12 +202,6 @@ def test_records_are_compared_where_they_can_be(here: Path, goodqueue: Command) 
     )
 
 
-def test_short_names_tell_lines_apart() -> None:
-    lines = ["codel limit 1000 target 5ms", "codel limit 1000 target 20ms", "pie limit 1000"]
-    assert list(results.short(lines).values()) == ["codel target 5ms", "codel target 20ms", "pie"]
-    assert results.short(["codel", "codel ecn"]) == {"codel": "codel", "codel ecn": "codel ecn"}
-
-
 def test_a_damaged_store_is_refused_by_name(here: Path, goodqueue: Command) -> None:
     sweep = ["sweep", "ok.toml", "--seeds", "2", "--out", "st"]
     assert goodqueue(*sweep).status == 0
@@ -199,12 +215,59 @@ def test_a_damaged_store_is_refused_by_name(here: Path, goodqueue: Command) -> N
     assert not (here / "report.html").exists()
 
 
-def test_a_page_of_others_stays(here: Path, goodqueue: Command) -> None:
+def test_a_stored_study_is_told_in_words_and_units(tmp_path: Path) -> None:
+    def value(metric: str, at: dict[str, object], published: object, measured: float) -> dict[str, object]:
+        named = {"scenario": "x/table1b", "algorithm": "codel", "metric": metric, "at": at, "published": published}
+        return named | {"measured": measured, "ci": [measured - 1, measured + 1], "n": 3, "verdict": "close"}
+
+    values = [
+        value("delay_mean_ms", {"rtt_ms": 5}, 4.66, 4.734),
+        value("delay_mean_ms", {"rtt_ms": 10}, 5, 5.1),
+        value("delay_mean_ms", {"link": "slow_dsl"}, [25.0, None], 30.0),
+        value("loss_percent", {"rtt_ms": 5}, [None, 0.1], 0.05),
+        value("loss_percent", {"rtt_ms": 10}, [0.1, 0.2], 0.15),
+    ]
+    counted = {"values": {"not_run": 1}, "claims": {}}
+    data = {"study": "x", "runs": 1, "engine": "sim", "quick": True, "version": "1", "values": values, "claims": []}
+    (table,) = sections.of_study(data | {"summary": counted}, tmp_path, "s1").tables
+    heads = [column.heading for column in table.columns]
+    assert heads == ["qdisc", "rtt\nms", "link", "metric", "unit", "paper", "here", "95 % CI", "n", "verdict"]
+    assert table.rows[0] == ["codel", "5", "–", "delay mean", "ms", "4.66", "4.73", "3.73 to 5.73", "3", "close"]
+    assert [row[5] for row in table.rows] == ["4.66", "5.00", "25 or more", "at most 0.1", "0.1 to 0.2"]
+    assert table.rows[2][1:3] == ["–", "slow dsl"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "title", "names"),
+    [
+        (
+            ("cake", "codel", "codel target 9ms"),
+            "cake, codel target 5ms, codel target 9ms at 10mbit, 20ms",
+            ["cake", "codel target 5ms", "codel target 9ms"],
+        ),
+        (("cake",), "cake at 10mbit, 20ms", ["cake"]),
+    ],
+)
+def test_titles_have_short_names_and_the_list_the_lines(
+    here: Path, goodqueue: Command, lines: Sequence[str], title: str, names: list[str]
+) -> None:
+    (here / "some.jsonl").write_text(records(*((line, 1) for line in lines)), encoding="utf-8")
+    assert goodqueue("report", "some.jsonl", "--out", "page.html").status == 0
+    text = (here / "page.html").read_text(encoding="utf-8")
+    assert re.findall(r"<h1>(.*)</h1>", text)[0].startswith(title)
+    listed = re.findall(r"<dt>(.*)</dt><dd><code>(.*)</code>", text)
+    assert [name for name, _ in listed] == names
+    assert listed[0][1].startswith("cake diffserv3 triple-isolate")
+
+
+def test_a_page_that_is_there_stays(here: Path, goodqueue: Command) -> None:
     (here / "record.json").write_text(records(("codel", 1)), encoding="utf-8")
     (here / "report.html").write_text("<p>mine</p>", encoding="utf-8")
     refused = goodqueue("report", "record.json")
     assert refused.status == 2
-    assert "--out report.html: found a file of others" in refused.err
+    said = "--out report.html: exists already; accepted: another name, or --force to replace it"
+    assert refused.err == f"goodqueue: {said}\n"
     assert (here / "report.html").read_text(encoding="utf-8") == "<p>mine</p>"
     assert goodqueue("report", "record.json", "--force").status == 0
+    assert said in goodqueue("report", "record.json").err, "a page of ours is a result too"
     assert sorted(file.name for file in here.iterdir()) == ["ok.toml", "record.json", "report.html"]

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conftest import Result, spawn
 from goodqueue import layout, picture, tables, terminal
@@ -18,7 +20,7 @@ from goodqueue.comparison_tables import tables as means
 from goodqueue.record import Record
 from goodqueue.stats import Estimate
 from goodqueue.studies import loading, locate, outcome, planning, selection, show
-from goodqueue.tables import Table
+from goodqueue.tables import Column, Table
 
 VERBS = ["run", "compare", "sweep", "report", "study", "list", "replay", "bench"]
 HEAVY = ("numpy", "scipy", "matplotlib", "jinja2", "rich", "concurrent.futures", "pyarrow", "goodqueue._goodqueue")
@@ -134,6 +136,39 @@ def test_parts_repeat_the_names_and_the_shared_heading(record: Record) -> None:
         assert [row[0] for row in part.table.rows] == [row[0] for row in first.table.rows]
         assert not part.table.columns[1].heading.startswith("\n"), "a percentile without its heading means nothing"
     assert layout.parts(tables.run_tables(record)[0], 100)[0].width <= 100
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_a_name_that_wraps_leaves_its_row_together(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], columns: int
+) -> None:
+    """The numbers stand beside the beginning of the name; only a row's first line begins at the edge."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    names = ["fq_codel flows 1024 target 5ms interval 100ms", "./examples/my_aqm.py:MyAqm limit 20", "pfifo"]
+    rows = [[name, *(f"{row}{column}{'1' * 5}.5" for column in range(9))] for row, name in enumerate(names)]
+    heads = [Column("qdisc", False), *(Column(f"delay\np{place} ms") for place in range(9))]
+    terminal.print_table(Table("Long names", heads, rows))
+    blocks = re.split(r"─{9,}\n", capsys.readouterr().out)[1:]
+    assert len(blocks) == len(layout.parts(Table("Long names", heads, rows), columns))
+    for block in blocks:
+        lines = block.split("\n\n")[0].splitlines()
+        begins = [line for line in lines if line[:1].strip() and "." in line]
+        assert [line.split()[0][:5] for line in begins if "1111.5" in line] == ["fq_co", "./exa", "pfifo"]
+        assert not [line for line in lines if line.startswith(" ") and "1111.5" in line], "numbers have left their name"
+        said = " ".join(block.split())
+        for parameter in ("flows 1024", "target 5ms", "interval 100ms", "limit 20"):
+            assert any(parameter in line for line in lines), f"{parameter} is torn: {said}"
+
+
+@given(
+    st.lists(st.sampled_from(["codel", "target", "5ms", "ecn", "./a/b.py:Own", "x" * 30]), min_size=1, max_size=9),
+    st.integers(4, 40),
+)
+def test_a_wrapped_name_fits_and_keeps_every_letter(words: list[str], width: int) -> None:
+    wrapped = layout.wrapped(" ".join(words), width)
+    assert max(map(len, wrapped.split("\n"))) <= width
+    assert "".join(wrapped.split()) == "".join(words)
+    assert [line for line in wrapped.split("\n") if not line.startswith(" ")] == wrapped.split("\n")[:1]
 
 
 def test_a_terminal_that_can_do_nothing_is_taken_as_100_wide(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,7 +120,7 @@ def test_a_capture_depends_on_scenario_and_seed_alone_and_changes_nothing(
 def test_a_disk_that_gets_full_is_one_line_and_leaves_what_was_there(mixed: Path) -> None:
     (mixed / "run.pcapng").write_text("what was there", encoding="utf-8")
     process = subprocess.run(
-        [sys.executable, "-m", "goodqueue", "run", "mixed.toml", "--trace", "run.pcapng"],
+        [sys.executable, "-m", "goodqueue", "run", "mixed.toml", "--trace", "run.pcapng", "--force"],
         check=False,
         capture_output=True,
         text=True,
@@ -136,7 +136,7 @@ def test_a_disk_that_gets_full_is_one_line_and_leaves_what_was_there(mixed: Path
 def test_a_run_that_is_stopped_leaves_no_capture(mixed: Path, sent: int, status: int) -> None:
     options = ["--set", "duration=900000s", "--trace", "run.pcapng", "--trace-snap", "54"]
     process = subprocess.Popen([sys.executable, "-m", "goodqueue", "run", "mixed.toml", *options])
-    while not list(mixed.glob(".run.pcapng.partial-*")):
+    while not list(mixed.glob(".*run.pcapng.partial-*")):
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(sent)
@@ -147,7 +147,7 @@ def test_a_run_that_is_stopped_leaves_no_capture(mixed: Path, sent: int, status:
 def test_what_a_killed_run_left_is_gone_after_the_next_one(mixed: Path) -> None:
     options = ["--set", "duration=900000s", "--trace", "out.pcapng", "--trace-snap", "54"]
     process = subprocess.Popen([sys.executable, "-m", "goodqueue", "run", "mixed.toml", *options])
-    left = mixed / f".out.pcapng.partial-{process.pid}"
+    left = mixed / f"..out.pcapng.partial-{process.pid}.partial-{process.pid}"
     while not left.exists():
         assert process.poll() is None
         time.sleep(0.01)
@@ -159,6 +159,32 @@ def test_what_a_killed_run_left_is_gone_after_the_next_one(mixed: Path) -> None:
     trace.parse(str(mixed / "next.pcapng"), None, None, "sim")
     assert not left.exists()
     assert under_way.exists(), "the run that writes it lives"
+
+
+def test_a_capture_that_is_there_stays(mixed: Path, goodqueue: Callable[..., Result]) -> None:
+    (mixed / "run.pcapng").write_text("what was there", encoding="utf-8")
+    refused = goodqueue("run", "mixed.toml", "--trace", "run.pcapng")
+    said = "--trace run.pcapng: exists already; accepted: another name, or --force to replace it"
+    assert (refused.status, refused.out, refused.err) == (2, "", f"goodqueue: {said}\n")
+    captured(goodqueue, "--trace", "run.pcapng", "--force")
+    assert (mixed / "run.pcapng").read_bytes()[:4] == b"\x0a\x0d\x0d\x0a"
+    assert "found without --trace" in goodqueue("run", "mixed.toml", "--force").err
+
+
+def test_a_capture_whose_name_was_taken_in_the_meantime_is_kept(mixed: Path) -> None:
+    options = ["--set", "duration=30s", "--trace", "run.pcapng", "--json"]
+    command = [sys.executable, "-m", "goodqueue", "run", "mixed.toml", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not list(mixed.glob(".*run.pcapng.partial-*")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    (mixed / "run.pcapng").write_text("of another", encoding="utf-8")
+    out, err = process.communicate(timeout=300)
+    said = "--trace run.pcapng: appeared in the meantime and stays as it is; written: run-2.pcapng"
+    assert (process.returncode, err) == (2, f"goodqueue: {said}\n")
+    assert json.loads(out)["engine"] == "sim"
+    assert (mixed / "run.pcapng").read_text(encoding="utf-8") == "of another"
+    assert sorted(path.name for path in mixed.iterdir()) == ["mixed.toml", "ok.toml", "run-2.pcapng", "run.pcapng"]
 
 
 def test_a_discipline_in_python_is_captured_too(mixed: Path) -> None:

@@ -286,11 +286,31 @@ def test_a_validation_reports_both_engines(
 def test_nothing_runs_twice(here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]) -> None:
     first = goodqueue(*COMMAND, "--out", "out", "--json")
     assert len(kernel) == 4
-    again = goodqueue(*COMMAND, "--out", "out", "--json")
+    refused = goodqueue(*COMMAND, "--out", "out", "--json")
+    assert (refused.status, refused.out) == (2, "")
+    assert "--out out: holds results of goodqueue validate; accepted: another name, or --force to" in refused.err
+    again = goodqueue(*COMMAND, "--out", "out", "--json", "--force")
     assert len(kernel) == 4
     assert again.out == first.out
-    assert goodqueue(*COMMAND[:-1], "3", "--out", "out").status == 0
+    assert goodqueue(*COMMAND[:-1], "3", "--out", "out", "--force").status == 0
     assert len(kernel) == 6, "one more seed is one more run a cell"
+
+
+def test_a_validation_takes_the_place_of_other_results(
+    here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]
+) -> None:
+    (here / "out").mkdir()
+    for name in ("report.html", "notes.txt"):
+        (here / "out" / name).touch()
+    about = {"made_by": "goodqueue compare", "files": ["report.html", "results.json"]}
+    (here / "out" / "results.json").write_text(json.dumps(about), encoding="utf-8")
+    assert "holds files of others (notes.txt)" in goodqueue(*COMMAND, "--out", "out").err
+    assert kernel == [], "the refusal comes before any run"
+    assert goodqueue(*COMMAND, "--out", "out", "--force").status == 0
+    names = {file.name for file in (here / "out").iterdir()}
+    assert "report.html" not in names, "a page of other runs would be taken for the validation's"
+    assert {"notes.txt", "table.md", "store"} <= names
+    assert "notes.txt" not in json.loads((here / "out" / "results.json").read_text(encoding="utf-8"))["files"]
 
 
 def test_a_changed_simulator_runs_again_and_the_kernel_does_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from goodqueue import engines, measured, metrics, run, stats
+from goodqueue import engines, labels, measured, metrics, run, stats
 from goodqueue.metrics import METRICS, WAYS, Metric
 from goodqueue.record import Record, Scenario
 from goodqueue.stats import Estimate
@@ -119,12 +119,12 @@ def summarise(
     shown: Sequence[Metric] = METRICS,
 ) -> Comparison:
     """Return the comparison of the records ``texts`` of each engine, which are in the order of `scenarios`."""
-    n = len(seeds)
+    n, names = len(seeds), labels.called(qdiscs)
     entries: list[Entry] = []
     for position, line in enumerate(qdiscs):
         for engine, found in texts.items():
             own = list(found[position * n : (position + 1) * n])
-            label = line if len(texts) == 1 else f"{line} ({engine})"
+            label = names[line] if len(texts) == 1 else f"{names[line]} ({engine})"
             entries.append(_entry(line, engine, label, own, entries, shown))
     shared = _shared(base, entries[0].records[0]["scenario"])
     return Comparison(shared, list(seeds), list(texts), entries, shown)

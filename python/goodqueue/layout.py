@@ -1,4 +1,4 @@
-"""How wide a table's columns are, and where a table is cut that is wider than the page.
+"""How wide a table's columns are, where a name wraps, and where a table is cut that is wider than the page.
 
 Nothing is cut short: columns of numbers keep their width, columns of text wrap their words. What does not fit side by
 side becomes several tables, each of which repeats the columns that name the rows.
@@ -7,13 +7,17 @@ side becomes several tables, each of which repeats the columns that name the row
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from goodqueue import labels
 from goodqueue.tables import Column, Table
 
 GAP = 3
 """Characters between two columns."""
 
-NAME = 12
+NAME = 16
 """A row's name that is longer may wrap."""
+
+INDENT = "  "
+"""Before the further lines of a row's name, so that it is seen where the next row begins."""
 
 WORD = 16
 """A cell of text that is longer may wrap."""
@@ -105,3 +109,28 @@ def _part(table: Table, names: Sequence[int], cut: Sequence[int], width: int) ->
             room -= share
     rows = [[row[index] for index in (*names, *cut)] for row in table.rows]
     return Part(replace(table, columns=_columns(table, names, cut), rows=rows), widths)
+
+
+def wrapped(name: str, width: int) -> str:
+    """Return a row's ``name`` in lines of at most ``width``: parameters stay whole, further lines are indented."""
+    lines: list[str] = []
+    for part in labels.parts(name):
+        if lines and len(lines[-1]) + 1 + len(part) <= width:
+            lines[-1] += f" {part}"
+        else:
+            lines += _folded(part, width, INDENT if lines else "")
+    return "\n".join(lines)
+
+
+def _folded(part: str, width: int, indent: str) -> list[str]:
+    """Return ``part``, which begins a line with ``indent``, in as many lines as it needs.
+
+    What is too long for a line is broken after a space, a slash or a colon, else anywhere.
+    """
+    lines = []
+    while len(indent) + len(part) > width:
+        room = max(1, width - len(indent))
+        end = max((part.rfind(mark, 0, room) for mark in " /:"), default=-1) + 1 or room
+        lines.append(indent + part[:end].rstrip())
+        indent, part = INDENT, part[end:]
+    return [*lines, indent + part]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from goodqueue import labels
 from goodqueue.stats import share_below
 
 
@@ -38,6 +39,9 @@ LEAST_MS = 0.01
 
 SHOWN_BELOW = 0.005
 """A smaller share of packets below the axis is not told."""
+
+NAME = 22
+"""Characters of a name, at most."""
 
 BELOW_WIDTH = 7
 """Characters for that share: a blank, ``100 %``, the pointer."""
@@ -157,14 +161,14 @@ def distribution(runs: Sequence[tuple[str, Sequence[float]]], width: int, glyphs
     """Return the picture of ``runs``, each a label and 101 percentiles in ms, at most ``width`` characters wide."""
     if not runs:
         return []
-    longest = min(22, max(len(label) for label, _ in runs))
+    names = labels.fit([label for label, _ in runs], NAME)
+    longest = max(map(len, names))
     axis = axis_for([percentiles for _, percentiles in runs], max(10, width - longest - 8 - BELOW_WIDTH))
     shares = [below(percentiles, axis) for _, percentiles in runs]
     if max(shares) < SHOWN_BELOW:
         axis = axis_for([percentiles for _, percentiles in runs], max(10, width - longest - 8))
     lines = []
-    for (label, percentiles), share in zip(runs, shares, strict=True):
-        short = label if len(label) <= longest else f"{label[: longest - 2]}.."
+    for short, (_, percentiles), share in zip(names, runs, shares, strict=True):
         name = short.ljust(longest)
         if max(shares) >= SHOWN_BELOW:
             name += (f"{share * 100:.0f} %{glyphs.below}" if share >= SHOWN_BELOW else "").rjust(BELOW_WIDTH)

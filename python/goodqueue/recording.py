@@ -1,13 +1,12 @@
 """Decision traces of our disciplines, for others to test theirs against; `replay` reads them."""
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
+from goodqueue import output
 from goodqueue.errors import UserError, quoted
-from goodqueue.output import remove_drafts
 
 SUFFIXES = (".csv", ".csv.gz")
 
@@ -39,18 +38,17 @@ class Load:
 def record(line: str, load: Load, out: str | Path, force: bool = False) -> Totals:
     """Record the discipline of the ``tc`` line ``line`` under ``load`` into the file ``out``, gzip if it ends so.
 
-    The file is whole or not there. Raises UserError for what is refused.
+    The file is whole or not there. Raises UserError for what is refused, and where the trace went if ``out`` appeared
+    while it was made.
     """
     from goodqueue import _goodqueue
 
     path, name = Path(out).absolute(), f"--out {out}"
     if not path.name.endswith(SUFFIXES) or path.name in SUFFIXES:
         raise UserError("--out", f"found {quoted(str(out))}; accepted: a file whose name ends in .csv or .csv.gz")
-    if path.exists() and not (force and path.is_file()):
-        accepted = "a new file" if path.is_dir() else "a new file, or --force to replace it"
-        raise UserError(name, f"exists already; accepted: {accepted}")
-    remove_drafts(path.parent)
-    draft = path.parent / f".{path.name}.partial-{os.getpid()}"
+    output.check_file(out, force)
+    output.remove_drafts(path.parent)
+    draft = output.draft_of(path)
     try:
         totals: Totals = json.loads(
             _goodqueue.record(
@@ -67,13 +65,15 @@ def record(line: str, load: Load, out: str | Path, force: bool = False) -> Total
                 load.seed,
             )
         )
-        draft.replace(path)
+        written = output.settle(draft, out, force)
     except ValueError as error:
         raise UserError(_place(str(error))) from None
     except OSError as error:
         raise UserError(name, f"cannot be written: {error.strerror or error}") from None
     finally:
         draft.unlink(missing_ok=True)
+    if written != str(out):
+        raise output.appeared(out, written)
     return totals
 
 

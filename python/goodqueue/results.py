@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from goodqueue import describe, store
+from goodqueue import labels as naming
 from goodqueue.errors import UserError
 from goodqueue.flent import UNKNOWN
 from goodqueue.output import RESULTS
@@ -131,7 +132,7 @@ def labels(found: Sequence[Record]) -> list[str]:
     """
     kinds = [json.dumps([_unseeded(one["scenario"]), one["engine"], one["version"]], sort_keys=True) for one in found]
     called = _names(found)
-    ups = short(list(dict.fromkeys(_up(one) for one in found)))
+    ups = naming.short([_up(one) for one in found])
     aspects: tuple[Callable[[Record], str], ...] = (
         lambda one: f"{ups[_up(one)]} up",
         lambda one: describe.link(one["scenario"]),
@@ -162,11 +163,9 @@ def _names(found: Sequence[Record]) -> list[str]:
     """Return each record's qdisc, and the title of a measurement of which no more is known."""
     lines = [str(one["scenario"]["bottleneck"]["qdisc"]) for one in found]
     known = [one["scenario"]["bottleneck"]["rate"] != UNKNOWN for one in found]
-    qdiscs = short(list(dict.fromkeys(line for line, is_known in zip(lines, known, strict=True) if is_known)))
-    return [
-        qdiscs[line] if is_known else line if len(line) <= NAME else f"{line[: NAME - 1]}…"
-        for line, is_known in zip(lines, known, strict=True)
-    ]
+    qdiscs = naming.short([line for line, is_known in zip(lines, known, strict=True) if is_known])
+    titles = dict(zip(lines, naming.cut(lines, NAME), strict=True))
+    return [qdiscs[line] if is_known else titles[line] for line, is_known in zip(lines, known, strict=True)]
 
 
 def _unseeded(scenario: Scenario) -> Scenario:
@@ -176,17 +175,3 @@ def _unseeded(scenario: Scenario) -> Scenario:
 def _shared(scenario: Scenario) -> str:
     bottleneck = {key: value for key, value in scenario["bottleneck"].items() if key not in ("qdisc", "up")}
     return json.dumps(_unseeded(scenario) | {"bottleneck": bottleneck}, sort_keys=True)
-
-
-def short(lines: Sequence[str]) -> dict[str, str]:
-    """Return a short name for each of several qdisc lines: the first word, with the words that tell it from others."""
-    names = {}
-    for line in lines:
-        name, *words = line.split()
-        rivals = [other.split()[1:] for other in lines if other != line and other.split()[0] == name]
-        own = []
-        for place, word in enumerate(words):
-            if any(place >= len(other) or other[place] != word for other in rivals):
-                own += [words[place - 1], word] if place % 2 and words[place - 1] not in own else [word]
-        names[line] = " ".join([name, *own])
-    return names if len(set(names.values())) == len(names) else {line: line for line in lines}

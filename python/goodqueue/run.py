@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from goodqueue import discipline
-from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
 from goodqueue.scenario import to_json
 from goodqueue.trace import Trace
@@ -149,7 +148,8 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
         _advance(simulation, progress, stop, files)
         simulation.finish_trace()
     except TraceError as error:
-        raise UserError(f"--trace {error}") from None
+        assert trace is not None
+        raise trace.refusal(error) from None
     finally:
         simulation.discard_trace()
     return simulation.record()

@@ -101,6 +101,8 @@ def _grid(part: "layout.Part") -> "Grid":
     from rich.table import Table as Grid
     from rich.text import Text
 
+    from goodqueue import layout
+
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", show_edge=False)
     for column, wide in zip(part.table.columns, part.widths, strict=True):
         justify: Literal["right", "left"] = "right" if column.numeric else "left"
@@ -111,10 +113,14 @@ def _grid(part: "layout.Part") -> "Grid":
             width=wide,
             no_wrap=column.numeric,
             overflow="fold",
-            vertical="bottom" if column.numeric else "top",
         )
+    names = min(part.table.names, len(part.widths))
     for row in part.table.rows:
-        cells = [Text(fit(cell)) for cell in row]
+        shown = [
+            layout.wrapped(cell, wide) if place < names and not column.numeric else cell
+            for place, (cell, wide, column) in enumerate(zip(row, part.widths, part.table.columns, strict=True))
+        ]
+        cells = [Text(fit(cell)) for cell in shown]
         if cells:
             cells[0].stylize("cyan")
         grid.add_row(*cells)

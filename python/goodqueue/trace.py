@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from goodqueue import output
 from goodqueue.errors import UserError, quoted
-from goodqueue.output import remove_drafts
 
 SUFFIX = ".pcapng"
 WHOLE_BYTES = 65536
@@ -26,26 +26,44 @@ class Trace:
     """A capture that is asked for."""
 
     path: str
+    """Where the engine writes it."""
     points: tuple[str, ...]
     snap_bytes: int = WHOLE_BYTES
+    file: str = ""
+    """What was asked for, where `settle` puts it; empty where ``path`` is that."""
+
+    def refusal(self, error: Exception) -> UserError:
+        """Return what to say where the core refuses to write."""
+        return UserError(f"--trace {str(error).replace(self.path, self.file or self.path)}")
 
 
-def parse(file: str, at: str | None, snap_bytes: int | None, engine: str) -> Trace:
+def parse(file: str, at: str | None, snap_bytes: int | None, engine: str, force: bool = False) -> Trace:
     """Return what ``--trace``, ``--trace-at`` and ``--trace-snap`` ask of ``engine``.
 
-    Raises UserError, for a file that cannot be written too, so that nothing is simulated in vain.
+    Raises UserError, for a file that cannot be written or that is there already too, so that nothing is simulated in
+    vain.
     """
     name, path = f"--trace {file}", Path(file)
     if path.suffix != SUFFIX:
         accepted = f"a name that ends in {SUFFIX} (for other tools: editcap -F pcap)"
         raise UserError(name, f"found a name that ends in {quoted(path.suffix)}; accepted: {accepted}")
-    if not path.parent.is_dir():
-        raise UserError(name, f"cannot be written: {path.parent} is no folder")
+    output.check_file(file, force, "--trace")
     if engine == "kernel" and snap_bytes is not None:
         raise UserError("--trace-snap", "found with --engine kernel, whose captures hold 100 bytes; accepted: without")
     points = _points(at, engine)
-    remove_drafts(path.parent)
-    return Trace(file, points, snap_bytes or WHOLE_BYTES)
+    output.remove_drafts(path.parent)
+    return Trace(str(output.draft_of(path)), points, snap_bytes or WHOLE_BYTES, file)
+
+
+def settle(trace: Trace, force: bool) -> str:
+    """Put a finished capture in its place, or under a free name beside it, and return where it is. Raises UserError."""
+    draft = Path(trace.path)
+    try:
+        return output.settle(draft, trace.file, force)
+    except OSError as error:
+        raise UserError(f"--trace {trace.file}", f"cannot be written: {error.strerror or error}") from error
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _points(text: str | None, engine: str) -> tuple[str, ...]:

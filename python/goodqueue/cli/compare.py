@@ -59,7 +59,7 @@ def compare(
     ] = None,
     sets: Sets = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Write figures, report.html, results.json.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write into --out even if it holds other files.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
     engine: Engines = "sim",
     workers: Workers = None,
     json: Json = False,
@@ -101,6 +101,7 @@ def compare(
     what = f"{len(lines)} qdiscs x {seeds} seeds" + (f" x {len(on)} engines" if on[1:] else "")
     with terminal.progress(what) as progress:
         result = comparing.compare(base, lines, chosen, workers, progress, on, wanted)
+    written = None
     if out is not None:
         from goodqueue import report
 
@@ -108,8 +109,10 @@ def compare(
         said = {**options, **described, "engine": asked}
         command = _command(lines, scenario, said, seeds, seed, sets or [], metric or [])
         with terminal.progress("figures and report") as progress:
-            output.write(out, force, lambda folder: report.write(folder, result, command, progress))
-    _print(result, json, out)
+            written = output.write(out, force, lambda folder: report.write(folder, result, command, progress))
+    _print(result, json, written)
+    if out is not None and written is not None and written != out:
+        raise output.appeared(out, written)
 
 
 def _base(

@@ -13,7 +13,7 @@ def export(
     ],
     out: Annotated[str, typer.Option(metavar="DIR", help="The folder for the files.")],
     flent: Annotated[bool, typer.Option("--flent", help="Write Flent's data files, *.flent.gz.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write into --out even if it holds files of others.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
     json: Json = False,
 ) -> None:
     """Write stored runs as files that Flent opens and plots, one a run.
@@ -47,7 +47,7 @@ def export(
         raise UserError("export", "no format; accepted: --flent")
     output.check(out, force)
     files = exporting.files(records(paths))
-    output.write(out, force, lambda folder: exporting.fill(folder, files))
+    written = output.write(out, force, lambda folder: exporting.fill(folder, files))
     for line in exporting.notes(files):
         terminal.warn(line)
     if json:
@@ -56,4 +56,6 @@ def export(
         terminal.emit(dumps(exporting.as_json(files), ensure_ascii=False) + "\n")
     else:
         for one in files:
-            terminal.say(f"{out}/{one.name}: {one.choice.test}, {one.title}, seed {one.seed}")
+            terminal.say(f"{written}/{one.name}: {one.choice.test}, {one.title}, seed {one.seed}")
+    if written != out:
+        raise output.appeared(out, written)

@@ -101,8 +101,10 @@ def plot(
     records = [one.record for one in results.records(paths)]
     found = selection.where(selection.runs(records), where or [])
     figure = _draw(kind, found, asked, (by, x), title)
-    output.write_file(out, force, style.encode(figure, form, kind))
-    terminal.say(f"Written: {out}")
+    written = output.write_file(out, force, style.encode(figure, form, kind))
+    terminal.say(f"Written: {written}")
+    if written != out:
+        raise output.appeared(out, written)
 
 
 def _draw(

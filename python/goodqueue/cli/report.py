@@ -11,7 +11,7 @@ def report(
         typer.Argument(metavar="PATH...", help="A store, a record in JSON, or a folder of study, compare, validate."),
     ],
     out: Annotated[str, typer.Option(metavar="FILE", help="The page.")] = "report.html",
-    force: Annotated[bool, typer.Option("--force", help="Write --out even if it is a file of others.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace --out.")] = False,
 ) -> None:
     """Write stored results as one HTML page, with tables and figures, that needs no network.
 
@@ -29,9 +29,11 @@ def report(
     from goodqueue import output, terminal
     from goodqueue.report import stored
 
-    output.check_page(out, force)
+    output.check_file(out, force)
     command = shlex.join(["goodqueue", "report", *paths, "--out", out])
     with terminal.progress("figures and report") as progress:
         text = stored.page(paths, command, progress)
-    output.write_page(out, force, text)
-    terminal.say(f"Written: {out}")
+    written = output.write_file(out, force, text.encode())
+    terminal.say(f"Written: {written}")
+    if written != out:
+        raise output.appeared(out, written)

@@ -35,6 +35,7 @@ def run(
             help="Keep so much of each packet. [all, so that checksums can be checked]",
         ),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file of --trace.")] = False,
     json: Json = False,
 ) -> None:
     """Run one scenario and show what it measured.
@@ -74,22 +75,27 @@ def run(
     """
     from threading import Event
 
-    from goodqueue import engines, notes, terminal
+    from goodqueue import engines, notes, output, terminal
     from goodqueue.errors import UserError
     from goodqueue.scenario import from_file
-    from goodqueue.trace import parse
+    from goodqueue.trace import parse, settle
 
     (name,) = engines.parse(engine, several=False)
-    if trace is None and (at := "--trace-at" if trace_at else "--trace-snap" if trace_snap else None):
+    given = {"--trace-at": trace_at, "--trace-snap": trace_snap, "--force": force}
+    if trace is None and (at := next((option for option, value in given.items() if value), None)):
         raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
-    runs = engines.find(name) if trace is None else engines.traced(name, parse(trace, trace_at, trace_snap, name))
+    capture = None if trace is None else parse(trace, trace_at, trace_snap, name, force)
+    runs = engines.find(name) if capture is None else engines.traced(name, capture)
     resolved = from_file(scenario, sets or (), seed, notes.tell)
     with terminal.progress("simulating" if name == "sim" else f"engine {name}") as progress:
         text = runs(resolved, progress, Event())
+    written = None if capture is None else settle(capture, force)
     if json:
         terminal.emit(text + "\n")
     else:
         _show(scenario, text)
+    if trace is not None and written is not None and written != trace:
+        raise output.appeared(trace, written, "--trace")
 
 
 def _show(name: str, text: str) -> None:

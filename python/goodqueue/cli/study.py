@@ -23,7 +23,7 @@ def study(
         typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds a cell. [as the study]"),
     ] = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Write a report: HTML, figures, data.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write into --out even if it holds other files.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
     engine: Annotated[
         str, typer.Option(metavar="NAME", help="sim, or kernel: Linux's own (see `kernel doctor`).")
     ] = "sim",
@@ -70,19 +70,22 @@ def study(
             stays = "what is stored stays, and the same command goes on from there"
             raise UserError(origin, f"cannot be written: {error.strerror or error}; {stays}") from error
     trouble: list[UserError | None] = []
+    place = None
     if out is not None:
         from goodqueue.studies import pages
 
         command = _command(name, only or [], quick, seeds, on)
         with terminal.progress("figures and report") as progress:
-            output.write(
+            place = output.write(
                 out, force, lambda folder: trouble.append(pages.write(folder, result, command, draw, progress))
             )
     written = "report.html, with its figures, results.json and measured.csv beside it"
     failed = next((error for error in trouble if error), None)
-    _print(result, json, out and f"{out}/{'results.json and measured.csv' if failed else written}")
+    _print(result, json, place and f"{place}/{'results.json and measured.csv' if failed else written}")
     if failed:
         raise failed
+    if out is not None and place is not None and place != out:
+        raise output.appeared(out, place)
 
 
 def _command(name: str, only: list[str], quick: bool, seeds: int | None, engine: str) -> str:

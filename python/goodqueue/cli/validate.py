@@ -19,7 +19,7 @@ def validate(
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Keep each run there, then tables and figures.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write into --out even if it holds other files.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
     workers: Workers = None,
     json: Json = False,
 ) -> None:
@@ -34,7 +34,7 @@ def validate(
     One base scenario (10 Mbit/s, 50 ms, 4 CUBIC flows) under each of pfifo, red, pie, codel, sfq and fq_codel, and what
     departs from it in one thing: flows, cc, rate, rtt, ecn, loaded; and bursts and transfers. The whole set takes hours
     on the kernel. With --out a validation that was interrupted goes on where it was: the same command runs nothing
-    twice.
+    twice. --force adds to one that was finished.
     """
     from pathlib import Path
 
@@ -44,7 +44,7 @@ def validate(
 
     wanted = cells.load(quick, only or [], seeds)
     if out is not None:
-        output.check(out, force)
+        output.check(out, force or pages.is_unfinished(Path(out)))
     runs.check(wanted)
     try:
         if out is not None:

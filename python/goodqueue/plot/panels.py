@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from goodqueue import results
+from goodqueue import labels as naming
 from goodqueue.plot import style
 
 WIDE_IN = 7.8
@@ -100,21 +100,8 @@ def legend(figure: Figure, handles: Sequence[Artist], names: Sequence[str], titl
 
 def row_names(labels: Sequence[str]) -> list[str]:
     """Return a name for each row: wrapped where it is long, shortened where that is not enough, never two the same."""
-    wide = NAME * LINES
-    words = results.short(list(dict.fromkeys(labels))) if all(label.split() for label in labels) else {}
-    found: list[str] = []
-    seen: dict[str, int] = {}
-    for label in labels:
-        name = label if len(label) <= wide else words.get(label, label)
-        if len(name) > wide:
-            name = name.rpartition("/")[2] if ".py:" in name.split()[0] else name
-        lines = textwrap.wrap(name, NAME, break_on_hyphens=False) or [name]
-        if len(lines) > LINES:
-            lines = [*lines[: LINES - 1], f"{lines[LINES - 1][: NAME - 1]}…"]
-        name = "\n".join(lines)
-        seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
-    return found
+    found = naming.fit(labels, NAME * LINES)
+    return ["\n".join(textwrap.wrap(name, NAME, break_on_hyphens=False)) or name for name in found]
 
 
 def row_height(names: Sequence[str]) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from goodqueue import labels as naming
 from goodqueue import results
 from goodqueue.errors import UserError, quoted
 from goodqueue.plot.quantity import order, same
@@ -48,7 +49,7 @@ class Runs:
         """Return what a figure calls each value of ``key``."""
         values = self.values(key)
         if key in QDISCS:
-            return results.short(values) if all(value.split() for value in values) else {v: v for v in values}
+            return naming.short(values) if all(value.split() for value in values) else {v: v for v in values}
         word = "" if key == "engine" else key.rpartition(".")[2] + " "
         return {value: f"{word}{value}" for value in values}
 

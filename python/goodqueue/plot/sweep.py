@@ -4,7 +4,7 @@ import itertools
 
 from matplotlib.figure import Figure
 
-from goodqueue import results
+from goodqueue import labels as naming
 from goodqueue.metrics import Metric
 from goodqueue.plot import along as drawing
 from goodqueue.plot.quantity import order
@@ -53,14 +53,14 @@ def along_axis(sweep: Sweep, metric: Metric, title: str = "") -> Figure:
         for at in places[:PANELS]
     }
     if along.key == QDISC:
-        return drawing.figure(drawn, results.short(along.values), "", metric, title)
+        return drawing.figure(drawn, naming.short(along.values), "", metric, title)
     return drawing.figure(drawn, dict(zip(along.values, along.values, strict=True)), _word(along), metric, title)
 
 
 def _names(lines: Axis) -> dict[str, str]:
     """Return what each line is called: a qdisc by its own name, a value with the last word of its key."""
     if lines.key == QDISC:
-        return results.short(lines.values)
+        return naming.short(lines.values)
     return {value: f"{_word(lines)} {value}" for value in order(lines.values)}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import compare, comparison_tables, describe, report, results, tables
+from goodqueue import compare, comparison_tables, describe, labels, report, results, tables
 from goodqueue.compare import Comparison
 from goodqueue.plot import course, delay, ellipse, rows, style
 from goodqueue.plot import sweep as plots
@@ -16,6 +16,7 @@ from goodqueue.plot.stored import Group, percentiles, repeats
 from goodqueue.record import Record, Scenario
 from goodqueue.scenario import to_toml
 from goodqueue.store import Store
+from goodqueue.studies import published, wording
 from goodqueue.sweep import show
 from goodqueue.sweep.result import Sweep
 from goodqueue.tables import Column, Table, number
@@ -96,7 +97,7 @@ def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Secti
     lines = dict.fromkeys((cell.qdisc or "", cell.cell.at.get("bottleneck.qdisc", "qdisc")) for cell in sweep.cells)
     build = f" (build {sweep.build})" if sweep.build else ""
     return Section(
-        title=f"Sweep of {sweep.name}",
+        title=f"Sweep of {Path(sweep.name).name}",
         description=f"{show.describe(sweep)}; goodqueue {sweep.version}{build}; runs in {place}.",
         tables=[table for table in (show.cells_table(sweep), show.difference_table(sweep)) if table],
         sentences=[*show.certainty(sweep), *(f"Failed: {line}" for line in show.failures(sweep))],
@@ -162,7 +163,7 @@ def of_records(
     records = [text for own in texts.values() for text in own]
     if len(records) == 1:
         return of_record(json.loads(records[0]), build, prefix)
-    names = results.short(lines)
+    names = labels.short(lines)
     shared = compare.summarise({"bottleneck": {}}, [names[line] for line in lines], seeds, texts)
     engine, difference = comparison_tables.engine_table(shared), comparison_tables.difference_table(shared)
     return Section(
@@ -208,13 +209,16 @@ def of_record(record: Record, build: str | None, prefix: str) -> Section:
     if spread:
         caption = "Share of packets that queued for at most a given time, by direction. Marks: median, p95."
         found.append(Figure("How long packets queue", caption, style.svg(delay.cdf(spread), f"{prefix}-cdf")))
-    found += of_runs([Group(scenario["bottleneck"]["qdisc"].split()[0], [record])], prefix)
+    line = str(scenario["bottleneck"]["qdisc"])
+    name = labels.short([line])[line]
+    found += of_runs([Group(name, [record])], prefix)
     return Section(
-        title=f"{scenario['bottleneck']['qdisc'].split()[0]} at {_where(scenario)}, one run",
+        title=f"{name} at {_where(scenario)}, one run",
         description=f"{describe.whole(scenario)}; seed {record['seed']}, engine {record['engine']}, "
         f"{_by(record, build)}.",
         tables=tables.run_tables(record),
         figures=found,
+        named={name: line},
         scenario=to_toml(scenario),
     )
 
@@ -230,7 +234,7 @@ def of_study(data: Mapping[str, Any], folder: Path, prefix: str) -> Section:
         if any(verdicts[what].values())
     ]
     claims = [
-        [claim["statement"], claim["verdict"], claim["why"] or ""]
+        [claim["statement"], claim["verdict"].replace("_", " "), claim["why"] or ""]
         for claim in data["claims"]
         if claim["verdict"] != "not_run"
     ]
@@ -246,35 +250,61 @@ def of_study(data: Mapping[str, Any], folder: Path, prefix: str) -> Section:
 
 
 def _published(values: Sequence[Mapping[str, Any]]) -> list[Table]:
-    """Return a table for each published scenario of which something was measured."""
-    rows: dict[str, list[list[str]]] = {}
+    """Return a table for each published scenario of which something was measured, with a row a value."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
     for value in values:
         if value["measured"] is not None:
-            rows.setdefault(value["scenario"], []).append(
-                [
-                    value["algorithm"],
-                    " ".join(f"{name}={place}" for name, place in value["at"].items()),
-                    value["metric"],
-                    _printed(value["published"]),
-                    number(value["measured"], 2),
-                    "–" if value["ci"] is None else f"{value['ci'][0]:.2f} to {value['ci'][1]:.2f}",
-                    str(value["n"]),
-                    value["verdict"],
-                ]
-            )
-    headings = ("qdisc", "at", "metric", "paper", "here", "95 % CI", "n", "verdict")
-    columns = [Column(name, name in ("paper", "here", "95 % CI", "n")) for name in headings]
-    return [
-        Table(f"Published beside measured: {name.rpartition('/')[2]}", columns, found, names=3)
-        for name, found in rows.items()
-    ]
+            groups.setdefault(value["scenario"], []).append(value)
+    return [_beside(scenario.rpartition("/")[2], group) for scenario, group in groups.items()]
 
 
-def _printed(value: Any) -> str:
+def _beside(scenario: str, group: Sequence[Mapping[str, Any]]) -> Table:
+    """Return what the paper printed of ``scenario`` beside what was measured."""
+    parameters = list(dict.fromkeys(name for value in group for name in value["at"]))
+    columns = [Column("qdisc", False)]
+    for parameter in parameters:
+        name = wording.named(parameter)
+        is_text = any(isinstance(value["at"].get(parameter), str) for value in group)
+        columns.append(Column(f"{name.words}\n{name.unit}".rstrip(), not is_text))
+    columns += [Column("metric", False), Column("unit", False), *map(Column, ("paper", "here", "95 % CI", "n"))]
+    rows = []
+    for value in group:
+        name = wording.named(value["metric"])
+        digits = max(_decimals(other["published"]) for other in group if other["metric"] == value["metric"])
+        ci = value["ci"]
+        rows.append(
+            [
+                value["algorithm"],
+                *(_words(value["at"].get(parameter)) for parameter in parameters),
+                name.words,
+                name.unit,
+                _printed(value["published"], digits),
+                number(value["measured"], digits),
+                "–" if ci is None else f"{number(ci[0], digits)} to {number(ci[1], digits)}",
+                str(value["n"]),
+                value["verdict"].replace("_", " "),
+            ]
+        )
+    title = f"Published beside measured: {_words(scenario)}"
+    return Table(title, [*columns, Column("verdict", False)], rows, names=len(parameters) + 3)
+
+
+def _words(place: Any) -> str:
+    return "–" if place is None else str(place).replace("_", " ")
+
+
+def _decimals(published: Any) -> int:
+    """Return how many decimals the paper prints: 2 where that is a range, or words."""
+    if not isinstance(published, int | float):
+        return 2
+    return len(f"{published:g}".partition(".")[2])
+
+
+def _printed(value: Any, digits: int) -> str:
+    """Return what the paper printed: a number, a range that may be open, or words."""
     if isinstance(value, list):
-        low, high = ("" if end is None else f"{end:g}" for end in value)
-        return f"{low}–{high}"
-    return "–" if value is None else f"{value:g}" if isinstance(value, int | float) else str(value)
+        return wording.bounds(*value)
+    return number(value, digits) if isinstance(value, int | float) else _words(value)
 
 
 def of_validation(folder: Path, prefix: str) -> Section:
@@ -295,7 +325,7 @@ def of_validation(folder: Path, prefix: str) -> Section:
 def beside(folder: Path, prefix: str) -> list[Figure]:
     """Return the SVG figures in ``folder`` as they can stand in a page: their identifiers begin with ``prefix``."""
     found = []
-    for file in sorted(folder.glob("*.svg")):
+    for file in sorted(folder.glob("*.svg"), key=lambda file: published.order(file.stem)):
         text = file.read_text(encoding="utf-8")
         text = text[text.index("<svg") :]
         for mark in ('id="', "url(#", 'xlink:href="#'):

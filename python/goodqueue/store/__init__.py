@@ -104,13 +104,13 @@ class Store:
         return found
 
 
-def create(folder: Path, origin: str) -> Store:
+def create(folder: Path, origin: str, beside: bool = False) -> Store:
     """Return the store in ``folder``, which is made where there is none.
 
-    ``origin`` names the option in refusals. Raises UserError where the folder holds anything else, or cannot be
-    written.
+    ``origin`` names the option in refusals. Raises UserError where the folder cannot be written, or, unless ``beside``,
+    holds anything else.
     """
-    check(folder, origin)
+    check(folder, origin, beside)
     try:
         if not (folder / MANIFEST).exists():
             from goodqueue._goodqueue import VERSION
@@ -124,7 +124,7 @@ def create(folder: Path, origin: str) -> Store:
     return Store(folder)
 
 
-def check(folder: Path, origin: str) -> None:
+def check(folder: Path, origin: str, beside: bool = False) -> None:
     """Refuse a folder that cannot be a store of ours, before anything is written. Raises UserError."""
     if (folder / MANIFEST).exists():
         find(folder, origin)
@@ -133,7 +133,10 @@ def check(folder: Path, origin: str) -> None:
         return  # empty, or another process is just making it
     from goodqueue import output
 
-    output.check(folder)
+    others = output.foreign(output.check_place(folder, origin))
+    if others and not beside and not (folder / MANIFEST).exists():  # else another process has just made it
+        accepted = "another name: a store, or a folder that is new or empty"
+        raise UserError(origin, f"holds {output.held_in(folder) or others[0]}; accepted: {accepted}")
 
 
 def find(folder: Path, origin: str = "") -> Store:

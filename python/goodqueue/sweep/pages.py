@@ -39,7 +39,7 @@ def write(store: Store, sweep: Sweep) -> Path:
 
     if not _is(folder, text):
         try:
-            output.write(folder, False, fill)
+            output.replace(folder, fill)
         except UserError:
             if not _is(folder, text):  # then no other process that did the same sweep was first
                 raise

@@ -21,11 +21,22 @@ def claim(folder: Path) -> None:
         (folder / RESULTS).write_text(f"{text}\n", encoding="utf-8")
 
 
+def is_unfinished(folder: Path) -> bool:
+    """Whether ``folder`` holds a validation that was interrupted, which goes on there."""
+    try:
+        about = json.loads((folder / RESULTS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(about, dict) and about.get("made_by") == "goodqueue validate" and bool(about.get("unfinished"))
+
+
 def write(folder: Path, validation: Validation, judgement: Judgement) -> None:
-    """Write everything but the runs into ``folder``. Raises OSError."""
+    """Write everything but the runs into ``folder``, in the place of earlier results. Raises OSError."""
+    from goodqueue import output
     from goodqueue.plot import style
     from goodqueue.plot import validation as plots
 
+    before = set(output.listed(folder))
     drawn = {
         "sim-against-kernel": plots.scatter(validation.results),
         "errors": plots.error_bars(validation.results, judgement),
@@ -36,7 +47,11 @@ def write(folder: Path, validation: Validation, judgement: Judgement) -> None:
             style.save(figure, folder, name)
     (folder / "table.md").write_text(show.markdown(validation, judgement), encoding="utf-8")
     data = as_json(validation, judgement)
-    data["files"] = sorted({RESULTS, FOLDER, *(file.name for file in folder.iterdir())})
+    figures = (f"{name}.{form}" for name, figure in drawn.items() if figure is not None for form in ("svg", "png"))
+    data["files"] = sorted({RESULTS, FOLDER, "table.md", *figures})
+    for name in before.difference(data["files"]):
+        if (folder / name).is_file():
+            (folder / name).unlink()
     (folder / RESULTS).write_text(json.dumps(data, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -50,7 +50,7 @@ def _keep(trace: Trace, folder: Path) -> None:
     try:
         _goodqueue.merge_captures(trace.path, list(trace.points), *captures, start_ns)
     except _goodqueue.TraceError as error:
-        raise UserError(f"--trace {error}") from None
+        raise trace.refusal(error) from None
 
 
 def place(plan: Plan, stop: threading.Event) -> Where:

@@ -1,0 +1,216 @@
+"""Short names that stay distinct: of queue disciplines, and of whatever is named beside others.
+
+A name is shortened by what all of its rivals share, and only then cut. A name that was cut still tells which one it
+stands for: no other name fits the letters that are left.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+CUT = "…"
+"""Stands where letters were left out."""
+
+STUMP = 3
+"""Letters of a name between two cuts, at least."""
+
+Pieces = tuple[tuple[int, int], ...]
+"""What is left of a name: where each piece begins and ends."""
+
+
+def short(lines: Sequence[str]) -> dict[str, str]:
+    """Return a short name for each of several qdisc lines: its discipline, and the parameters that tell it from others.
+
+    A discipline in Python is called by its class. Where that, or a name without the shared parameters, would stand for
+    two lines, both keep more.
+    """
+    lines = list(dict.fromkeys(lines))
+    heads = _heads(lines)
+    parameters = {line: parts(line)[1:] for line in lines}
+    names: dict[str, str] = {}
+    for line in lines:
+        rivals = [set(parameters[other]) for other in lines if other != line and heads[other] == heads[line]]
+        own = [part for part in parameters[line] if any(part not in rival for rival in rivals)]
+        names[line] = " ".join([heads[line], *own])
+    found = list(names.values())
+    if len(set(found)) == len(found):
+        return names
+    # What differs in its order alone: such lines keep every word. A name could then still be another one's line.
+    whole = {line: line if found.count(name) > 1 else name for line, name in names.items()}
+    return whole if len(set(whole.values())) == len(whole) else {line: line for line in lines}
+
+
+def called(lines: Sequence[str]) -> dict[str, str]:
+    """Return what to call each of several qdisc lines: all of it, but the folder and file of a discipline in Python."""
+    heads = _heads(lines)
+    names = {line: " ".join([heads[line], *line.split()[1:]]) for line in lines}
+    return names if len(set(names.values())) == len(names) else {line: line for line in lines}
+
+
+def _heads(lines: Sequence[str]) -> dict[str, str]:
+    """Return what each line's discipline is called: ``PiTwist`` for ``./pitwist.py:PiTwist``, if nothing else is."""
+    words = list(dict.fromkeys(_first(line) for line in lines))
+    called = {word: word for word in words}
+    for shorter in (_in_file, _class):  # the file's name stays where two files have a class of the same name
+        tried = {word: shorter(word) for word in words}
+        called = {word: name if list(tried.values()).count(name) == 1 else called[word] for word, name in tried.items()}
+    if len(set(called.values())) < len(words):
+        called = {word: word for word in words}
+    return {line: called[_first(line)] for line in lines}
+
+
+def _first(line: str) -> str:
+    return next(iter(line.split()), "")
+
+
+def _in_file(word: str) -> str:
+    """Return ``pitwist.py:PiTwist`` for ``./ideas/pitwist.py:PiTwist``."""
+    return word.rpartition("/")[2] if ".py:" in word else word
+
+
+def _class(word: str) -> str:
+    """Return ``PiTwist`` for ``./pitwist.py:PiTwist``."""
+    return word.rpartition(":")[2] or word if ".py:" in word else word
+
+
+def parts(line: str) -> list[str]:
+    """Return the words of ``line``; after the first, a number joins the word before it: ``target 5ms``."""
+    found: list[str] = []
+    for word in line.split():
+        if len(found) > 1 and " " not in found[-1] and not _is_value(found[-1]) and _is_value(word):
+            found[-1] += f" {word}"
+        else:
+            found.append(word)
+    return found
+
+
+def _is_value(word: str) -> bool:
+    return word.lstrip("+-.")[:1].isdigit()
+
+
+def fit(names: Sequence[str], width: int) -> list[str]:
+    """Return ``names``, each in at most ``width`` characters: equal names equal, different names different.
+
+    Names that fit stay as they are. Where one does not, it and the others of its discipline lose their folder, then
+    the parameters that they share. What is still too long is `cut`.
+    """
+    bases = _bases(list(dict.fromkeys(names)), width)
+    return cut([bases[name] for name in names], width)
+
+
+def cut(names: Sequence[str], width: int) -> list[str]:
+    """Return ``names``, those cut that are longer than ``width``: equal names equal, different names different.
+
+    The cut is in the middle if it can be there. Where no cut leaves a name its own, the name ends with a number:
+    ``codel li…#2``. A name is longer than ``width`` only where ``width`` has no room for that number.
+    """
+    distinct = list(dict.fromkeys(names))
+    taken = {name for name in distinct if len(name) <= width}
+    fitted: dict[str, str] = {}
+    for name in distinct:
+        tried = name
+        if len(name) > width:
+            tried = _cut(name, [other for other in distinct if other != name], width)
+            if tried in taken or not tried:
+                tried = _numbered(name, width, taken)
+            taken.add(tried)
+        fitted[name] = tried
+    return [fitted[name] for name in names]
+
+
+def _bases(names: Sequence[str], width: int) -> dict[str, str]:
+    """Return what is left of each of ``names`` before anything is cut."""
+    heads, plain, shorter = _heads(names), called(names), short(names)
+    bases: dict[str, str] = {}
+    for head in dict.fromkeys(heads.values()):
+        own = [name for name in names if heads[name] == head]
+        for tried in (
+            {name: name for name in own},
+            {name: plain[name] for name in own},
+            {name: shorter[name].rstrip(",") for name in own},
+        ):
+            bases |= tried
+            if all(len(base) <= width for base in tried.values()):
+                break
+    unique = len(set(bases.values())) == len(bases)
+    return bases if unique else {name: name for name in names}
+
+
+def _cut(name: str, others: Sequence[str], width: int) -> str:
+    """Return the best cut of ``name`` that none of ``others`` fits, or nothing where there is none."""
+    for cuts in (_once(name, width), _twice(name, width)):
+        for pieces in sorted(cuts, key=lambda pieces: (_harm(name, pieces, width), pieces)):
+            left = [name[begin:end] for begin, end in pieces]
+            if not any(_matches(left, other) for other in others):
+                return CUT.join(left)
+    return ""
+
+
+def _once(name: str, width: int) -> Iterator[Pieces]:
+    """Yield the ways to leave out one part of ``name``."""
+    room, size = width - len(CUT), len(name)
+    ends = [place for place in range(1, room + 1) if name[place] == " "]
+    begins = [place for place in range(max(1, size - room), size) if name[place - 1] == " "]
+    for head in range(1, room + 1):
+        yield (0, head), (size - (room - head), size)
+    for end in ends:
+        yield (0, end), (size, size)
+        for begin in begins:
+            if end + size - begin <= room:
+                yield (0, end), (begin, size)
+
+
+def _twice(name: str, width: int) -> Iterator[Pieces]:
+    """Yield ways to leave out two parts of ``name``, so that a piece from between them is left."""
+    room, size = width - 2 * len(CUT), len(name)
+    for head in {min(len(_first(name)), room // 2), min(1, room)}:
+        for tail in {room // 4, 0}:
+            middle = room - head - tail
+            if middle >= STUMP:
+                for begin in range(head + 1, size - tail - middle):
+                    yield (0, head), (begin, begin + middle), (size - tail, size)
+
+
+def _harm(name: str, pieces: Pieces, width: int) -> float:
+    """Return how much is lost: a number that lost digits misleads, a word that lost letters is hard to read."""
+    words = [(place, place + len(word)) for place, word in _words(name)]
+    edges = [(end, begin) for (_, end), (begin, _) in pairwise(pieces)]
+    torn = {(begin, end) for edge in edges for place in edge for begin, end in words if begin < place < end}
+    harm = sum(5.0 if any(map(str.isdigit, name[begin:end])) else 2.5 for begin, end in torn)
+    harm += sum(0.3 for end, _ in edges if name[end - 1] == " ")
+    first = words[0][1] if words else 0
+    harm += 4.0 * (pieces[0][1] < first)
+    kept = sum(end - begin for begin, end in pieces)
+    head, tail = pieces[0][1], pieces[-1][1] - pieces[-1][0]
+    return harm + 0.5 * (width - kept) + 0.1 * abs(head - tail)
+
+
+def _words(name: str) -> Iterator[tuple[int, str]]:
+    """Yield each word of ``name`` after the place where it begins."""
+    place = 0
+    for word in name.split(" "):
+        if word:
+            yield place, word
+        place += len(word) + 1
+
+
+def _matches(left: Sequence[str], other: str) -> bool:
+    """Whether ``other`` could be what ``left``, the pieces of a name, are left of."""
+    place = 0
+    for index, piece in enumerate(left):
+        found = other.startswith(piece) if index == 0 else (place := other.find(piece, place)) >= 0
+        if not found:
+            return False
+        place = (0 if index == 0 else place) + len(piece)
+    return other.endswith(left[-1]) and len(other) >= sum(map(len, left))
+
+
+def _numbered(name: str, width: int, taken: set[str]) -> str:
+    """Return the beginning of ``name`` with the first number that makes it different from all ``taken``."""
+    number = 1
+    while True:
+        end = f"#{number}"
+        room = width - len(CUT) - len(end)
+        tried = f"{name[:room]}{CUT}{end}" if room > 0 else end
+        if tried not in taken:
+            return tried
+        number += 1

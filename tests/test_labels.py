@@ -1,0 +1,104 @@
+"""Short names: distinct, no longer than asked, always the same, and with what tells them apart."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goodqueue import labels
+
+WORDS = st.sampled_from(
+    [
+        "codel",
+        "pie",
+        "./a.py:Own",
+        "./b.py:Own",
+        "a.py:Own",
+        "target",
+        "5ms",
+        "10ms",
+        "ecn",
+        "limit",
+        "1000p",
+        "…",
+        "#1",
+    ]
+)
+LINES = st.lists(st.lists(WORDS, min_size=1, max_size=12).map(" ".join), min_size=1, max_size=8)
+ALIKE = st.lists(st.text("ab…#1 ", min_size=1, max_size=30), min_size=1, max_size=12)
+
+
+@given(LINES)
+def test_short_names_are_distinct_and_always_the_same(lines: list[str]) -> None:
+    names = labels.short(lines)
+    assert list(names) == list(dict.fromkeys(lines))
+    assert len(set(names.values())) == len(names)
+    assert labels.short(lines[::-1]) == names, "the order of the lines must not change a name"
+
+
+@given(LINES | ALIKE, st.integers(4, 40))
+def test_names_that_were_fitted_are_distinct_and_fit(names: list[str], width: int) -> None:
+    fitted = labels.fit(names, width)
+    assert len(set(zip(names, fitted, strict=True))) == len(set(names)) == len(set(fitted))
+    assert max(map(len, fitted)) <= width
+    assert labels.fit(names, width) == fitted
+    if max(map(len, names)) <= width:
+        assert fitted == names, "what fits must stay as it is"
+
+
+@given(LINES, st.integers(1, 3))
+def test_where_there_is_no_room_names_are_distinct_still(names: list[str], width: int) -> None:
+    fitted = labels.fit(names, width)
+    assert len(set(fitted)) == len(set(names))
+    assert max(map(len, fitted)) <= 3
+
+
+def test_a_class_in_python_goes_by_its_name() -> None:
+    lines = [
+        "./ideas/pitwist.py:PiTwist target 10ms tupdate 16ms",
+        "./ideas/pitwist.py:PiTwist target 20ms tupdate 16ms",
+    ]
+    assert list(labels.short(lines).values()) == ["PiTwist target 10ms", "PiTwist target 20ms"]
+    assert list(labels.called(lines).values()) == [
+        f"PiTwist target {target} tupdate 16ms" for target in ("10ms", "20ms")
+    ]
+    assert labels.fit([*lines, "pfifo"], 22) == ["PiTwist target 10ms", "PiTwist target 20ms", "pfifo"]
+    assert labels.fit(["./ideas/pitwist.py:PiTwist", "pie"], 22) == ["PiTwist", "pie"]
+
+
+def test_the_file_stays_where_it_tells_two_classes_apart() -> None:
+    assert list(labels.short(["./a.py:Own", "./b.py:Own"]).values()) == ["a.py:Own", "b.py:Own"]
+    assert list(labels.short(["./x/a.py:Own", "./y/a.py:Own"]).values()) == ["./x/a.py:Own", "./y/a.py:Own"]
+    assert list(labels.short(["./x/codel.py:codel", "codel"]).values()) == ["codel.py:codel", "codel"]
+
+
+def test_parameters_that_differ_stay_with_their_numbers() -> None:
+    lines = ["codel limit 1000 target 5ms", "codel limit 1000 target 20ms", "pie limit 1000"]
+    assert list(labels.short(lines).values()) == ["codel target 5ms", "codel target 20ms", "pie"]
+    assert labels.short(["codel", "codel ecn"]) == {"codel": "codel", "codel ecn": "codel ecn"}
+    flags = ["codel noecn interval 100ms target 5ms", "codel noecn interval 100ms target 9ms"]
+    assert list(labels.short(flags).values()) == ["codel target 5ms", "codel target 9ms"]
+
+
+@pytest.mark.parametrize(
+    ("names", "width", "fitted"),
+    [
+        (
+            ["fq_codel flows 1024 target 5ms interval 100ms", "pfifo"],
+            22,
+            ["fq_codel", "pfifo"],
+        ),
+        (
+            ["fq_codel flows 1024 target 5ms quantum 300", "fq_codel flows 32 target 9ms quantum 300"],
+            30,
+            ["fq_codel flows 1024 target 5ms", "fq_codel flows 32 target 9ms"],
+        ),
+        (["all of it at the office, Monday", "all of it at the office, Friday"], 20, ["all Monday", "all Friday"]),
+        (["averyverylongname", "averyverylongnose"], 12, ["avery…ngname", "avery…ngnose"]),
+    ],
+)
+def test_what_is_cut_is_what_is_shared(names: list[str], width: int, fitted: list[str]) -> None:
+    assert labels.fit(names, width) == fitted
+
+
+def test_titles_are_cut_and_lose_no_word_for_being_alone() -> None:
+    assert labels.cut(["Friday afternoon at the office with cake", "x"], 24) == ["Friday… office with cake", "x"]
