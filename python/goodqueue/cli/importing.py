@@ -20,7 +20,6 @@ def import_(
         ),
     ] = 1,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="The store that keeps the records.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Add to what --out holds; nothing is replaced.")] = False,
     json: Json = False,
 ) -> None:
     """Read what Flent measured on a real network, so that it stands beside what is simulated.
@@ -40,8 +39,8 @@ def import_(
     """
     from pathlib import Path
 
-    from goodqueue import output, store, tables, terminal
     from goodqueue import scenario as scenarios
+    from goodqueue import store, tables, terminal
     from goodqueue.errors import UserError
     from goodqueue.flent import importing, reading
 
@@ -49,11 +48,10 @@ def import_(
         raise UserError("--set", "found without --scenario; accepted: with --scenario SCENARIO.toml")
     resolved = None if scenario is None else scenarios.from_file(scenario, sets or ())
     if out is not None:
-        output.check(out, force)
-        store.check(Path(out), f"--out {out}", force)
+        store.check(Path(out), f"--out {out}")
     records = [importing.record(reading.read(file), resolved, seed + place) for place, file in enumerate(files)]
     if out is not None:
-        importing.keep(store.create(Path(out), f"--out {out}", force), records, f"--out {out}")
+        importing.keep(store.create(Path(out), f"--out {out}"), records, f"--out {out}")
     for record in records:
         if left := record["flent"]["left_out"]:
             some = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")

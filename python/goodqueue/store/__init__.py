@@ -104,13 +104,13 @@ class Store:
         return found
 
 
-def create(folder: Path, origin: str, beside: bool = False) -> Store:
+def create(folder: Path, origin: str) -> Store:
     """Return the store in ``folder``, which is made where there is none.
 
-    ``origin`` names the option in refusals. Raises UserError where the folder cannot be written, or, unless ``beside``,
+    ``origin`` names the option in refusals. Raises UserError where the folder cannot be written, or
     holds anything else.
     """
-    check(folder, origin, beside)
+    check(folder, origin)
     try:
         if not (folder / MANIFEST).exists():
             from goodqueue._goodqueue import VERSION
@@ -124,7 +124,7 @@ def create(folder: Path, origin: str, beside: bool = False) -> Store:
     return Store(folder)
 
 
-def check(folder: Path, origin: str, beside: bool = False) -> None:
+def check(folder: Path, origin: str) -> None:
     """Refuse a folder that cannot be a store of ours, before anything is written. Raises UserError."""
     if (folder / MANIFEST).exists():
         find(folder, origin)
@@ -134,7 +134,7 @@ def check(folder: Path, origin: str, beside: bool = False) -> None:
     from goodqueue import output
 
     others = output.foreign(output.check_place(folder, origin))
-    if others and not beside and not (folder / MANIFEST).exists():  # else another process has just made it
+    if others and not (folder / MANIFEST).exists():  # else another process has just made it
         accepted = "another name: a store, or a folder that is new or empty"
         raise UserError(origin, f"holds {output.held_in(folder) or others[0]}; accepted: {accepted}")
 
