@@ -34,7 +34,8 @@ fn to_json<T: serde::Serialize>(value: &T) -> PyResult<String> {
 /// A run in progress.
 #[pyclass(module = "goodqueue._goodqueue")]
 struct Simulation {
-    run: Run,
+    /// In a box: its cache lines want 64 bytes of alignment, and Python gives its objects less (see `add_class`).
+    run: Box<Run>,
     /// Whether a discipline is written in Python.
     python: bool,
     /// What such a discipline raised.
@@ -52,7 +53,7 @@ impl Simulation {
         let scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?;
         let Some(make) = make else {
             let run = Run::new(scenario).map_err(|error| refuse(py, &error))?;
-            return Ok(Self { run, python: false, failure: Failure::default(), trace: None });
+            return Ok(Self { run: Box::new(run), python: false, failure: Failure::default(), trace: None });
         };
         let (failure, mut python, mut raised) = (Failure::default(), false, None);
         let made = Run::with_foreign(scenario, &mut |request| {
@@ -67,7 +68,7 @@ impl Simulation {
             }
         });
         let run = made.map_err(|error| raised.unwrap_or_else(|| refuse(py, &error)))?;
-        Ok(Self { run, python, failure, trace: None })
+        Ok(Self { run: Box::new(run), python, failure, trace: None })
     }
 
     /// How long the run is, in seconds of its own clock.
@@ -247,17 +248,32 @@ fn qdisc_pair_ns(py: Python<'_>, line: &str, flows: u32, backlog: u32, pairs: u6
         .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
+/// Adds the class `T`, whose values stand inside objects that Python's allocator places.
+///
+/// Every class comes in here, so that none compiles that asks for more alignment than those objects have: a reference
+/// into a misplaced one would be undefined behaviour. What needs more belongs in a `Box`.
+fn add_class<T: pyo3::PyClass>(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    const {
+        // CPython's Objects/obmalloc.c, ALIGNMENT: 16 bytes on 64-bit machines, 8 on 32-bit ones.
+        assert!(
+            align_of::<T>() <= 2 * size_of::<usize>(),
+            "a Python class holds what Python cannot align: box it"
+        );
+    }
+    module.add_class::<T>()
+}
+
 #[pymodule]
 fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("DisciplineError", module.py().get_type::<law::DisciplineError>())?;
     module.add("TraceError", module.py().get_type::<trace::TraceError>())?;
-    module.add_class::<Simulation>()?;
-    module.add_class::<packet::Packet>()?;
-    module.add_class::<packet::Queue>()?;
-    module.add_class::<packet::Link>()?;
-    module.add_class::<qdisc::Qdisc>()?;
+    add_class::<Simulation>(module)?;
+    add_class::<packet::Packet>(module)?;
+    add_class::<packet::Queue>(module)?;
+    add_class::<packet::Link>(module)?;
+    add_class::<qdisc::Qdisc>(module)?;
     module.add_function(wrap_pyfunction!(qdisc::qdisc_line, module)?)?;
     module.add_function(wrap_pyfunction!(qdisc::time_ns, module)?)?;
     module.add_function(wrap_pyfunction!(qdisc::rate_bps, module)?)?;
