@@ -4,10 +4,11 @@ The record is the engine's own text, to the byte; the columns are for tools that
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.compare import METRICS
+from goodqueue.errors import UserError
 from goodqueue.record import Record
 from goodqueue.store.identity import Run
 
@@ -40,6 +41,25 @@ def schema() -> "pa.Schema":
         "record": pa.string(),
     }
     return pa.schema(list(kinds.items()))
+
+
+NEEDED = (*WHO[:4], "record")
+"""The columns that each file has had from the first format on, and that are never null."""
+
+
+def trouble(row: Mapping[str, object]) -> str | None:
+    """Return why some columns of a run's row cannot be what was written, or None."""
+    for name in NEEDED:
+        if name in row and row[name] is None:
+            return f"it has no {name}"
+    if "record" in row:
+        from goodqueue import results
+
+        try:
+            results.record(str(row["record"]), "", "")
+        except UserError:
+            return "its record is none"
+    return None
 
 
 def _row(run: Run, text: str) -> dict[str, Any]:
