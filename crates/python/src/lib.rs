@@ -2,11 +2,13 @@
 //! serves Rust, Python and the page; the typed face of this module is `python/goodqueue/_goodqueue.pyi`.
 
 mod capture;
+mod heeding;
 mod law;
 mod packet;
 mod qdisc;
 mod trace;
 
+use crate::heeding::Heeding;
 use crate::law::{Failure, InRun, Law};
 use goodqueue_netsim::traffic::Kind;
 use goodqueue_netsim::{Scenario, Simulation as Run};
@@ -203,10 +205,17 @@ fn traffic_kinds() -> PyResult<String> {
     to_json(&all)
 }
 
-/// Replays one decision trace.
+/// Replays one decision trace, until `stopped()` is true: then with an error that says so.
 #[pyfunction]
-fn replay(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    let outcome = py.detach(|| goodqueue_conformance::replay(&path));
+#[pyo3(signature = (path, stopped=None))]
+fn replay(py: Python<'_>, path: PathBuf, stopped: Option<Py<PyAny>>) -> PyResult<String> {
+    let name = path.display().to_string();
+    let outcome = py.detach(|| {
+        let file = std::fs::File::open(&path)
+            .map_err(|source| goodqueue_conformance::Error::Open { file: name.clone(), source })?;
+        let file = std::io::BufReader::new(Heeding { inner: file, stopped: stopped.as_ref() });
+        goodqueue_conformance::replay_reader(&name, file)
+    });
     to_json(&outcome.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
@@ -230,7 +239,7 @@ fn record(
     use goodqueue_conformance::record::{Error, Options, Words, record};
     let totals = py.detach(|| {
         let options = Options::parse(&Words { pattern, load, rate, packets, sizes, flows, ecn, seed })?;
-        record(line, &options, gzip, std::fs::File::create(path)?)
+        record(line, &options, gzip, Heeding { inner: std::fs::File::create(path)?, stopped: None })
     });
     let totals = totals.map_err(|error| match error {
         Error::Refused(why) => PyValueError::new_err(why),
