@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from goodqueue import picture
+from goodqueue import interrupts, picture
 from goodqueue.errors import one_line
 from goodqueue.run import Progress
 
@@ -143,9 +143,13 @@ def print_picture(title: str, runs: Sequence[tuple[str, Sequence[float]]]) -> No
 
 @contextmanager
 def progress(label: str) -> Iterator[Progress]:
-    """Give a callback that shows a bar on standard error, once the work took `PATIENCE_S` and if a person looks."""
+    """Give a callback that shows a bar on standard error, once the work took `PATIENCE_S` and if a person looks.
+
+    It raises KeyboardInterrupt where a library swallowed that after Ctrl-C, as matplotlib may.
+    """
     if not sys.stderr.isatty():
-        yield lambda _: None
+        yield lambda _: interrupts.check()
+        interrupts.check()
         return
     began = time.monotonic()
     bar = None
@@ -153,6 +157,7 @@ def progress(label: str) -> Iterator[Progress]:
 
     def show(share: float) -> None:
         nonlocal bar, task
+        interrupts.check()
         if bar is None:
             if time.monotonic() - began < PATIENCE_S:
                 return
@@ -168,6 +173,7 @@ def progress(label: str) -> Iterator[Progress]:
 
     try:
         yield show
+        interrupts.check()
     finally:
         if bar is not None:
             bar.stop()

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import typer
 
+from goodqueue import interrupts
 from goodqueue.cli import (
     bench,
     compare,
@@ -93,6 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     process.prepare_streams()
     process.clean_up_when_terminated()
+    interrupts.answer()
     try:
         status = _dispatch(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
@@ -101,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except OSError as error:
         status = process.give_up_output(_refuse(f"{error.filename or 'standard output'}: {error.strerror or error}", 2))
     except KeyboardInterrupt:
-        status = _refuse("interrupted", 130)
+        status = _refuse("interrupted", interrupts.STATUS)
     sys.exit(status)
 
 
