@@ -93,7 +93,7 @@ def sweep(
     origin = f"--out {out}"
     if out is not None:
         store.check(Path(out), origin)
-    execute = executors.parse(executor, jobs)
+    execute = executors.parse(executor, jobs, terminal.warn)
     kept = store.create(Path(out), origin) if out is not None else None
     plan = carrying.Plan(scenario, base, axes, cells, on, metrics, seed, seeds, goal)
     try:
