@@ -46,3 +46,14 @@ def test_a_reader_that_goes_away_is_told_from_one_that_read_all(here: Path) -> N
         assert (process.wait(), process.stderr.read()) == (141, b"")
     whole = subprocess.run(RUN, check=True, capture_output=True, env=UNBUFFERED)
     assert json.loads(whole.stdout)["seed"] == 1
+
+
+@pytest.mark.parametrize("backend", ["module://matplotlib_inline.backend_inline", "nonsense", "tkagg"])
+def test_the_backend_of_a_notebook_loses_no_figure(here: Path, backend: str) -> None:
+    # Jupyter sets MPLBACKEND for all that it starts; matplotlib was imported, and failed, when all runs were done.
+    words = ["compare", "codel", "--duration", "2s", "--warmup", "0s", "--seeds", "2", "--out", "report"]
+    environment = os.environ | {"MPLBACKEND": backend}
+    command = [sys.executable, "-m", "goodqueue", *words]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert (here / "report" / "report.html").exists()

@@ -94,6 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     process.prepare_streams()
     process.clean_up_when_terminated()
+    process.draw_into_files()
     interrupts.answer()
     try:
         status = _dispatch(list(sys.argv[1:] if arguments is None else arguments))
@@ -110,6 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _dispatch(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
     try:
+        _refuse_bytes(arguments)
         _refuse_twice(command, arguments)
         # Not command.main(), which has its own ways with Ctrl-C and with a reader that goes away.
         with command.make_context("goodqueue", arguments) as context:
@@ -124,6 +126,14 @@ def _dispatch(arguments: list[str]) -> int:
             return 0
         return _refuse(_usage(error), getattr(error, "exit_code", 2))
     return 0
+
+
+def _refuse_bytes(arguments: Sequence[str]) -> None:
+    """Refuse what is not UTF-8 where something is written, which is UTF-8 and names what it was made of."""
+    if any(word.partition("=")[0] in ("--out", "--store", "--trace") for word in arguments):
+        for word in arguments:
+            if not word.isascii() and any("\ud800" <= char <= "\udfff" for char in word):
+                raise UserError(quoted(word), "not UTF-8; accepted: names in UTF-8, as results hold them")
 
 
 def _refuse_twice(command: object, arguments: Sequence[str]) -> None:

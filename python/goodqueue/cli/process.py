@@ -29,6 +29,15 @@ def _buffered(stream: TextIO) -> TextIO:
     return io.TextIOWrapper(io.BufferedWriter(raw), encoding=stream.encoding, line_buffering=True)
 
 
+def draw_into_files() -> None:
+    """Keep what MPLBACKEND says from matplotlib: we open no window.
+
+    Jupyter sets it for whatever it starts; where its package is not installed, importing matplotlib would fail, and
+    with it the figures of runs that are done.
+    """
+    os.environ["MPLBACKEND"] = "agg"
+
+
 def clean_up_when_terminated() -> None:
     """Let SIGTERM end the program like an exception does: what is half done is removed."""
     import signal
