@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from goodqueue import interrupts, picture
-from goodqueue.errors import one_line
+from goodqueue.errors import one_line, printable
 from goodqueue.run import Progress
 
 if TYPE_CHECKING:
@@ -57,7 +57,11 @@ def _console(columns: int = 0) -> "Console":
 
 
 def fit(text: str) -> str:
-    """Return ``text`` in characters that standard output can show."""
+    """Return ``text`` in characters that standard output can show.
+
+    Names in it may be of others (a flow, a file, a measurement): what a terminal would take for a command is escaped.
+    """
+    text = printable(text, "\n")
     return text if is_utf8(sys.stdout) else text.translate(TO_ASCII)
 
 
