@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goodqueue import inputs
 from goodqueue.errors import UserError, quoted
 from goodqueue.store import files
 from goodqueue.store.identity import Run
@@ -168,7 +169,7 @@ def find(folder: Path, origin: str = "") -> Store:
     """Return the store that is in ``folder``. Raises UserError where there is none, or a newer one than we know."""
     name = origin or str(folder)
     try:
-        about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        about = inputs.from_json(files.read(folder / MANIFEST).decode())
         number = about["format"]
     except (FileNotFoundError, NotADirectoryError):
         raise UserError(name, f"holds no {MANIFEST}; accepted: a folder that `goodqueue sweep --out` made") from None
@@ -176,10 +177,11 @@ def find(folder: Path, origin: str = "") -> Store:
         raise UserError(str(folder / MANIFEST), f"cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError):
         raise UserError(str(folder / MANIFEST), "does not say which format the store has; accepted: ours") from None
-    if not isinstance(number, int) or not 1 <= number <= FORMAT:
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= FORMAT:
         from goodqueue._goodqueue import VERSION
 
-        found = f"found a store of format {quoted(number)}, written by goodqueue {about.get('version', 'unknown')}"
+        version = str(about.get("version", "unknown"))[:40]
+        found = f"found a store of format {quoted(number)}, written by goodqueue {version}"
         accepted = f"format {FORMAT} at most (this is goodqueue {VERSION}; a newer one reads it)"
         raise UserError(name, f"{found}; accepted: {accepted}")
     return Store(folder)
