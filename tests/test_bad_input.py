@@ -31,7 +31,7 @@ TABLE = [
     ("run folder", "folder: found a directory; accepted: a scenario file"),
     ("run latin.toml", "latin.toml: line 2: found a byte that is not UTF-8"),
     ("run syntax.toml", "syntax.toml: not TOML: Invalid value (at line 2, column 10)"),
-    ("run deep.toml", "deep.toml: found tables or lists nested too deeply"),
+    ("run deep.toml", "deep.toml: found tables, lists or keys nested too deeply"),
     ("run date.toml", "date.toml: duration: found 2024-01-01; accepted: "),
     ("run nan.toml", "nan.toml: duration: found nan; accepted: "),
     ("run key.toml", 'key.toml: botleneck: unknown key; did you mean "bottleneck"? accepted: duration'),

@@ -99,10 +99,14 @@ def test_what_a_killed_writer_left_is_removed_and_a_living_one_s_is_not(kept: St
     place.mkdir()
     names = [f".a.parquet.{host}.{pid}.partial" for pid in (dead.pid, os.getppid())]
     names.append(f".a.parquet.elsewhere.{dead.pid}.partial")
-    for name in names:
-        (place / name).write_bytes(b"PAR1")
+    old = f".b.parquet.elsewhere.{os.getppid()}.partial"
+    manifest = kept.folder / f".store.json.{host}.{dead.pid}.partial"
+    for path in (*(place / name for name in names), place / old, manifest):
+        path.write_bytes(b"PAR1")
+    os.utime(place / old, (1e9, 1e9))
     store.create(kept.folder, "--out st")
     assert sorted(file.name for file in place.iterdir()) == sorted(names[1:]), "another machine's process may live"
+    assert not manifest.exists()
 
 
 def test_tools_read_the_folder_as_one_table(kept: Store) -> None:

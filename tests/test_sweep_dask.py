@@ -4,11 +4,12 @@ import importlib.util
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 
 from conftest import Result, spawn
 from goodqueue.errors import UserError
-from goodqueue.executors import cluster
+from goodqueue.executors import cluster, fleet
 from goodqueue.scenario import resolve
 from goodqueue.store import identity
 
@@ -43,14 +44,17 @@ class Cluster:
             time.sleep(0.05)
         self.address = json.loads(about.read_text(encoding="utf-8"))["address"]
 
-    def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
+    def start(self, *arguments: str, path: str = "") -> "subprocess.Popen[bytes]":
         command = [sys.executable, "-m", "dask", *arguments, "--no-dashboard"]
+        env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (path, os.environ.get("PYTHONPATH"))))}
         with (self.folder / f"{len(self.processes)}.log").open("wb") as log:
-            self.processes.append(subprocess.Popen(command, stdout=log, stderr=log))
+            self.processes.append(subprocess.Popen(command, stdout=log, stderr=log, env=env))
         return self.processes[-1]
 
-    def worker(self) -> "subprocess.Popen[bytes]":
-        return self.start("worker", self.address, "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1")
+    def worker(self, path: str = "") -> "subprocess.Popen[bytes]":
+        """A worker, whose Python looks for packages in ``path`` first."""
+        command = ("worker", self.address, "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1")
+        return self.start(*command, path=path)
 
     @property
     def name(self) -> str:
@@ -141,11 +145,131 @@ def test_nobody_there_is_said_in_a_line(here: Path, goodqueue: Callable[..., Res
 
 
 def test_a_scheduler_without_workers_is_said_too(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "PATIENCE_S", 1.0)
+    monkeypatch.setattr(fleet, "PATIENCE_S", 1.0)
     with running(here / "cluster") as dask:
         host, _, port = dask.address.removeprefix("tcp://").partition(":")
         with pytest.raises(UserError, match="the scheduler has no workers"):
             cluster.connect(host, int(port), dask.name)
+
+
+NONE = "import sys\nsys.modules['goodqueue'] = None\n"
+"""As sitecustomize.py: a Python without goodqueue."""
+
+OTHER = """
+import functools
+from goodqueue.store import identity
+identity.build = lambda: "another"
+"""
+"""A Python with another build of it."""
+
+
+def package(folder: Path, content: str) -> str:
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(content, encoding="utf-8")
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"), [(NONE, "has no goodqueue"), (OTHER, "build another, and not goodqueue")], ids=["none", "other"]
+)
+def test_a_worker_that_cannot_compute_ours_gets_no_runs(here: Path, content: str, why: str) -> None:
+    with running(here / "cluster") as dask:
+        path = package(here / "path", content)
+        dask.worker(path)
+        alone = spawn(*GRID, "--json", "--out", "st", "--executor", dask.name)
+        dask.worker()
+        dask.worker(path)
+        both = spawn(*GRID, "--json", "--out", "st", "--executor", dask.name)
+    assert (alone.returncode, alone.stdout) == (2, "")
+    warned, refused, none = alone.stderr.split("\n")
+    assert why in warned
+    assert warned.endswith("; it gets no runs")
+    assert refused.startswith(f"goodqueue: --executor {dask.name}: none of its workers (1) can be used: tcp://")
+    assert why in refused
+    assert none == ""
+    assert both.returncode == 0, both.stderr
+    assert both.stdout == spawn(*GRID, "--json", "--out", "local").stdout
+    assert both.stderr.count("; it gets no runs\n") == both.stderr.count("\n") - 1
+    assert both.stderr.endswith("goodqueue: 12 runs in st, 12 of them new\n")
+
+
+def test_when_all_workers_die_a_line_says_so_and_nothing_is_lost(here: Path) -> None:
+    with running(here / "cluster") as dask:
+        worker = dask.worker()
+        killer = when_runs_are_stored(here / "st", 2, worker.kill)
+        found = spawn(*LONG, "--json", "--out", "st", "--executor", dask.name)
+        killer.join()
+        kept = len(list((here / "st").glob("runs/*/*.parquet")))
+        dask.worker()
+        on = spawn(*LONG, "--json", "--out", "st", "--executor", dask.name)
+    assert (found.returncode, found.stdout) == (2, "")
+    gone = "its workers are gone; with --out the same command goes on where it was"
+    assert found.stderr == f"goodqueue: --executor {dask.name}: {gone}\n"
+    assert 2 <= kept < 12
+    assert on.stderr == f"goodqueue: 12 runs in st, {12 - kept} of them new\n"
+
+
+def test_a_worker_that_comes_in_the_place_of_the_last_takes_over(here: Path) -> None:
+    with running(here / "cluster") as dask:
+        worker = dask.worker()
+
+        def replace() -> None:
+            worker.kill()
+            dask.worker()
+
+        killer = when_runs_are_stored(here / "st", 2, replace)
+        found = spawn(*LONG, "--json", "--out", "st", "--executor", dask.name)
+        killer.join()
+    assert (found.returncode, found.stderr) == (0, "goodqueue: 12 runs in st, 12 of them new\n")
+
+
+@contextmanager
+def answering(with_what: bytes | None) -> Iterator[int]:
+    """A server on this machine, and its port: it answers a line with bytes, or never does."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            kept = []
+            with suppress(OSError):
+                while True:
+                    kept.append(server.accept()[0])
+                    if with_what is not None:
+                        kept[-1].sendall(with_what)
+                        kept[-1].close()
+
+        Thread(target=serve, daemon=True).start()
+        yield server.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [None, b"", b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", b"\xff" * 64, b"\0" * 64],
+    ids=["never", "closes", "web", "ones", "zeros"],
+)
+def test_a_server_that_is_no_scheduler_is_said_in_a_line(here: Path, answer: bytes | None) -> None:
+    with answering(answer) as port:
+        found = spawn(*GRID, "--executor", f"dask://127.0.0.1:{port}", "--out", "st")
+    expected = f"--executor dask://127.0.0.1:{port}: no scheduler answers; accepted: HOST:PORT of a running"
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr == f"goodqueue: {expected} `dask scheduler`\n"
+    assert not (here / "st").exists()
+
+
+@pytest.mark.parametrize("where", ["no answer", "no worker", "running"])
+def test_ctrl_c_is_answered_on_a_cluster_too(here: Path, where: str) -> None:
+    with answering(None) as port, running(here / "cluster") as dask:
+        if where == "running":
+            dask.worker()
+        name = f"dask://127.0.0.1:{port}" if where == "no answer" else dask.name
+        command = [sys.executable, "-m", "goodqueue", *LONG, "--out", "st", "--executor", name]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if where == "running":
+            when_runs_are_stored(here / "st", 1, lambda: process.send_signal(signal.SIGINT)).join()
+        else:
+            time.sleep(3.0)
+            process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert (process.returncode, out, err) == (130, "", "goodqueue: interrupted\n")
 
 
 def test_a_worker_of_another_build_refuses(monkeypatch: pytest.MonkeyPatch, scenario: dict[str, Any]) -> None:

@@ -285,8 +285,8 @@ def stacks() -> str:
 def traffic_kinds() -> str:
     """A list of name and summary."""
 
-def replay(path: str) -> str:
-    """The outcome of one decision trace. Raises ValueError with one line on a malformed file."""
+def replay(path: str, stopped: Callable[[], bool] | None = None) -> str:
+    """The outcome of one decision trace. Raises ValueError with one line on a malformed file, and when stopped."""
 
 def record(
     path: str,

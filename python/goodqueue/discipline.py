@@ -12,9 +12,13 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from goodqueue.errors import UserError, quoted
+from goodqueue import inputs
+from goodqueue.errors import UserError, quoted, said
 
 ACCEPTED = "a file and a class in it, as ./my_aqm.py:MyAqm"
+
+MOST_BYTES = 16 * inputs.MIB
+"""Of a file."""
 
 _codes: dict[tuple[str, int, int], CodeType] = {}
 """Compiled files, by name, time of change and size."""
@@ -65,8 +69,8 @@ def blame(error: BaseException, files: list[str]) -> UserError:
             place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
         trace = trace.tb_next
     if isinstance(error, DisciplineError | UserError):
-        return UserError(place, str(error))
-    return UserError(place, ": ".join(part for part in (type(error).__name__, str(error)) if part))
+        return UserError(place, said(error))
+    return UserError(place, ": ".join(part for part in (type(error).__name__, said(error)) if part))
 
 
 def _module(file: str) -> ModuleType:
@@ -76,7 +80,8 @@ def _module(file: str) -> ModuleType:
         key = (file, state.st_mtime_ns, state.st_size)
         code = _codes.get(key)
         if code is None:
-            code = _codes[key] = compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)
+            text = inputs.read(Path(file), MOST_BYTES, ACCEPTED)
+            code = _codes[key] = compile(text, file, "exec", dont_inherit=True)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise UserError(file, f"cannot be read: {why}; accepted: {ACCEPTED}") from None
@@ -176,4 +181,4 @@ def _flag(text: str) -> bool:
 
 
 def _show(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else "".join(str(value).split()) or "-"
+    return str(value).lower() if isinstance(value, bool) else "".join(said(value).split()) or "-"

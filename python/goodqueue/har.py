@@ -5,14 +5,17 @@ has ``_transferSize`` bytes where the file says so (Chrome does), or else those 
 the browser had already (``_fromCache``), and addresses that are not HTTP (``data:``), are left out.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from goodqueue import inputs
 from goodqueue.errors import UserError, quoted
 
 ACCEPTED = "a HAR file, as a browser's developer tools save it"
+
+MOST_BYTES = 256 * inputs.MIB
+"""Of a file, which may hold the pages' content too."""
 
 
 def is_har(page: object) -> bool:
@@ -36,13 +39,11 @@ def objects(file: Path) -> list[dict[str, str]]:
 
     Raises UserError: the file, what was found, what is accepted.
     """
+    text = inputs.read_text(file, MOST_BYTES, ACCEPTED)
     try:
-        data = json.loads(file.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise UserError(str(file), f"not found; accepted: {ACCEPTED}") from None
-    except (OSError, RecursionError, ValueError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise UserError(str(file), f"cannot be read: {why}; accepted: {ACCEPTED}") from None
+        data = inputs.from_json(text)
+    except ValueError as error:
+        raise UserError(str(file), f"cannot be read: {error}; accepted: {ACCEPTED}") from None
     log = data.get("log") if isinstance(data, dict) else None
     entries = log.get("entries") if isinstance(log, dict) else None
     if not isinstance(entries, list):
@@ -81,6 +82,6 @@ def _object(entry: dict[str, Any]) -> dict[str, str] | None:
 def _bytes(part: dict[str, Any], name: str) -> int:
     """Return a size; 0 where it is missing or -1, which the format has for "unknown"."""
     value = part.get(name, 0)
-    if isinstance(value, bool) or not isinstance(value, int | float | None) or (value or 0) > 1e12:
+    if value is not None and (not inputs.is_finite(value) or value > 1e12):
         raise ValueError(f"found {quoted(value)} for {name}")
     return max(0, int(value or 0))

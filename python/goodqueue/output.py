@@ -146,14 +146,8 @@ def write(out: str | Path, force: bool, fill: Callable[[Path], None]) -> str:
 
 
 def replace(out: str | Path, fill: Callable[[Path], None]) -> None:
-    """As `write`; a folder that holds nothing but our files is replaced. Raises UserError where there are others."""
-
-    def put(draft: Path, path: Path) -> Path:
-        if others := foreign(path):
-            raise UserError(f"--out {out}", f"holds files of others ({others[0]}); accepted: a folder without")
-        return _force(draft, path)
-
-    _written(out, fill, put)
+    """As `write` with force, into a folder whose name says that it is ours, as that of a sweep in its store."""
+    _written(out, fill, _force)
 
 
 def _written(out: str | Path, fill: Callable[[Path], None], put: Callable[[Path, Path], Path]) -> str:

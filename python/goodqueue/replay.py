@@ -1,6 +1,7 @@
 """Decision traces: does our discipline decide as the recorded one did, packet by packet?"""
 
 import json
+import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NotRequired, TypedDict
@@ -69,29 +70,31 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
 def replay(traces: Sequence[Path], workers: int | None = None, progress: run.Progress | None = None) -> list[Outcome]:
     """Replay each of ``traces``, in parallel, and return the outcomes in the same order.
 
-    Raises UserError for the first of them that is malformed.
+    On Ctrl-C the replays under way stop, too. Raises UserError for the first of them that is malformed.
     """
     from concurrent.futures import ThreadPoolExecutor
 
+    stop = threading.Event()
+    outcomes = []
     with ThreadPoolExecutor(max_workers=workers or run.cores()) as pool:
-        futures = [pool.submit(_one, trace) for trace in traces]
-        outcomes = []
-        try:
+        try:  # from here on, as a replay may be under way before all are handed over
+            futures = [pool.submit(_one, trace, stop) for trace in traces]
             for future in futures:
                 outcomes.append(future.result())
                 if progress:
                     progress(len(outcomes) / len(futures))
         except BaseException:
+            stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     return outcomes
 
 
-def _one(trace: Path) -> Outcome:
+def _one(trace: Path, stop: threading.Event) -> Outcome:
     from goodqueue import _goodqueue
 
     try:
-        outcome: Outcome = json.loads(_goodqueue.replay(str(trace)))
+        outcome: Outcome = json.loads(_goodqueue.replay(str(trace), stop.is_set))
     except (ValueError, OSError) as error:
         message = str(error).removeprefix(f"{trace}:").lstrip()
         number, colon, rest = message.partition(": ")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from goodqueue import describe, store
+from goodqueue import checking, describe, inputs, store
 from goodqueue import labels as naming
 from goodqueue.errors import UserError
 from goodqueue.flent import UNKNOWN
@@ -18,6 +18,9 @@ ACCEPTED = "a store, a record in JSON (.json, or .jsonl with one a line), or a f
 
 SCHEMA = 1
 """The newest layout of records and results that is read here."""
+
+MOST_BYTES = 2048 * inputs.MIB
+"""Of a file of records."""
 
 RECORDS = "records.jsonl"
 """Beside the `output.RESULTS` of a comparison."""
@@ -91,13 +94,7 @@ def in_file(path: Path, accepted: str) -> list[Loose]:
 
 def text(path: Path, accepted: str) -> str:
     """Return what a file holds. Raises UserError."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UserError(str(path), f"not found; accepted: {accepted}") from None
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "not UTF-8"
-        raise UserError(str(path), f"cannot be read: {why}; accepted: {accepted}") from None
+    return inputs.read_text(path, MOST_BYTES, accepted)
 
 
 def record(text: str, place: str, accepted: str) -> Record:
@@ -105,19 +102,19 @@ def record(text: str, place: str, accepted: str) -> Record:
     data = parse(text, place, accepted)
     if not isinstance(data, dict) or not {"queues", "scenario", "flows", "seed", "engine", "version"} <= data.keys():
         raise UserError(place, "not a record; accepted: what `goodqueue run --json` prints")
-    found: Record = data  # type: ignore[assignment]
-    return found
+    return checking.record(data, place)
 
 
 def parse(text: str, place: str, accepted: str) -> Any:
-    """Return JSON, which must not be of a newer goodqueue. Raises UserError."""
+    """Return JSON, which must not be of a newer goodqueue, nor another than its ``made_by`` says. Raises UserError."""
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        data = inputs.from_json(text)
+    except ValueError as error:
         raise UserError(place, f"not JSON: {error}; accepted: {accepted}") from None
     schema = data.get("schema") if isinstance(data, dict) else None
     if isinstance(schema, int) and schema > SCHEMA:
         raise UserError(place, f"found schema {schema}, of a newer goodqueue; accepted: {SCHEMA} at most")
+    checking.results(data, place)
     return data
 
 

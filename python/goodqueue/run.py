@@ -9,10 +9,12 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, TypeVar
 
 from goodqueue import discipline
+from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
 from goodqueue.scenario import to_json
 from goodqueue.trace import Trace
@@ -34,6 +36,13 @@ Engine = Callable[[Scenario, Progress, threading.Event], str]
 
 SLICE_S = 0.05
 """Wall-clock seconds to simulate between two looks at the progress and at Ctrl-C."""
+
+
+STUCK_S = 1.0
+"""How long a run may take to stop before it is taken to be stuck."""
+
+MOST_FRAMES = 200_000
+"""That the link may carry between two such looks: traffic may begin within a slice, which was empty until then."""
 
 
 class StoppedError(Exception):
@@ -95,31 +104,79 @@ def each(
 
     shares = [0.0] * len(scenarios)
     stop = threading.Event()
+    under_way: set[int] = set()
 
     def work(index: int, scenario: Scenario) -> str:
         def note(share: float) -> None:
             shares[index] = share
 
-        return (engine or simulate)(scenario, note, stop)
-
-    with ThreadPoolExecutor(max_workers=workers or cores()) as pool:
-        futures = {pool.submit(work, index, scenario): index for index, scenario in enumerate(scenarios)}
+        under_way.add(index)
         try:
-            while futures:
-                done, _ = wait(futures, timeout=0.1, return_when=FIRST_COMPLETED)
-                if progress:
-                    progress(sum(shares) / len(shares))
-                for future in sorted(done, key=futures.__getitem__):
-                    index = futures.pop(future)
-                    if failed and (error := future.exception()):
-                        shares[index] = 1.0
-                        failed(index, error)
-                    else:
-                        finished(index, future.result())
-        except BaseException:
-            stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+            if stop.is_set():
+                raise StoppedError
+            return (engine or simulate)(scenario, note, stop)
+        finally:
+            under_way.discard(index)
+
+    pool = ThreadPoolExecutor(max_workers=workers or cores())
+    try:  # from here on, as a run may be under way before all are handed over
+        futures = {pool.submit(work, index, scenario): index for index, scenario in enumerate(scenarios)}
+        while futures:
+            done, _ = wait(futures, timeout=0.1, return_when=FIRST_COMPLETED)
+            if progress:
+                progress(sum(shares) / len(shares))
+            for future in sorted(done, key=futures.__getitem__):
+                index = futures.pop(future)
+                if failed and (error := future.exception()):
+                    shares[index] = 1.0
+                    failed(index, error)
+                else:
+                    finished(index, future.result())
+    except BaseException:
+        stop.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+        _end(under_way)
+        raise
+    pool.shutdown()
+
+
+def _end(under_way: set[int]) -> None:
+    """Wait until runs that were told to stop have done so; interrupt what is stuck in a discipline's Python."""
+    waited = 0.0
+    while under_way:
+        time.sleep(SLICE_S)
+        waited += SLICE_S
+        if waited > STUCK_S:
+            waited = 0.0
+            with _in_python_lock:
+                for thread in _in_python:
+                    _raise_in(thread)
+
+
+def _raise_in(thread: int) -> None:
+    """Raise KeyboardInterrupt in another thread, at its next step in Python. No `except Exception` catches it there."""
+    import ctypes
+
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
+
+
+_in_python: set[int] = set()
+"""The threads that may be in a discipline written in Python, which may have an endless loop."""
+
+_in_python_lock = threading.Lock()
+
+
+@contextmanager
+def _python_runs() -> Iterator[None]:
+    """Note that this thread is in a discipline's Python."""
+    thread = threading.get_ident()
+    with _in_python_lock:
+        _in_python.add(thread)
+    try:
+        yield
+    finally:
+        with _in_python_lock:
+            _in_python.discard(thread)
 
 
 def cores() -> int:
@@ -141,11 +198,12 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
         files.append(discipline.split(line.split(maxsplit=1)[0])[0])
         return discipline.make(line, link)
 
-    simulation = Simulation(to_json(scenario), make)
+    with _python_runs():
+        simulation = _blamed(lambda: Simulation(to_json(scenario), make), files, UserError)
     try:
         if trace is not None:
             simulation.trace(trace.path, list(trace.points), trace.snap_bytes)
-        _advance(simulation, progress, stop, files)
+        _advance(simulation, _most_s(scenario), progress, stop, files)
         simulation.finish_trace()
     except TraceError as error:
         assert trace is not None
@@ -155,22 +213,47 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
     return simulation.record()
 
 
-def _advance(simulation: "Simulation", progress: Progress, stop: threading.Event, files: list[str]) -> None:
-    from goodqueue._goodqueue import TraceError
+def _most_s(scenario: Scenario) -> float:
+    """Return how much of its own time a run may go on between two looks: that in which `MOST_FRAMES` leave."""
+    from goodqueue._goodqueue import rate_bps
 
+    bottleneck = scenario["bottleneck"]
+    tables = (bottleneck, bottleneck.get("up") or {}, *scenario.get("change", ()))
+    fastest = max(rate_bps(table["rate"]) for table in tables if table.get("rate"))
+    return MOST_FRAMES * 1514 * 8 / max(fastest, 1)
+
+
+def _advance(
+    simulation: "Simulation", most_s: float, progress: Progress, stop: threading.Event, files: list[str]
+) -> None:
     end = simulation.duration_s
-    at, step = 0.0, end / 1000
+    at, step = 0.0, min(end / 1000, most_s / 1000)
+    python = _python_runs if files else nullcontext
     while at < end:
         if stop.is_set():
             raise StoppedError
         at = min(end, at + step)
         began = time.perf_counter()
-        try:
-            simulation.advance(at)
-        except (Exception, SystemExit) as error:
-            if not files or isinstance(error, TraceError):
-                raise  # no discipline's doing; SystemExit: the process is told to end
-            raise discipline.blame(error, files) from error
+        with python():
+            _blamed(lambda until=at: simulation.advance(until), files)  # type: ignore[misc]
         took = time.perf_counter() - began
-        step *= min(4.0, max(0.25, SLICE_S / max(took, 1e-9)))
+        step = min(most_s, step * min(4.0, max(0.25, SLICE_S / max(took, 1e-9))))
         progress(at / end)
+
+
+Made = TypeVar("Made")
+
+
+def _blamed(call: Callable[[], Made], files: list[str], *said: type[Exception]) -> Made:
+    """Return what ``call`` returns. Raises UserError where a discipline in one of ``files`` fails in it.
+
+    Exceptions of the types ``said`` say already what is wrong where.
+    """
+    from goodqueue._goodqueue import ScenarioError, TraceError
+
+    try:
+        return call()
+    except (Exception, SystemExit) as error:
+        if not files or isinstance(error, (ScenarioError, TraceError, *said)):
+            raise  # no discipline's doing; SystemExit: the process is told to end
+        raise discipline.blame(error, files) from error

@@ -6,34 +6,29 @@ A scenario is a plain nested dictionary. What its keys mean and accept is decide
 
 import json
 import math
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from goodqueue import discipline, har
-from goodqueue.errors import UserError, quoted
+from goodqueue import discipline, har, inputs
+from goodqueue.errors import UserError, bounded, quoted, said
 from goodqueue.record import Scenario
 
 Tell = Callable[[Scenario, Mapping[str, str]], None]
 """Called with a scenario as it was written, and the options that some of its keys came from."""
+
+MOST_BYTES = 16 * inputs.MIB
+"""Of a scenario's file."""
 
 
 def load(path: str | Path) -> Scenario:
     """Read a scenario file.
 
     A discipline written in Python is looked for beside the file, and so are pages in HAR files, which are read. Raises
-    UserError where the file is missing, a directory, empty, not UTF-8 or not TOML (with the line).
+    UserError where the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the line).
     """
     name = str(path)
-    try:
-        data = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise UserError(name, "not found; accepted: a scenario file in TOML") from None
-    except IsADirectoryError:
-        raise UserError(name, "found a directory; accepted: a scenario file in TOML") from None
-    except (OSError, ValueError) as error:
-        raise UserError(name, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    data = inputs.read(Path(path), MOST_BYTES, "a scenario file in TOML")
     if not data.strip():
         raise UserError(name, "the file is empty; accepted: a scenario in TOML (`goodqueue run --help` shows one)")
     try:
@@ -42,9 +37,9 @@ def load(path: str | Path) -> Scenario:
         line = data.count(b"\n", 0, error.start) + 1
         raise UserError(name, f"line {line}: found a byte that is not UTF-8; accepted: TOML in UTF-8") from None
     try:
-        scenario = tomllib.loads(text)
-    except RecursionError:
-        raise UserError(name, "found tables or lists nested too deeply; accepted: a scenario in TOML") from None
+        scenario = inputs.toml(text)
+    except inputs.TooDeepError:
+        raise UserError(name, "found tables, lists or keys nested too deeply; accepted: a scenario in TOML") from None
     except ValueError as error:
         raise UserError(name, f"not TOML: {error}") from None
     if not scenario:
@@ -59,9 +54,9 @@ def parse_value(text: str) -> Any:
     if "\n" in text or "\r" in text:
         return text
     try:
-        table = tomllib.loads(f"value = {text}")
+        table = inputs.toml(f"value = {text}")
         json.dumps(table, allow_nan=False)
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError):
         return text
     return table["value"]
 
@@ -79,6 +74,8 @@ def apply_set(scenario: Scenario, assignment: str) -> str:
     if not equals or not all(key.split(".")):
         raise UserError(origin, "found no KEY=VALUE; accepted: a dotted key, as in bottleneck.rate=10mbit")
     parts = key.split(".")
+    if len(parts) > inputs.DEEPEST:
+        raise UserError(f"--set {quoted(key)}", f"found {len(parts)} parts; accepted: {inputs.DEEPEST} at most")
     holder: Any = scenario
     for depth, part in enumerate(parts):
         slot = _slot(holder, part, where=".".join(parts[:depth]), origin=origin)
@@ -115,7 +112,7 @@ def to_json(scenario: Scenario) -> str:
     except (TypeError, ValueError, RecursionError):
         pass
     key, value = _first_unusable(scenario) or ("", None)
-    found = "a value nested too deeply" if value is None else f"{value}"
+    found = "a value nested too deeply" if value is None else bounded(said(value), 60)
     if isinstance(value, str):
         raise UserError(key, f"found {quoted(value)}, which is not UTF-8; accepted: text in UTF-8")
     raise UserError(key, f"found {found}; accepted: text, a finite number, true or false, a list or a table")
@@ -188,8 +185,11 @@ def _resolve_python(resolved: Scenario, origin: str, origins: Mapping[str, str])
 
             try:
                 table["qdisc"] = Qdisc(table["qdisc"], table["rate"], 1514, resolved["seed"], discipline.make).line
-            except (UserError, ValueError) as error:
+            except UserError as error:
                 raise _refusal(key, str(error), origin, origins) from None
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - of a stranger's class
+                file = discipline.split(table["qdisc"].split()[0])[0]
+                raise _refusal(key, str(discipline.blame(error, [file])), origin, origins) from None
 
 
 def from_file(

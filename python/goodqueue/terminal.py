@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from goodqueue import picture
-from goodqueue.errors import one_line
+from goodqueue import interrupts, picture
+from goodqueue.errors import one_line, printable
 from goodqueue.run import Progress
 
 if TYPE_CHECKING:
@@ -57,7 +57,11 @@ def _console(columns: int = 0) -> "Console":
 
 
 def fit(text: str) -> str:
-    """Return ``text`` in characters that standard output can show."""
+    """Return ``text`` in characters that standard output can show.
+
+    Names in it may be of others (a flow, a file, a measurement): what a terminal would take for a command is escaped.
+    """
+    text = printable(text, "\n")
     return text if is_utf8(sys.stdout) else text.translate(TO_ASCII)
 
 
@@ -149,9 +153,13 @@ def print_picture(title: str, runs: Sequence[tuple[str, Sequence[float]]]) -> No
 
 @contextmanager
 def progress(label: str) -> Iterator[Progress]:
-    """Give a callback that shows a bar on standard error, once the work took `PATIENCE_S` and if a person looks."""
+    """Give a callback that shows a bar on standard error, once the work took `PATIENCE_S` and if a person looks.
+
+    It raises KeyboardInterrupt where a library swallowed that after Ctrl-C, as matplotlib may.
+    """
     if not sys.stderr.isatty():
-        yield lambda _: None
+        yield lambda _: interrupts.check()
+        interrupts.check()
         return
     began = time.monotonic()
     bar = None
@@ -159,6 +167,7 @@ def progress(label: str) -> Iterator[Progress]:
 
     def show(share: float) -> None:
         nonlocal bar, task
+        interrupts.check()
         if bar is None:
             if time.monotonic() - began < PATIENCE_S:
                 return
@@ -174,6 +183,7 @@ def progress(label: str) -> Iterator[Progress]:
 
     try:
         yield show
+        interrupts.check()
     finally:
         if bar is not None:
             bar.stop()

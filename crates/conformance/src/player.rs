@@ -11,6 +11,11 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::BufRead;
 
+/// No call draws as many numbers; a compressed file of them would fill the memory.
+const MOST_DRAWS: usize = 1_000_000;
+/// As many as a trace of ours may have packets; a header may say any limit.
+const MOST_WAITING: u32 = 10_000_000;
+
 /// The owner of a replayed discipline: notes fates, and hands out the random numbers that the trace recorded.
 #[derive(Default)]
 struct Recorder {
@@ -147,12 +152,18 @@ impl Player {
         match line {
             Line::Rate(_) => Ok(None),
             Line::Random { bits, value } => {
+                if self.owner.random.len() == MOST_DRAWS {
+                    return Err(format!("more than {MOST_DRAWS} draws that no call took"));
+                }
                 self.owner.random.push_back((bits, value));
                 Ok(None)
             }
             Line::Enqueue { id, len, flow, hash, hosts, ecn, prio, fate, ret, after } => {
                 if id != self.packets {
                     return Err(format!("id: found {id}; accepted: {}, the next arrival", self.packets));
+                }
+                if self.setup.qdisc.backlog().packets >= MOST_WAITING {
+                    return Err(format!("more than {MOST_WAITING} packets wait"));
                 }
                 let hash = self.setup.hash.of(flow, hash);
                 let packet = Arrival { id, len, ecn, flow, hash, hosts, prio, arrival: Instant::ZERO };

@@ -17,6 +17,8 @@ pub const FORMAT: &str = "aqm-golden-1";
 const LONGEST_LINE: u64 = 4 << 20;
 /// No header has more keys.
 const LONGEST_HEADER: usize = 4096;
+/// Nor more bytes: a compressed one of that many long lines would fill the memory.
+const LARGEST_HEADER: usize = 1 << 20;
 
 /// A number in a file that another program wrote: malformed text, and what was expected in its place.
 type Parsed<T> = Result<T, String>;
@@ -239,11 +241,16 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn read_header(&mut self) -> Result<(), Error> {
+        let mut bytes = 0;
         while self.fill()? {
             let Some(pair) = self.line.strip_prefix(b"# ") else {
                 self.pending = true;
                 break;
             };
+            bytes += pair.len();
+            if bytes > LARGEST_HEADER {
+                return Err(self.malformed(format!("the header is longer than {LARGEST_HEADER} bytes")));
+            }
             let pair = String::from_utf8_lossy(pair);
             let Some((key, value)) = pair.split_once('=') else {
                 return Err(self.malformed(format!("found {pair:?}; accepted: # key=value")));

@@ -204,6 +204,19 @@ fn a_line_without_end_does_not_fill_the_memory() {
     assert!(replay_reader("toy", endless).unwrap_err().to_string().contains("longer than"));
 }
 
+#[test]
+fn what_unpacks_to_gigabytes_does_not_fill_the_memory() {
+    let (header, rest) = PFIFO.split_at(PFIFO.find("\n").unwrap() + 1);
+    let long = (0..300).map(|key| format!("# {key}={}\n", "x".repeat(4000))).collect::<String>();
+    let refused = replay_reader("toy", format!("{header}{long}{rest}").as_bytes()).unwrap_err().to_string();
+    assert!(refused.contains("the header is longer than 1048576 bytes"), "{refused}");
+    let at = PFIFO.rfind("\n# ").map(|at| at + PFIFO[at + 1..].find('\n').unwrap() + 2).unwrap();
+    let draws = "0,rnd,16,1\n".repeat(1_000_001);
+    let refused =
+        replay_reader("toy", format!("{}{draws}", &PFIFO[..at]).as_bytes()).unwrap_err().to_string();
+    assert!(refused.contains("more than 1000000 draws that no call took"), "{refused}");
+}
+
 proptest! {
     /// Whatever is done to a trace, the answer is an outcome or an error.
     #[test]

@@ -5,6 +5,7 @@ use goodqueue_netsim::Packet as Cargo;
 use goodqueue_netsim::foreign::Foreign;
 use goodqueue_qdisc::{Backlog, Drop as Why, Owner, Probe};
 use goodqueue_units::{Instant, Rate, Stream};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::{Arc, Mutex};
@@ -195,6 +196,10 @@ impl InRun {
 
     fn fail(&mut self, error: PyErr) {
         self.failed = true;
+        self.note(error);
+    }
+
+    fn note(&self, error: PyErr) {
         let mut slot = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         slot.get_or_insert(error);
     }
@@ -284,7 +289,16 @@ impl Foreign for InRun {
     fn probe(&self, probe: &mut dyn Probe) {
         const SERIES: &str = "drop_probability";
         Python::attach(|py| {
-            let shown = self.law.probe(py).ok().and_then(|shown| shown.get_item(SERIES).ok().flatten());
+            let shown = match self.law.probe(py) {
+                Ok(shown) => shown.get_item(SERIES).ok().flatten(),
+                Err(error) => {
+                    // Its exceptions only leave the series empty; Ctrl-C, which is none, ends the run.
+                    if !error.is_instance_of::<PyException>(py) {
+                        self.note(error);
+                    }
+                    None
+                }
+            };
             if let Some(value) = shown.and_then(|value| value.extract().ok()) {
                 probe.real(SERIES, value);
             }

@@ -2,11 +2,13 @@
 //! serves Rust, Python and the page; the typed face of this module is `python/goodqueue/_goodqueue.pyi`.
 
 mod capture;
+mod heeding;
 mod law;
 mod packet;
 mod qdisc;
 mod trace;
 
+use crate::heeding::Heeding;
 use crate::law::{Failure, InRun, Law};
 use goodqueue_netsim::traffic::Kind;
 use goodqueue_netsim::{Scenario, Simulation as Run};
@@ -34,7 +36,8 @@ fn to_json<T: serde::Serialize>(value: &T) -> PyResult<String> {
 /// A run in progress.
 #[pyclass(module = "goodqueue._goodqueue")]
 struct Simulation {
-    run: Run,
+    /// In a box: its cache lines want 64 bytes of alignment, and Python gives its objects less (see `add_class`).
+    run: Box<Run>,
     /// Whether a discipline is written in Python.
     python: bool,
     /// What such a discipline raised.
@@ -52,7 +55,7 @@ impl Simulation {
         let scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?;
         let Some(make) = make else {
             let run = Run::new(scenario).map_err(|error| refuse(py, &error))?;
-            return Ok(Self { run, python: false, failure: Failure::default(), trace: None });
+            return Ok(Self { run: Box::new(run), python: false, failure: Failure::default(), trace: None });
         };
         let (failure, mut python, mut raised) = (Failure::default(), false, None);
         let made = Run::with_foreign(scenario, &mut |request| {
@@ -67,7 +70,7 @@ impl Simulation {
             }
         });
         let run = made.map_err(|error| raised.unwrap_or_else(|| refuse(py, &error)))?;
-        Ok(Self { run, python, failure, trace: None })
+        Ok(Self { run: Box::new(run), python, failure, trace: None })
     }
 
     /// How long the run is, in seconds of its own clock.
@@ -202,10 +205,17 @@ fn traffic_kinds() -> PyResult<String> {
     to_json(&all)
 }
 
-/// Replays one decision trace.
+/// Replays one decision trace, until `stopped()` is true: then with an error that says so.
 #[pyfunction]
-fn replay(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    let outcome = py.detach(|| goodqueue_conformance::replay(&path));
+#[pyo3(signature = (path, stopped=None))]
+fn replay(py: Python<'_>, path: PathBuf, stopped: Option<Py<PyAny>>) -> PyResult<String> {
+    let name = path.display().to_string();
+    let outcome = py.detach(|| {
+        let file = std::fs::File::open(&path)
+            .map_err(|source| goodqueue_conformance::Error::Open { file: name.clone(), source })?;
+        let file = std::io::BufReader::new(Heeding { inner: file, stopped: stopped.as_ref() });
+        goodqueue_conformance::replay_reader(&name, file)
+    });
     to_json(&outcome.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
@@ -229,7 +239,7 @@ fn record(
     use goodqueue_conformance::record::{Error, Options, Words, record};
     let totals = py.detach(|| {
         let options = Options::parse(&Words { pattern, load, rate, packets, sizes, flows, ecn, seed })?;
-        record(line, &options, gzip, std::fs::File::create(path)?)
+        record(line, &options, gzip, Heeding { inner: std::fs::File::create(path)?, stopped: None })
     });
     let totals = totals.map_err(|error| match error {
         Error::Refused(why) => PyValueError::new_err(why),
@@ -247,17 +257,32 @@ fn qdisc_pair_ns(py: Python<'_>, line: &str, flows: u32, backlog: u32, pairs: u6
         .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
+/// Adds the class `T`, whose values stand inside objects that Python's allocator places.
+///
+/// Every class comes in here, so that none compiles that asks for more alignment than those objects have: a reference
+/// into a misplaced one would be undefined behaviour. What needs more belongs in a `Box`.
+fn add_class<T: pyo3::PyClass>(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    const {
+        // CPython's Objects/obmalloc.c, ALIGNMENT: 16 bytes on 64-bit machines, 8 on 32-bit ones.
+        assert!(
+            align_of::<T>() <= 2 * size_of::<usize>(),
+            "a Python class holds what Python cannot align: box it"
+        );
+    }
+    module.add_class::<T>()
+}
+
 #[pymodule]
 fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("DisciplineError", module.py().get_type::<law::DisciplineError>())?;
     module.add("TraceError", module.py().get_type::<trace::TraceError>())?;
-    module.add_class::<Simulation>()?;
-    module.add_class::<packet::Packet>()?;
-    module.add_class::<packet::Queue>()?;
-    module.add_class::<packet::Link>()?;
-    module.add_class::<qdisc::Qdisc>()?;
+    add_class::<Simulation>(module)?;
+    add_class::<packet::Packet>(module)?;
+    add_class::<packet::Queue>(module)?;
+    add_class::<packet::Link>(module)?;
+    add_class::<qdisc::Qdisc>(module)?;
     module.add_function(wrap_pyfunction!(qdisc::qdisc_line, module)?)?;
     module.add_function(wrap_pyfunction!(qdisc::time_ns, module)?)?;
     module.add_function(wrap_pyfunction!(qdisc::rate_bps, module)?)?;

@@ -346,7 +346,12 @@ impl Link {
 /// A point in time from Python: whole nanoseconds.
 pub(crate) fn instant(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Instant> {
     value.extract::<u64>().ok().filter(|ns| *ns < 1 << 63).map(Instant::from_nanos).ok_or_else(|| {
+        // At most so much of it: what a discipline has there may be of any length.
         let shown = value.repr().map_or_else(|_| String::from("?"), |text| text.to_string());
+        let shown = match shown.char_indices().nth(60) {
+            Some((end, _)) => format!("{}...", &shown[..end]),
+            None => shown,
+        };
         let message = format!("{what}: found {shown}; accepted: whole nanoseconds, 0 or more");
         if value.is_instance_of::<pyo3::types::PyInt>() {
             PyValueError::new_err(message)

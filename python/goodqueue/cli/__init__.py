@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import typer
 
+from goodqueue import interrupts
 from goodqueue.cli import (
     bench,
     compare,
@@ -19,6 +20,7 @@ from goodqueue.cli import (
     kernel,
     listing,
     plot,
+    process,
     record,
     replay,
     report,
@@ -90,52 +92,26 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Exit status: 0 fine, 1 a replayed trace mismatches or a cell of a sweep failed, 2 bad input, 130 interrupted,
     141 the reader went away, 143 terminated.
     """
-    _prepare_streams()
-    _clean_up_when_terminated()
-    os.environ["MPLBACKEND"] = "agg"  # matplotlib refuses one that it does not know, and no window is opened here
+    process.prepare_streams()
+    process.clean_up_when_terminated()
+    process.draw_into_files()
+    interrupts.answer()
     try:
         status = _dispatch(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except BrokenPipeError:
-        status = _give_up_output(141)
+        status = process.give_up_output(141)
     except OSError as error:
-        status = _give_up_output(_refuse(f"{error.filename or 'standard output'}: {error.strerror or error}", 2))
+        status = process.give_up_output(_refuse(f"{error.filename or 'standard output'}: {error.strerror or error}", 2))
     except KeyboardInterrupt:
-        status = _refuse("interrupted", 130)
+        status = _refuse("interrupted", interrupts.STATUS)
     sys.exit(status)
-
-
-def _prepare_streams() -> None:
-    """Make sure that there is an output, and that characters it cannot hold are escaped and never end the program."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:  # closed by who started us
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
-        elif hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def _clean_up_when_terminated() -> None:
-    """Let SIGTERM end the program like an exception does: what is half done is removed."""
-    import signal
-    import threading
-
-    def end(number: int, _: object) -> NoReturn:
-        sys.exit(128 + number)
-
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, end)
-
-
-def _give_up_output(status: int) -> int:
-    """Send what is still to be written to nowhere, lest the interpreter complains when it flushes at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return status
 
 
 def _dispatch(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
     try:
+        _refuse_bytes(arguments)
         _refuse_twice(command, arguments)
         # Not command.main(), which has its own ways with Ctrl-C and with a reader that goes away.
         with command.make_context("goodqueue", arguments) as context:
@@ -150,6 +126,14 @@ def _dispatch(arguments: list[str]) -> int:
             return 0
         return _refuse(_usage(error), getattr(error, "exit_code", 2))
     return 0
+
+
+def _refuse_bytes(arguments: Sequence[str]) -> None:
+    """Refuse what is not UTF-8 where something is written, which is UTF-8 and names what it was made of."""
+    if any(word.partition("=")[0] in ("--out", "--store", "--trace") for word in arguments):
+        for word in arguments:
+            if not word.isascii() and any("\ud800" <= char <= "\udfff" for char in word):
+                raise UserError(quoted(word), "not UTF-8; accepted: names in UTF-8, as results hold them")
 
 
 def _refuse_twice(command: object, arguments: Sequence[str]) -> None:

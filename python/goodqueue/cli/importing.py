@@ -16,7 +16,9 @@ def import_(
     seed: Annotated[
         int,
         typer.Option(
-            parser=whole("--seed", 0, 2**63 - 1), metavar="N", help="Number of the first file; repeats count on."
+            parser=whole("--seed", 0, 2**62),
+            metavar="N",
+            help="Number of the first file; repeats count on.",
         ),
     ] = 1,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="The store that keeps the records.")] = None,

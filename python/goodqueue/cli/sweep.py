@@ -10,6 +10,9 @@ from goodqueue.errors import UserError, quoted
 if TYPE_CHECKING:
     from goodqueue.sweep.result import Goal
 
+SEED = 2**63 - 1 - 10_000
+"""The highest first seed; the last of a cell is one that a store can hold."""
+
 SEEDS = 5
 """Of a cell, where nothing is said."""
 
@@ -26,7 +29,7 @@ def sweep(
     seeds: Annotated[
         int, typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Runs of each cell.")
     ] = SEEDS,
-    seed: Annotated[int, typer.Option(parser=whole("--seed", 0), metavar="N", help="The first seed.")] = 1,
+    seed: Annotated[int, typer.Option(parser=whole("--seed", 0, SEED), metavar="N", help="The first seed.")] = 1,
     until_ci: Annotated[
         str | None,
         typer.Option(
@@ -94,7 +97,7 @@ def sweep(
     origin = f"--out {out}"
     if out is not None:
         store.check(Path(out), origin)
-    execute = executors.parse(executor, jobs)
+    execute = executors.parse(executor, jobs, terminal.warn)
     kept = store.create(Path(out), origin) if out is not None else None
     plan = carrying.Plan(scenario, base, axes, cells, on, wanted, seed, seeds, goal)
     try:

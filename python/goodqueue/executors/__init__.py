@@ -15,8 +15,11 @@ Without the last argument the first run that fails ends all; with it the others 
 DASK = "dask://"
 
 
-def parse(text: str, workers: int | None = None) -> Executor:
-    """Return what ``--executor`` names: ``local`` (``workers`` threads) or ``dask://HOST:PORT``. Raises UserError."""
+def parse(text: str, workers: int | None = None, warn: Callable[[str], None] = lambda _: None) -> Executor:
+    """Return what ``--executor`` names: ``local`` (``workers`` threads) or ``dask://HOST:PORT``. Raises UserError.
+
+    ``warn`` is told of what a person should know, as of workers that cannot be used.
+    """
     if text == "local":
         return local(workers)
     host, colon, port = text.removeprefix(DASK).rpartition(":")
@@ -26,7 +29,7 @@ def parse(text: str, workers: int | None = None) -> Executor:
         raise UserError("--jobs", f"{text} has its own workers; accepted: --jobs with --executor local")
     from goodqueue.executors import cluster
 
-    return cluster.connect(host, int(port), text)
+    return cluster.connect(host, int(port), text, warn)
 
 
 def local(workers: int | None = None) -> Executor:

@@ -1,38 +1,45 @@
 """Runs on a Dask cluster: each is one task, which gets a scenario and gives back its record.
 
-A worker that computes with another build than ours would store its result under our key; it refuses instead. Where a
-worker is lost, the scheduler gives its tasks to others.
+A worker that computes with another build than ours would store its result under our key; it gets no runs (`fleet`), and
+would refuse them. Where a worker is lost, its tasks are given to others.
 """
 
 import asyncio
 import concurrent.futures
 import logging
-from collections.abc import Iterator, Sequence
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import engines, run
 from goodqueue.errors import UserError
-from goodqueue.executors import Executor
+from goodqueue.executors import Executor, fleet
+from goodqueue.executors.fleet import Fleet
 from goodqueue.record import Scenario
 from goodqueue.store import identity
-from goodqueue.store.identity import Maker
+from goodqueue.store.identity import Maker, Run
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Future
 
 CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
 """What a task ends with when nobody knows of it any more."""
 
-PATIENCE_S = 10.0
-"""How long a scheduler may take to answer, and to have a worker."""
+AHEAD = 8
+"""Tasks a thread that are given out at a time: enough that none waits, and few where a worker comes or goes."""
+
+POLL_S = 0.02
+"""Between two looks at the tasks. Ctrl-C is answered then."""
 
 
-def connect(host: str, port: int, name: str) -> Executor:
+def connect(host: str, port: int, name: str, warn: Callable[[str], None] = lambda _: None) -> Executor:
     """Return the executor on the scheduler at ``host`` and ``port``; ``name`` is what the user called it.
 
-    Raises UserError where the package is missing or nobody answers.
+    ``warn`` is told of workers that cannot be used. Raises UserError where the package is missing or nobody answers.
     """
     client = _client(host, port, f"--executor {name}")
 
@@ -43,7 +50,19 @@ def connect(host: str, port: int, name: str) -> Executor:
         finished: run.Finished,
         failed: run.Failed | None = None,
     ) -> None:
-        _execute(client, f"--executor {name}", engine, scenarios, progress, finished, failed)
+        wanted = [identity.of(engine, scenario) for scenario in scenarios]
+        tasks = _Tasks(client, Fleet(client, f"--executor {name}", engine, wanted, warn), wanted)
+        try:
+            for done, (index, outcome) in enumerate(tasks.outcomes(f"--executor {name}"), 1):
+                if isinstance(outcome, str):
+                    finished(index, outcome)
+                elif failed is None:
+                    raise outcome
+                else:
+                    failed(index, outcome)
+                progress(done / len(wanted))
+        finally:
+            tasks.cancel()
 
     return execute
 
@@ -56,62 +75,102 @@ def _client(host: str, port: int, origin: str) -> "Client":
     for name in list(logging.root.manager.loggerDict):
         if name.startswith(("distributed", "tornado")):  # their reports of what is lost; what matters we say in a line
             logging.getLogger(name).setLevel(logging.CRITICAL)
+    warnings.filterwarnings("ignore", module="distributed")  # of versions; what does not work is said
+
+    class Quiet(Client):  # type: ignore[misc]
+        def __del__(self) -> None:
+            """One that never came to be would close itself with a traceback, after a long wait."""
+
     try:
-        client = Client(f"tcp://{host}:{port}", timeout=PATIENCE_S, set_as_default=False)
-    except (OSError, ValueError):
+        patience = fleet.PATIENCE_S
+        client = fleet.within(patience, lambda: Quiet(f"tcp://{host}:{port}", timeout=patience, set_as_default=False))
+    except Exception:  # noqa: BLE001 - what answers may be anything, and so is what distributed makes of that
         accepted = "HOST:PORT of a running `dask scheduler`"
         raise UserError(origin, f"no scheduler answers; accepted: {accepted}") from None
-    try:
-        client.wait_for_workers(1, timeout=PATIENCE_S)
-    except TimeoutError:
-        client.close()
-        raise UserError(origin, "the scheduler has no workers; accepted: one at least (`dask worker`)") from None
+    fleet.wait_for_one(client, origin)
     return client
 
 
-def _execute(
-    client: "Client",
-    origin: str,
-    engine: str,
-    scenarios: Sequence[Scenario],
-    progress: run.Progress,
-    finished: run.Finished,
-    failed: run.Failed | None,
-) -> None:
-    wanted = [identity.of(engine, scenario) for scenario in scenarios]
-    futures = {
-        client.submit(work, engine, one.scenario, one.made_by, key=f"goodqueue-{one.key}"): index
-        for index, one in enumerate(wanted)
-    }
-    try:
-        for done, (index, outcome) in enumerate(_outcomes(client, futures, origin), 1):
-            if isinstance(outcome, str):
-                finished(index, outcome)
-            elif failed is None:
-                raise outcome
-            else:
-                failed(index, outcome)
-            progress(done / len(scenarios))
-    finally:
-        with suppress(OSError):
-            client.cancel(list(futures))
+@dataclass(slots=True)
+class _Task:
+    index: int
+    """Of the run."""
+    future: "Future"
+    workers: frozenset[str]
+    """Who may take it."""
 
 
-def _outcomes(client: "Client", futures: dict[Any, int], origin: str) -> Iterator[tuple[int, str | BaseException]]:
-    """Yield the position and the record of each of ``futures`` as it ends, or what it failed with; forget it then.
+class _Tasks:
+    """The runs, some of them given out."""
 
-    Raises UserError where the scheduler is lost.
-    """
-    from distributed import as_completed
+    def __init__(self, client: "Client", workers: Fleet, wanted: Sequence[Run]) -> None:
+        self._client, self._fleet, self._wanted = client, workers, wanted
+        self._waiting = list(range(len(wanted)))[::-1]
+        self._given: list[_Task] = []
+        self._attempts = [0] * len(wanted)
 
-    try:
-        for future in as_completed(list(futures), loop=client.loop):
-            error = future.exception()
-            if isinstance(error, CANCELLED):
-                raise error
-            yield futures.pop(future), future.result() if error is None else _said(error)
-    except (OSError, *CANCELLED):
-        raise UserError(origin, "the scheduler went away; with --out the same command goes on where it was") from None
+    def outcomes(self, origin: str) -> Iterator[tuple[int, str | BaseException]]:
+        """Yield the position and the record of each run as it ends, or what it failed with.
+
+        Raises UserError where the scheduler is lost, or no worker is left.
+        """
+        while self._waiting or self._given:
+            self._fleet.look()
+            try:
+                self._take_back()
+                self._give()
+                ended = [task for task in self._given if task.future.status != "pending"]
+                for task in ended:
+                    self._given.remove(task)
+                    outcome = self._outcome(task)
+                    if outcome is not None:
+                        yield task.index, outcome
+            except (OSError, *CANCELLED):
+                raise fleet.gone(origin) from None
+            if not ended:
+                time.sleep(POLL_S)
+
+    def cancel(self) -> None:
+        """Let the cluster forget what is given out."""
+        with suppress(Exception):  # it may be gone
+            fleet.within(1.0, lambda: self._client.cancel([task.future for task in self._given], force=True))
+
+    def _give(self) -> None:
+        usable = self._fleet.usable
+        most = AHEAD * sum(usable.values())
+        while usable and self._waiting and len(self._given) < most:
+            index = self._waiting.pop()
+            one = self._wanted[index]
+            # A task's name is never used twice, as that of a lost one may still be known.
+            key = f"goodqueue-{one.key}-{self._attempts[index]}"
+            self._attempts[index] += 1
+            made_by = (one.made_by.version, one.made_by.build, one.made_by.code)
+            future = self._client.submit(
+                tasking(), one.engine, one.scenario, made_by, key=key, workers=list(usable), allow_other_workers=False
+            )
+            self._given.append(_Task(index, future, frozenset(usable)))
+
+    def _take_back(self) -> None:
+        """Take back the tasks that only workers may do who are no more."""
+        for task in [task for task in self._given if task.workers.isdisjoint(self._fleet.usable)]:
+            self._given.remove(task)
+            self._waiting.append(task.index)
+            with suppress(Exception):
+                fleet.within(1.0, task.future.cancel)
+
+    def _outcome(self, task: _Task) -> str | BaseException | None:
+        """Return the record of a task that has ended, or why there is none; None where it is done again."""
+        try:
+            error: Any = fleet.within(fleet.PATIENCE_S, task.future.exception)
+            if error is None:
+                text: str = fleet.within(fleet.PATIENCE_S, task.future.result)
+                return text
+        except TimeoutError:  # its worker is lost, and the record with it
+            self._waiting.append(task.index)
+            return None
+        if isinstance(error, CANCELLED):
+            raise error
+        return _said(error)
 
 
 def _said(error: BaseException) -> BaseException:
@@ -119,6 +178,19 @@ def _said(error: BaseException) -> BaseException:
     if type(error).__name__ == "KilledWorker":
         return UserError("its workers died, one after another, whenever they ran it")
     return error
+
+
+def tasking() -> Callable[[str, Scenario, tuple[str, str | None, str | None]], str]:
+    """Return what a worker does for one run."""
+
+    # Nested, and of Python's own types alone, so that it travels as code: the scheduler may have no goodqueue.
+    def task(engine: str, scenario: Scenario, made_by: tuple[str, str | None, str | None]) -> str:
+        from goodqueue.executors import cluster  # noqa: PLW0406 - on another machine
+        from goodqueue.store.identity import Maker
+
+        return cluster.work(engine, scenario, Maker(*made_by))
+
+    return task
 
 
 def work(engine: str, scenario: Scenario, made_by: Maker) -> str:

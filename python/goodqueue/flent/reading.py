@@ -3,21 +3,26 @@
 import bz2
 import datetime as dt
 import gzip
-import json
-import math
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from goodqueue.errors import UserError, quoted
+from goodqueue import checking, inputs
+from goodqueue.errors import UserError, bounded, quoted
 from goodqueue.flent import EPOCH_S, PING, VERSION
 
 ACCEPTED = "a data file of Flent's (.flent.gz, .flent.bz2 or .flent)"
 
-MOST_BYTES = 1 << 30
+MOST_BYTES = 64 * inputs.MIB
 """Of a file, unpacked; Flent's own are a few megabytes."""
+
+MOST = 1e12
+"""Of any number: times since 1970 are 1e9."""
+
+LONGEST_S = 1e6
+"""Between the first and the last time in a file, and to its beginning: a clock that jumped would fill memory."""
 
 STALL_S = 5.0
 """A sample of exchanges that lasts longer is of a loss."""
@@ -59,12 +64,15 @@ def read(name: str) -> DataFile:
     if not isinstance(data, dict) or not {"metadata", "x_values", "results"} <= data.keys():
         raise UserError(name, f"not a data file of Flent's; accepted: {ACCEPTED}")
     version = data.get("version", 1)
-    if not isinstance(version, int) or version < 1:
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise UserError(name, f"version: found {quoted(version)}; accepted: 1 to {VERSION}")
     if version > VERSION:
         raise UserError(name, f"found version {version} of the format, of a newer Flent; accepted: 1 to {VERSION}")
     metadata = _table(data, "metadata", name)
-    about = {key: value for key, value in (metadata.get("SERIES_META") or {}).items() if isinstance(value, dict)}
+    meta = metadata.get("SERIES_META") or {}
+    if not isinstance(meta, dict):
+        raise UserError(name, f"metadata: SERIES_META: found {quoted(meta)}; accepted: a table by name")
+    about = {key: value for key, value in meta.items() if isinstance(value, dict)}
     grid = [_finite(x, f"{name}: x_values") for x in _list(data, "x_values", name)]
     results = {
         key: _column(values, len(grid), f"{name}: results: {key}")
@@ -82,20 +90,48 @@ def read(name: str) -> DataFile:
         for sample in own:
             sample["t"] -= origin
         own.sort(key=lambda sample: sample["t"])
-    ours = metadata.get("GOODQUEUE")
+    _check_times(grid, samples, name)
+    step = _finite(metadata.get("STEP_SIZE") or 0.2, f"{name}: metadata: STEP_SIZE")
+    if not 0 < step <= LONGEST_S:
+        raise UserError(name, f"metadata: STEP_SIZE: found {quoted(step)}; accepted: above 0, to {LONGEST_S:g}")
     return DataFile(
         place=name,
-        test=str(metadata.get("NAME") or "unknown"),
-        title=str(metadata.get("TITLE") or ""),
-        flent=str(metadata.get("FLENT_VERSION") or "unknown"),
-        time=str(metadata.get("TIME") or "unknown"),
-        step_s=_finite(metadata.get("STEP_SIZE") or 0.2, f"{name}: metadata: STEP_SIZE"),
+        test=_text(metadata, "NAME", name) or "unknown",
+        title=_text(metadata, "TITLE", name),
+        flent=_text(metadata, "FLENT_VERSION", name) or "unknown",
+        time=_text(metadata, "TIME", name) or "unknown",
+        step_s=step,
         grid_s=grid,
         results=results,
         samples=samples,
         about=about,
-        ours=ours if isinstance(ours, dict) and {"scenario", "seed"} <= ours.keys() else None,
+        ours=_ours(metadata.get("GOODQUEUE"), f"{name}: metadata: GOODQUEUE"),
     )
+
+
+def _text(metadata: Mapping[str, Any], key: str, name: str) -> str:
+    value = metadata.get(key)
+    if isinstance(value, list | dict | bool):
+        raise UserError(name, f"metadata: {key}: found {quoted(value)}; accepted: text")
+    return "" if value is None else bounded(str(value), 1000)
+
+
+def _ours(found: Any, place: str) -> dict[str, Any] | None:
+    """Return what a file of ours says of its run. Raises UserError where that was changed into something else."""
+    if not isinstance(found, dict) or not {"scenario", "seed"} <= found.keys():
+        return None
+    inputs.seed(found["seed"], f"{place}: seed")
+    checking.scenario(found["scenario"], f"{place}: scenario")
+    return found
+
+
+def _check_times(grid: list[float], samples: Mapping[str, list[Sample]], name: str) -> None:
+    """Refuse a file some of whose times are far from the others."""
+    times = [("x_values", grid), *((f"raw_values: {key}", [one["t"] for one in own]) for key, own in samples.items())]
+    for place, own in times:
+        if far := max((abs(at) for at in own), default=0.0) > LONGEST_S and max(own, key=abs):
+            accepted = f"at most {LONGEST_S:g} s, as by a clock that never jumps"
+            raise UserError(name, f"{place}: found a time {far:g} s from the beginning; accepted: {accepted}")
 
 
 def _unpacked(name: str) -> bytes:
@@ -126,8 +162,8 @@ def _unpacked(name: str) -> bytes:
 
 def _json(data: bytes, name: str) -> Any:
     try:
-        return json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
+        return inputs.from_json(data.decode("utf-8"), constants=True)
+    except ValueError as error:
         why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else f"not JSON: {error}"
         why = why if data.strip() else "empty"
         raise UserError(name, f"{why}; accepted: {ACCEPTED}") from None
@@ -148,8 +184,8 @@ def _list(data: Mapping[str, Any], key: str, name: str) -> list[Any]:
 
 
 def _finite(value: Any, place: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise UserError(place, f"found {quoted(value)}; accepted: a finite number")
+    if not inputs.is_finite(value) or abs(value) > MOST:
+        raise UserError(place, f"found {quoted(value)}; accepted: a finite number, up to {MOST:g}")
     return float(value)
 
 
@@ -169,12 +205,12 @@ def _samples(values: Any, place: str) -> list[Sample]:
         if not isinstance(value, dict):
             raise UserError(place, f"found {quoted(value)}; accepted: a table with the key t")
         if "t" in value:
-            numbers = {
-                key: float(one)
-                for key, one in value.items()
-                if isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one)
-            }
-            found.append(numbers | {"t": _finite(value["t"], place)})
+            numbers = {key: float(one) for key, one in value.items() if inputs.is_finite(one)}
+            for key in ("t", *(key for key in ("val", "dur", "seq", "owd_up") if key in numbers)):
+                numbers[key] = _finite(value[key], f"{place}: {key}")
+            if not 0 <= numbers.get("dur", 0.0) <= LONGEST_S:
+                raise UserError(place, f"dur: found {quoted(value['dur'])}; accepted: 0 to {LONGEST_S:g} s")
+            found.append(numbers)
     return found
 
 

@@ -6,15 +6,18 @@ STORE/runs/<ab>/<key>.parquet   one run: a row (see `columns`)
 STORE/damaged/                  files that were found to be broken, set aside
 ```
 
-A run's key is a hash of its scenario, seed, engine and of what computed it (`identity`). Nothing is overwritten, and
-several processes may write at once. docs/decisions/012-a-file-a-run.md says why.
+Each run's file has a checksum of its own (`seal`). A run's key is a hash of its scenario, seed, engine and of what
+computed it (`identity`). Nothing is overwritten, and several processes may write at once.
+docs/decisions/012-a-file-a-run.md says why.
 """
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goodqueue import inputs
 from goodqueue.errors import UserError, quoted
 from goodqueue.store import files
 from goodqueue.store.identity import Run
@@ -49,27 +52,39 @@ class Store:
     def get(self, run: Run) -> str | None:
         """Return the record of ``run``, or None. Raises DamagedError."""
         path = self.path(run.key)
-        return str(self._read(path, ["record"])["record"][0]) if path.exists() else None
+        return str(self._read(path, ["record"])["record"][0]) if os.path.lexists(path) else None
 
     def put(self, run: Run, text: str) -> None:
-        """Keep a record, whole or not at all; one that is there already stays. Raises OSError."""
-        import pyarrow as pa
-        from pyarrow import parquet
+        """Keep a record, whole or not at all; one that is there already stays.
 
-        from goodqueue.store import columns
+        Raises OSError, and UserError where the store is there no more.
+        """
+        from goodqueue.store import columns, seal
 
-        buffer = pa.BufferOutputStream()
-        # For a table of one row, dictionaries and statistics would be the larger part of the file.
-        plain = {"use_dictionary": False, "write_statistics": False}
-        parquet.write_table(columns.table(run, text), buffer, compression="zstd", write_page_checksum=True, **plain)
-        files.add(self.path(run.key), buffer.getvalue().to_pybytes())
+        data = seal.write(columns.table(run, text))
+        path = self.path(run.key)
+        self.check_there()
+        try:
+            path.parent.mkdir(exist_ok=True)  # without its parents: a store that was moved away is not begun anew
+            files.add(path, data)
+        except FileNotFoundError:
+            self.check_there()
+            raise
+
+    def check_there(self) -> None:
+        """Raise UserError where the store was moved or removed meanwhile."""
+        if not (self.folder / MANIFEST).exists() or not (self.folder / RUNS).is_dir():
+            accepted = "the same command, with the store where it is now, goes on from what is stored"
+            raise UserError(str(self.folder), f"the store was moved or removed; accepted: {accepted}")
 
     def set_aside(self, damaged: DamagedError) -> None:
         """Move the broken file into the folder ``damaged``, beside what is there. Raises OSError."""
         place = self.folder / DAMAGED
         place.mkdir(exist_ok=True)
-        number = sum(1 for _ in place.glob(f"{damaged.path.stem}*"))
-        damaged.path.rename(place / f"{damaged.path.stem}.{number + 1}")
+        number = 1
+        while os.path.lexists(target := place / f"{damaged.path.stem}.{number}"):
+            number += 1
+        damaged.path.rename(target)
 
     def path(self, key: str) -> Path:
         """Return where the run ``key`` is or would be."""
@@ -88,17 +103,30 @@ class Store:
         import pyarrow as pa
         from pyarrow import parquet
 
-        wanted = dict.fromkeys(("key", *names))
+        from goodqueue.store import columns, seal
+
         try:
-            with parquet.ParquetFile(path, page_checksum_verification=True) as file:
-                missing = [name for name in wanted if name not in file.schema_arrow.names]
-                found = file.read([name for name in wanted if name not in missing])
+            data = files.read(path)
         except PermissionError as error:
             raise UserError(str(path), f"cannot be read: {error.strerror}") from None
-        except (pa.ArrowException, OSError) as error:
-            raise DamagedError(path, str(error).splitlines()[0].rstrip(".")) from None
-        if found.num_rows != 1 or str(found["key"][0]) != path.stem:
+        except OSError as error:
+            raise DamagedError(path, error.strerror or str(error)) from None
+        sealed = seal.is_sealed(data)
+        if sealed and not seal.holds(data):
+            raise DamagedError(path, "its checksum is of other bytes")
+        wanted = dict.fromkeys(("key", *names))
+        try:
+            # As bytes: a path such as a:b would be taken for the address of a server.
+            with parquet.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
+                missing = [name for name in wanted if name not in file.schema_arrow.names]
+                found = file.read([name for name in wanted if name not in missing])
+            rows = found.to_pylist()
+        except (pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
+            raise DamagedError(path, (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")) from None
+        if len(rows) != 1 or rows[0].get("key") != path.stem:
             raise DamagedError(path, "it holds another run than its name says")
+        if not sealed and (why := columns.trouble({name: rows[0].get(name) for name in wanted})):
+            raise DamagedError(path, why)
         for name in missing:  # a metric that was not known when this was written
             found = found.append_column(name, pa.nulls(1))
         return found
@@ -115,10 +143,11 @@ def create(folder: Path, origin: str) -> Store:
         if not (folder / MANIFEST).exists():
             from goodqueue._goodqueue import VERSION
 
+            folder.mkdir(parents=True, exist_ok=True)
             about = {"made_by": "goodqueue", "what": "a store of runs", "format": FORMAT, "version": VERSION}
             files.add(folder / MANIFEST, (json.dumps(about, indent=1) + "\n").encode())
         (folder / RUNS).mkdir(exist_ok=True)
-        files.remove_partial(folder / RUNS)
+        files.remove_partial(folder)
     except OSError as error:
         raise UserError(origin, f"cannot be written: {error.strerror or error}") from None
     return Store(folder)
@@ -143,7 +172,7 @@ def find(folder: Path, origin: str = "") -> Store:
     """Return the store that is in ``folder``. Raises UserError where there is none, or a newer one than we know."""
     name = origin or str(folder)
     try:
-        about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        about = inputs.from_json(files.read(folder / MANIFEST).decode())
         number = about["format"]
     except (FileNotFoundError, NotADirectoryError):
         raise UserError(name, f"holds no {MANIFEST}; accepted: a folder that `goodqueue sweep --out` made") from None
@@ -151,10 +180,11 @@ def find(folder: Path, origin: str = "") -> Store:
         raise UserError(str(folder / MANIFEST), f"cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError):
         raise UserError(str(folder / MANIFEST), "does not say which format the store has; accepted: ours") from None
-    if not isinstance(number, int) or not 1 <= number <= FORMAT:
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= FORMAT:
         from goodqueue._goodqueue import VERSION
 
-        found = f"found a store of format {quoted(number)}, written by goodqueue {about.get('version', 'unknown')}"
+        version = str(about.get("version", "unknown"))[:40]
+        found = f"found a store of format {quoted(number)}, written by goodqueue {version}"
         accepted = f"format {FORMAT} at most (this is goodqueue {VERSION}; a newer one reads it)"
         raise UserError(name, f"{found}; accepted: {accepted}")
     return Store(folder)

@@ -4,9 +4,10 @@ The record is the engine's own text, to the byte; the columns are for tools that
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from goodqueue import inputs
 from goodqueue.metrics import METRICS
 from goodqueue.record import Record
 from goodqueue.store.identity import Run
@@ -40,6 +41,25 @@ def schema() -> "pa.Schema":
         "record": pa.string(),
     }
     return pa.schema(list(kinds.items()))
+
+
+NEEDED = (*WHO[:4], "record")
+"""The columns that each file has had from the first format on, and that are never null."""
+
+
+def trouble(row: Mapping[str, object]) -> str | None:
+    """Return why some columns of a run's row cannot be what was written, or None."""
+    for name in NEEDED:
+        if name in row and row[name] is None:
+            return f"it has no {name}"
+    if "record" in row:
+        try:
+            record = inputs.from_json(str(row["record"]))
+        except ValueError:
+            record = None
+        if not isinstance(record, dict) or not {"queues", "flows", "scenario", "seed"} <= record.keys():
+            return "its record is none"
+    return None
 
 
 def _row(run: Run, text: str) -> dict[str, Any]:

@@ -1,13 +1,20 @@
 """Files that are there whole or not at all, and are never overwritten."""
 
+import errno
 import os
 import socket
+import stat
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from goodqueue.output import alive
 
 PARTIAL = ".partial"
 """How the name of a file ends that is being written."""
+
+OLD_S = 86_400.0
+"""A draft of which nobody writes any more."""
 
 
 def add(path: Path, data: bytes) -> bool:
@@ -16,7 +23,6 @@ def add(path: Path, data: bytes) -> bool:
     The file appears under its name when all of it is on the disk. Of several writers, on any machine that shares the
     file system, one succeeds and the others leave its file alone. Raises OSError; nothing is left behind then.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.parent / f".{path.name}.{socket.gethostname()}.{os.getpid()}{PARTIAL}"
     try:
         with draft.open("wb") as file:
@@ -59,10 +65,24 @@ def is_partial(path: Path, name: str) -> bool:
     return path.name.startswith(f".{name}.") and path.name.endswith(PARTIAL)
 
 
-def remove_partial(folder: Path) -> None:
-    """Remove what writers of this machine that no longer live left half done below ``folder``."""
+def remove_partial(store: Path) -> None:
+    """Remove what writers left half done in ``store`` and among its runs.
+
+    Those are drafts of this machine whose process lives no more, and drafts of any machine that are older than a day:
+    to write one takes seconds.
+    """
     own = f".{socket.gethostname()}."
-    for draft in folder.glob(f"*/.*{PARTIAL}"):
+    for draft in (*store.glob(f".*{PARTIAL}"), *store.glob(f"*/*/.*{PARTIAL}")):
         number = draft.name.removesuffix(PARTIAL).rpartition(own)[2]
-        if number.isdecimal() and not alive(int(number)):
-            draft.unlink(missing_ok=True)
+        with suppress(OSError):  # another process may have been first
+            if (number.isdecimal() and not alive(int(number))) or time.time() - draft.lstat().st_mtime > OLD_S:
+                draft.unlink()
+
+
+def read(path: Path) -> bytes:
+    """Return what the file ``path`` holds. Raises OSError, also where it is no file: a pipe would never end."""
+    number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(number, "rb") as file:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            raise OSError(errno.EINVAL, "no regular file", str(path))
+        return file.read()

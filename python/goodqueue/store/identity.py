@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from goodqueue import discipline
-from goodqueue.errors import UserError
+from goodqueue import discipline, inputs
 from goodqueue.record import Scenario
 
 
@@ -94,8 +93,6 @@ def _code(scenario: Scenario) -> str | None:
         return None
     found = hashlib.sha256()
     for file in files:
-        try:
-            found.update(hashlib.sha256(Path(file).read_bytes()).digest())
-        except OSError as error:
-            raise UserError(file, f"cannot be read: {error.strerror}; accepted: {discipline.ACCEPTED}") from None
+        content = inputs.read(Path(file), discipline.MOST_BYTES, discipline.ACCEPTED)
+        found.update(hashlib.sha256(content).digest())
     return found.hexdigest()[:12]

@@ -12,7 +12,7 @@ from typing import Any
 from goodqueue import output
 from goodqueue.errors import UserError
 from goodqueue.output import RESULTS
-from goodqueue.store import Store, identity
+from goodqueue.store import Store, files, identity
 from goodqueue.sweep.grid import value_of
 from goodqueue.sweep.result import Sweep, as_json
 
@@ -22,7 +22,7 @@ FOLDER = "sweeps"
 def write(store: Store, sweep: Sweep) -> Path:
     """Write results.json, cells.csv and runs.parquet, whole or not at all, and return their folder.
 
-    The same sweep gives the same bytes. Raises UserError where the system refuses.
+    The same sweep gives the same bytes. Raises UserError where the system refuses, or the store is there no more.
     """
     data = as_json(sweep)
     asked = {key: value for key, value in data.items() if key != "cells"}
@@ -37,8 +37,11 @@ def write(store: Store, sweep: Sweep) -> Path:
         (draft / "cells.csv").write_text(as_csv(data), encoding="utf-8", newline="")
         (draft / RESULTS).write_text(text, encoding="utf-8")
 
+    store.check_there()
     if not _is(folder, text):
         try:
+            # The folder is named after this very sweep, in a store of ours: its files are ours even where results.json,
+            # which says so, was lost.
             output.replace(folder, fill)
         except UserError:
             if not _is(folder, text):  # then no other process that did the same sweep was first
@@ -49,9 +52,12 @@ def write(store: Store, sweep: Sweep) -> Path:
 def _is(folder: Path, text: str) -> bool:
     """Whether ``folder`` holds these results already."""
     try:
-        return (folder / RESULTS).read_text(encoding="utf-8") == text
-    except OSError:
+        return files.read(folder / RESULTS) == text.encode()
+    except FileNotFoundError:
         return False
+    except OSError as error:
+        why = f"cannot be read: {error.strerror or error}"
+        raise UserError(str(folder / RESULTS), f"{why}; accepted: the results of this sweep, or nothing") from None
 
 
 def as_csv(data: dict[str, Any]) -> str:
@@ -96,4 +102,5 @@ def _runs(sweep: Sweep, path: Path) -> None:
             row[axis.key] = float(row[axis.key])
     kinds |= {"engine": pa.string(), "seed": pa.int64(), "key": pa.string(), "qdisc_line": pa.string()}
     kinds |= {metric.key: pa.float64() for metric in sweep.metrics}
-    parquet.write_table(pa.Table.from_pylist(rows, pa.schema(list(kinds.items()))), path, compression="zstd")
+    with path.open("wb") as file:  # a path such as a:b would be taken for the address of a server
+        parquet.write_table(pa.Table.from_pylist(rows, pa.schema(list(kinds.items()))), file, compression="zstd")

@@ -8,6 +8,7 @@ mod change;
 mod dscp;
 mod ecn;
 mod flent;
+mod memory;
 mod page;
 mod resolve;
 mod text;

@@ -80,7 +80,8 @@ impl Scenario {
             return refuse("traffic", format!("{flows} flows in all"), &format!("at most {MOST_FLOWS}"));
         }
         let packets = self.traffic.iter().map(|traffic| traffic.packets(whole)).sum();
-        self.series.as_ref().map_or(Ok(()), |series| series.check(whole, flows, packets))
+        let Some(series) = &self.series else { return Ok(()) };
+        series.check(whole, flows, packets).and_then(|()| self.check_memory(series, flows))
     }
 
     /// The key and the qdisc line of `direction`; what [`Scenario::from_json`] returned has one for both.

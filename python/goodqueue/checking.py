@@ -1,0 +1,286 @@
+"""What is read was written by us, and perhaps changed by hand since: it is held against what it must look like.
+
+The types of `record.Record` say what a record holds, and those here what results hold as far as they are read again.
+The first key that is another is named, with what was found and what is accepted.
+"""
+
+import math
+from collections.abc import Mapping
+from types import NoneType, UnionType
+from typing import Any, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from goodqueue import inputs
+from goodqueue.errors import UserError, quoted
+from goodqueue.record import TIMES, Record, Scenario
+
+Numbers = list[float | None]
+
+
+class _Way(TypedDict):
+    qdisc: NotRequired[str | None]
+    rate: NotRequired[str | None]
+
+
+class _Bottleneck(TypedDict):
+    qdisc: str
+    rate: str
+    up: NotRequired[_Way]
+
+
+class _Path(TypedDict):
+    rtt: str
+
+
+class _Traffic(TypedDict):
+    kind: str
+    count: NotRequired[int | None]
+
+
+class _Scenario(TypedDict):
+    """What is read of a scenario that was resolved once; the core wrote it, and knows the rest."""
+
+    duration: str
+    warmup: NotRequired[str]
+    bottleneck: _Bottleneck
+    path: _Path
+    traffic: list[_Traffic]
+    change: NotRequired[list[dict[str, Any]]]
+
+
+class _Axis(TypedDict):
+    key: str
+    values: list[str]
+
+
+class _Goal(TypedDict):
+    percent: float
+    metric: str
+    max_seeds: int
+
+
+class _Values(TypedDict):
+    values: Numbers
+
+
+class _SweepCell(TypedDict):
+    at: dict[str, str]
+    qdisc: str | None
+    error: str | None
+    reached: bool | None
+    runs: list[str]
+    metrics: dict[str, _Values]
+    delay_percentiles_ms: Numbers | None
+
+
+class _Sweep(TypedDict):
+    name: str
+    scenario: dict[str, Any]
+    engine: str
+    version: str
+    build: str | None
+    axes: list[_Axis]
+    metrics: list[str]
+    first_seed: int
+    seeds: int
+    until_ci: _Goal | None
+    cells: list[_SweepCell]
+
+
+class _Value(TypedDict):
+    scenario: str
+    algorithm: str
+    metric: str
+    at: dict[str, Any]
+    measured: float | None
+    ci: Numbers | None
+    n: int
+    verdict: str
+
+
+class _Claim(TypedDict):
+    statement: str
+    verdict: str
+    why: str | None
+
+
+class _Counts(TypedDict):
+    values: dict[str, int]
+    claims: dict[str, int]
+
+
+class _Study(TypedDict):
+    study: str
+    engine: str
+    version: str
+    quick: bool
+    runs: int
+    values: list[_Value]
+    claims: list[_Claim]
+    summary: _Counts
+
+
+class _Window(TypedDict):
+    time_s: list[float]
+    packets: Numbers
+
+
+class _Side(TypedDict):
+    values: dict[str, Numbers]
+    flows_mbps: list[list[float]]
+    cwnd: NotRequired[list[_Window]]
+    completions_ms: NotRequired[dict[str, Numbers]]
+
+
+class _ValidationCell(TypedDict):
+    qdisc: str
+    change: str
+    line: str
+    sim: _Side
+    kernel: _Side
+
+
+class _Validation(TypedDict):
+    date: str
+    version: str
+    build: str
+    kernel: dict[str, str]
+    quick: bool
+    seeds: list[int]
+    cells: list[_ValidationCell]
+
+
+RESULTS: Mapping[str, Any] = {"goodqueue sweep": _Sweep, "goodqueue study": _Study, "goodqueue validate": _Validation}
+"""What a ``results.json`` holds, by its ``made_by``."""
+
+
+def results(data: Any, place: str) -> None:
+    """Refuse results that are others than their ``made_by`` says; what names no maker is not ours to know."""
+    made_by = data.get("made_by") if isinstance(data, dict) else None
+    if isinstance(made_by, str) and made_by in RESULTS and not data.get("unfinished"):
+        _check(data, RESULTS[made_by], place, "")
+
+
+def record(data: Any, place: str) -> Record:
+    """Return ``data``, which is a record. Raises UserError that names the first key that is no record's."""
+    _check(data, Record, place, "")
+    scenario(data["scenario"], f"{place}: scenario")
+    inputs.seed(data["seed"], f"{place}: seed")
+    for way in ("down", "up"):
+        if way not in data["queues"]:
+            raise UserError(place, f"queues.{way}: missing; accepted: both, down and up")
+        _words(data["queues"][way]["qdisc"], f"{place}: queues.{way}.qdisc")
+        delays = data["queues"][way]["delay_percentiles_ms"]
+        if delays is not None and len(delays) != 101:
+            found = f"found {len(delays)} numbers; accepted: 101"
+            raise UserError(place, f"queues.{way}.delay_percentiles_ms: {found}")
+    for index, app in enumerate(data["apps"]):
+        if app["kind"] not in TIMES:
+            found = f"found {quoted(app['kind'])}; accepted: {', '.join(TIMES)}"
+            raise UserError(place, f"apps.{index}.kind: {found}")
+    if series := data.get("series"):
+        _lengths(series, place)
+    found_record: Record = data
+    return found_record
+
+
+def scenario(data: Scenario, place: str) -> None:
+    """Refuse a resolved scenario that lacks what tables and figures read of it. Raises UserError."""
+    from goodqueue import scenario as scenarios
+
+    try:
+        inputs.check_depth(data)
+    except inputs.TooDeepError as error:
+        raise UserError(place, f"{error}; accepted: a scenario") from None
+    _check(data, _Scenario, place, "")
+    _words(data["bottleneck"]["qdisc"], f"{place}.bottleneck.qdisc")
+    for key in ("duration", "warmup"):
+        try:
+            length = scenarios.seconds(data.get(key, "0s"))
+        except ValueError:
+            length = -1.0
+        if not 0 <= length < math.inf:
+            raise UserError(f"{place}.{key}", f"found {quoted(data[key])}; accepted: a time, as 10s")
+
+
+def _words(line: str, place: str) -> None:
+    if not line.strip():
+        raise UserError(place, f"found {quoted(line)}; accepted: a qdisc's line")
+
+
+def _lengths(series: Mapping[str, Any], place: str) -> None:
+    """Refuse time series of which one is shorter or longer than the times."""
+    times = len(series["time_s"])
+    named = [(f"queues.{way}", found) for way, found in series["queues"].items()]
+    for index, flow in enumerate(series["flows"]):
+        named += [(f"flows.{index}", flow), (f"flows.{index}.tcp", flow.get("tcp") or {})]
+    for name, columns in named:
+        for key, values in columns.items():
+            if isinstance(values, list) and len(values) != times:
+                found = f"found {len(values)} values; accepted: as many as series.time_s, {times}"
+                raise UserError(place, f"series.{name}.{key}: {found}")
+    for kind in ("pings", "calls", "pages", "packets"):
+        own = series.get(kind) or []
+        for which, one in own.items() if isinstance(own, dict) else enumerate(own):
+            lengths = {len(values) for values in one.values() if isinstance(values, list)}
+            if len(lengths) > 1:
+                raise UserError(place, f"series.{kind}.{which}: found lists of several lengths; accepted: of one")
+
+
+def _check(value: Any, hint: Any, place: str, key: str) -> None:
+    """Refuse a ``value`` that is not of the type ``hint``. Keys that are not known are of another version."""
+    if hint is Any or _is_plainly(value, hint):
+        return
+    if get_origin(hint) in (Union, UnionType):
+        options = [option for option in get_args(hint) if option is not NoneType]
+        if value is None and len(options) < len(get_args(hint)):
+            return
+        if len(options) == 1:
+            _check(value, options[0], place, key)
+            return
+    elif is_typeddict(hint) and isinstance(value, dict):
+        fields = get_type_hints(hint)  # without NotRequired
+        for name, inner in fields.items():
+            if name in value:
+                _check(value[name], inner, place, f"{key}.{name}" if key else name)
+            elif name in hint.__required_keys__:
+                raise UserError(place, f"{key}.{name}: missing" if key else f"{name}: missing")
+        return
+    elif get_origin(hint) is list and isinstance(value, list):
+        for number, one in enumerate(value):
+            _check(one, get_args(hint)[0], place, f"{key}.{number}")
+        return
+    elif get_origin(hint) is dict and isinstance(value, dict):
+        for word, one in value.items():
+            _check(one, get_args(hint)[1], place, f"{key}.{word}")
+        return
+    raise UserError(place, key, f"found {quoted(value)}; accepted: {_called(hint)}")
+
+
+def _is_plainly(value: Any, hint: Any) -> bool:
+    """Whether ``value`` is of a type that is seen at a glance; lists of numbers are, as they may be millions."""
+    if hint is float:
+        return inputs.is_finite(value)
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if hint in (str, bool):
+        return isinstance(value, hint)
+    if hint in _NUMBERS and isinstance(value, list):
+        return set(map(type, value)) <= _NUMBERS[hint] and math.inf not in value and -math.inf not in value
+    return False
+
+
+_NUMBERS: Mapping[Any, set[type]] = {
+    list[float]: {int, float},
+    list[int]: {int},
+    Numbers: {int, float, NoneType},
+}
+
+
+def _called(hint: Any) -> str:
+    """Return what a type is to whoever reads JSON."""
+    names: Mapping[Any, str] = {str: "text", int: "a whole number", float: "a finite number", bool: "true or false"}
+    if hint in names:
+        return names[hint]
+    if get_origin(hint) in (Union, UnionType):
+        return " or ".join("null" if option is NoneType else _called(option) for option in get_args(hint))
+    return "a list" if get_origin(hint) is list else "a table"

@@ -1,0 +1,165 @@
+"""The workers of a Dask cluster: which of them compute what we would, and whether any is left.
+
+A worker without goodqueue, or with another build, would fail each run that it takes; it gets none. Nothing here waits
+longer than it says: a cluster may stop answering at any time.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from goodqueue.errors import UserError, one_line
+from goodqueue.record import Scenario
+from goodqueue.store.identity import Maker, Run
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+PATIENCE_S = 6.0
+"""How long a scheduler may take to answer, and how long it may be without a worker that we can use."""
+
+LOOK_S = 1.0
+"""Between two looks at who is there."""
+
+Result = TypeVar("Result")
+
+
+def within(seconds: float, call: Callable[[], Result]) -> Result:
+    """Return what ``call`` returns, or raise what it raises; TimeoutError where that takes longer than ``seconds``.
+
+    Ctrl-C ends the wait at once, which it does not within the call itself.
+    """
+    found: list[Result] = []
+    failed: list[BaseException] = []
+    ended = Event()
+
+    def work() -> None:
+        try:
+            found.append(call())
+        except BaseException as error:  # noqa: BLE001 - raised below
+            failed.append(error)
+        ended.set()
+
+    Thread(target=work, daemon=True).start()
+    if not ended.wait(seconds):
+        raise TimeoutError
+    if failed:
+        raise failed[0]
+    return found[0]
+
+
+def asking() -> Callable[[str, Sequence[Scenario]], object]:
+    """Return what a worker is asked: what would compute each scenario there, or why nothing would."""
+
+    # Nested, and of Python's own types alone, so that it travels as code: a worker may have no goodqueue.
+    def ask(engine: str, scenarios: Sequence[Scenario]) -> object:
+        try:
+            from goodqueue.store import identity
+
+            makers = [identity.maker(engine, scenario) for scenario in scenarios]
+            return [[one.version, one.build, one.code] for one in makers]
+        except ModuleNotFoundError as error:
+            return "no goodqueue" if (error.name or "").partition(".")[0] == "goodqueue" else str(error)
+        except Exception as error:  # noqa: BLE001 - whatever is wrong there is said here
+            return f"{type(error).__name__}: {error}"
+
+    return ask
+
+
+class Fleet:
+    """The workers that can do some runs."""
+
+    def __init__(
+        self, client: "Client", origin: str, engine: str, wanted: Sequence[Run], warn: Callable[[str], None]
+    ) -> None:
+        """Nobody is asked before the first `look`."""
+        self._client, self._origin, self._engine, self._warn = client, origin, engine, warn
+        self._samples = {one.made_by: one.scenario for one in wanted}
+        self._refused: dict[str, str] = {}
+        self._looked = -LOOK_S
+        self._empty_since: float | None = None
+        self.usable: Mapping[str, int] = {}
+        """By address, the number of threads."""
+
+    def look(self) -> None:
+        """See who is there, if the last look is some time ago.
+
+        Raises UserError where the scheduler went away, or no worker that we can use was there for `PATIENCE_S`.
+        """
+        now = time.monotonic()
+        if now - self._looked < LOOK_S:
+            return
+        self._looked = now
+        there = _threads(self._client, self._origin)
+        self._ask([address for address in there if address not in self.usable and address not in self._refused])
+        for address in self._refused.keys() - there.keys():
+            del self._refused[address]
+        self.usable = {address: threads for address, threads in there.items() if address not in self._refused}
+        if self.usable:
+            self._empty_since = None
+        elif self._empty_since is None:
+            self._empty_since = now
+        if self._empty_since is not None and (self._refused or now - self._empty_since >= PATIENCE_S - 2 * LOOK_S):
+            raise UserError(self._origin, self._nobody())
+
+    def _ask(self, new: list[str]) -> None:
+        """Ask each worker once what it would compute our runs with."""
+        if not new:
+            return
+        answers: dict[str, Any] = dict.fromkeys(new, "no answer")
+        with suppress(Exception):  # then there is no answer, which is what is said
+            arguments = (self._engine, list(self._samples.values()))
+            answers |= within(
+                PATIENCE_S / 2,
+                lambda: self._client.run(asking(), *arguments, workers=new, on_error="return"),
+            )
+        ours = [[one.version, one.build, one.code] for one in self._samples]
+        for address, answer in answers.items():
+            if answer == ours:
+                continue
+            self._refused[address] = why = self._why(answer)
+            self._warn(f"{self._origin}: the worker {address} has {why}; it gets no runs")
+
+    def _why(self, answer: object) -> str:
+        if isinstance(answer, list) and len(answer) == len(self._samples):
+            theirs, ours = next(
+                (Maker(*one), mine) for one, mine in zip(answer, self._samples, strict=True) if Maker(*one) != mine
+            )
+            return f"{_called(theirs)}, and not {_called(ours)}"
+        return one_line(str(answer))[:200]
+
+    def _nobody(self) -> str:
+        if self._refused:
+            address, why = next(iter(self._refused.items()))
+            return f"none of its workers ({len(self._refused)}) can be used: {address} has {why}"
+        return "its workers are gone; with --out the same command goes on where it was"
+
+
+def _called(maker: Maker) -> str:
+    code = f", disciplines {maker.code}" if maker.code else ""
+    return f"goodqueue {maker.version}, build {maker.build}{code}"
+
+
+def wait_for_one(client: "Client", origin: str) -> None:
+    """Wait until the scheduler has a worker. Raises UserError after `PATIENCE_S`, and where nobody answers."""
+    began = time.monotonic()
+    while not _threads(client, origin):
+        if time.monotonic() - began >= PATIENCE_S:
+            raise UserError(origin, "the scheduler has no workers; accepted: one at least (`dask worker`)")
+        time.sleep(0.1)
+
+
+def _threads(client: "Client", origin: str) -> Mapping[str, int]:
+    """Return how many threads each worker has, by its address. Raises UserError where the scheduler went away."""
+    try:
+        found: Mapping[str, int] = within(PATIENCE_S, client.nthreads)
+    except Exception:  # noqa: BLE001 - distributed raises of all kinds; each means that there is no answer
+        raise gone(origin) from None
+    return found
+
+
+def gone(origin: str) -> UserError:
+    """Return the refusal for a scheduler that does not answer any more."""
+    return UserError(origin, "the scheduler went away; with --out the same command goes on where it was")

@@ -1,0 +1,211 @@
+"""Ctrl-C ends every command with one line and status 130, whatever it was at, and leaves nothing half done."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import pairwise
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from goodqueue import interrupts, run
+from goodqueue.run import StoppedError
+
+LIMIT_S = 100
+"""Generous: a machine may be busy. Without an answer each of these would take longer, or for ever."""
+
+ENDLESS = """
+class Endless:
+    def __init__(self, link):
+        pass
+
+    def enqueue(self, now, packet, queue):
+        while True:
+            try:
+                open("began", "w").close()
+                while True:
+                    pass
+            except {caught}:
+                pass
+
+    def dequeue(self, now, queue):
+        return queue.pop()
+"""
+
+
+@contextmanager
+def command(*arguments: str) -> Iterator["subprocess.Popen[str]"]:
+    words = [sys.executable, "-m", "goodqueue", *arguments]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def until(process: "subprocess.Popen[str]", file: str) -> None:
+    """Wait for a file, or a file of a pattern."""
+    while not list(Path().glob(file)):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+
+
+def ended(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
+    out, err = process.communicate(timeout=LIMIT_S)
+    return process.returncode, out, err
+
+
+SAID = (130, "", "goodqueue: interrupted\n")
+
+
+def test_a_recording_is_interrupted(here: Path) -> None:
+    with command("record", "codel", "--packets", "10000000", "--out", "x.csv.gz") as process:
+        until(process, ".x.csv.gz.partial-*")
+        process.send_signal(signal.SIGINT)
+        assert ended(process) == SAID
+    assert [file.name for file in here.iterdir()] == ["ok.toml"]
+
+
+def test_a_replay_is_interrupted(here: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "goodqueue", "record", "pfifo", "--packets", "2000", "--out", "x.csv"], check=True
+    )
+    head = Path("x.csv").read_text(encoding="utf-8").rpartition("\n1")[0]
+    # A state line as often as it takes: as a pipe, it is as long as one likes.
+    os.mkfifo("pipe.csv")
+    state = next(line for line in reversed(head.splitlines()) if ",st," in line)
+    with command("replay", "pipe.csv") as process, Path("pipe.csv").open("w", encoding="utf-8") as pipe:
+        pipe.write(head + "\n")
+        for _ in range(10_000):
+            pipe.write(state + "\n")
+        process.send_signal(signal.SIGINT)
+        with suppress(BrokenPipeError):
+            for _ in range(10_000_000):
+                pipe.write(state + "\n")
+        assert ended(process) == SAID
+        with suppress(BrokenPipeError):
+            pipe.close()
+
+
+@pytest.mark.parametrize("rate", ["10gbit", "1000gbit"])
+def test_a_long_and_fast_run_is_interrupted(here: Path, rate: str) -> None:
+    with command("run", "ok.toml", "--set", "duration=1000000s", "--set", f"bottleneck.rate={rate}") as process:
+        time.sleep(3.0)
+        process.send_signal(signal.SIGINT)
+        assert ended(process) == SAID
+
+
+def test_slices_of_a_run_begin_short() -> None:
+    # A thousandth of a million seconds at 10 Gbit/s took minutes, in which nothing was answered.
+    asked = [0.0]
+
+    class Fast:
+        duration_s = 1e6
+
+        def advance(self, until_s: float) -> None:
+            asked.append(until_s)
+            if len(asked) == 100:
+                raise StoppedError
+
+    scenario = {"bottleneck": {"rate": "1mbit", "up": {"rate": "10gbit"}}, "change": [{"rate": "100mbit"}, {}]}
+    with pytest.raises(StoppedError):
+        run._advance(Fast(), run._most_s(scenario), lambda _: None, Event(), [])  # type: ignore[arg-type]
+    steps = [second - first for first, second in pairwise(asked)]
+    frame_s = 1514 * 8 / 10e9
+    assert steps[0] < 1000 * frame_s
+    assert max(steps) <= run.MOST_FRAMES * frame_s * 1.001
+
+
+@pytest.mark.parametrize("verb", ["run", "compare", "sweep"])
+def test_an_endless_loop_in_a_discipline_is_interrupted(here: Path, verb: str) -> None:
+    Path("endless.py").write_text(ENDLESS.format(caught="Exception"), encoding="utf-8")
+    line = "./endless.py:Endless"
+    arguments = {
+        "run": ["run", "ok.toml", "--set", f"bottleneck.qdisc={line}"],
+        "compare": ["compare", line, "--seeds", "2"],
+        "sweep": ["sweep", "ok.toml", "--set", f"bottleneck.qdisc={line}", "--out", "st"],
+    }[verb]
+    with command(*arguments) as process:
+        until(process, "began")
+        process.send_signal(signal.SIGINT)
+        assert ended(process) == SAID
+
+
+def test_a_discipline_that_swallows_it_is_ended_by_another_one(here: Path) -> None:
+    Path("endless.py").write_text(ENDLESS.format(caught="BaseException"), encoding="utf-8")
+    with command("run", "ok.toml", "--set", "bottleneck.qdisc=./endless.py:Endless") as process:
+        until(process, "began")
+        process.send_signal(signal.SIGINT)
+        time.sleep(interrupts.GRACE_S + 1.0)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert ended(process) == SAID
+
+
+@pytest.mark.parametrize("verb", ["compare", "sweep", "run"])
+def test_five_in_a_row_are_as_good_as_one(here: Path, verb: str) -> None:
+    arguments = {
+        "compare": ["compare", "codel", "pie", "--duration", "9999s", "--out", "report"],
+        "sweep": ["sweep", "ok.toml", "--set", "duration=1s,9999s", "--out", "st"],
+        "run": ["run", "ok.toml", "--set", "duration=9999s", "--trace", "x.pcapng"],
+    }[verb]
+    with command(*arguments) as process:
+        time.sleep(2.0)
+        for _ in range(5):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.02)
+        assert ended(process) == SAID
+    assert not list(here.rglob("*partial*"))
+
+
+def test_five_while_it_is_imported_are_as_good_as_one(here: Path) -> None:
+    code = (
+        "import os, signal, sys, threading\n"
+        "import goodqueue.__main__ as main\n"
+        "class Slow:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'goodqueue.cli':\n"
+        "            for _ in range(5): os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Slow())\n"
+        "main.main()\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert (found.returncode, found.stdout, found.stderr) == SAID
+
+
+def test_one_that_a_library_swallowed_is_raised_again(here: Path) -> None:
+    # As in a callback of a weak reference, of which matplotlib has many: Python told of it, and the report went on.
+    code = (
+        "import os, signal, weakref\n"
+        "from goodqueue import interrupts, terminal\n"
+        "interrupts.answer()\n"
+        "class Figure: pass\n"
+        "try:\n"
+        "    with terminal.progress('figures') as progress:\n"
+        "        figure = Figure()\n"
+        "        gone = weakref.ref(figure, lambda _: os.kill(os.getpid(), signal.SIGINT))\n"
+        "        del figure\n"
+        "        print('swallowed', flush=True)\n"
+        "        progress(0.5)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('raised again')\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert (found.stdout, found.stderr) == ("swallowed\nraised again\n", "")
+
+
+def test_whoever_has_it_ignored_is_not_interrupted(here: Path) -> None:
+    code = (
+        "import os, signal\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "from goodqueue import interrupts\n"
+        "interrupts.answer()\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+        "interrupts.check()\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,207 @@
+"""A store that is damaged, moved, or has odd things in it: said in a line, set aside, run again; nothing is lost."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet
+
+from conftest import SCENARIO, Result
+from goodqueue import run, store
+from goodqueue.errors import UserError
+from goodqueue.scenario import resolve
+from goodqueue.store import DamagedError, Store, columns, identity, seal
+from goodqueue.store.identity import Run
+
+SWEEP = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=codel,pie", "--seeds", "2"]
+RUNS = 4
+
+Command = Callable[..., Result]
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> tuple[Store, Run, Path]:
+    """A store with one run, and its file."""
+    kept = store.create(tmp_path / "st", "--out st")
+    found = identity.of("sim", resolve(SCENARIO))
+    kept.put(found, run.one_text(found.scenario))
+    return kept, found, kept.path(found.key)
+
+
+def files_of(folder: Path) -> list[Path]:
+    return sorted((folder / "runs").glob("*/*.parquet"))
+
+
+def test_any_flipped_bit_is_seen(one: tuple[Store, Run, Path]) -> None:
+    # Parquet's own checksums are of pages: a bit in the footer was a traceback, or a column without values.
+    kept, found, path = one
+    data = path.read_bytes()
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    draw = random.Random(1)
+    places = [*range(footer, len(data)), *(draw.randrange(footer) for _ in range(500))]
+    for place in places:
+        bad = data[:place] + bytes([data[place] ^ 1 << draw.randrange(8)]) + data[place + 1 :]
+        path.write_bytes(bad)
+        with pytest.raises(DamagedError):
+            kept.get(found)
+    path.write_bytes(data)
+    assert kept.get(found) == run.one_text(found.scenario)
+
+
+def test_other_tools_read_a_sealed_file(one: tuple[Store, Run, Path]) -> None:
+    kept, found, path = one
+    (row,) = parquet.read_table(path).to_pylist()
+    assert (row["key"], row["record"]) == (found.key, kept.get(found))
+    assert seal.is_sealed(path.read_bytes())
+
+
+def unsealed(path: Path, **changes: object) -> None:
+    """Write the run's file as versions before wrote it."""
+    (row,) = parquet.read_table(path).to_pylist()
+    schema = columns.schema()
+    table = {name: [changes.get(name, row[name])] for name in schema.names}
+    import pyarrow as pa
+
+    parquet.write_table(pa.table(table, schema), path, compression="zstd", use_dictionary=False)
+
+
+def test_a_file_of_before_is_read(one: tuple[Store, Run, Path]) -> None:
+    kept, found, path = one
+    unsealed(path)
+    assert not seal.is_sealed(path.read_bytes())
+    assert kept.get(found) == run.one_text(found.scenario)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "why"),
+    [
+        ("record", None, "it has no record"),
+        ("seed", None, "it has no seed"),
+        ("record", "{", "its record is none"),
+        ("record", "[]", "its record is none"),
+    ],
+)
+def test_a_damaged_file_of_before_is_seen_where_it_can_be(
+    one: tuple[Store, Run, Path], column: str, value: object, why: str
+) -> None:
+    kept, found, path = one
+    unsealed(path, **{column: value})
+    with pytest.raises(DamagedError, match=why):
+        list(kept.rows([found.key], [column]))
+
+
+def odd(kind: str, path: Path) -> None:
+    other = path.parent / "other"
+    path.rename(other)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "link to nothing":
+        path.symlink_to("nothing")
+    elif kind == "link to itself":
+        path.symlink_to(path.name)
+    elif kind == "link to a device":
+        path.symlink_to("/dev/zero")
+    other.unlink()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link to nothing", "link to itself", "link to a device"])
+def test_what_is_no_file_is_set_aside_and_run_again(here: Path, goodqueue: Command, kind: str) -> None:
+    whole = goodqueue(*SWEEP, "--out", "st", "--json")
+    assert whole.status == 0
+    odd(kind, files_of(here / "st")[0])
+    again = goodqueue(*SWEEP, "--out", "st", "--json")
+    assert (again.status, again.out) == (0, whole.out)
+    assert "it is set aside and its run is done again" in again.err
+    assert f"{RUNS} runs in st, 1 of them new" in again.err
+    assert len(list((here / "st" / "damaged").iterdir())) == 1
+    assert goodqueue(*SWEEP, "--out", "st").err == f"goodqueue: {RUNS} runs in st, 0 of them new\n"
+
+
+def test_a_link_to_a_whole_file_is_that_file(one: tuple[Store, Run, Path]) -> None:
+    kept, found, path = one
+    path.rename(kept.folder / "elsewhere")
+    path.symlink_to("../../elsewhere")
+    assert kept.get(found) == run.one_text(found.scenario)
+
+
+def test_what_was_set_aside_before_stays(one: tuple[Store, Run, Path]) -> None:
+    kept, found, path = one
+    for text in ("first", "second", "third"):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(DamagedError) as damaged:
+            kept.get(found)
+        kept.set_aside(damaged.value)
+        if text == "second":
+            (kept.folder / "damaged" / f"{found.key}.1").unlink()
+    left = {file.name[-1]: file.read_text(encoding="utf-8") for file in (kept.folder / "damaged").iterdir()}
+    assert left == {"1": "third", "2": "second"}
+
+
+def test_a_store_may_be_named_like_an_address(here: Path, goodqueue: Command) -> None:
+    # pyarrow takes the path for a URI: each run was called damaged, set aside and done again.
+    first = goodqueue(*SWEEP, "--out", "exp1:baseline")
+    assert (first.status, first.err) == (0, f"goodqueue: {RUNS} runs in exp1:baseline, {RUNS} of them new\n")
+    assert goodqueue(*SWEEP, "--out", "exp1:baseline").err.endswith(f"{RUNS} runs in exp1:baseline, 0 of them new\n")
+    assert len(list((here / "exp1:baseline" / "sweeps").glob("*/runs.parquet"))) == 1
+
+
+@pytest.mark.parametrize("gone", ["removed", "moved"])
+def test_a_store_that_goes_away_under_a_sweep_is_said(here: Path, gone: str) -> None:
+    command = [sys.executable, "-m", "goodqueue", *SWEEP, "--set", "duration=60s", "--out", "st", "--jobs", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not files_of(here / "st"):
+        assert process.poll() is None, process.communicate()
+    (here / "st").rename("st2")
+    if gone == "removed":
+        shutil.rmtree("st2")
+    out, err = process.communicate()
+    assert (process.returncode, out) == (2, "")
+    assert err.startswith("goodqueue: st: the store was moved or removed; accepted: the same command")
+    assert err.count("\n") == 1
+    assert not (here / "st").exists(), "half a store would be refused later on as a folder of others"
+    on = subprocess.run([*command[:-4], "--out", "st2" if gone == "moved" else "st"], check=True, capture_output=True)
+    assert b"4 runs in" in on.stderr
+
+
+def test_a_store_that_goes_away_before_the_tables_is_said(one: tuple[Store, Run, Path]) -> None:
+    kept, found, _ = one
+    shutil.rmtree(kept.folder)
+    with pytest.raises(UserError, match="was moved or removed"):
+        kept.put(found, run.one_text(found.scenario))
+    with pytest.raises(UserError, match="was moved or removed"):
+        kept.check_there()
+    assert not kept.folder.exists()
+
+
+def test_a_lost_results_json_is_written_again(here: Path, goodqueue: Command) -> None:
+    whole = goodqueue(*SWEEP, "--out", "st", "--json").out
+    (file,) = (here / "st").glob("sweeps/*/results.json")
+    text = file.read_bytes()
+    (file.parent / "notes.txt").write_text("mine", encoding="utf-8")
+    for content in (None, b"", b"\xff", b"{}"):
+        file.unlink()
+        if content is not None:
+            file.write_bytes(content)
+        again = goodqueue(*SWEEP, "--out", "st", "--json")
+        assert (again.status, again.out) == (0, whole), again.err
+        assert file.read_bytes() == text
+    assert (file.parent / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_pipe_for_results_json_is_refused_in_a_line(here: Path, goodqueue: Command) -> None:
+    goodqueue(*SWEEP, "--out", "st")
+    (file,) = (here / "st").glob("sweeps/*/results.json")
+    file.unlink()
+    os.mkfifo(file)
+    found = goodqueue(*SWEEP, "--out", "st")
+    assert found.status == 2
+    assert "results.json: cannot be read: no regular file; accepted: " in found.err
+    assert len(json.dumps(found.err)) < 500
