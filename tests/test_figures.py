@@ -200,7 +200,11 @@ def with_law(record: Record) -> Group:
     for seed in (1, 2):
         one: Any = copy.deepcopy(record)
         times = len(one["series"]["time_s"])
-        law = {"count": [float(seed)] * times, "drop_next_ms": [None, *[-2.5 * seed] * (times - 1)]}
+        law = {
+            "count": [float(seed)] * times,
+            "drop_next_ms": [None, *[-2.5 * seed] * (times - 1)],
+            "lastcount": [None if at in (3, 4, 6) else 1.0 for at in range(times)],
+        }
         one["series"]["queues"]["down"]["law"] = law
         one["series"]["queues"]["up"]["law"] = {}
         found.append(one)
@@ -217,16 +221,25 @@ def test_what_the_law_thinks_stands_in_rows_with_one_time_axis(record: Record) -
     ]  # fmt: skip
     assert len({ax.get_xlim() for ax in figure.axes}) == 1
     assert len({ax.get_subplotspec().colspan.start for ax in figure.axes}) == 1  # type: ignore[union-attr]
-    (line,) = figure.axes[1].lines
+    line = figure.axes[1].lines[0]
     assert set(np.asarray(line.get_ydata()).tolist()) == {1.5}
     assert figure.axes[2].get_ylim()[0] < -5, "what has passed is below zero"
     check_layout(figure)
 
 
+def test_what_a_law_has_not_set_is_not_drawn(record: Record) -> None:
+    figure = course.figure([with_law(record)], "lastcount")
+    assert figure is not None
+    line, alone = figure.axes[0].lines
+    assert [at for at, value in enumerate(np.asarray(line.get_ydata())) if np.isnan(value)] == [3, 4, 6]
+    times = with_law(record).records[0]["series"]["time_s"]
+    assert np.asarray(alone.get_xdata()).tolist() == pytest.approx([times[5]]), "no line leads to it"
+
+
 def test_a_series_that_no_record_has_is_refused_with_those_that_there_are(record: Record) -> None:
     with pytest.raises(Exception, match=r'found "count"; accepted of these records: delay_ms, .*series\.law=true'):
         drawing.draw("time", [made(record, "codel")], ["count"], "")
-    with pytest.raises(Exception, match=r'found "prob"; accepted of these records: .*count, drop_next_ms$'):
+    with pytest.raises(Exception, match=r'found "prob"; accepted of these records: .*count, drop_next_ms, lastcount$'):
         drawing.draw("time", [with_law(record)], ["prob"], "")
     with pytest.raises(Exception, match="up_count"):
         drawing.draw("time", [with_law(record)], ["up_count"], "")

@@ -8,7 +8,7 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.plot import along, course, delay, ellipse, panels, rows, selection
 from goodqueue.plot.quantity import quantities
 from goodqueue.plot.selection import NONE, QDISCS, Runs
-from goodqueue.plot.series import available
+from goodqueue.plot.series import available, is_law
 from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, distribution, labels_of, percentiles
 
 if TYPE_CHECKING:
@@ -93,17 +93,11 @@ def _time(groups: Sequence[Group], asked: Sequence[str], title: str) -> "Figure"
         there = available(groups)
         if not there:
             raise UserError("plot time", f"no record has {name}; accepted: runs with --set series.interval=200ms")
-        more = "" if any(_is_law(one) for one in there) else "; of the law, runs with --set series.law=true"
+        more = "" if any(is_law(one) for one in there) else "; of the law, runs with --set series.law=true"
         raise UserError("--metric", f"found {quoted(name)}; accepted of these records: {', '.join(there)}{more}")
     drawn = course.figure(groups, names, title)
     assert drawn is not None
     return drawn
-
-
-def _is_law(name: str) -> bool:
-    from goodqueue.plot.series import FLOWS, PINGS, QUEUES
-
-    return name.removeprefix("up_") not in {**QUEUES, **FLOWS, **PINGS}
 
 
 def lines(found: Runs, asked: Sequence[str], by: Sequence[str], across: str | None, title: str) -> "Figure":
