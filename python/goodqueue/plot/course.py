@@ -129,6 +129,8 @@ def _rows(asked: Sequence[str], titles: Sequence[str]) -> tuple[Figure, dict[tup
     if len(titles) > 2:
         figure.set_size_inches(panels.WIDE_IN, figure.get_size_inches()[1])
     axes = figure.subplots(len(asked), len(titles), sharex=True, sharey="row", squeeze=False)
+    if len(titles) > 1:
+        panels.leave_room(axes[0, 0])
     return figure, {
         (name, panel): axes[row][column] for row, name in enumerate(asked) for column, panel in enumerate(titles)
     }

@@ -9,7 +9,7 @@ from goodqueue.plot import along, course, delay, ellipse, panels, rows, selectio
 from goodqueue.plot.quantity import quantities
 from goodqueue.plot.selection import NONE, QDISCS, Runs
 from goodqueue.plot.series import available, is_law
-from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, distribution, labels_of, percentiles
+from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, distribution, labels_of, percentiles, spoken
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -122,9 +122,11 @@ def lines(found: Runs, asked: Sequence[str], by: Sequence[str], across: str | No
         named.setdefault(group.panel, {})[group.label if lines_are else ""] = estimates
     if not any(one for own in named.values() for line in own.values() for one in line.values()):
         raise UserError("plot lines", f"no record has {metric.key}; accepted: records that have")
+    called = spoken(metric, groups)
     if x in QDISCS:
-        return along.figure(named, found.named(x), "", metric, title)
-    return along.figure(named, {value: value for value in found.values(x)}, x.rpartition(".")[2], metric, title)
+        return along.figure(named, found.named(x), "", metric, called, title)
+    same = {value: value for value in found.values(x)}
+    return along.figure(named, same, x.rpartition(".")[2], metric, called, title)
 
 
 def _longest(found: Runs, by: Sequence[str]) -> str:
