@@ -70,7 +70,7 @@ def plot(
       goodqueue plot cdf store real.json --metric ping_rtt_ms --out cdf.pdf
       goodqueue plot ellipse store --by qdisc --where rtt=10ms,50ms --out panels.svg
       goodqueue plot lines store --metric delay_p95_ms --x rtt --by qdisc --out along.svg
-      goodqueue plot time store --metric delay_ms --metric count --metric drop_probability --out law.svg
+      goodqueue plot time store --metric delay_ms --metric count --metric cwnd_packets --out law.svg
 
     Runs that differ in the seed alone are repeats, and one line, box or ellipse. A KEY is that of a scenario, as in
     sweep --set: path.rtt, traffic.0.count, seed, engine, or its last word where that is the only one. Queues, flows and

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from goodqueue import metrics
 from goodqueue.metrics import Metric
 from goodqueue.plot import panels, style
 from goodqueue.plot.quantity import order, quantities
@@ -65,10 +64,13 @@ Lines = Mapping[str, Estimates]
 """By the label of a line."""
 
 
-def figure(named: Mapping[str, Lines], values: Mapping[str, str], axis: str, metric: Metric, title: str = "") -> Figure:
+def figure(
+    named: Mapping[str, Lines], values: Mapping[str, str], axis: str, metric: Metric, called: str, title: str = ""
+) -> Figure:
     """Draw the mean of ``metric`` with its 95 % confidence interval along ``values``, a panel for each title.
 
-    ``values`` have a name each; ``axis`` is what they are of, empty where the names say it.
+    ``values`` have a name each; ``axis`` is what they are of, empty where the names say it. The metric is ``called``
+    by that name.
     """
     scale = scale_of(list(values))
     labels = list(dict.fromkeys(label for lines in named.values() for label in lines))
@@ -82,8 +84,8 @@ def figure(named: Mapping[str, Lines], values: Mapping[str, str], axis: str, met
                 if label in lines:
                     _line(ax, lines[label], scale, scale.shifted(index, len(labels)), look)
         _ticks(places, scale, [values[value] for value in scale.values])
-        up, joined = metrics.label(metric, [metric]), scale.is_numeric
-        panels.label_axes(places, axis, f"{up} ({metric.unit})" if metric.unit else up)
+        joined = scale.is_numeric
+        panels.label_axes(places, axis, f"{called} ({metric.unit})" if metric.unit else called)
         if labels == [""]:
             panels.heading(drawn, title)
         else:

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 
 from goodqueue.plot import panels, style
 from goodqueue.plot.labels import Curve, label_curves
-from goodqueue.plot.series import described, series
+from goodqueue.plot.series import described, is_law, series
 from goodqueue.plot.stored import Group, labels_of, measured_s, repeats
 from goodqueue.plot.style import Look
 
@@ -74,7 +74,9 @@ def figure(found: Sequence[Group], what: str | Sequence[str], title: str = "") -
             panels.label_axes(list(places.values()), "time (s)", named[0])
         else:
             _label_rows(places, asked, titles, named)
-        style.note(drawn, f"Line: mean of the runs; band: {_band(logarithmic)}{_shade(warmup)}. {repeats(found)}.")
+        several = any(len(group.records) > 1 for group in found)
+        words = f"mean of the runs; band: {_band(logarithmic)}" if several else "the run"
+        style.note(drawn, f"Line: {words}{_shade(warmup)}. {repeats(found)}.")
         if len(places) == 1:
             ax = places[asked[0], titles[0]]
             ax.set_title(title)
@@ -93,23 +95,32 @@ def has(found: Sequence[Group], what: str) -> bool:
 
 
 def _course(group: Group, what: str) -> Course | None:
-    """Return the course of the series ``what`` over the runs of ``group``, or None where none has it."""
+    """Return the course of the series ``what`` over the runs of ``group``, or None where none has it.
+
+    What a law has not set, as CoDel's next drop, is no number (nan) there. Other series go on at their next value.
+    """
     import numpy as np
 
     runs = [own for one in group.records if (own := series(one, what))]
     if not runs:
         return None
-    times = np.unique(np.concatenate([np.round(at, 6) for at, _ in runs]))
-    sampled = np.full((len(runs), len(times)), np.nan)
+    grid = np.unique(np.concatenate([np.round(at, 6) for at, _ in runs]))
+    sampled = np.full((len(runs), len(grid)), np.nan)
     for row, (at, values) in zip(sampled, runs, strict=True):
-        row[np.searchsorted(times, np.round(at, 6))] = [np.nan if v is None else v for v in values]
+        row[np.searchsorted(grid, np.round(at, 6))] = [np.nan if v is None else v for v in values]
     known = np.count_nonzero(~np.isnan(sampled), axis=0)
     kept = known > 0
-    times, sampled, known = times[kept], sampled[:, kept], known[kept]
+    times, sampled, known = grid[kept], sampled[:, kept], known[kept]
     mean = np.nanmean(sampled, axis=0)
     squares = np.nansum((sampled - mean) ** 2, axis=0)
     spread = np.sqrt(squares / np.maximum(known - 1, 1))
-    return Course(group.label, times, mean, spread, np.nanpercentile(sampled, BAND, axis=0))
+    percentiles = np.nanpercentile(sampled, BAND, axis=0)
+    if is_law(what):
+        every = np.full((4, len(kept)), np.nan)
+        every[:, kept] = [mean, spread, *percentiles]
+        mean, spread, percentiles = every[0], every[1], every[2:]
+        times = grid
+    return Course(group.label, times, mean, spread, percentiles)
 
 
 def _rows(asked: Sequence[str], titles: Sequence[str]) -> tuple[Figure, dict[tuple[str, str], Axes]]:
@@ -118,6 +129,8 @@ def _rows(asked: Sequence[str], titles: Sequence[str]) -> tuple[Figure, dict[tup
     if len(titles) > 2:
         figure.set_size_inches(panels.WIDE_IN, figure.get_size_inches()[1])
     axes = figure.subplots(len(asked), len(titles), sharex=True, sharey="row", squeeze=False)
+    if len(titles) > 1:
+        panels.leave_room(axes[0, 0])
     return figure, {
         (name, panel): axes[row][column] for row, name in enumerate(asked) for column, panel in enumerate(titles)
     }
@@ -149,14 +162,14 @@ def _frame(
     ax = next(ax for (name, _), ax in places.items() if name == what)
     if not own:
         return False
-    least = min(float(np.min(course.mean)) for course in own)
-    low = min(float(np.percentile(course.mean, 2)) for course in own)
-    high = max(float(np.max(course.mean + course.deviation)) for course in own)
+    least = min(float(np.nanmin(course.mean)) for course in own)
+    low = min(float(np.nanpercentile(course.mean, 2)) for course in own)
+    high = max(float(np.nanmax(course.mean + course.deviation)) for course in own)
     if unit == "ms" and least >= 0 and high / max(low, 0.1) > 20:
-        top = max(float(np.max(np.maximum(course.mean, course.percentiles[1]))) for course in own)
+        top = max(float(np.nanmax(np.maximum(course.mean, course.percentiles[1]))) for course in own)
         style.log_ms(ax, "y", max(low / 1.5, 0.1), top * 1.2)
         return True
-    bottom = min(float(np.min(course.mean - course.deviation)) for course in own)
+    bottom = min(float(np.nanmin(course.mean - course.deviation)) for course in own)
     if least >= 0:
         ax.set_ylim(0, high * 1.05 or 1.0)  # what is zero throughout has an axis, too
     else:
@@ -182,8 +195,11 @@ def _draw(ax: Axes, course: Course, look: Look, logarithmic: bool, index: int) -
         **look.marks(4.5),
     )  # fmt: skip
     ax.fill_between(course.times, below, above, color=look.colour, alpha=0.2, lw=0)
+    known = ~np.isnan(course.mean)
+    alone = known & ~np.append(known[1:], False) & ~np.insert(known[:-1], 0, False)  # no line leads there
+    ax.plot(course.times[alone], course.mean[alone], color=look.colour, ls="", marker=".", ms=4)
     handle = Line2D([], [], color=look.colour, linestyle=look.line, lw=line.get_linewidth(), **look.marks(4.5))
-    return Curve(course.label, list(course.times), list(course.mean), look.ink, handle)
+    return Curve(course.label, list(course.times[known]), list(course.mean[known]), look.ink, handle)
 
 
 def _clipped(curve: Curve, low: float, high: float) -> Curve:

@@ -9,8 +9,8 @@ from goodqueue.metrics import Metric
 from goodqueue.plot import along, course, delay, ellipse, panels, rows, selection
 from goodqueue.plot.quantity import quantities
 from goodqueue.plot.selection import NONE, QDISCS, Runs
-from goodqueue.plot.series import available
-from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, distribution, labels_of, percentiles
+from goodqueue.plot.series import available, is_law
+from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, distribution, labels_of, percentiles, spoken
 from goodqueue.record import Record
 from goodqueue.stats import Estimate
 
@@ -96,17 +96,11 @@ def _time(groups: Sequence[Group], asked: Sequence[str], title: str) -> "Figure"
         there = available(groups)
         if not there:
             raise UserError("plot time", f"no record has {name}; accepted: runs with --set series.interval=200ms")
-        more = "" if any(_is_law(one) for one in there) else "; of the law, runs with --set series.law=true"
+        more = "" if any(is_law(one) for one in there) else "; of the law, runs with --set series.law=true"
         raise UserError("--metric", f"found {quoted(name)}; accepted of these records: {', '.join(there)}{more}")
     drawn = course.figure(groups, names, title)
     assert drawn is not None
     return drawn
-
-
-def _is_law(name: str) -> bool:
-    from goodqueue.plot.series import FLOWS, PINGS, QUEUES
-
-    return name.removeprefix("up_") not in {**QUEUES, **FLOWS, **PINGS}
 
 
 def lines(found: Runs, asked: Sequence[str], by: Sequence[str], across: str | None, title: str) -> "Figure":
@@ -131,9 +125,11 @@ def lines(found: Runs, asked: Sequence[str], by: Sequence[str], across: str | No
         named.setdefault(group.panel, {})[group.label if lines_are else ""] = estimates
     if not any(one for own in named.values() for line in own.values() for one in line.values()):
         raise UserError("plot lines", f"no record has {metric.key}; accepted: records that have")
+    called = spoken(metric, groups)
     if x in QDISCS:
-        return along.figure(named, found.named(x), "", metric, title)
-    return along.figure(named, {value: value for value in found.values(x)}, x.rpartition(".")[2], metric, title)
+        return along.figure(named, found.named(x), "", metric, called, title)
+    same = {value: value for value in found.values(x)}
+    return along.figure(named, same, x.rpartition(".")[2], metric, called, title)
 
 
 def _estimate(records: Sequence[Record], metric: Metric) -> Estimate | None:

@@ -48,9 +48,13 @@ def grid(named: Sequence[str], height_in: float, single_in: float) -> tuple[Figu
         for ax, title in zip(places, named, strict=False):
             ax.set_title(wrapped(title, 34 if columns == 2 else 28), fontsize=9)
             ax.tick_params(labelsize=8.5)
-            # The last number below one panel would meet the first below the next.
-            ax.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10], prune="upper"))
+            leave_room(ax)
     return figure, places[:count]
+
+
+def leave_room(ax: Axes) -> None:
+    """Leave out the last number below ``ax``, which would meet the first below the next panel."""
+    ax.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10], prune="upper"))
 
 
 def wrapped(text: str, width: int) -> str:

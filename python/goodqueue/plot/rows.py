@@ -9,9 +9,9 @@ from matplotlib.cbook import boxplot_stats
 from matplotlib.figure import Figure
 
 from goodqueue import stats
-from goodqueue.metrics import Metric, label
+from goodqueue.metrics import Metric
 from goodqueue.plot import panels, style
-from goodqueue.plot.stored import Group, distribution, labels_of, percentiles, repeats
+from goodqueue.plot.stored import Group, distribution, labels_of, percentiles, repeats, spoken
 from goodqueue.plot.style import Look
 from goodqueue.tables import decimals, number
 
@@ -66,7 +66,7 @@ def boxes(found: Sequence[Group], metric: Metric, title: str = "") -> Figure | N
     if not any(values):
         return None
     with style.look():
-        drawn, axes, places = _begin(found, _named(metric), title)
+        drawn, axes, places = _begin(found, _named(metric, found), title)
         _scale(axes[0], [value for own in values for value in own], metric.unit)
         for place, own in zip(places, values, strict=True):
             if own:
@@ -77,8 +77,8 @@ def boxes(found: Sequence[Group], metric: Metric, title: str = "") -> Figure | N
     return drawn
 
 
-def _named(metric: Metric) -> str:
-    words = label(metric, [metric])
+def _named(metric: Metric, found: Sequence[Group]) -> str:
+    words = spoken(metric, found)
     return f"{words} ({metric.unit})" if metric.unit else words
 
 
@@ -122,7 +122,7 @@ def bars(found: Sequence[Group], metric: Metric, title: str = "") -> Figure | No
     if not any(values):
         return None
     with style.look():
-        drawn, axes, places = _begin(found, _named(metric), title)
+        drawn, axes, places = _begin(found, _named(metric, found), title)
         shown = decimals(statistics.fmean(own) for own in values if own)
         digits = shown if metric.decimals is None else metric.decimals
         for place, own in zip(places, values, strict=True):

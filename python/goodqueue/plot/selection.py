@@ -42,7 +42,9 @@ class Runs:
     def whole(self, at: int, key: str) -> str:
         """Return the value of ``key`` in the record ``at``; of a qdisc, its whole line."""
         if key in QDISCS:
-            return next((value for own, value in _flat(self.records[at]["scenario"], "") if own == key), NONE)
+            bottleneck = self.records[at]["scenario"]["bottleneck"]
+            table = bottleneck if key == QDISCS[0] else bottleneck.get("up") or {}
+            return str(table.get("qdisc", NONE))
         return self.at[at].get(key, NONE)
 
     def named(self, key: str) -> dict[str, str]:

@@ -56,6 +56,11 @@ def described(what: str, found: Sequence[Group]) -> tuple[str, str]:
     return f"{words}{said(way, found)}", unit
 
 
+def is_law(what: str) -> bool:
+    """Return whether ``what`` can be a variable of a law alone."""
+    return _split(what)[1] not in {**QUEUES, **FLOWS, **PINGS}
+
+
 def series(record: Record, what: str) -> tuple[list[float], Values] | None:
     """Return times in s and values of the series ``what``; None where the record has none."""
     found = record.get("series")

@@ -54,6 +54,12 @@ def said(way: str, found: Sequence[Group]) -> str:
     return "" if way == "down" and loaded(found) == ("down",) else f", {way}"
 
 
+def spoken(metric: Metric, found: Sequence[Group]) -> str:
+    """Return what an axis calls ``metric``: with its direction, unless the down queue alone is loaded."""
+    is_plain = not metric.way or (metric.way == "down" and loaded(found) == ("down",))
+    return metric.label if is_plain else f"{metric.label} {metric.way}"
+
+
 def distribution(what: str, found: Sequence[Group]) -> str:
     """Return what an axis calls one of `DISTRIBUTIONS`."""
     if what == "ping_rtt_ms":

@@ -5,7 +5,7 @@ import itertools
 from matplotlib.figure import Figure
 
 from goodqueue import labels as naming
-from goodqueue.metrics import Metric
+from goodqueue.metrics import Metric, label
 from goodqueue.plot import along as drawing
 from goodqueue.plot.quantity import order
 from goodqueue.sweep.grid import QDISC, Axis
@@ -52,9 +52,11 @@ def along_axis(sweep: Sweep, metric: Metric, title: str = "") -> Figure:
         }
         for at in places[:PANELS]
     }
+    called = label(metric, [metric, *sweep.shown()])
     if along.key == QDISC:
-        return drawing.figure(drawn, naming.short(along.values), "", metric, title)
-    return drawing.figure(drawn, dict(zip(along.values, along.values, strict=True)), _word(along), metric, title)
+        return drawing.figure(drawn, naming.short(along.values), "", metric, called, title)
+    values = dict(zip(along.values, along.values, strict=True))
+    return drawing.figure(drawn, values, _word(along), metric, called, title)
 
 
 def _names(lines: Axis) -> dict[str, str]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from goodqueue.plot import style
+from goodqueue.plot import panels, style
 from goodqueue.plot.style import Look
 from goodqueue.stats import Estimate
 from goodqueue.validation.judging import FLOOR_MS, Judgement
@@ -35,6 +35,7 @@ def scatter(results: Sequence[Result]) -> Figure:
         for ax in (left, right):
             ax.set_xlabel("kernel")
         left.set_ylabel("simulator")
+        panels.thin_ticks(figure, (left, right))
         handles, names = left.get_legend_handles_labels()
         chosen = dict(zip(names, handles, strict=True))
         figure.legend(chosen.values(), chosen.keys(), loc="outside lower center", ncols=6, frameon=False, fontsize=9)

@@ -12,7 +12,7 @@ from goodqueue.compare import Comparison
 from goodqueue.plot import course, delay, ellipse, rows, style
 from goodqueue.plot import sweep as plots
 from goodqueue.plot.series import series
-from goodqueue.plot.stored import Group, percentiles, repeats
+from goodqueue.plot.stored import Group, directed, percentiles, repeats
 from goodqueue.record import Record, Scenario
 from goodqueue.scenario import to_toml
 from goodqueue.store import Store
@@ -127,16 +127,18 @@ def of_runs(groups: Sequence[Group], prefix: str) -> list[Figure]:
         found.append(("ellipse", "Latency against goodput", caption, ellipse.figure(groups)))
     if len(groups) > 1:
         caption = "The spread of what a packet, or a ping, meets: median, quartiles, and 5th and 95th percentile."
-        what = "ping_rtt_ms" if any(percentiles(group, "ping_rtt_ms") for group in groups) else "delay_ms"
+        pings = any(percentiles(group, "ping_rtt_ms") for group in groups)
+        what = "ping_rtt_ms" if pings else directed("delay_ms", groups)
         found.append(("box", "Spread of latency", caption, rows.distribution_boxes(groups, what)))
     if several and any(len(one["flows"]) > 1 for group in groups for one in group.records):
         caption = "How evenly the flows shared: 1 where all got the same."
         found.append(("jain", "Fairness", caption, rows.jain(groups)))
     if len(groups) <= CURVES:
         caption = f"The mean over the runs at each time; {repeats(groups)}."
-        for what, title in COURSES.items():
+        for name, title in COURSES.items():
+            what = name if name == "ping_rtt_ms" else directed(name, groups)
             if any(series(one, what) for group in groups for one in group.records):
-                found.append((f"time-{what}", title, caption, course.figure(groups, what)))
+                found.append((f"time-{name}", title, caption, course.figure(groups, what)))
     return [
         Figure(title, caption, style.svg(drawn, f"{prefix}-{name}"))
         for name, title, caption, drawn in found
