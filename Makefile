@@ -85,11 +85,14 @@ rust-test: | rust
 python-test: .venv/.dev
 	$(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal
 
-lint: .venv/.dev
+# The code is held to the lints of this Rust; what a newer one adds is told, and fails nobody.
+DENIED = $(shell printf '%s\n' "$$(cargo --version | cut -d' ' -f2)" 1.95.99 | sort -V -C && echo -D warnings)
+
+lint: .venv/.dev | rust
 	@cargo fmt --version >/dev/null 2>&1 || { echo "make: no rustfmt; accepted: rustup component add rustfmt" >&2; exit 1; }
 	@cargo clippy --version >/dev/null 2>&1 || { echo "make: no clippy; accepted: rustup component add clippy" >&2; exit 1; }
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --workspace --all-targets --quiet -- $(DENIED)
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
