@@ -61,7 +61,7 @@ def plots() -> bool:
         return False
     with open(flent, encoding="utf-8") as file:  # noqa: PTH123
         python = file.readline().removeprefix("#!").split()
-    command = [*python, "-c", "import flent, matplotlib"]
+    command = [*python, "-c", "import matplotlib"]
     return subprocess.run(command, check=False, capture_output=True, env=debians_environment()).returncode == 0
 
 
