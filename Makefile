@@ -17,7 +17,7 @@ MAKEFLAGS += --no-print-directory
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export VIRTUAL_ENV := $(CURDIR)/.venv
 # The versions that are known to work, for maturin's pip too: a warning of a newer one would be a failed test.
-export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_CONSTRAINT := constraints.txt
 BIN := .venv/bin
 GOODQUEUE := $(BIN)/goodqueue
 
