@@ -1,4 +1,4 @@
-# What a fresh clone needs: Python 3.11 or newer, and cargo. Everything else goes into .venv and target.
+# What a fresh clone needs: Python 3.11 or newer, Rust 1.90 or newer, a C compiler. The rest goes into .venv and target.
 #
 #   make demo     compare five qdiscs on a 10 Mbit/s access link: a table here, a report in demo-report/
 #   make test     everything: Rust, Python, lint, types
@@ -6,6 +6,7 @@
 #   make fuzz     the fuzz targets, a minute each (SECONDS=60); needs cargo-fuzz
 #   make bench-instructions   instructions a packet, of the simulator and of each qdisc, counted by valgrind
 #   make lint     format, clippy, ruff, mypy (fix the format: make format)
+#   make pins     write the newest versions of what Python packages there are into constraints.txt
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -15,29 +16,38 @@ MAKEFLAGS += --no-print-directory
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export VIRTUAL_ENV := $(CURDIR)/.venv
+# The versions that are known to work, for maturin's pip too: a warning of a newer one would be a failed test.
+export PIP_CONSTRAINT := constraints.txt
 BIN := .venv/bin
 GOODQUEUE := $(BIN)/goodqueue
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo test bench bench-instructions fuzz lint format rust-test python-test clean
+.PHONY: help demo test bench bench-instructions fuzz lint format rust rust-test python-test pins clean
 help:
-	@sed -n '3,8s/^# *//p' Makefile
+	@sed -n '3,9s/^# *//p' Makefile
 
 # --- the environment; a stamp a step, so that only what changed is done again ---------------------------------------
 
+# A toolchain that is too old speaks of editions and resolvers instead.
+rust:
+	@command -v cargo >/dev/null || { echo "make: no cargo; accepted: Rust's cargo on PATH (https://rustup.rs)" >&2; exit 1; }
+	@command -v cc >/dev/null || { echo "make: no C compiler, which Rust links with; accepted: cc on PATH (Debian: gcc libc6-dev)" >&2; exit 1; }
+	@needed=$$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml); found=$$(cargo --version | cut -d' ' -f2); \
+	  [ "$$(printf '%s\n' "$$needed" "$$found" | sort -V | head -n 1)" = "$$needed" ] \
+	  || { echo "make: found Rust $$found; accepted: $$needed or newer (https://rustup.rs)" >&2; exit 1; }
+
 # A shim without a Python behind it (pyenv) is passed over.
-.venv/.made:
+.venv/.made: | rust
 	@found=; for python in python3.11 python3.12 python3.13 python3.14 python3; do \
 	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
 	done; \
 	[ -n "$$found" ] || { echo "make: no Python 3.11 or newer; accepted: python3.11 or python3 on PATH" >&2; exit 1; }; \
-	command -v cargo >/dev/null || { echo "make: no cargo; accepted: Rust's cargo on PATH (https://rustup.rs)" >&2; exit 1; }; \
 	"$$found" -m venv --clear .venv >/dev/null \
 	  || { echo "make: $$found cannot make a virtual environment; Debian has it in python3-venv" >&2; exit 1; }
 	@touch $@
 
-.venv/.maturin: .venv/.made
+.venv/.maturin: .venv/.made constraints.txt
 	@$(BIN)/pip install --quiet 'maturin>=1.9,<2' \
 	  || { echo "make: maturin (the build tool) cannot be installed; is the package index (PyPI) reachable?" >&2; exit 1; }
 	@touch $@
@@ -54,6 +64,13 @@ help:
 	  print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"])')
 	@touch $@
 
+pins: export PIP_CONSTRAINT :=
+pins: .venv/.dev
+	@$(BIN)/pip install --quiet --upgrade --upgrade-strategy eager 'maturin>=1.9,<2' $$($(BIN)/python -c 'import tomllib; \
+	  project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	  print(*project["dependencies"], *project["optional-dependencies"]["dev"])')
+	@$(BIN)/pip freeze --exclude-editable | sed '1i # Written by make pins: the versions of Python packages that the tests are known to pass with.' >constraints.txt
+
 # --- what it is for -------------------------------------------------------------------------------------------------
 
 demo: .venv/.package
@@ -61,19 +78,21 @@ demo: .venv/.package
 	@echo "Open $(CURDIR)/demo-report/report.html in a browser."
 
 test: lint rust-test python-test
-	@echo "make test: all passed"
 
-rust-test:
+rust-test: | rust
 	cargo test --workspace --quiet
 
 python-test: .venv/.dev
-	$(BIN)/python -m pytest --quiet
+	$(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal
 
-lint: .venv/.dev
+# The code is held to the lints of this Rust; what a newer one adds is told, and fails nobody.
+DENIED = $(shell printf '%s\n' "$$(cargo --version | cut -d' ' -f2)" 1.95.99 | sort -V -C && echo -D warnings)
+
+lint: .venv/.dev | rust
 	@cargo fmt --version >/dev/null 2>&1 || { echo "make: no rustfmt; accepted: rustup component add rustfmt" >&2; exit 1; }
 	@cargo clippy --version >/dev/null 2>&1 || { echo "make: no clippy; accepted: rustup component add clippy" >&2; exit 1; }
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --workspace --all-targets --quiet -- $(DENIED)
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy

@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+import needs
 from goodqueue import run
 from goodqueue.cli import main
 from goodqueue.compare import Comparison, compare
@@ -48,6 +50,49 @@ start_spread = "500ms"
 [[traffic]]
 kind = "ping"
 """
+
+
+# --- tests that need what not every machine has ----------------------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    about = "names in tests/needs.py, or 'nothing': a test that is skipped for anything else fails"
+    parser.addoption("--may-skip", metavar="NAME,NAME", type=lambda given: given.split(","), help=about)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for mark in item.iter_markers("needs"):
+        for name in mark.args:
+            if not needs.works(name):
+                pytest.skip(needs.reason(name))
+
+
+def why_skipped(report: pytest.TestReport) -> str:
+    """Why a test was skipped, in the words of `needs.reason`."""
+    assert isinstance(report.longrepr, tuple)
+    return report.longrepr[2].removeprefix("Skipped: ")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report = yield
+    accepted = item.config.getoption("--may-skip")
+    if report.skipped and accepted is not None and not hasattr(report, "wasxfail"):
+        why = why_skipped(report)
+        if why.partition(" (")[0] not in accepted:
+            report.outcome = "failed"
+            report.longrepr = f"skipped: {why}; --may-skip accepts {', '.join(accepted)}"
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    counts = Counter(map(why_skipped, terminalreporter.stats.get("skipped", [])))
+    if counts:
+        each = "; ".join(f"{why}: {count}" for why, count in counts.most_common())
+        terminalreporter.write_line(f"skipped: {counts.total()} tests: {each}")
+
+
+# --- what the tests share --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

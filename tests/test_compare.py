@@ -74,10 +74,12 @@ FILES = {"report.html", "results.json", "records.jsonl", "scenario.toml"}
 FIGURES = {"felt", "delay-cdf", "delay-over-time", "estimates", "delay-goodput", "flow-goodput"}
 
 
-@pytest.fixture
-def written(comparison: Comparison, tmp_path: Path) -> Path:
-    report.write(tmp_path, comparison, "goodqueue compare pfifo")
-    return tmp_path
+@pytest.fixture(scope="module")
+def written(comparison: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report that is looked at, never changed."""
+    folder = tmp_path_factory.mktemp("written")
+    report.write(folder, comparison, "goodqueue compare pfifo")
+    return folder
 
 
 class Loads(HTMLParser):

@@ -2,9 +2,7 @@
 
 import gzip
 import json
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -17,11 +15,11 @@ from goodqueue import _goodqueue, results, run
 from goodqueue.flent import EPOCH_S, importing, reading, writing
 from goodqueue.flent.choice import choose
 from goodqueue.record import Record, Scenario
+from needs import debians_environment
 
 Command = Callable[..., Result]
 
-FLENT = shutil.which("flent")
-needs_flent = pytest.mark.skipif(FLENT is None, reason="no flent here (Debian: apt-get install flent)")
+needs_flent = pytest.mark.needs("flent")
 
 SERIES = {"interval": "200ms", "tcp": True}
 BOTH_WAYS = [{"kind": "bulk", "count": 4, "direction": way, "start_spread": "500ms"} for way in ("down", "up")]
@@ -38,11 +36,8 @@ def rrul_be() -> Record:
 
 
 def flent(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    assert FLENT is not None
-    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "MPLBACKEND": "Agg"}
-    # Flent runs with Debian's interpreter, which must not find this one's packages.
-    environment = {key: value for key, value in environment.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    command = [FLENT, *map(str, arguments)]
+    environment = {**debians_environment(), "QT_QPA_PLATFORM": "offscreen", "MPLBACKEND": "Agg"}
+    command = ["flent", *map(str, arguments)]
     return subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
 
 

@@ -189,7 +189,7 @@ def test_a_refusal_quotes_no_megabytes(here: Path, goodqueue: Command, words: li
     refused(goodqueue(*words), "")
 
 
-@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
+@pytest.mark.needs("dev-zero")
 @pytest.mark.parametrize("words", ["run {}", "report {}", "export --flent {} --out x", "import {}", "replay {}"])
 def test_a_file_without_an_end_is_refused(here: Path, goodqueue: Command, words: str) -> None:
     Path("zero.csv").symlink_to("/dev/zero")

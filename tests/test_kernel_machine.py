@@ -18,6 +18,7 @@ from shutil import which
 
 import pytest
 
+import needs
 from conftest import Result
 from goodqueue import engines
 from goodqueue.engines import kernel
@@ -147,6 +148,7 @@ def test_a_folder_that_cannot_be_made_is_refused_in_one_line() -> None:
         pass
 
 
+@pytest.mark.needs("dev-full")
 def test_a_full_disk_is_one_line_that_names_the_folder(tmp_path: Path) -> None:
     def fill() -> None:
         with open("/dev/full", "wb", buffering=0) as file:  # noqa: PTH123
@@ -315,15 +317,6 @@ def test_a_machine_has_memory_for_every_packet_that_the_links_can_carry(tmp_path
 # --- Linux itself ----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session")
-def machine() -> None:
-    """A virtual machine can run, or the test is skipped."""
-    if (why := vm.why_not()) is not None:
-        pytest.skip(why)
-    if image.find() is None:
-        pytest.skip("no image; accepted: goodqueue kernel image")
-
-
 @pytest.fixture(scope="module")
 def this_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """This host can run a plain queue, or the test is skipped. If all it lacks is netem, its wires take no time."""
@@ -340,11 +333,11 @@ def this_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         if why is None:
             yield
             return
-        pytest.skip(f"not on this host: {why}; accepted: a Debian system with iproute2 and tcpdump, as root")
+        pytest.skip(needs.reason("host", why))
 
 
 @pytest.mark.kernel
-@pytest.mark.usefixtures("machine")
+@pytest.mark.needs("qemu", "image")
 def test_two_runs_in_virtual_time_agree_and_another_seed_differs() -> None:
     scenarios = [resolve(SCENARIO | {"seed": seed}) for seed in (1, 1, 2)]
     first, again, other = map(json.loads, engines.run_many("kernel", scenarios))
@@ -356,7 +349,7 @@ def test_two_runs_in_virtual_time_agree_and_another_seed_differs() -> None:
 
 
 @pytest.mark.kernel
-@pytest.mark.usefixtures("machine")
+@pytest.mark.needs("qemu", "image")
 def test_applications_take_as_long_on_linux_as_in_the_simulator(capsys: pytest.CaptureFixture[str]) -> None:
     """One after the other, on a path without losses; the kernel's processes take some microseconds of their own."""
     traffic = [
@@ -404,7 +397,7 @@ def test_applications_take_as_long_on_linux_as_in_the_simulator(capsys: pytest.C
 
 
 @pytest.mark.kernel
-@pytest.mark.usefixtures("machine")
+@pytest.mark.needs("qemu", "image")
 def test_an_empty_path_takes_its_rtt_and_each_packets_own_time_on_both_wires() -> None:
     """At 5 Mbit/s 66 bytes take 0.1056 ms and 1514 take 2.4224 ms, each way; with a shaper alone, nothing."""
     sizes = {"small": 66, "large": 1514}
@@ -419,6 +412,7 @@ def test_an_empty_path_takes_its_rtt_and_each_packets_own_time_on_both_wires() -
 
 
 @pytest.mark.kernel
+@pytest.mark.needs("host")
 @pytest.mark.usefixtures("this_host")
 def test_this_host_runs_a_plan_and_leaves_its_results(tmp_path: Path) -> None:
     with folders.private(tmp_path) as folder:
@@ -426,6 +420,7 @@ def test_this_host_runs_a_plan_and_leaves_its_results(tmp_path: Path) -> None:
         assert {path.name for path in (folder / "results").iterdir()} == {"lab.json", "r-cli.pcap", "r-wan.pcap"}
 
 
+@pytest.mark.needs("host")
 @pytest.mark.usefixtures("this_host")
 def test_a_qdisc_that_this_host_has_not_is_named() -> None:
     shaper = Shaper(5_000_000, "htb", [["parent", "1:1", "handle", "10:", "nonesuch"]])
@@ -467,6 +462,7 @@ with folders.private() as folder:
 
 
 @pytest.mark.kernel
+@pytest.mark.needs("host")
 @pytest.mark.usefixtures("this_host")
 def test_killed_at_ten_random_moments_a_run_on_this_host_leaves_nothing(tmp_path: Path) -> None:
     call = "host.run(plan(duration_s=100.0), folder, lambda _: None, threading.Event())"
@@ -474,7 +470,7 @@ def test_killed_at_ten_random_moments_a_run_on_this_host_leaves_nothing(tmp_path
 
 
 @pytest.mark.kernel
-@pytest.mark.usefixtures("machine")
+@pytest.mark.needs("qemu", "image")
 def test_killed_at_ten_random_moments_a_virtual_machine_leaves_nothing(tmp_path: Path) -> None:
     call = "vm.run(image.find(), plan(duration_s=1000.0), folder, lambda _: None, threading.Event())"
     killed_at_random(tmp_path, CODE.format(tests=str(Path(__file__).parent), call=call), 6.0)

@@ -24,18 +24,26 @@ TRAFFIC = [
 SERIES = {"interval": "1s", "packets": {"from": "4s", "to": "4500ms"}}
 
 
-def simulated(folder: Path, rtt: str, qdisc: str) -> tuple[Any, Any]:
-    """The record measured from a simulated run's captures, and the simulator's own."""
+@pytest.fixture(scope="module")
+def example() -> str:
+    """The program that leaves captures of a simulated run."""
     cargo = shutil.which("cargo")
     if cargo is None:
         pytest.fail("cargo is not on PATH")
+    # As `make test` has built it: for a package alone, cargo would choose other features and build all anew.
+    build = [cargo, "build", "--quiet", "--workspace", "--profile", "test", "--example", "simulated"]
+    told = subprocess.run([*build, "--message-format", "json"], cwd=ROOT, check=True, capture_output=True).stdout
+    built = [json.loads(line).get("executable") for line in told.splitlines()]
+    return next(path for path in built if path is not None)
+
+
+def simulated(example: str, folder: Path, rtt: str, qdisc: str) -> tuple[Any, Any]:
+    """The record measured from a simulated run's captures, and the simulator's own."""
     bottleneck = {"rate": "10mbit", "qdisc": qdisc}
     given = {"duration": "14s", "warmup": "3s", "seed": 3, "bottleneck": bottleneck, "path": {"rtt": rtt}}
     asked = scenario.resolve(given | {"traffic": TRAFFIC, "series": SERIES})
     (folder / "scenario.json").write_text(json.dumps(asked))
-    # The profile of the tests: `make test` has built the example then.
-    example = [cargo, "run", "--quiet", "--profile", "test", "-p", "goodqueue-capture", "--example", "simulated", "--"]
-    subprocess.run([*example, str(folder / "scenario.json"), "3", str(folder)], cwd=ROOT, check=True)
+    subprocess.run([example, str(folder / "scenario.json"), "3", str(folder)], cwd=ROOT, check=True)
     measured = measure.record(asked, planning.plan(asked), folder, "vm")
     return measured, json.loads((folder / "record.json").read_text())
 
@@ -71,9 +79,9 @@ def assert_flows_agree(measured: Any, own: Any) -> None:
 
 @pytest.mark.parametrize(("rtt", "qdisc"), [("0s", "pie ecn"), ("40ms", "codel ecn")])
 def test_a_simulated_run_read_from_captures_gives_the_simulators_own_record(
-    tmp_path: Path, rtt: str, qdisc: str
+    example: str, tmp_path: Path, rtt: str, qdisc: str
 ) -> None:
-    measured, own = simulated(tmp_path, rtt, qdisc)
+    measured, own = simulated(example, tmp_path, rtt, qdisc)
     in_vain = json.loads((tmp_path / "dropped.json").read_text())
     assert own["queues"]["down"]["packets"]["dropped"] > 5, "a run without drops shows little"
     assert own["queues"]["up"]["packets"]["marked"] > 0

@@ -170,7 +170,7 @@ def near(value: Any) -> Any:
 
 
 @pytest.mark.kernel
-@pytest.mark.skipif(vm.why_not() is not None, reason=f"no virtual machine: {vm.why_not()}")
+@pytest.mark.needs("qemu", "image")
 def test_each_line_comes_back_from_tc_with_the_same_parameters(tmp_path: Path) -> None:
     """All of them stand in one machine at once: each in a class of its own beside that of the traffic."""
     plan = planning.plan(resolved("pfifo"))
@@ -181,7 +181,9 @@ def test_each_line_comes_back_from_tc_with_the_same_parameters(tmp_path: Path) -
         canonical = resolved(line)["bottleneck"]["qdisc"]
         words += tc.translate(canonical, 10_000_000, f"1:{number:x}", f"{number * 0x100:x}:")
     plan = replace(plan, down=replace(plan.down, tc=words))
-    vm.run(image.find() or image.build(), plan, tmp_path, lambda _: None, threading.Event())
+    system = image.find()
+    assert system is not None
+    vm.run(system, plan, tmp_path, lambda _: None, threading.Event())
     lab = json.loads((tmp_path / "results" / "lab.json").read_text())
     shown = {qdisc["handle"]: qdisc for qdisc in lab["qdisc_stats"]["down"][0]["qdiscs"]}
     for number, (line, expected) in enumerate(LINES.items(), 2):

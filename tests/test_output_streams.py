@@ -14,7 +14,7 @@ RUN = [sys.executable, "-m", "goodqueue", "run", "ok.toml", "--set", "series.int
 """Some hundred kilobytes: more than a pipe holds."""
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, which Linux has")
+@pytest.mark.needs("dev-full")
 @pytest.mark.parametrize("command", [RUN, RUN[:-1], [sys.executable, "-m", "goodqueue", "list", "qdiscs"]])
 def test_a_full_disk_is_said(here: Path, command: list[str]) -> None:
     with Path("/dev/full").open("w") as full:

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
+import needs
 from conftest import SCENARIO, Result
 from goodqueue import run
 from goodqueue.record import Scenario
 from goodqueue.report import sections
 
 Command = Callable[..., Result]
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 class Page(HTMLParser):
@@ -99,8 +98,8 @@ def test_a_report_of_everything_is_one_page_that_fits(everything: Path, goodqueu
 
     assert goodqueue("report", *inputs, "--out", "all.html", "--force").status == 0
     assert (everything / "all.html").read_text(encoding="utf-8") == text, "the same results give the same bytes"
-    if CHROMIUM is None:
-        pytest.skip("no chromium: how wide the page is was not looked at")
+    if not needs.works("chromium"):  # how wide the page is cannot be looked at
+        pytest.skip(needs.reason("chromium"))
     for width in (390, 1200):
         inner, needed_width, hidden = laid_out(everything / "all.html", width)
         assert inner == width
@@ -113,7 +112,7 @@ def laid_out(page: Path, width: int) -> tuple[int, int, int]:
 
     The page stands in a frame, since a window has a least width.
     """
-    assert CHROMIUM is not None
+    assert needs.CHROMIUM is not None
     probe = """<script>onload = () => parent.postMessage([innerWidth, document.documentElement.scrollWidth,
         [...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth).length], '*')
         </script>"""
@@ -122,7 +121,7 @@ def laid_out(page: Path, width: int) -> tuple[int, int, int]:
     frame = f'<iframe src="inner.html" style="border: 0; width: {width}px; height: 844px"></iframe>'
     listen = "<script>onmessage = said => { document.title = said.data.join(' ') }</script>"
     outer.write_text(f"<!doctype html><title></title>{listen}<body>{frame}</body>", encoding="utf-8")
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,900", "--dump-dom"]
+    command = [needs.CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,900", "--dump-dom"]
     command += ["--virtual-time-budget=10000", f"--user-data-dir={page.parent / 'profile'}", outer.as_uri()]
     dom = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = re.search(r"<title>(\d+) (\d+) (\d+)</title>", dom)
@@ -152,9 +151,8 @@ def test_a_report_shows_what_fits_the_runs(here: Path, goodqueue: Command) -> No
     assert len(identifiers) == len(set(identifiers)), "two figures would share clip paths and markers"
 
 
+@pytest.mark.needs("chromium")
 def test_a_page_that_is_too_wide_is_noticed(tmp_path: Path) -> None:
-    if CHROMIUM is None:
-        pytest.skip("no chromium")
     page = tmp_path / "wide.html"
     page.write_text('<body><div style="width: 900px">wide</div></body>', encoding="utf-8")
     assert laid_out(page, 390)[1] >= 900
@@ -174,8 +172,8 @@ def test_a_comparison_with_calls_and_pages_shows_every_column(here: Path, goodqu
         assert needed in heads
     parts = re.findall(r"<tbody>\s*<tr><td[^>]*>([^<]*)", text)
     assert set(parts) == set(qdiscs), "each part of a table names its rows"
-    if CHROMIUM is None:
-        pytest.skip("no chromium: how wide the tables are was not looked at")
+    if not needs.works("chromium"):  # how wide the tables are cannot be looked at
+        pytest.skip(needs.reason("chromium"))
     assert laid_out(here / "wide" / "report.html", 1200)[::2] == (1200, 0)
     assert laid_out(here / "wide" / "report.html", 390)[1] <= 390
 

@@ -128,7 +128,7 @@ def test_ctrl_c_while_it_is_imported_is_one_line(here: Path) -> None:
     assert (process.returncode, process.stderr) == (130, "goodqueue: interrupted\n")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.needs("dev-full")
 def test_bad_input_has_its_status_even_if_it_cannot_be_said(here: Path) -> None:
     with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123
         command = [sys.executable, "-m", "goodqueue", "run", "missing.toml"]
@@ -171,7 +171,7 @@ def test_a_reader_that_goes_away_is_no_error(here: Path) -> None:
     assert process.wait(timeout=60) == 141
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.needs("dev-full")
 def test_a_full_disk_is_one_line(here: Path) -> None:
     with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123
         process = subprocess.run(

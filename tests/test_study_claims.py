@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import needs
 from goodqueue.studies import published, verdicts
 from goodqueue.studies.claims import Row, evaluate
 from goodqueue.studies.published import Claim, Term, Value
@@ -15,7 +16,9 @@ from goodqueue.studies.selection import Selection
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = sorted((ROOT / "studies").glob("*/published.toml"))
-SHARED = ROOT.parent / "shared" / "published"
+SHARED = needs.SHARED / "published"
+KEYS = ["khademi2013", "hoiland2015", "schwardmann2014", "le2003", "nichols2012"]
+needs_shared = pytest.mark.needs("shared")
 
 A, B = Term(algorithms=("a",), metrics=("m",)), Term(algorithms=("b",))
 
@@ -180,7 +183,11 @@ def rows_of(values: tuple[Value, ...]) -> list[Row]:
     ]
 
 
-@pytest.mark.parametrize("path", [*OURS, *sorted(SHARED.glob("*.toml"))], ids=lambda path: "/".join(path.parts[-2:]))
+@pytest.mark.parametrize(
+    "path",
+    [*OURS, *(pytest.param(SHARED / f"{key}.toml", marks=needs_shared) for key in KEYS)],
+    ids=lambda path: "/".join(path.parts[-2:]),
+)
 def test_agrees_is_false_for_exactly_the_claims_that_the_papers_own_numbers_contradict(path: Path) -> None:
     facts = published.load(path)
     printed = rows_of(facts.values)
@@ -188,8 +195,8 @@ def test_agrees_is_false_for_exactly_the_claims_that_the_papers_own_numbers_cont
     assert contradicted == {one.id for one in facts.claims if not one.agrees}
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the reference evaluator is not beside this checkout")
-@pytest.mark.parametrize("key", ["khademi2013", "hoiland2015", "schwardmann2014", "le2003", "nichols2012"])
+@needs_shared
+@pytest.mark.parametrize("key", KEYS)
 def test_the_reference_evaluator_says_the_same_on_random_rows(key: str) -> None:
     spec = importlib.util.spec_from_file_location("evaluate_reference", SHARED / "evaluate.py")
     assert spec is not None
@@ -247,7 +254,7 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the published facts as handed over are not beside this checkout")
+@needs_shared
 @pytest.mark.parametrize("path", OURS, ids=lambda path: path.parent.name)
 def test_our_published_facts_are_those_that_were_handed_over(path: Path) -> None:
     handed = SHARED / f"{path.parent.name}.toml"

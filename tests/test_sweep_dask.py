@@ -1,6 +1,5 @@
 """A sweep on a real Dask cluster on this machine: the same bytes as on its own cores, also where a worker is lost."""
 
-import importlib.util
 import json
 import os
 import signal
@@ -22,9 +21,7 @@ from goodqueue.executors import cluster, fleet
 from goodqueue.scenario import resolve
 from goodqueue.store import identity
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("distributed") is None, reason="needs dask.distributed: pip install goodqueue[dask]"
-)
+pytestmark = pytest.mark.needs("dask")
 
 GRID = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=codel,pie", "--set", "path.rtt=10ms,40ms", "--seeds", "3"]
 

@@ -3,7 +3,6 @@
 import json
 import os
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,8 +16,7 @@ import pytest
 from conftest import Result, spawn
 from goodqueue import trace
 
-TSHARK, TCPTRACE = shutil.which("tshark"), shutil.which("tcptrace")
-needs_tshark = pytest.mark.skipif(TSHARK is None, reason="no tshark; accepted: Debian's package tshark")
+needs_tshark = pytest.mark.needs("tshark")
 
 MIXED = """
 duration = "6s"
@@ -51,10 +49,9 @@ SENT_AGAIN = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission ||
 
 def tshark(file: Path, shown: str, *fields: str) -> list[list[str]]:
     """The fields of the packets that a display filter shows, with all checksums checked."""
-    assert TSHARK is not None
     options = [word for name in ("ip", "tcp", "udp") for word in ("-o", f"{name}.check_checksum:TRUE")]
     options += [word for name in fields or ("frame.number",) for word in ("-e", name)]
-    command = [TSHARK, "-n", "-r", str(file), "-Y", shown, "-T", "fields", *options]
+    command = ["tshark", "-n", "-r", str(file), "-Y", shown, "-T", "fields", *options]
     result = subprocess.run(command, check=True, capture_output=True, text=True)
     assert "cut short" not in result.stderr
     return [line.split("\t") for line in result.stdout.splitlines()]
@@ -97,12 +94,11 @@ def test_tshark_has_nothing_to_say_of_a_run_without_losses(
     assert tshark(mixed / "run.pcapng", "tcp.analysis.flags && !tcp.analysis.window_update") == []
 
 
-@pytest.mark.skipif(TCPTRACE is None or shutil.which("editcap") is None, reason="no tcptrace, or no editcap")
+@pytest.mark.needs("tcptrace")
 def test_tcptrace_counts_the_same(mixed: Path, goodqueue: Callable[..., Result]) -> None:
     record = captured(goodqueue, "--trace", "run.pcapng")
     subprocess.run(["editcap", "-F", "pcap", "run.pcapng", "run.pcap"], check=True)
-    assert TCPTRACE is not None
-    told = subprocess.run([TCPTRACE, "-l", "-n", "run.pcap"], check=True, capture_output=True, text=True).stdout
+    told = subprocess.run(["tcptrace", "-l", "-n", "run.pcap"], check=True, capture_output=True, text=True).stdout
     again = [int(line.split()[3]) for line in told.splitlines() if "rexmt data pkts" in line]
     assert again == [flow["retransmitted"] for flow in record["flows"] if flow["kind"] == "bulk"]
 

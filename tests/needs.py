@@ -1,0 +1,128 @@
+"""What the machine must have for some of the tests: how each is recognised, and where it comes from.
+
+This is the one list. A test says ``@pytest.mark.needs("flent")`` and is skipped where that does not work; `.ci/run`
+installs the packages. ``python tests/needs.py packages`` prints the Debian packages of what does not work here;
+``check NAME,NAME`` fails where anything but these does not work.
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+"""Reference data beside the checkout: where the project is developed, and nowhere else."""
+
+PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
+"""Debian's users do not have `tc` on theirs."""
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One thing that tests need."""
+
+    works: Callable[[], bool]
+    packages: str = ""
+    remedy: str = ""
+    """What else to do than to install packages."""
+
+    def accepted(self) -> str:
+        """Return what makes it work."""
+        return "; ".join(filter(None, [self.packages and f"apt-get install {self.packages}", self.remedy]))
+
+
+def programs(*names: str) -> Callable[[], bool]:
+    """Say that all of these can be started."""
+    return lambda: all(shutil.which(name, path=PATH) for name in names)
+
+
+def module(name: str) -> Callable[[], bool]:
+    """Say that this Python has a module."""
+    return lambda: importlib.util.find_spec(name) is not None
+
+
+def debians_environment() -> dict[str, str]:
+    """Return the environment without what would lead Debian's Python to this one's packages."""
+    return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+
+
+def plots() -> bool:
+    """Say that Flent can draw: its package merely recommends matplotlib."""
+    flent = shutil.which("flent")
+    if flent is None:
+        return False
+    with open(flent, encoding="utf-8") as file:  # noqa: PTH123
+        python = file.readline().removeprefix("#!").split()
+    command = [*python, "-c", "import matplotlib"]
+    return subprocess.run(command, check=False, capture_output=True, env=debians_environment()).returncode == 0
+
+
+def image() -> bool:
+    """Say that the kernel engine's image was built."""
+    from goodqueue.engines.kernel import image
+
+    return image.find() is not None
+
+
+def mounts() -> bool:
+    """Say that a file system can be mounted, which root may, unless in a container."""
+    with tempfile.TemporaryDirectory() as place:
+        mount = ["mount", "-t", "tmpfs", "tmpfs", place]
+        if os.geteuid() or subprocess.run(mount, check=False, capture_output=True).returncode:
+            return False
+        subprocess.run(["umount", place], check=True)
+    return True
+
+
+NEEDS = {
+    "chromium": Need(lambda: CHROMIUM is not None, "chromium"),
+    "dask": Need(module("distributed"), remedy="make .venv/.dev"),
+    "dev-full": Need(Path("/dev/full").exists, remedy="a system that has /dev/full"),
+    "dev-zero": Need(Path("/dev/zero").exists, remedy="a system that has /dev/zero"),
+    "duckdb": Need(module("duckdb"), remedy="make .venv/.dev"),
+    "flent": Need(plots, "flent python3-matplotlib"),
+    "host": Need(programs("ip", "tc", "tcpdump", "unshare"), "iproute2 tcpdump", "root, who may build networks"),
+    "image": Need(image, remedy=".venv/bin/goodqueue kernel image, on a Debian system"),
+    "mount": Need(mounts, remedy="root, who may mount"),
+    "proc": Need(Path("/proc/self/status").exists, remedy="a system that has /proc"),
+    "qemu": Need(programs("qemu-system-x86_64"), "qemu-system-x86"),
+    "shared": Need(SHARED.is_dir, remedy="the reference data in ../shared, which is not published"),
+    "tcptrace": Need(programs("tcptrace", "editcap"), "tcptrace wireshark-common"),
+    "tshark": Need(programs("tshark"), "tshark"),
+}
+
+
+@cache
+def works(name: str) -> bool:
+    """Say whether something works here."""
+    return NEEDS[name].works()
+
+
+def reason(name: str, found: str = "") -> str:
+    """Say what lacks, what was ``found`` of it, and what makes it work."""
+    return f"{name} ({found + '; accepted: ' if found else ''}{NEEDS[name].accepted()})"
+
+
+def main(what: str, accepted: str = "") -> int:
+    """Print the packages to install, or what lacks. Return the exit status."""
+    if what == "packages":
+        # What has packages is found without our own, which need not be built yet.
+        lacking = [need.packages for name, need in NEEDS.items() if need.packages and not works(name)]
+        print(*sorted(set(" ".join(lacking).split())))
+        return 0
+    lacking = [reason(name) for name in NEEDS if name not in accepted.split(",") and not works(name)]
+    for why in lacking:
+        print(f"tests would be skipped: {why}", file=sys.stderr)
+    return 1 if lacking else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
