@@ -12,7 +12,7 @@ from typing import Any, NotRequired, TypedDict, Union, get_args, get_origin, get
 
 from goodqueue import inputs
 from goodqueue.errors import UserError, quoted
-from goodqueue.record import TIMES, Record, Scenario
+from goodqueue.record import TIMES, Kernel, Record, Scenario
 
 Numbers = list[float | None]
 
@@ -273,7 +273,10 @@ def _lengths(series: Mapping[str, Any], place: str) -> None:
 
 
 def _check(value: Any, hint: Any, place: str, key: str) -> None:
-    """Refuse a ``value`` that is not of the type ``hint``. Keys that are not known are of another version."""
+    """Refuse a ``value`` that is not of the type ``hint``. Keys that are not known are of another version.
+
+    What the kernel engine tells of itself became more with time, and none of it is needed.
+    """
     if hint is Any or _is_plainly(value, hint):
         return
     if get_origin(hint) in (Union, UnionType):
@@ -288,7 +291,7 @@ def _check(value: Any, hint: Any, place: str, key: str) -> None:
         for name, inner in fields.items():
             if name in value:
                 _check(value[name], inner, place, f"{key}.{name}" if key else name)
-            elif name in hint.__required_keys__:
+            elif name in hint.__required_keys__ and hint is not Kernel:
                 raise UserError(place, f"{key}.{name}: missing" if key else f"{name}: missing")
         return
     elif get_origin(hint) is list and isinstance(value, list):
