@@ -4,6 +4,7 @@ The types of `record.Record` say what a record holds, and those here what result
 The first key that is another is named, with what was found and what is accepted.
 """
 
+import itertools
 import math
 from collections.abc import Mapping
 from types import NoneType, UnionType
@@ -11,9 +12,12 @@ from typing import Any, NotRequired, TypedDict, Union, get_args, get_origin, get
 
 from goodqueue import inputs
 from goodqueue.errors import UserError, quoted
-from goodqueue.record import TIMES, Record, Scenario
+from goodqueue.record import TIMES, Kernel, Record, Scenario
 
 Numbers = list[float | None]
+
+MOST = 1e100
+"""Of any number: ours are far smaller, and the square of a larger one is none."""
 
 
 class _Way(TypedDict):
@@ -139,11 +143,17 @@ class _ValidationCell(TypedDict):
     kernel: _Side
 
 
+class _Kernel(TypedDict):
+    release: str
+    tc: str
+    where: str
+
+
 class _Validation(TypedDict):
     date: str
     version: str
     build: str
-    kernel: dict[str, str]
+    kernel: _Kernel
     quick: bool
     seeds: list[int]
     cells: list[_ValidationCell]
@@ -158,6 +168,42 @@ def results(data: Any, place: str) -> None:
     made_by = data.get("made_by") if isinstance(data, dict) else None
     if isinstance(made_by, str) and made_by in RESULTS and not data.get("unfinished"):
         _check(data, RESULTS[made_by], place, "")
+        if made_by == "goodqueue sweep":
+            _grid(data, place)
+        if made_by == "goodqueue validate":
+            _seeds(data, place)
+
+
+def _grid(sweep: Any, place: str) -> None:
+    """Refuse a sweep whose cells are not all those of its axes, each once, or have more or fewer values than runs."""
+    axes = {axis["key"]: axis["values"] for axis in sweep["axes"] if len(axis["values"]) != 1}
+    wanted = [dict(zip(axes, at, strict=True)) for at in itertools.product(*axes.values())]
+    places = [cell["at"] for cell in sweep["cells"]]
+    if len(places) != len(wanted) or any(at not in places for at in wanted):
+        found = f"found {len(places)} cells; accepted: one for each combination of the axes, {len(wanted)}"
+        raise UserError(place, f"cells: {found}")
+    for index, cell in enumerate(sweep["cells"]):
+        for key, own in cell["metrics"].items():
+            if len(own["values"]) != len(cell["runs"]):
+                found = f"found {len(own['values'])} values; accepted: one a run, {len(cell['runs'])}"
+                raise UserError(place, f"cells.{index}.metrics.{key}.values: {found}")
+
+
+def _seeds(validation: Any, place: str) -> None:
+    """Refuse a validation one of whose cells has more or fewer values than there were seeds."""
+    count = len(validation["seeds"])
+    for index, cell in enumerate(validation["cells"]):
+        for name in ("sim", "kernel"):
+            side = cell[name]
+            columns = {f"values.{key}": own for key, own in side["values"].items()} | {"flows_mbps": side["flows_mbps"]}
+            columns |= {f"completions_ms.{key}": own for key, own in side.get("completions_ms", {}).items()}
+            for key, own in columns.items():
+                if len(own) != count:
+                    found = f"found {len(own)} values; accepted: one a seed, {count}"
+                    raise UserError(place, f"cells.{index}.{name}.{key}: {found}")
+        both = [set(cell[name].get("completions_ms", {})) for name in ("sim", "kernel")]
+        if both[0] != both[1]:
+            raise UserError(place, f"cells.{index}: the transfers of sim and kernel differ; accepted: the same")
 
 
 def record(data: Any, place: str) -> Record:
@@ -227,7 +273,10 @@ def _lengths(series: Mapping[str, Any], place: str) -> None:
 
 
 def _check(value: Any, hint: Any, place: str, key: str) -> None:
-    """Refuse a ``value`` that is not of the type ``hint``. Keys that are not known are of another version."""
+    """Refuse a ``value`` that is not of the type ``hint``. Keys that are not known are of another version.
+
+    What the kernel engine tells of itself became more with time, and none of it is needed.
+    """
     if hint is Any or _is_plainly(value, hint):
         return
     if get_origin(hint) in (Union, UnionType):
@@ -242,7 +291,7 @@ def _check(value: Any, hint: Any, place: str, key: str) -> None:
         for name, inner in fields.items():
             if name in value:
                 _check(value[name], inner, place, f"{key}.{name}" if key else name)
-            elif name in hint.__required_keys__:
+            elif name in hint.__required_keys__ and hint is not Kernel:
                 raise UserError(place, f"{key}.{name}: missing" if key else f"{name}: missing")
         return
     elif get_origin(hint) is list and isinstance(value, list):
@@ -259,13 +308,13 @@ def _check(value: Any, hint: Any, place: str, key: str) -> None:
 def _is_plainly(value: Any, hint: Any) -> bool:
     """Whether ``value`` is of a type that is seen at a glance; lists of numbers are, as they may be millions."""
     if hint is float:
-        return inputs.is_finite(value)
+        return inputs.is_finite(value) and abs(value) < MOST
     if hint is int:
         return isinstance(value, int) and not isinstance(value, bool)
     if hint in (str, bool):
         return isinstance(value, hint)
     if hint in _NUMBERS and isinstance(value, list):
-        return set(map(type, value)) <= _NUMBERS[hint] and math.inf not in value and -math.inf not in value
+        return set(map(type, value)) <= _NUMBERS[hint] and max(map(abs, filter(None, value)), default=0) < MOST
     return False
 
 
