@@ -2,6 +2,7 @@
 #
 #   make demo     compare five qdiscs on a 10 Mbit/s access link: a table here, a report in demo-report/
 #   make test     everything: Rust, Python, lint, types
+#   make debug-test   Python tests on a debug build of the extension, which checks alignment and overflow
 #   make bench    packets per CPU second, nanoseconds per qdisc operation
 #   make fuzz     the fuzz targets, a minute each (SECONDS=60); needs cargo-fuzz
 #   make bench-instructions   instructions a packet, of the simulator and of each qdisc, counted by valgrind
@@ -23,9 +24,9 @@ GOODQUEUE := $(BIN)/goodqueue
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo test bench bench-instructions fuzz lint format rust rust-test python-test pins clean
+.PHONY: help demo test debug-test bench bench-instructions fuzz lint format rust rust-test python-test pins clean
 help:
-	@sed -n '3,9s/^# *//p' Makefile
+	@sed -n '3,10s/^# *//p' Makefile
 
 # --- the environment; a stamp a step, so that only what changed is done again ---------------------------------------
 
@@ -84,6 +85,15 @@ rust-test: | rust
 
 python-test: .venv/.dev
 	$(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal
+
+# What the extension does in Python's objects is checked where a release build does not look.
+debug-test: .venv/.dev | rust
+	PYO3_BUILD_EXTENSION_MODULE=1 cargo build --quiet --profile test --package goodqueue-python
+	@rm -rf target/debug-python && mkdir -p target/debug-python && cp -RL python/goodqueue target/debug-python/
+	@cp target/debug/lib_goodqueue.so target/debug-python/goodqueue/_goodqueue.abi3.so
+	PYTHONPATH=$(CURDIR)/target/debug-python $(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal \
+	  tests/test_run.py tests/test_python_discipline.py tests/test_qdisc_api.py tests/test_determinism.py \
+	  tests/test_trace.py tests/test_replay.py tests/test_record.py tests/test_scenario.py
 
 # The code is held to the lints of this Rust; what a newer one adds is told, and fails nobody.
 DENIED = $(shell printf '%s\n' "$$(cargo --version | cut -d' ' -f2)" 1.95.99 | sort -V -C && echo -D warnings)

@@ -283,6 +283,24 @@ def test_an_error_while_writing_leaves_the_old_folder(tmp_path: Path) -> None:
     assert [file.name for file in target.parent.iterdir()] == ["out"]
 
 
+def test_figures_that_cannot_be_drawn_lose_no_runs(
+    here: Path, goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from goodqueue.report import figures
+
+    def fail(comparison: Comparison) -> None:
+        raise ValueError("no such font")
+
+    monkeypatch.setattr(figures, "of", fail)
+    result = goodqueue("compare", "pfifo", "pie", *QUICK, "--out", "out")
+    assert (result.status, result.err.count("\n")) == (2, 1)
+    assert "report.html: the figures cannot be drawn: ValueError: no such font; the records" in result.err
+    assert "Written: out/results.json and records.jsonl." in result.out
+    found = {file.name for file in (here / "out").iterdir()}
+    assert found == {"records.jsonl", "results.json", "scenario.toml"}
+    assert len((here / "out" / "records.jsonl").read_text(encoding="utf-8").splitlines()) == 6
+
+
 def test_calls_and_pages_are_compared_by_what_their_users_feel(goodqueue: Callable[..., Result]) -> None:
     command = ["compare", "pfifo limit 200", "fq_codel", "--traffic", "rrul,voip:up,page:google"]
     command += ["--duration", "20s", "--warmup", "5s", "--seeds", "2", "--up-rate", "2mbit"]

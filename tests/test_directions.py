@@ -161,12 +161,12 @@ def test_jain_of_the_other_direction_is_of_its_own_flows(record: Record) -> None
 
 
 def test_a_report_draws_each_loaded_direction_and_what_a_person_feels(loaded_up: Comparison) -> None:
-    from goodqueue import report
+    from goodqueue.report import figures
 
-    up = {name: title for name, title, _, _ in report.figures(loaded_up)}
+    up = {name: title for name, title, _, _ in figures.of(loaded_up)}
     assert up["delay-cdf"] == "How long packets queue, up"
     assert up["felt"] == "What a person feels"
-    both = {name: title for name, title, _, _ in report.figures(compare(upload("down too"), ["pfifo"], [1, 2]))}
+    both = {name: title for name, title, _, _ in figures.of(compare(upload("down too"), ["pfifo"], [1, 2]))}
     assert both["delay-cdf"] == "How long packets queue, down"
     assert both["delay-cdf-up"] == "How long packets queue, up"
     assert both["flow-goodput"] == "Who gets how much, down"

@@ -199,6 +199,19 @@ impl InRun {
         self.note(error);
     }
 
+    /// What `probe` shows; nothing where it raises. Ctrl-C, which is no exception of its own, ends the run.
+    fn shown<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyDict>> {
+        match self.law.probe(py) {
+            Ok(shown) => Some(shown),
+            Err(error) => {
+                if !error.is_instance_of::<PyException>(py) {
+                    self.note(error);
+                }
+                None
+            }
+        }
+    }
+
     fn note(&self, error: PyErr) {
         let mut slot = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         slot.get_or_insert(error);
@@ -289,16 +302,7 @@ impl Foreign for InRun {
     fn probe(&self, probe: &mut dyn Probe) {
         const SERIES: &str = "drop_probability";
         Python::attach(|py| {
-            let shown = match self.law.probe(py) {
-                Ok(shown) => shown.get_item(SERIES).ok().flatten(),
-                Err(error) => {
-                    // Its exceptions only leave the series empty; Ctrl-C, which is none, ends the run.
-                    if !error.is_instance_of::<PyException>(py) {
-                        self.note(error);
-                    }
-                    None
-                }
-            };
+            let shown = self.shown(py).and_then(|shown| shown.get_item(SERIES).ok().flatten());
             if let Some(value) = shown.and_then(|value| value.extract().ok()) {
                 probe.real(SERIES, value);
             }
@@ -307,7 +311,7 @@ impl Foreign for InRun {
 
     fn show(&self, see: &mut dyn FnMut(&str, f64)) {
         Python::attach(|py| {
-            for (name, value) in self.law.probe(py).iter().flatten() {
+            for (name, value) in self.shown(py).iter().flatten() {
                 if let (Ok(name), Ok(value)) = (name.extract(), value.extract()) {
                     see(name, value);
                 }

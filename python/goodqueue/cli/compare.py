@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 INTERVALS = 600
 """Into how many intervals the figure of delay over time divides a run."""
 
+WRITTEN = "report.html, with its figures and results.json beside it"
+"""Into the folder of --out."""
+
 # Keys of the scenario and the options that set them, to name the option in a refusal.
 ORIGINS = {
     "bottleneck.rate": "--rate",
@@ -101,7 +104,7 @@ def compare(
     what = f"{len(lines)} qdiscs x {seeds} seeds" + (f" x {len(on)} engines" if on[1:] else "")
     with terminal.progress(what) as progress:
         result = comparing.compare(base, lines, chosen, workers, progress, on, wanted)
-    written = None
+    written, trouble = None, []
     if out is not None:
         from goodqueue import report
 
@@ -109,8 +112,13 @@ def compare(
         said = {**options, **described, "engine": asked}
         command = _command(lines, scenario, said, seeds, seed, sets or [], metric or [])
         with terminal.progress("figures and report") as progress:
-            written = output.write(out, force, lambda folder: report.write(folder, result, command, progress))
-    _print(result, json, written)
+            written = output.write(
+                out, force, lambda folder: trouble.append(report.write(folder, result, command, progress))
+            )
+    failed = next((error for error in trouble if error), None)
+    _print(result, json, written and f"{written}/{'results.json and records.jsonl' if failed else WRITTEN}")
+    if failed:
+        raise failed
     if out is not None and written is not None and written != out:
         raise output.appeared(out, written)
 
@@ -224,4 +232,4 @@ def _print(result: "Comparison", json: bool, out: str | None) -> None:
     for sentence in (*tables.findings(result), *tables.certainty(result)):
         terminal.say(sentence)
     if out is not None:
-        terminal.say(f"\nWritten: {out}/report.html, with its figures and results.json beside it.")
+        terminal.say(f"\nWritten: {out}.")

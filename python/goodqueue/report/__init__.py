@@ -3,39 +3,59 @@
 import json
 from pathlib import Path
 
-from matplotlib.figure import Figure
-
 from goodqueue import comparison_tables as tables
 from goodqueue import describe, labels
 from goodqueue.compare import Comparison, as_json
+from goodqueue.errors import UserError, one_line
 from goodqueue.output import RESULTS
-from goodqueue.plot import comparison as plots
-from goodqueue.plot import delay, style
 from goodqueue.report import rendering
 from goodqueue.run import Progress
 from goodqueue.scenario import to_toml
 
 
-def write(folder: Path, comparison: Comparison, command: str, progress: Progress = lambda _: None) -> None:
-    """Write into ``folder``: report.html, each figure as SVG and PNG, results.json, records.jsonl and scenario.toml.
+def write(folder: Path, comparison: Comparison, command: str, progress: Progress = lambda _: None) -> UserError | None:
+    """Write into ``folder``: results.json, records.jsonl, scenario.toml, figures as SVG and PNG, and report.html.
 
-    ``command`` is what makes the comparison again. The same comparison gives the same bytes. Raises OSError.
+    ``command`` is what makes the comparison again. The same comparison gives the same bytes. Where the figures cannot
+    be drawn, why is returned, and neither they nor report.html are written: what was measured is not lost with them.
+    Raises OSError.
     """
     from goodqueue._goodqueue import VERSION
 
-    drawn = []
-    todo = figures(comparison)
-    for name, title, caption, figure in todo:
-        drawn.append((name, title, caption, style.save(figure, folder, name)))
-        progress(len(drawn) / (len(todo) + 1))
     scenario = to_toml(comparison.scenario)
-    (folder / "report.html").write_text(page(comparison, drawn, command, scenario, VERSION), encoding="utf-8")
     (folder / "scenario.toml").write_text(f"{_header(comparison)}{scenario}", encoding="utf-8")
     records = (text for entry in comparison.entries for text in entry.texts)
     (folder / "records.jsonl").write_text("".join(f"{text}\n" for text in records), encoding="utf-8")
+    data = {file.name for file in folder.iterdir()}
+    trouble = None
+    try:
+        drawn = _draw(folder, comparison, progress)
+        (folder / "report.html").write_text(page(comparison, drawn, command, scenario, VERSION), encoding="utf-8")
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a library raises, or that it cannot be imported
+        what = f"the figures cannot be drawn: {type(error).__name__}: {one_line(str(error))}"
+        trouble = UserError("report.html", f"{what}; the records and results.json are there")
+        for file in folder.iterdir():
+            if file.name not in data:
+                file.unlink()
     results = as_json(comparison, VERSION) | {"command": command}
     results["files"] = sorted([RESULTS, *(file.name for file in folder.iterdir())])
     (folder / RESULTS).write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return trouble
+
+
+def _draw(folder: Path, comparison: Comparison, progress: Progress) -> list[tuple[str, str, str, str]]:
+    """Write each figure into ``folder`` and return its name, title, caption and SVG."""
+    from goodqueue.plot import style
+    from goodqueue.report import figures
+
+    drawn = []
+    todo = figures.of(comparison)
+    for name, title, caption, figure in todo:
+        drawn.append((name, title, caption, style.save(figure, folder, name)))
+        progress(len(drawn) / (len(todo) + 1))
+    return drawn
 
 
 def _header(comparison: Comparison) -> str:
@@ -43,68 +63,6 @@ def _header(comparison: Comparison) -> str:
     qdiscs = dict.fromkeys(entry.qdisc for entry in comparison.entries)
     lines += [f"# qdisc = {json.dumps(qdisc, ensure_ascii=False)}" for qdisc in qdiscs]
     return "\n".join([*lines, ""]) + "\n"
-
-
-def figures(comparison: Comparison) -> list[tuple[str, str, str, Figure]]:
-    """Return the figures of ``comparison``, each with a file name, a title and a caption.
-
-    First stands what a person feels, then the queue of each loaded direction. The names of the figures of a second
-    direction end with it.
-    """
-    n, seeds = len(comparison.seeds), comparison.seeds
-    runs = f"n = {n} seed{'s' if n > 1 else ''} ({seeds[0]} to {seeds[-1]})" if n > 1 else f"n = 1 (seed {seeds[0]})"
-    shown, ways = comparison.shown(), comparison.loaded()
-    sides = f"Mean (mark) and its 95 % confidence interval (bar) over the seeds; thin strokes are the runs; {runs}."
-    found: list[tuple[str, str, str, Figure]] = []
-    felt = [metric for metric in shown if metric.is_felt and metric.is_main]
-    if felt and not comparison.is_asked:
-        better = " MOS: 1 is bad, 4.4 is good." if any(metric.unit == "" for metric in felt) else ""
-        drawn = plots.estimates(comparison, metrics=felt)
-        found.append(("felt", "What a person feels", f"{sides}{better}", drawn))
-    queues = (
-        shown if comparison.is_asked else [one for one in shown if one.way and (one.is_main or one.label == "drops")]
-    )
-    for index, way in enumerate(ways):
-        found += _of_queue(comparison, way, f"-{way}" if index else "", runs, several=len(ways) > 1)
-    found.append(("estimates", "Side by side", sides, plots.estimates(comparison, metrics=queues)))
-    return found
-
-
-def _of_queue(
-    comparison: Comparison, way: str, end: str, runs: str, several: bool
-) -> list[tuple[str, str, str, Figure]]:
-    """Return the figures of the queue and the flows of one direction; the names end with ``end``."""
-    entries, seeds = comparison.entries, comparison.seeds
-    at = f", {way}" if several or way == "up" else ""
-    found: list[tuple[str, str, str, Figure]] = []
-    spread = [(entry.label, delays) for entry in entries if (delays := entry.delay_percentiles_ms[way])]
-    if spread:
-        caption = (
-            f"Share of packets that queued for at most a given time; all seeds pooled, {runs}. Marks: median, p95."
-        )
-        drawn = delay.cdf(spread, what=f"queueing delay{at}")
-        found.append((f"delay-cdf{end}", f"How long packets queue{at}", caption, drawn))
-    interval = entries[0].records[0].get("series", {}).get("interval_s")
-    if interval is not None and all("series" in entry.records[0] for entry in entries):
-        caption = (
-            f"Mean queueing delay of each {interval:g} s of the first run (seed "
-            f"{seeds[0]}), the warm-up included. The axis is logarithmic and the same in each panel."
-        )
-        series = [(entry.label, entry.records[0]) for entry in entries]
-        drawn = delay.over_time(series, queue=way)
-        found.append((f"delay-over-time{end}", f"The queue over time{at}", caption, drawn))
-    goodput = "goodput_mbps" if way == "down" else "up_goodput_mbps"
-    if any(value is not None for entry in entries for value in entry.values[goodput]):
-        caption = (
-            f"A point per run; the large mark is the median, the ellipse one standard deviation. {runs}. After "
-            "RFC 7928, section 2.7."
-        )
-        drawn = plots.delay_against_goodput(comparison, way=way)
-        found.append((f"delay-goodput{end}", f"What delay buys{at}", caption, drawn))
-    if flows := plots.goodput_by_flow(comparison, way=way):
-        caption = f"A mark per flow, a line of marks per seed; the vertical stroke is the equal share. {runs}."
-        found.append((f"flow-goodput{end}", f"Who gets how much{at}", caption, flows))
-    return found
 
 
 def page(

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import compare, comparison_tables, describe, labels, report, results, tables
+from goodqueue import compare, comparison_tables, describe, labels, results, tables
 from goodqueue.compare import Comparison
 from goodqueue.plot import course, delay, ellipse, rows, style
 from goodqueue.plot import sweep as plots
 from goodqueue.plot.series import series
 from goodqueue.plot.stored import Group, directed, percentiles, repeats
 from goodqueue.record import Record, Scenario
+from goodqueue.report import figures
 from goodqueue.scenario import to_toml
 from goodqueue.store import Store
 from goodqueue.studies import published, wording
@@ -176,7 +177,7 @@ def of_records(
         sentences=comparison_tables.certainty(shared),
         figures=[
             Figure(title, caption, style.svg(figure, f"{prefix}-{name}"))
-            for name, title, caption, figure in report.figures(shared)
+            for name, title, caption, figure in figures.of(shared)
             if name in FIGURES
         ]
         + of_runs([Group(entry.label, list(entry.records)) for entry in shared.entries], prefix),
