@@ -108,6 +108,12 @@ impl Scoreboard {
         }
     }
 
+    /// Bytes of a full segment, whatever the peer's window.
+    #[inline]
+    pub(crate) fn mss(&self) -> u32 {
+        self.mss
+    }
+
     #[inline]
     pub(crate) fn packets_out(&self) -> u32 {
         (self.tail - self.head) as u32

@@ -196,7 +196,9 @@ impl Sender {
         }
         self.peer_window = self.window_of(segment);
         self.window_seq = segment.seq;
-        self.mss = u32::from(self.mss).min(self.peer_window.max(1)) as u16; // the receiver may hold less than a segment
+        if self.peer_window > 0 {
+            self.fit_segments(); // the receiver may hold less than a segment; a closed window does not say so
+        }
         let bare = segment.seq_len() == 0 && segment.sack_len == 0;
         self.feedback = Feedback::new(ecn, bare.then_some(segment.flags));
         self.cc.on_ecn_agreed(self.feedback.mode());
