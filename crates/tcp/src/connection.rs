@@ -233,9 +233,13 @@ impl Connection {
         self.phase = phase;
     }
 
+    /// Classic feedback keeps ECT for new data (RFC 3168, 6.1.4 to 6.1.6). Accurate feedback counts the marks of all packets,
+    /// ACKs and retransmissions included (RFC 9768, 3.2), so Linux sends all as ECT from the ACK of the SYN-ACK on.
     fn set_codepoints(&mut self, mode: EcnMode) {
         self.ect = mode.codepoint(self.ecn_use);
-        self.ect_else = if self.ecn_use == EcnUse::Classic { Ecn::NotEct } else { self.ect };
+        let all = self.ecn_use != EcnUse::Classic
+            || (mode == EcnMode::Accurate && self.stack.era().accurate_marks_all);
+        self.ect_else = if all { self.ect } else { Ecn::NotEct };
     }
 
     /// Whether a SYN, or SYN-ACK, goes without ECN because the ones with it were lost. RFC 3168, 6.1.1.1, has the first
@@ -352,7 +356,8 @@ impl Connection {
         };
         self.set_codepoints(asked);
         let syn = self.receiver.syn(now, self.initial, flags | Flags::SYN);
-        Some(Segment { ecn: self.ect_else, ..syn }) // classic ECN's is not ECT: RFC 3168, 6.1.1
+        // RFC 3168, 6.1.1; as ECT only DCTCP and L4S ask, on Linux as here.
+        Some(Segment { ecn: if self.ecn_use == EcnUse::Classic { Ecn::NotEct } else { self.ect }, ..syn })
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called, if nothing happens before.

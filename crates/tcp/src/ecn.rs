@@ -25,7 +25,7 @@ pub enum EcnMode {
 /// How a congestion control uses ECN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnUse {
-    /// As RFC 3168 has it: ECT(0) on new data only.
+    /// As RFC 3168 has it: ECT(0) on new data only; with accurate feedback on all but SYN and SYN-ACK.
     Classic,
     /// As DCTCP: ECT(0) on all packets, SYN, ACKs and retransmissions included (RFC 8257, 3.5), and its own echo.
     Dctcp,

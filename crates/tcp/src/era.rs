@@ -116,6 +116,8 @@ pub(crate) struct Era {
     pub(crate) gathers: bool,
     /// A SYN that is sent again no longer asks for ECN (RFC 3168, 6.1.1.1).
     pub(crate) ecn_fallback: bool,
+    /// With accurate ECN feedback (RFC 9768) all but SYN and SYN-ACK is ECT, ACKs and retransmissions too, else new data only.
+    pub(crate) accurate_marks_all: bool,
 }
 
 const LINUX3_10: Era = Era {
@@ -155,6 +157,7 @@ const LINUX3_10: Era = Era {
     pushes: false,
     gathers: false,
     ecn_fallback: false,
+    accurate_marks_all: true, // of the Linux that has AccECN: 6.1 has none
 };
 
 /// What changed from 3.11 to 3.14.
@@ -221,6 +224,7 @@ const RFC: Era = Era {
     compresses_acks: false,
     pushes: false,
     gathers: false,
+    accurate_marks_all: false, // RFC 3168, 6.1.4 and 6.1.5; ECN++, which allows it, is Experimental
     ..LINUX6
 };
 
@@ -428,6 +432,13 @@ impl Difference {
         }),
         Self::new("a SYN sent again", |era| {
             pick(era.ecn_fallback, "no longer asks for ECN (RFC 3168, 6.1.1.1)", "still asks for ECN")
+        }),
+        Self::new("with AccECN (RFC 9768), ECT is", |era| {
+            pick(
+                era.accurate_marks_all,
+                "all from the ACK of the SYN-ACK on, ACKs and retransmissions too",
+                "new data (RFC 3168, 6.1.4 and 6.1.5)",
+            )
         }),
     ];
 
