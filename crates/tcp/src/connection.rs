@@ -157,14 +157,17 @@ impl Connection {
 
     #[inline]
     fn handle<const FAST: bool>(&mut self, now: Instant, segment: &Segment) -> Handled {
+        let mut is_of_handshake = false;
         if self.phase != Phase::Established || segment.flags.contains(Flags::SYN) {
+            is_of_handshake = self.phase == Phase::SynReceived;
             self.handle_handshake(now, segment);
             if self.phase < Phase::AckDue || segment.flags.contains(Flags::SYN) {
                 return Handled::default();
             }
         }
-        self.receiver.on_timestamp(segment);
-        let rtt = self.sender.on_ack::<FAST>(now, segment);
+        // The bits of the ACK that ends the handshake are no counter (RFC 9768, 3.2.2.1).
+        let is_newer = self.receiver.on_timestamp(segment) & !is_of_handshake;
+        let rtt = self.sender.on_ack::<FAST>(now, segment, is_newer);
         let newly_delivered_bytes = if segment.seq_len() > 0 {
             self.receiver.on_data(now, segment, self.sender.rtt())
         } else {

@@ -107,12 +107,15 @@ impl Receiver {
         self.echo = echo;
     }
 
-    /// RFC 7323, section 4.3 (2): the timestamp to echo is that of the segment that the last ACK waited for.
+    /// RFC 7323, section 4.3 (2): the timestamp to echo is that of the segment that the last ACK waited for. Whether it is newer
+    /// than the last.
     #[inline]
-    pub(crate) fn on_timestamp(&mut self, segment: &Segment) {
+    pub(crate) fn on_timestamp(&mut self, segment: &Segment) -> bool {
         // Of a burst the first is, and the second where the first was answered: nobody could guess.
-        let is_news = (segment.seq <= self.last_ack) & (segment.tsval.wrapping_sub(self.ts_recent) < 1 << 31);
+        let age = segment.tsval.wrapping_sub(self.ts_recent);
+        let is_news = (segment.seq <= self.last_ack) & (age < 1 << 31);
         self.ts_recent = select_unpredictable(is_news, segment.tsval, self.ts_recent);
+        is_news & (age > 0)
     }
 
     /// RFC 7323, section 5.3 (PAWS): the segment is older than what came in order, of before the sequence numbers wrapped.

@@ -8,7 +8,7 @@ use crate::{Config, Segment, SeqNumber, Stack};
 fn offered(s: &mut Sender, ms: u64, n: u32, window: u16, seq: u32) {
     s.peer_shift = 0;
     let (ack, seq) = (SeqNumber(1 + n * MSS), SeqNumber(seq));
-    s.on_ack::<true>(at(ms), &Segment { ack, seq, window, tsecr: 0, ..WIDE });
+    s.on_ack::<true>(at(ms), &Segment { ack, seq, window, tsecr: 0, ..WIDE }, false);
 }
 
 /// RFC 9293, 3.8.6.1: probes from RTO on, with backoff, that take no sequence number and so need no room. Each answer
