@@ -68,9 +68,11 @@ pub struct Connection {
     stack: Stack,
     sender: Sender,
     /// How often the SYN, or SYN-ACK, was sent again.
-    syns_lost: u16,
+    syns_lost: u8,
     /// Of these, those that our timer found: only they lengthen it (RFC 6298, 5.5).
-    syn_timeouts: u16,
+    syn_timeouts: u8,
+    /// The client asked again, and for no ECN.
+    heard_plain_syn: bool,
     /// The sequence number of our SYN.
     initial: SeqNumber,
     syn_sent: Instant,
@@ -109,6 +111,7 @@ impl Connection {
             stack: config.stack,
             syns_lost: 0,
             syn_timeouts: 0,
+            heard_plain_syn: false,
             syn_sent: Instant::ZERO,
             first_syn_sent: Instant::ZERO,
             syn_deadline: Instant::MAX,
@@ -196,6 +199,7 @@ impl Connection {
                 self.syns_lost = self.syns_lost.saturating_add(1); // our answer was lost, or is late: the RTT would be ambiguous
                 self.syn_due = true;
                 self.syn_ecn = segment.ecn; // the latest is told (RFC 9768, 3.1.5)
+                self.heard_plain_syn |= !flags.intersects(Flags::ACE);
             }
             Phase::SynSent if syn && acks_ours => {
                 self.sender.take_syn(segment);
@@ -227,10 +231,11 @@ impl Connection {
         };
         self.sender.open(now, rtt, lost, segment, self.ecn);
         self.receiver.established(now);
+        // A server that sent or heard a SYN without ECN cannot know what the client has agreed to (RFC 9768, 3.1.5). Classic ECN
+        // has no such rule: a server there takes the first SYN as it was.
         let is_client = phase == Phase::AckDue;
-        if is_client || !self.gave_up_ecn() {
-            self.set_codepoints(self.sender.ecn());
-        }
+        let is_unsure = self.gave_up_ecn() || (self.heard_plain_syn && self.ecn == EcnMode::Accurate);
+        self.set_codepoints(if is_client || !is_unsure { self.sender.ecn() } else { EcnMode::Off });
         self.syn_due = false;
         self.syn_deadline = Instant::MAX;
         self.phase = phase;
