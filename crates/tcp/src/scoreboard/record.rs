@@ -66,6 +66,8 @@ pub(crate) struct Delivery {
     pub(crate) sacked: (Instant, Instant),
     /// A segment that was sent twice was acknowledged: `acked` is no sample (Karn).
     pub(crate) ambiguous: bool,
+    /// It tells that something came twice (RFC 2883), which is likely.
+    pub(crate) dsacked: bool,
     /// By how many bytes, at most, a segment that was sent once came after later ones.
     pub(crate) late: u32,
     /// Where the highest segment starts that was SACKed before this ACK; none if this one SACKs nothing.
@@ -84,6 +86,7 @@ impl Delivery {
             acked: none,
             sacked: none,
             ambiguous: false,
+            dsacked: false,
             late: 0,
             highest_before: None,
         }
