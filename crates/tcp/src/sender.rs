@@ -234,7 +234,7 @@ impl Sender {
 
     pub(crate) fn close(&mut self) {
         if self.end == End::Open {
-            (self.end, self.is_dormant) = (End::Closing, false);
+            (self.end, self.is_dormant, self.held_back) = (End::Closing, false, false);
             if self.unlimited {
                 self.unsent = 0;
             }

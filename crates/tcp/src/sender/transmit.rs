@@ -120,7 +120,16 @@ impl Sender {
                     let exceeds = |room| self.packet_exceeds(room);
                     let srtt = self.rtt.srtt();
                     self.offload.defers(room, since_last, since_oldest, &self.window, srtt, exceeds)
+                        && !self.ends_with_piece()
                 }))
+    }
+
+    /// Whether the application has closed, and all that is left is one piece in the socket: then it is known that it does not
+    /// grow, and on Linux FIN stands on it.
+    #[cold]
+    fn ends_with_piece(&self) -> bool {
+        let left = self.offload.left_of_piece(|| offload::piece(self.peer_window, self.mss));
+        self.end == End::Closing && self.unsent <= u64::from(left) * u64::from(self.mss)
     }
 
     #[inline]
