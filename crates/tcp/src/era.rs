@@ -110,7 +110,7 @@ pub(crate) struct Era {
     pub(crate) compresses_acks: bool,
     /// How often an answer must follow a question for the ACK to wait for it.
     pub(crate) ping_pong: u8,
-    /// Segments that leave together end with PSH.
+    /// Segments that leave together end with PSH, as the last one of what was written does everywhere.
     pub(crate) pushes: bool,
     /// A segment that would leave alone waits for an ACK that is due soon.
     pub(crate) gathers: bool,
@@ -419,8 +419,8 @@ impl Difference {
         Self::new("PSH", |era| {
             pick(
                 era.pushes,
-                "on the last segment of those that leave as one packet for segmentation offload",
-                "never",
+                "at the end of what was written, and of segments that leave as one packet for segmentation offload",
+                "at the end of what was written (RFC 9293, 3.9.1.2)",
             )
         }),
         Self::new("a segment that would leave alone", |era| {

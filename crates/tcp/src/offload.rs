@@ -2,7 +2,7 @@
 //!
 //! Linux hands segments down in packets of several, for the hardware or the driver to split. With pacing such a packet is
 //! the unit that leaves at once. Since Linux 6 it says PSH, so that receivers put no wait behind it, and the split leaves
-//! that to its last segment; a segment that goes alone says nothing. A receiver acknowledges a pushed segment at once as
+//! that to its last segment; a segment that goes alone says it only where it ends what was written. A receiver acknowledges a pushed segment at once as
 //! soon as the application has taken it.
 //!
 //! Nor does a packet reach beyond what is one piece in the socket: what the application writes is kept in pieces of 64 KiB,

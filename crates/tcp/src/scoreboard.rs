@@ -13,7 +13,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use goodqueue_units::{Duration, Instant, prefetch};
 pub(crate) use loss::Found;
-use record::{AMBIGUOUS, FIN, LOST, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED};
+use record::{AMBIGUOUS, FIN, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED};
 pub(crate) use record::{Chunk, Delivery};
 
 const FIRST_CAPACITY: usize = 16;
@@ -158,21 +158,22 @@ impl Scoreboard {
         &mut self.ring[slot]
     }
 
-    /// Notes that `len` new bytes, and FIN if `fin`, leave now.
+    /// Notes that `len` new bytes, and FIN if `fin`, leave now, which if `push` end what was written.
     #[inline]
-    pub(crate) fn send(&mut self, now: Instant, len: u16, fin: bool) -> Chunk {
+    pub(crate) fn send(&mut self, now: Instant, len: u16, fin: bool, push: bool) -> Chunk {
         if self.packets_out() as usize == self.ring.len() {
             self.grow();
         }
         let seq = self.nxt;
         self.nxt += u32::from(len) + u32::from(fin);
-        let record = Record { sent_at: now, end: self.nxt, len, flags: if fin { FIN } else { 0 } };
+        let flags = u8::from(fin) * FIN | u8::from(push) * PUSH;
+        let record = Record { sent_at: now, end: self.nxt, len, flags };
         *self.at_mut(self.tail) = record;
         self.tail += 1;
         if self.rate.is_some() {
             self.rate_sent(now, self.tail - 1);
         }
-        Chunk { seq, len, fin }
+        Chunk { seq, len, fin, push }
     }
 
     #[cold]

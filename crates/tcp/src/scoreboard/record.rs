@@ -11,6 +11,8 @@ pub(super) const RESENT: u8 = 4;
 /// Was ever sent twice: its RTT is ambiguous (Karn).
 pub(super) const AMBIGUOUS: u8 = 8;
 pub(super) const FIN: u8 = 16;
+/// Ends what the application wrote.
+pub(super) const PUSH: u8 = 32;
 /// None of these: the segment was sent once and nothing was heard of it.
 pub(super) const TOUCHED: u8 = SACKED | LOST | RESENT | AMBIGUOUS;
 
@@ -38,7 +40,7 @@ impl Record {
     }
 
     pub(super) fn chunk(&self) -> Chunk {
-        Chunk { seq: self.start(), len: self.len, fin: self.has(FIN) }
+        Chunk { seq: self.start(), len: self.len, fin: self.has(FIN), push: self.has(PUSH) }
     }
 }
 
@@ -48,6 +50,8 @@ pub(crate) struct Chunk {
     pub(crate) seq: SeqNumber,
     pub(crate) len: u16,
     pub(crate) fin: bool,
+    /// It ends what the application wrote.
+    pub(crate) push: bool,
 }
 
 /// What one ACK delivered.

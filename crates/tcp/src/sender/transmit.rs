@@ -80,7 +80,7 @@ impl Sender {
         }
         let is_last = self.offload.on_split();
         self.unsent -= u64::from(self.mss);
-        let chunk = self.board.send(now, self.mss, false);
+        let chunk = self.board.send(now, self.mss, false, false);
         self.segments_sent += 1;
         if is_last {
             self.note_usage();
@@ -151,7 +151,8 @@ impl Sender {
     #[inline(always)] // as `poll_transmit`
     pub(super) fn send_len(&mut self, now: Instant, len: u16) -> Chunk {
         self.unsent -= u64::from(len);
-        let fin = self.unsent == 0 && self.end == End::Closing;
+        let is_last = self.unsent == 0;
+        let fin = is_last && self.end == End::Closing;
         if fin {
             self.end = End::FinSent;
         }
@@ -159,7 +160,7 @@ impl Sender {
             self.restart(now);
         }
         let is_armed = self.is_armed && self.last_sent == now;
-        let chunk = self.board.send(now, len, fin);
+        let chunk = self.board.send(now, len, fin, is_last && len > 0);
         self.after_send(now, len);
         if !is_armed || self.board.packets_out() <= 2 {
             self.arm_after_send(now);
