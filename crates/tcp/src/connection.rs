@@ -172,7 +172,7 @@ impl Connection {
         let is_newer = self.receiver.on_timestamp(segment) & !is_of_handshake;
         let rtt = self.sender.on_ack::<FAST>(now, segment, is_newer);
         let newly_delivered_bytes = if segment.seq_len() > 0 {
-            self.receiver.on_data(now, segment, self.sender.rtt())
+            self.receiver.on_data(now, segment, self.sender.rtt(), self.sender.has_sent_fin())
         } else {
             self.receiver.on_bare(now, segment);
             0

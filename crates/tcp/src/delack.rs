@@ -153,6 +153,18 @@ impl DelayedAck {
         }
     }
 
+    /// The peer has ended its direction. Its FIN is acknowledged at once where this end has `closed`, too (RFC 9293, 3.10.7.4,
+    /// has no other case), else as an answer is expected that carries it: the application closes as well.
+    #[cold]
+    pub(crate) fn on_fin(&mut self, closed: bool) {
+        let era = self.stack.era();
+        if closed || !era.delays_ack_of_fin {
+            self.now = true;
+        } else {
+            self.answers = self.answers.max(era.ping_pong);
+        }
+    }
+
     fn in_ping_pong(&self) -> bool {
         self.answers >= self.stack.era().ping_pong
     }

@@ -108,6 +108,8 @@ pub(crate) struct Era {
     pub(crate) latches_low_rtt: bool,
     /// While segments arrive out of order, some ACKs are held back.
     pub(crate) compresses_acks: bool,
+    /// A FIN is acknowledged late, in the hope that ours carries it.
+    pub(crate) delays_ack_of_fin: bool,
     /// How often an answer must follow a question for the ACK to wait for it.
     pub(crate) ping_pong: u8,
     /// Segments that leave together end with PSH, as the last one of what was written does everywhere.
@@ -153,6 +155,7 @@ const LINUX3_10: Era = Era {
     grows_over_holes: false,
     latches_low_rtt: false,
     compresses_acks: false,
+    delays_ack_of_fin: true,
     ping_pong: 1,
     pushes: false,
     gathers: false,
@@ -222,6 +225,7 @@ const RFC: Era = Era {
     fin_beyond_window: false,
     quick_acks: false,
     compresses_acks: false,
+    delays_ack_of_fin: false, // RFC 9293, 3.10.7.4: eighth
     pushes: false,
     gathers: false,
     accurate_marks_all: false, // RFC 3168, 6.1.4 and 6.1.5; ECN++, which allows it, is Experimental
@@ -394,6 +398,13 @@ impl Difference {
                 era.compresses_acks,
                 "three at once, of which one may be that of a part filled, then one a twentieth of an RTT, a millisecond at most",
                 "each at once",
+            )
+        }),
+        Self::new("the ACK of a FIN, while this end sends", |era| {
+            pick(
+                era.delays_ack_of_fin,
+                "waits for ours, as a delayed ACK does; not if no data came before",
+                "leaves at once (RFC 9293, 3.10.7.4)",
             )
         }),
         Self::new("no quick ACKs once we have answered", |era| {

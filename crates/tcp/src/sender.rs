@@ -241,6 +241,11 @@ impl Sender {
         }
     }
 
+    #[inline]
+    pub(crate) fn has_sent_fin(&self) -> bool {
+        self.end == End::FinSent
+    }
+
     /// Whether all data and FIN were acknowledged.
     pub(crate) fn is_finished(&self) -> bool {
         self.end == End::FinSent && self.board.packets_out() == 0
