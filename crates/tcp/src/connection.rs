@@ -317,9 +317,7 @@ impl Connection {
     #[inline]
     fn data(&self, chunk: Chunk, flags: Flags, ect: bool) -> (SeqNumber, u16, Flags, Ecn, bool) {
         let ecn = if ect { self.ect } else { self.ect_else };
-        // RFC 9293, 3.9.1.2: the last segment of what was written says PSH, and so it does when it is sent again.
-        let ends = Flags::FIN.when(chunk.fin) | Flags::PSH.when(chunk.push);
-        (chunk.seq, chunk.len, flags | ends, ecn, false)
+        (chunk.seq, chunk.len, flags | chunk.ends, ecn, false)
     }
 
     /// What a segment says that only acknowledges. It leaves after all data.

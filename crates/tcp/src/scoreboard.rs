@@ -7,7 +7,7 @@ mod record;
 
 use crate::rate::RateEstimator;
 use crate::segment::timestamp;
-use crate::{SackBlock, SeqNumber};
+use crate::{Flags, SackBlock, SeqNumber};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -158,22 +158,30 @@ impl Scoreboard {
         &mut self.ring[slot]
     }
 
-    /// Notes that `len` new bytes, and FIN if `fin`, leave now, which if `push` end what was written.
+    /// Notes that `len` new bytes leave now, with FIN or PSH if `ends` says so.
     #[inline]
-    pub(crate) fn send(&mut self, now: Instant, len: u16, fin: bool, push: bool) -> Chunk {
+    pub(crate) fn send(&mut self, now: Instant, len: u16, ends: Flags) -> Chunk {
         if self.packets_out() as usize == self.ring.len() {
             self.grow();
         }
         let seq = self.nxt;
-        self.nxt += u32::from(len) + u32::from(fin);
-        let flags = u8::from(fin) * FIN | u8::from(push) * PUSH;
+        self.nxt += u32::from(len);
+        let flags = if ends == Flags::NONE { 0 } else { self.note_end(ends) };
         let record = Record { sent_at: now, end: self.nxt, len, flags };
         *self.at_mut(self.tail) = record;
         self.tail += 1;
         if self.rate.is_some() {
             self.rate_sent(now, self.tail - 1);
         }
-        Chunk { seq, len, fin, push }
+        Chunk { seq, len, ends }
+    }
+
+    /// What a record says of a segment that `ends` the stream, or what was written.
+    #[cold]
+    fn note_end(&mut self, ends: Flags) -> u8 {
+        let is_fin = ends.contains(Flags::FIN);
+        self.nxt += u32::from(is_fin);
+        (if is_fin { FIN } else { 0 }) | (if ends.contains(Flags::PSH) { PUSH } else { 0 })
     }
 
     #[cold]

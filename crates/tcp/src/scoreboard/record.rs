@@ -1,6 +1,6 @@
 //! What the scoreboard keeps of a segment, and what an ACK tells.
 
-use crate::SeqNumber;
+use crate::{Flags, SeqNumber};
 use goodqueue_units::{Duration, Instant};
 
 pub(super) const SACKED: u8 = 1;
@@ -40,7 +40,8 @@ impl Record {
     }
 
     pub(super) fn chunk(&self) -> Chunk {
-        Chunk { seq: self.start(), len: self.len, fin: self.has(FIN), push: self.has(PUSH) }
+        let ends = Flags::FIN.when(self.has(FIN)) | Flags::PSH.when(self.has(PUSH));
+        Chunk { seq: self.start(), len: self.len, ends }
     }
 }
 
@@ -49,9 +50,8 @@ impl Record {
 pub(crate) struct Chunk {
     pub(crate) seq: SeqNumber,
     pub(crate) len: u16,
-    pub(crate) fin: bool,
-    /// It ends what the application wrote.
-    pub(crate) push: bool,
+    /// FIN, or PSH, where it ends the stream, or what the application wrote so far.
+    pub(crate) ends: Flags,
 }
 
 /// What one ACK delivered.

@@ -88,7 +88,7 @@ impl Sender {
                 return Some((self.send_len(now, len), Flags::NONE, true));
             }
             let seq = self.board.una() - 1;
-            return Some((Chunk { seq, len: 0, fin: false, push: false }, Flags::NONE, false));
+            return Some((Chunk { seq, len: 0, ends: Flags::NONE }, Flags::NONE, false));
         }
         let (chunk, resent) = match self.send_new(now) {
             Some(chunk) => (chunk, false),

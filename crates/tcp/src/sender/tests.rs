@@ -434,7 +434,7 @@ fn fin_goes_with_the_last_byte_or_alone() {
     s.close();
     s.write(5000); // after the end: ignored
     let (chunk, ..) = s.poll_transmit(at(0)).expect("data");
-    assert!(chunk.fin && chunk.len == 1000 && s.poll_transmit(at(0)).is_none());
+    assert!(chunk.ends.contains(Flags::FIN) && chunk.len == 1000 && s.poll_transmit(at(0)).is_none());
     let all = Segment { ack: SeqNumber(1002), ..WIDE };
     s.on_ack::<true>(at(100), &all, false);
     assert!(s.is_finished() && s.acked_bytes() == 1000);
@@ -443,7 +443,7 @@ fn fin_goes_with_the_last_byte_or_alone() {
     transmit(&mut s, 0);
     s.close();
     let (chunk, _, ect) = s.poll_transmit(at(1)).expect("FIN");
-    assert_eq!((chunk.fin, chunk.len, ect), (true, 0, false));
+    assert_eq!((chunk.ends, chunk.len, ect), (Flags::FIN, 0, false));
 }
 
 /// Two SACKs, the second of which lets nothing out, then an ACK of 3: a window of 11 with 8 out has room for a pair and one.

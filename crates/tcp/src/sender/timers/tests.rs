@@ -23,7 +23,10 @@ fn a_closed_window_is_probed_until_it_opens() {
     for (ms, next) in [(400, 1000), (1000, 2200), (2200, 4600)] {
         s.on_timeout(at(ms));
         let (probe, flags, ect) = s.poll_transmit(at(ms)).expect("a probe");
-        assert_eq!((probe.seq, probe.len, probe.fin, ect), (s.board.una() - 1, 0, false, false));
+        assert_eq!(
+            (probe.seq, probe.len, probe.ends, ect),
+            (s.board.una() - 1, 0, crate::Flags::NONE, false)
+        );
         assert!(flags == crate::Flags::NONE && s.poll_transmit(at(ms)).is_none());
         assert_eq!(s.deadline(), at(next), "backoff");
     }
