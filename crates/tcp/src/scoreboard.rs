@@ -400,7 +400,20 @@ impl Scoreboard {
         }
         let highest = self.highest_sacked;
         delivery.highest_before = Some(highest);
-        for block in &ascending(blocks)[..blocks.len()] {
+        // The newest is told first (RFC 2018); segments are taken in the order of their numbers.
+        let sorted;
+        let lowest_first: &[SackBlock] = match *blocks {
+            [a, b] if b.start < a.start => {
+                sorted = [b, a, a];
+                &sorted[..2]
+            }
+            [a, b, c] => {
+                sorted = ascending(a, b, c);
+                &sorted
+            }
+            _ => blocks,
+        };
+        for block in lowest_first {
             let inside = |known: &&SackBlock| {
                 known.start != known.end && known.start >= block.start && known.end <= block.end
             };
@@ -484,16 +497,18 @@ impl Scoreboard {
     }
 }
 
-/// `blocks`, three at most, with the lowest first.
-fn ascending(blocks: &[SackBlock]) -> [SackBlock; 3] {
-    let mut sorted = [SackBlock::default(); 3];
-    sorted[..blocks.len()].copy_from_slice(blocks);
-    for (a, b) in [(0, 1), (1, 2), (0, 1)] {
-        if b < blocks.len() && sorted[b].start < sorted[a].start {
-            sorted.swap(a, b);
+/// These with the lowest first.
+fn ascending(mut a: SackBlock, mut b: SackBlock, mut c: SackBlock) -> [SackBlock; 3] {
+    if b.start < a.start {
+        (a, b) = (b, a);
+    }
+    if c.start < b.start {
+        (b, c) = (c, b);
+        if b.start < a.start {
+            (a, b) = (b, a);
         }
     }
-    sorted
+    [a, b, c]
 }
 
 #[cfg(test)]
