@@ -68,9 +68,11 @@ pub struct Connection {
     stack: Stack,
     sender: Sender,
     /// How often the SYN, or SYN-ACK, was sent again.
-    syns_lost: u16,
+    syns_lost: u8,
     /// Of these, those that our timer found: only they lengthen it (RFC 6298, 5.5).
-    syn_timeouts: u16,
+    syn_timeouts: u8,
+    /// The client asked again, and for no ECN.
+    heard_plain_syn: bool,
     /// The sequence number of our SYN.
     initial: SeqNumber,
     syn_sent: Instant,
@@ -109,6 +111,7 @@ impl Connection {
             stack: config.stack,
             syns_lost: 0,
             syn_timeouts: 0,
+            heard_plain_syn: false,
             syn_sent: Instant::ZERO,
             first_syn_sent: Instant::ZERO,
             syn_deadline: Instant::MAX,
@@ -157,16 +160,19 @@ impl Connection {
 
     #[inline]
     fn handle<const FAST: bool>(&mut self, now: Instant, segment: &Segment) -> Handled {
+        let mut is_of_handshake = false;
         if self.phase != Phase::Established || segment.flags.contains(Flags::SYN) {
+            is_of_handshake = self.phase == Phase::SynReceived;
             self.handle_handshake(now, segment);
             if self.phase < Phase::AckDue || segment.flags.contains(Flags::SYN) {
                 return Handled::default();
             }
         }
-        self.receiver.on_timestamp(segment);
-        let rtt = self.sender.on_ack::<FAST>(now, segment);
+        // The bits of the ACK that ends the handshake are no counter (RFC 9768, 3.2.2.1).
+        let is_newer = self.receiver.on_timestamp(segment) & !is_of_handshake;
+        let rtt = self.sender.on_ack::<FAST>(now, segment, is_newer);
         let newly_delivered_bytes = if segment.seq_len() > 0 {
-            self.receiver.on_data(now, segment, self.sender.rtt())
+            self.receiver.on_data(now, segment, self.sender.rtt(), self.sender.has_sent_fin())
         } else {
             self.receiver.on_bare(now, segment);
             0
@@ -193,6 +199,7 @@ impl Connection {
                 self.syns_lost = self.syns_lost.saturating_add(1); // our answer was lost, or is late: the RTT would be ambiguous
                 self.syn_due = true;
                 self.syn_ecn = segment.ecn; // the latest is told (RFC 9768, 3.1.5)
+                self.heard_plain_syn |= !flags.intersects(Flags::ACE);
             }
             Phase::SynSent if syn && acks_ours => {
                 self.sender.take_syn(segment);
@@ -224,18 +231,23 @@ impl Connection {
         };
         self.sender.open(now, rtt, lost, segment, self.ecn);
         self.receiver.established(now);
+        // A server that sent or heard a SYN without ECN cannot know what the client has agreed to (RFC 9768, 3.1.5). Classic ECN
+        // has no such rule: a server there takes the first SYN as it was.
         let is_client = phase == Phase::AckDue;
-        if is_client || !self.gave_up_ecn() {
-            self.set_codepoints(self.sender.ecn());
-        }
+        let is_unsure = self.gave_up_ecn() || (self.heard_plain_syn && self.ecn == EcnMode::Accurate);
+        self.set_codepoints(if is_client || !is_unsure { self.sender.ecn() } else { EcnMode::Off });
         self.syn_due = false;
         self.syn_deadline = Instant::MAX;
         self.phase = phase;
     }
 
+    /// Classic feedback keeps ECT for new data (RFC 3168, 6.1.4 to 6.1.6). Accurate feedback counts the marks of all packets,
+    /// ACKs and retransmissions included (RFC 9768, 3.2), so Linux sends all as ECT from the ACK of the SYN-ACK on.
     fn set_codepoints(&mut self, mode: EcnMode) {
         self.ect = mode.codepoint(self.ecn_use);
-        self.ect_else = if self.ecn_use == EcnUse::Classic { Ecn::NotEct } else { self.ect };
+        let all = self.ecn_use != EcnUse::Classic
+            || (mode == EcnMode::Accurate && self.stack.era().accurate_marks_all);
+        self.ect_else = if all { self.ect } else { Ecn::NotEct };
     }
 
     /// Whether a SYN, or SYN-ACK, goes without ECN because the ones with it were lost. RFC 3168, 6.1.1.1, has the first
@@ -305,7 +317,7 @@ impl Connection {
     #[inline]
     fn data(&self, chunk: Chunk, flags: Flags, ect: bool) -> (SeqNumber, u16, Flags, Ecn, bool) {
         let ecn = if ect { self.ect } else { self.ect_else };
-        (chunk.seq, chunk.len, flags | Flags::FIN.when(chunk.fin), ecn, false)
+        (chunk.seq, chunk.len, flags | chunk.ends, ecn, false)
     }
 
     /// What a segment says that only acknowledges. It leaves after all data.
@@ -352,7 +364,8 @@ impl Connection {
         };
         self.set_codepoints(asked);
         let syn = self.receiver.syn(now, self.initial, flags | Flags::SYN);
-        Some(Segment { ecn: self.ect_else, ..syn }) // classic ECN's is not ECT: RFC 3168, 6.1.1
+        // RFC 3168, 6.1.1; as ECT only DCTCP and L4S ask, on Linux as here.
+        Some(Segment { ecn: if self.ecn_use == EcnUse::Classic { Ecn::NotEct } else { self.ect }, ..syn })
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called, if nothing happens before.

@@ -19,6 +19,10 @@ const MAX_PUSHED: Duration = Duration::from_millis(200);
 pub(crate) const QUICK_ACKS: u8 = 16;
 /// A full segment is taken to be this long until one is seen (RFC 9293, 3.7.1).
 const FIRST_MSS: u16 = 536;
+/// A segment of fewer bytes than this may be a whole message, where it is pushed; of fewer than that it is no full one. Linux's
+/// `tcp_measure_rcv_mss` counts headers with it: 536 + 20, and 88 + 20, of which ours take 32.
+const LONG: u16 = 524;
+const SHORT: u16 = 76;
 /// How many ACKs of out-of-order segments go out at once (RFC 5681: DupThresh), and how many others are held at most.
 const AT_ONCE: u8 = 3;
 const HELD: u8 = 44;
@@ -149,6 +153,18 @@ impl DelayedAck {
         }
     }
 
+    /// The peer has ended its direction. Its FIN is acknowledged at once where this end has `closed`, too (RFC 9293, 3.10.7.4,
+    /// has no other case), else as an answer is expected that carries it: the application closes as well.
+    #[cold]
+    pub(crate) fn on_fin(&mut self, closed: bool) {
+        let era = self.stack.era();
+        if closed || !era.delays_ack_of_fin {
+            self.now = true;
+        } else {
+            self.answers = self.answers.max(era.ping_pong);
+        }
+    }
+
     fn in_ping_pong(&self) -> bool {
         self.answers >= self.stack.era().ping_pong
     }
@@ -187,18 +203,22 @@ impl DelayedAck {
     }
 
     /// A segment is not as long as those before: a short one ends what the application wrote; two alike are full ones of a
-    /// peer that has no longer.
+    /// peer that has no longer, unless they are so short, and pushed, that they are rather two messages alike.
     #[cold]
     fn on_other(&mut self, len: u16, push: bool) {
         if len > self.mss {
             self.mss = len;
             self.pushed = self.pushed.max(u8::from(push));
-        } else if len == self.last_len && !push {
-            self.mss = len;
-        } else {
-            self.last_len = len;
-            self.pushed = (self.pushed + 1).min(2);
+            return;
         }
+        if len >= LONG || (len >= SHORT && !push) {
+            let last = core::mem::replace(&mut self.last_len, len);
+            if last == len {
+                self.mss = len;
+                return;
+            }
+        }
+        self.pushed = (self.pushed + 1).min(2);
     }
 
     #[inline]

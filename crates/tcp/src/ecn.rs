@@ -25,7 +25,7 @@ pub enum EcnMode {
 /// How a congestion control uses ECN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnUse {
-    /// As RFC 3168 has it: ECT(0) on new data only.
+    /// As RFC 3168 has it: ECT(0) on new data only; with accurate feedback on all but SYN and SYN-ACK.
     Classic,
     /// As DCTCP: ECT(0) on all packets, SYN, ACKs and retransmissions included (RFC 8257, 3.5), and its own echo.
     Dctcp,
@@ -267,53 +267,79 @@ impl Echo {
     }
 }
 
+/// How many segments an ACK delivers, on average: by it a sender knows whether ACKs are thinned.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PerAck {
+    /// In 64ths of a segment; 0 before the first ACK.
+    mean: u16,
+}
+
+impl PerAck {
+    /// Above this mean a long ACK is the rule, and tells of no ACKs lost whose marks it would hide.
+    const THINNED: u16 = 4 << 6;
+
+    /// An ACK delivered `segments`. Each counts for a 64th, as on Linux.
+    fn note(&mut self, segments: u32) {
+        let (mean, sample) = (u32::from(self.mean), segments.min(1 << 10) << 6);
+        let mean = if mean == 0 { sample } else { (63 * mean + sample) >> 6 };
+        self.mean = mean.min(u16::MAX.into()) as u16;
+    }
+
+    fn is_thinned(self) -> bool {
+        self.mean > Self::THINNED
+    }
+}
+
 /// What a sender reads from the echo.
 #[derive(Clone, Debug)]
 pub(crate) struct Feedback {
-    mode: EcnMode,
-    /// The bits that tell, and what they say where there is nothing new: no ECE, or the counter as last heard (s.cep).
+    /// The bits that tell: none, ECE, or the three of the counter.
     told_by: Flags,
+    /// What they say where there is nothing new: no ECE, or the counter as last heard (s.cep).
     known: Flags,
-    /// Some mark was heard of.
-    seen: bool,
+    per_ack: PerAck,
 }
 
 impl Feedback {
     pub(crate) const OFF: Self =
-        Self { mode: EcnMode::Off, told_by: Flags::NONE, known: Flags::NONE, seen: false };
+        Self { told_by: Flags::NONE, known: Flags::NONE, per_ack: PerAck { mean: 0 } };
 
     /// That of `mode`. A server's `handshake` is the ACK of its SYN-ACK, where that came without data; all zeros tells
     /// that the peer does without (RFC 9768, table 4).
     pub(crate) fn new(mode: EcnMode, handshake: Option<Flags>) -> Self {
         match mode {
             EcnMode::Off => Self::OFF,
-            EcnMode::Classic => Self { mode, told_by: Flags::ECE, ..Self::OFF },
+            EcnMode::Classic => Self { told_by: Flags::ECE, ..Self::OFF },
             EcnMode::Accurate => {
                 let said = handshake.map(|flags| flags & Flags::ACE);
                 if said == Some(Flags::NONE) {
                     return Self::OFF;
                 }
                 let count = FIRST_COUNT + u8::from(said == Some(handshake_flags(Ecn::Ce)));
-                Self { mode, told_by: Flags::ACE, known: ace_flags(count), seen: false }
+                Self { told_by: Flags::ACE, known: ace_flags(count), ..Self::OFF }
             }
         }
     }
 
     /// The feedback that is read.
     pub(crate) fn mode(&self) -> EcnMode {
-        self.mode
+        match self.told_by {
+            Flags::ACE => EcnMode::Accurate,
+            Flags::ECE => EcnMode::Classic,
+            _ => EcnMode::Off,
+        }
     }
 
     /// Whether reductions are confirmed with CWR: not with accurate feedback, whose counter has its bit.
     pub(crate) fn confirms(&self) -> bool {
-        self.mode == EcnMode::Classic
+        self.mode() == EcnMode::Classic
     }
 
     /// Whether `flags`, on an ACK that delivered `segments`, need [`read`](Self::read): they tell something new, or the
-    /// counter may have gone round.
+    /// counter may have gone round, and how long ACKs are has to be known for that.
     #[inline]
     pub(crate) fn is_news(&self, flags: Flags, segments: u32) -> bool {
-        (flags & self.told_by) != self.known || (segments > 7 && self.seen)
+        (flags & self.told_by) != self.known || (segments > 0 && self.told_by == Flags::ACE)
     }
 
     /// Whether they may, however many it delivered.
@@ -322,28 +348,29 @@ impl Feedback {
         self.is_news(flags, u32::MAX)
     }
 
-    /// Reads `flags` on an ACK that delivered `segments`: how many were marked, or none where there is no news.
+    /// Reads `flags` on an ACK that delivered `segments`, or at least `is_newer` than all before by its timestamp: how many were
+    /// marked, or none where there is no news.
     ///
     /// Classic feedback says nothing of how many; DCTCP's says it of all that the ACK delivered (RFC 8257, 3.3).
     #[cold]
-    pub(crate) fn read(&mut self, flags: Flags, segments: u32) -> Option<u32> {
-        if self.mode == EcnMode::Classic {
+    pub(crate) fn read(&mut self, flags: Flags, segments: u32, is_newer: bool) -> Option<u32> {
+        if self.mode() == EcnMode::Classic {
             return flags.contains(Flags::ECE).then_some(segments);
         }
-        // One that delivers nothing may be older than the last (RFC 9768, A.1); the counter will tell it again.
-        if segments == 0 || self.mode == EcnMode::Off {
+        // One that delivers nothing may be older than the last, unless its timestamp says otherwise (RFC 9768, A.1); the
+        // counter will tell it again.
+        if (segments == 0 && !is_newer) || self.mode() == EcnMode::Off {
             return None;
         }
+        if segments > 0 {
+            self.per_ack.note(segments);
+        }
         let count = u32::from(ace_count(flags).wrapping_sub(ace_count(self.known)) & 7);
-        // RFC 9768, A.2: the greatest count that the counter and what was delivered allow. Before any mark is heard of,
-        // none is assumed: "the safest likely case" (3.2.2.5.2).
-        let marked = if segments > 7 && (self.seen || count > 0) {
-            segments - (segments.wrapping_sub(count) & 7)
-        } else {
-            count
-        };
+        // RFC 9768, A.2: the greatest count that the counter and what was delivered allow. It asks for "the safest likely
+        // case" (3.2.2.5.2): where ACKs are as long as a rule, none was lost, and as on Linux the counter is believed.
+        let may_have_gone_round = segments > 7 && !self.per_ack.is_thinned();
+        let marked = if may_have_gone_round { segments - (segments.wrapping_sub(count) & 7) } else { count };
         self.known = flags & Flags::ACE;
-        self.seen |= marked > 0;
         (marked > 0).then_some(marked)
     }
 }

@@ -108,14 +108,18 @@ pub(crate) struct Era {
     pub(crate) latches_low_rtt: bool,
     /// While segments arrive out of order, some ACKs are held back.
     pub(crate) compresses_acks: bool,
+    /// A FIN is acknowledged late, in the hope that ours carries it.
+    pub(crate) delays_ack_of_fin: bool,
     /// How often an answer must follow a question for the ACK to wait for it.
     pub(crate) ping_pong: u8,
-    /// Segments that leave together end with PSH.
+    /// Segments that leave together end with PSH, as the last one of what was written does everywhere.
     pub(crate) pushes: bool,
     /// A segment that would leave alone waits for an ACK that is due soon.
     pub(crate) gathers: bool,
     /// A SYN that is sent again no longer asks for ECN (RFC 3168, 6.1.1.1).
     pub(crate) ecn_fallback: bool,
+    /// With accurate ECN feedback (RFC 9768) all but SYN and SYN-ACK is ECT, ACKs and retransmissions too, else new data only.
+    pub(crate) accurate_marks_all: bool,
 }
 
 const LINUX3_10: Era = Era {
@@ -151,10 +155,12 @@ const LINUX3_10: Era = Era {
     grows_over_holes: false,
     latches_low_rtt: false,
     compresses_acks: false,
+    delays_ack_of_fin: true,
     ping_pong: 1,
     pushes: false,
     gathers: false,
     ecn_fallback: false,
+    accurate_marks_all: true, // of the Linux that has AccECN: 6.1 has none
 };
 
 /// What changed from 3.11 to 3.14.
@@ -219,8 +225,10 @@ const RFC: Era = Era {
     fin_beyond_window: false,
     quick_acks: false,
     compresses_acks: false,
+    delays_ack_of_fin: false, // RFC 9293, 3.10.7.4: eighth
     pushes: false,
     gathers: false,
+    accurate_marks_all: false, // RFC 3168, 6.1.4 and 6.1.5; ECN++, which allows it, is Experimental
     ..LINUX6
 };
 
@@ -392,6 +400,13 @@ impl Difference {
                 "each at once",
             )
         }),
+        Self::new("the ACK of a FIN, while this end sends", |era| {
+            pick(
+                era.delays_ack_of_fin,
+                "waits for ours, as a delayed ACK does; not if no data came before",
+                "leaves at once (RFC 9293, 3.10.7.4)",
+            )
+        }),
         Self::new("no quick ACKs once we have answered", |era| {
             pick(era.ping_pong == 1, "one question", "three")
         }),
@@ -415,8 +430,8 @@ impl Difference {
         Self::new("PSH", |era| {
             pick(
                 era.pushes,
-                "on the last segment of those that leave as one packet for segmentation offload",
-                "never",
+                "at the end of what was written, and of segments that leave as one packet for segmentation offload",
+                "at the end of what was written (RFC 9293, 3.9.1.2)",
             )
         }),
         Self::new("a segment that would leave alone", |era| {
@@ -428,6 +443,13 @@ impl Difference {
         }),
         Self::new("a SYN sent again", |era| {
             pick(era.ecn_fallback, "no longer asks for ECN (RFC 3168, 6.1.1.1)", "still asks for ECN")
+        }),
+        Self::new("with AccECN (RFC 9768), ECT is", |era| {
+            pick(
+                era.accurate_marks_all,
+                "all from the ACK of the SYN-ACK on, ACKs and retransmissions too",
+                "new data (RFC 3168, 6.1.4 and 6.1.5)",
+            )
         }),
     ];
 

@@ -2,7 +2,7 @@
 //!
 //! Linux hands segments down in packets of several, for the hardware or the driver to split. With pacing such a packet is
 //! the unit that leaves at once. Since Linux 6 it says PSH, so that receivers put no wait behind it, and the split leaves
-//! that to its last segment; a segment that goes alone says nothing. A receiver acknowledges a pushed segment at once as
+//! that to its last segment; a segment that goes alone says it only where it ends what was written. A receiver acknowledges a pushed segment at once as
 //! soon as the application has taken it.
 //!
 //! Nor does a packet reach beyond what is one piece in the socket: what the application writes is kept in pieces of 64 KiB,
@@ -54,7 +54,7 @@ impl Offload {
         packet: impl FnOnce() -> u32,
         piece: impl FnOnce() -> u32,
     ) -> bool {
-        let of_piece = if self.piece == 0 { piece() } else { self.piece.into() };
+        let of_piece = self.left_of_piece(piece);
         self.piece = (of_piece - 1) as u16; // 64 KiB at most
         let is_first = self.left == 0;
         if is_first {
@@ -90,6 +90,12 @@ impl Offload {
     #[inline]
     pub(crate) fn is_amid_packet(&self) -> bool {
         self.left > 0
+    }
+
+    /// How many segments are left of the piece in the socket that is sent next, which has `piece()` if it is a new one.
+    #[inline]
+    pub(crate) fn left_of_piece(&self, piece: impl FnOnce() -> u32) -> u32 {
+        if self.piece == 0 { piece() } else { self.piece.into() }
     }
 
     /// Whether a new packet, for which the window has `room`, waits for the next ACK. The last segment was sent

@@ -107,12 +107,15 @@ impl Receiver {
         self.echo = echo;
     }
 
-    /// RFC 7323, section 4.3 (2): the timestamp to echo is that of the segment that the last ACK waited for.
+    /// RFC 7323, section 4.3 (2): the timestamp to echo is that of the segment that the last ACK waited for. Whether it is newer
+    /// than the last.
     #[inline]
-    pub(crate) fn on_timestamp(&mut self, segment: &Segment) {
+    pub(crate) fn on_timestamp(&mut self, segment: &Segment) -> bool {
         // Of a burst the first is, and the second where the first was answered: nobody could guess.
-        let is_news = (segment.seq <= self.last_ack) & (segment.tsval.wrapping_sub(self.ts_recent) < 1 << 31);
+        let age = segment.tsval.wrapping_sub(self.ts_recent);
+        let is_news = (segment.seq <= self.last_ack) & (age < 1 << 31);
         self.ts_recent = select_unpredictable(is_news, segment.tsval, self.ts_recent);
+        is_news & (age > 0)
     }
 
     /// RFC 7323, section 5.3 (PAWS): the segment is older than what came in order, of before the sequence numbers wrapped.
@@ -142,9 +145,16 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.nxt > fin)
     }
 
-    /// Takes a segment with payload or FIN; the bytes that came into order. `rtt` is this endpoint's own.
+    /// Takes a segment with payload or FIN; the bytes that came into order. `rtt` is this endpoint's own, which has ended its
+    /// direction if `closed`.
     #[inline]
-    pub(crate) fn on_data(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator) -> u32 {
+    pub(crate) fn on_data(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        rtt: &RttEstimator,
+        closed: bool,
+    ) -> u32 {
         self.told = None;
         if self.echo.concerns(segment) {
             self.on_ecn(segment);
@@ -157,7 +167,7 @@ impl Receiver {
             return self.refuse_outdated(segment);
         }
         if segment.seq != self.nxt || self.is_unusual() || segment.flags.contains(Flags::FIN) {
-            return self.on_unusual_data(now, segment, rtt);
+            return self.on_unusual_data(now, segment, rtt, closed);
         }
         self.take(now, segment, len.into(), rtt);
         self.nxt += u32::from(len);
@@ -281,7 +291,7 @@ impl Receiver {
 
     /// Out of order, again, over a hole, the last, or while the application takes nothing.
     #[cold]
-    fn on_unusual_data(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator) -> u32 {
+    fn on_unusual_data(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator, closed: bool) -> u32 {
         let (start, end) = (segment.seq, segment.seq + segment.seq_len());
         if self.fin.is_some_and(|fin| end > fin + 1) {
             return 0; // nothing follows a FIN (RFC 9293, 3.10.7.4); like Linux, do not answer
@@ -327,9 +337,15 @@ impl Receiver {
         let bytes = self.nxt.since(before) - u32::from(fin_taken);
         let acks_unread = had_gap && !self.paused && self.window.acks_before_reading();
         let shrinks = acks_unread && self.fill(now, segment.payload_len.into(), bytes);
-        self.take_apart(now, segment, bytes, rtt);
-        if fin_taken || (had_gap && !self.has_gap()) {
+        if bytes > 0 {
+            self.take_apart(now, segment, bytes, rtt);
+        }
+        if had_gap && !self.has_gap() {
             self.delack.demand(); // RFC 5681, 4.2: the filling of a gap is told at once
+        }
+        if fin_taken {
+            self.unacked += 1;
+            self.delack.on_fin(closed);
         }
         self.answer(now, rtt);
         if shrinks && self.has_gap() {

@@ -7,13 +7,13 @@ mod record;
 
 use crate::rate::RateEstimator;
 use crate::segment::timestamp;
-use crate::{SackBlock, SeqNumber};
+use crate::{Flags, SackBlock, SeqNumber};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use goodqueue_units::{Instant, prefetch};
+use goodqueue_units::{Duration, Instant, prefetch};
 pub(crate) use loss::Found;
-use record::{AMBIGUOUS, FIN, LOST, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED};
+use record::{AMBIGUOUS, FIN, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED};
 pub(crate) use record::{Chunk, Delivery};
 
 const FIRST_CAPACITY: usize = 16;
@@ -35,9 +35,10 @@ pub(crate) struct Scoreboard {
     ring: Vec<Record>,
     /// Originals below were looked at by loss detection.
     scan: u64,
-    /// The most recently sent segment that was delivered, and when that was.
+    /// The most recently sent segment that was delivered.
     newest_delivered: SendOrder,
-    newest_at: Instant,
+    /// RACK.rtt: how long the last segment took that the last ACK delivered.
+    rack_rtt: Duration,
     // From here on only where something is lost or SACKed.
     /// No lost segment below waits for its retransmission.
     next_lost: u64,
@@ -65,7 +66,7 @@ impl Scoreboard {
             scan: 0,
             next_lost: 0,
             newest_delivered: SendOrder { sent_at: Instant::ZERO, end: una, resent: false },
-            newest_at: Instant::ZERO,
+            rack_rtt: Duration::ZERO,
             highest_sacked: una,
             resent: VecDeque::new(),
             known: [SackBlock::default(); 3],
@@ -106,6 +107,12 @@ impl Scoreboard {
         if let Some(record) = self.ring.get(self.head as usize & self.ring.len().wrapping_sub(1)) {
             prefetch(record);
         }
+    }
+
+    /// Bytes of a full segment, whatever the peer's window.
+    #[inline]
+    pub(crate) fn mss(&self) -> u32 {
+        self.mss
     }
 
     #[inline]
@@ -151,21 +158,30 @@ impl Scoreboard {
         &mut self.ring[slot]
     }
 
-    /// Notes that `len` new bytes, and FIN if `fin`, leave now.
+    /// Notes that `len` new bytes leave now, with FIN or PSH if `ends` says so.
     #[inline]
-    pub(crate) fn send(&mut self, now: Instant, len: u16, fin: bool) -> Chunk {
+    pub(crate) fn send(&mut self, now: Instant, len: u16, ends: Flags) -> Chunk {
         if self.packets_out() as usize == self.ring.len() {
             self.grow();
         }
         let seq = self.nxt;
-        self.nxt += u32::from(len) + u32::from(fin);
-        let record = Record { sent_at: now, end: self.nxt, len, flags: if fin { FIN } else { 0 } };
+        self.nxt += u32::from(len);
+        let flags = if ends == Flags::NONE { 0 } else { self.note_end(ends) };
+        let record = Record { sent_at: now, end: self.nxt, len, flags };
         *self.at_mut(self.tail) = record;
         self.tail += 1;
         if self.rate.is_some() {
             self.rate_sent(now, self.tail - 1);
         }
-        Chunk { seq, len, fin }
+        Chunk { seq, len, ends }
+    }
+
+    /// What a record says of a segment that `ends` the stream, or what was written.
+    #[cold]
+    fn note_end(&mut self, ends: Flags) -> u8 {
+        let is_fin = ends.contains(Flags::FIN);
+        self.nxt += u32::from(is_fin);
+        (if is_fin { FIN } else { 0 }) | (if ends.contains(Flags::PSH) { PUSH } else { 0 })
     }
 
     #[cold]
@@ -254,7 +270,7 @@ impl Scoreboard {
         let segments = (number - self.head) as u32;
         (self.head, self.una) = (number, ack);
         self.scan = self.scan.max(number);
-        self.deliver_newest(&Record { sent_at: last, end: ack, len: 0, flags: 0 }, now);
+        self.deliver(&Record { sent_at: last, end: ack, len: 0, flags: 0 }, now);
         Some((segments, first, last))
     }
 
@@ -267,7 +283,7 @@ impl Scoreboard {
         if self.rate.is_some() {
             self.rate_acknowledged(ack);
         }
-        let mut newest = None;
+        let mut plain = None; // the last of those that nothing was heard of, until it is noted
         while self.head != self.tail {
             // Field by field: a copy of the whole record would be stored and loaded again.
             let record = self.at(self.head);
@@ -281,17 +297,24 @@ impl Scoreboard {
                     delivery.acked.0 = sent_at;
                 }
                 delivery.segments += 1;
-                newest = Some((sent_at, end));
+                plain = Some((sent_at, end));
             } else {
+                self.note_plain(plain.take(), delivery);
                 self.acknowledge_touched(delivery);
             }
             self.head += 1;
         }
         self.una = ack;
         self.scan = self.scan.max(self.head);
-        if let Some((sent_at, end)) = newest {
+        self.note_plain(plain, delivery);
+    }
+
+    /// Of a run of segments that were sent once, and of which nothing was heard, the last was sent last.
+    #[inline]
+    fn note_plain(&mut self, last: Option<(Instant, SeqNumber)>, delivery: &mut Delivery) {
+        if let Some((sent_at, end)) = last {
             delivery.acked.1 = sent_at;
-            self.deliver_newest(&Record { sent_at, end, len: 0, flags: 0 }, delivery.now);
+            self.deliver(&Record { sent_at, end, len: 0, flags: 0 }, delivery.now);
         }
     }
 
@@ -329,8 +352,8 @@ impl Scoreboard {
         self.forget_loss(record.flags);
         if record.has(AMBIGUOUS) {
             delivery.ambiguous = true;
-            // RFC 8985, section 6.2, step 2: by the original, if the echo is older than the retransmission. (Linux does not
-            // look; a SACK's echo is not of what it SACKs.)
+            // RFC 8985, section 6.2, step 2: by the original, if the echo is older than the retransmission. (A SACK's echo is
+            // not of what it SACKs.)
             let age = timestamp(record.sent_at).wrapping_sub(delivery.tsecr);
             if delivery.tsecr == 0 || age == 0 || age > 1 << 31 {
                 self.delivered_again(&record, delivery);
@@ -338,7 +361,7 @@ impl Scoreboard {
         } else {
             delivery.acked.0 = delivery.acked.0.min(record.sent_at);
             delivery.acked.1 = record.sent_at;
-            self.deliver_newest(&record, delivery.now);
+            self.deliver(&record, delivery.now);
         }
     }
 
@@ -346,16 +369,16 @@ impl Scoreboard {
     /// retransmission, if that would have been faster than the path ever was.
     fn delivered_again(&mut self, record: &Record, delivery: &Delivery) {
         if delivery.now.since(record.sent_at) >= delivery.min_rtt {
-            self.deliver_newest(record, delivery.now);
+            self.deliver(record, delivery.now);
         }
     }
 
+    /// RFC 8985, section 6.2, step 2: segments are told of in the order of their numbers. RACK.rtt is that of each, so of the
+    /// last, and RACK.xmit_ts that of the most recently sent (Linux: `tcp_rack_advance`).
     #[inline]
-    fn deliver_newest(&mut self, record: &Record, now: Instant) {
+    fn deliver(&mut self, record: &Record, now: Instant) {
+        self.rack_rtt = now.since(record.sent_at);
         self.newest_delivered.advance(record);
-        if self.newest_delivered.sent_at == record.sent_at {
-            self.newest_at = now;
-        }
     }
 
     fn forget_loss(&mut self, flags: u8) {
@@ -377,7 +400,20 @@ impl Scoreboard {
         }
         let highest = self.highest_sacked;
         delivery.highest_before = Some(highest);
-        for block in blocks {
+        // The newest is told first (RFC 2018); segments are taken in the order of their numbers.
+        let sorted;
+        let lowest_first: &[SackBlock] = match *blocks {
+            [a, b] if b.start < a.start => {
+                sorted = [b, a, a];
+                &sorted[..2]
+            }
+            [a, b, c] => {
+                sorted = ascending(a, b, c);
+                &sorted
+            }
+            _ => blocks,
+        };
+        for block in lowest_first {
             let inside = |known: &&SackBlock| {
                 known.start != known.end && known.start >= block.start && known.end <= block.end
             };
@@ -445,7 +481,7 @@ impl Scoreboard {
             if before.start() < highest {
                 delivery.note_late(Some(before.start()), highest);
             }
-            self.deliver_newest(&before, delivery.now);
+            self.deliver(&before, delivery.now);
         }
     }
 
@@ -459,6 +495,20 @@ impl Scoreboard {
             && contiguous
             && !waiting_below
     }
+}
+
+/// These with the lowest first.
+fn ascending(mut a: SackBlock, mut b: SackBlock, mut c: SackBlock) -> [SackBlock; 3] {
+    if b.start < a.start {
+        (a, b) = (b, a);
+    }
+    if c.start < b.start {
+        (b, c) = (c, b);
+        if b.start < a.start {
+            (a, b) = (b, a);
+        }
+    }
+    [a, b, c]
 }
 
 #[cfg(test)]

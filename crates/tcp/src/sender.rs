@@ -196,7 +196,9 @@ impl Sender {
         }
         self.peer_window = self.window_of(segment);
         self.window_seq = segment.seq;
-        self.mss = u32::from(self.mss).min(self.peer_window.max(1)) as u16; // the receiver may hold less than a segment
+        if self.peer_window > 0 {
+            self.fit_segments(); // the receiver may hold less than a segment; a closed window does not say so
+        }
         let bare = segment.seq_len() == 0 && segment.sack_len == 0;
         self.feedback = Feedback::new(ecn, bare.then_some(segment.flags));
         self.cc.on_ecn_agreed(self.feedback.mode());
@@ -232,11 +234,16 @@ impl Sender {
 
     pub(crate) fn close(&mut self) {
         if self.end == End::Open {
-            (self.end, self.is_dormant) = (End::Closing, false);
+            (self.end, self.is_dormant, self.held_back) = (End::Closing, false, false);
             if self.unlimited {
                 self.unsent = 0;
             }
         }
+    }
+
+    #[inline]
+    pub(crate) fn has_sent_fin(&self) -> bool {
+        self.end == End::FinSent
     }
 
     /// Whether all data and FIN were acknowledged.
@@ -244,10 +251,15 @@ impl Sender {
         self.end == End::FinSent && self.board.packets_out() == 0
     }
 
-    /// Takes the acknowledgement in `segment`; the path's RTT, where the ACK samples it. `FAST` is whether the fast path may be
-    /// taken.
+    /// Takes the acknowledgement in `segment`; the path's RTT, where the ACK samples it. `is_newer` is whether its timestamp says
+    /// that it left after all before. `FAST` is whether the fast path may be taken.
     #[inline]
-    pub(crate) fn on_ack<const FAST: bool>(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
+    pub(crate) fn on_ack<const FAST: bool>(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        is_newer: bool,
+    ) -> Option<Duration> {
         let (ack, una) = (segment.ack, self.board.una());
         let advances = ack > una;
         self.held_back = false;
@@ -267,7 +279,7 @@ impl Sender {
             }
             return None;
         }
-        self.on_unexpected_ack(now, segment, advances)
+        self.on_unexpected_ack(now, segment, advances, is_newer)
     }
 
     /// Whether nothing is unusual, neither in the sender nor in an ACK of new data: Linux's fast path.
@@ -285,7 +297,7 @@ impl Sender {
     fn on_expected_ack(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         let (ack, una, prior_in_flight) = (segment.ack, self.board.una(), self.board.packets_out());
         let Some((segments, first, last)) = self.board.acknowledge_plain(now, ack) else {
-            return self.on_unexpected_ack(now, segment, true);
+            return self.on_unexpected_ack(now, segment, true, false); // accurate feedback, which asks, does not come here
         };
         self.is_armed = false;
         self.acked_bytes += u64::from(ack.since(una));
@@ -315,8 +327,15 @@ impl Sender {
 
     /// An ACK of new data, or one with SACK blocks or ECN feedback.
     #[inline(never)]
-    fn on_unexpected_ack(&mut self, now: Instant, segment: &Segment, advances: bool) -> Option<Duration> {
+    fn on_unexpected_ack(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        advances: bool,
+        is_newer: bool,
+    ) -> Option<Duration> {
         let (ack, una) = (segment.ack, self.board.una());
+        let was_out = self.board.packets_out() > 0;
         self.is_armed = false;
         let prior_in_flight = self.board.in_flight();
         let mut delivery = Delivery::new(now, self.rtt.min());
@@ -333,13 +352,14 @@ impl Sender {
         let path = self.sample_rtt(&delivery);
         let rtt = if path.is_none() && advances { self.sample_echo(&delivery) } else { path };
         let marked = if self.feedback.is_news(segment.flags, delivery.segments) {
-            let marked = self.feedback.read(segment.flags, delivery.segments);
+            let (flags, segments) = (segment.flags, delivery.segments);
+            let marked = self.feedback.read(flags, segments, is_newer);
             self.stats.delivered_ce += u64::from(marked.unwrap_or(0));
             marked
         } else {
             None
         };
-        let ece = marked.is_some();
+        let ece = marked.is_some() && was_out; // where nothing is out, only ACKs can have been marked: no window is at fault
         let mut ack = Ack {
             now,
             segments: delivery.segments,

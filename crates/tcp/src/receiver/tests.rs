@@ -44,7 +44,7 @@ fn segment(seq: u32) -> Segment {
 }
 
 fn data(r: &mut Receiver, ms: u64, seq: u32) -> u32 {
-    r.on_data(at(ms), &segment(seq), &rtt())
+    r.on_data(at(ms), &segment(seq), &rtt(), false)
 }
 
 /// The bare ACK, if one is due.
@@ -141,7 +141,7 @@ fn while_the_window_grows_every_segment_is_acknowledged_at_once() {
     let mut acks = |ms, segments| {
         let one = |r: &mut Receiver| {
             let segment = Segment { tsecr: 1, ..segment(r.nxt.0) };
-            r.on_data(at(ms), &segment, &rtt());
+            r.on_data(at(ms), &segment, &rtt(), false);
             ack(r).is_some()
         };
         (0..segments).filter(|_| one(&mut r)).count()
@@ -158,7 +158,7 @@ fn the_last_segment_of_a_burst_is_acknowledged_at_once() {
     let mut r = settled();
     let seq = r.nxt.0;
     let last = Segment { flags: Flags::ACK | Flags::PSH, ..segment(seq) };
-    r.on_data(at(10), &last, &rtt());
+    r.on_data(at(10), &last, &rtt(), false);
     assert_eq!(ack(&mut r).map(|a| a.ack.0), Some(seq + 500));
 }
 
@@ -239,7 +239,7 @@ fn ce_is_echoed_until_cwr_and_the_change_is_told_at_once() {
     let mut r = settled();
     let echo = |r: &mut Receiver, flags, ecn| {
         let segment = Segment { flags, ecn, ..segment(r.nxt.0) };
-        r.on_data(at(1), &segment, &rtt());
+        r.on_data(at(1), &segment, &rtt(), false);
         ack(r).map(|a| a.flags.contains(Flags::ECE))
     };
     assert_eq!(echo(&mut r, Flags::ACK, Ecn::Ce), Some(true));
@@ -254,7 +254,7 @@ fn ce_is_echoed_until_cwr_and_the_change_is_told_at_once() {
 fn a_connection_without_ecn_echoes_nothing() {
     let mut r = settled();
     r.echo = echo(EcnMode::Off);
-    r.on_data(at(1), &Segment { ecn: Ecn::Ce, ..segment(r.nxt.0) }, &rtt());
+    r.on_data(at(1), &Segment { ecn: Ecn::Ce, ..segment(r.nxt.0) }, &rtt(), false);
     r.demand_ack();
     assert!(ack(&mut r).is_some_and(|a| !a.flags.contains(Flags::ECE)));
 }
@@ -263,12 +263,12 @@ fn a_connection_without_ecn_echoes_nothing() {
 fn fin_counts_once_and_not_as_data_even_out_of_order() {
     let mut r = receiver();
     let fin = Segment { flags: Flags::ACK | Flags::FIN, ..segment(5500) };
-    assert_eq!(r.on_data(at(0), &fin, &rtt()), 0);
+    assert_eq!(r.on_data(at(0), &fin, &rtt(), false), 0);
     assert!(!r.is_finished());
     assert_eq!(data(&mut r, 0, 5000), 1000);
     assert!(r.is_finished());
     assert_eq!(r.nxt, SeqNumber(6001));
-    assert_eq!(r.on_data(at(0), &fin, &rtt()), 0);
+    assert_eq!(r.on_data(at(0), &fin, &rtt(), false), 0);
     assert_eq!(r.delivered(), 1000);
 }
 
@@ -293,7 +293,7 @@ fn what_waited_behind_a_hole_counts_for_the_next_round_trip() {
         let mut r = Receiver::new(1 << 20, MSS, Stack::Linux6);
         r.open(at(0), SeqNumber(5000), 0, echo(EcnMode::Off));
         for n in (1..=waiting).chain([0]) {
-            r.on_data(at(200), &Segment { tsecr: 101, ..segment(5000 + 500 * n) }, &rtt());
+            r.on_data(at(200), &Segment { tsecr: 101, ..segment(5000 + 500 * n) }, &rtt(), false);
         }
         while r.window.grow(0) {}
         let told = u32::from(r.window.offer(r.nxt, 0)) << r.window.shift();

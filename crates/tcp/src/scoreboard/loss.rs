@@ -20,16 +20,11 @@ pub(crate) struct Found {
 }
 
 impl Scoreboard {
-    /// RACK.rtt: how long the most recently sent delivered segment took.
-    fn rack_rtt(&self) -> Duration {
-        self.newest_at.since(self.newest_delivered.sent_at)
-    }
-
-    /// Marks as lost whatever was sent before the most recently sent delivered segment, a round trip and `window` ago
+    /// Marks as lost whatever was sent before the most recently sent delivered segment, RACK.rtt and `window` ago
     /// (RFC 8985, 6.2, step 5).
     pub(crate) fn detect_losses(&mut self, now: Instant, window: Duration) -> Found {
         let newest = self.newest_delivered;
-        let span = self.rack_rtt() + window;
+        let span = self.rack_rtt + window;
         let mut found = Found::default();
         while self.scan < self.tail {
             let record = *self.at(self.scan);
@@ -212,7 +207,7 @@ impl Scoreboard {
     /// The retransmission timer fired: all that is not SACKed is lost, and so are the retransmissions; how many that
     /// are. `spare_recent`: but for what was sent less than a round trip ago (RFC 8985, 6.3).
     pub(crate) fn lose_all(&mut self, now: Instant, spare_recent: bool) -> u32 {
-        let span = self.rack_rtt();
+        let span = self.rack_rtt;
         // A receiver that does not acknowledge what it SACKed has thrown it away (RFC 2018, section 8).
         let reneged = self.head != self.tail && self.at(self.head).has(SACKED);
         let mut lost = 0;

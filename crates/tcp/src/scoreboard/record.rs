@@ -1,6 +1,6 @@
 //! What the scoreboard keeps of a segment, and what an ACK tells.
 
-use crate::SeqNumber;
+use crate::{Flags, SeqNumber};
 use goodqueue_units::{Duration, Instant};
 
 pub(super) const SACKED: u8 = 1;
@@ -11,6 +11,8 @@ pub(super) const RESENT: u8 = 4;
 /// Was ever sent twice: its RTT is ambiguous (Karn).
 pub(super) const AMBIGUOUS: u8 = 8;
 pub(super) const FIN: u8 = 16;
+/// Ends what the application wrote.
+pub(super) const PUSH: u8 = 32;
 /// None of these: the segment was sent once and nothing was heard of it.
 pub(super) const TOUCHED: u8 = SACKED | LOST | RESENT | AMBIGUOUS;
 
@@ -38,7 +40,8 @@ impl Record {
     }
 
     pub(super) fn chunk(&self) -> Chunk {
-        Chunk { seq: self.start(), len: self.len, fin: self.has(FIN) }
+        let ends = Flags::FIN.when(self.has(FIN)) | Flags::PSH.when(self.has(PUSH));
+        Chunk { seq: self.start(), len: self.len, ends }
     }
 }
 
@@ -47,7 +50,8 @@ impl Record {
 pub(crate) struct Chunk {
     pub(crate) seq: SeqNumber,
     pub(crate) len: u16,
-    pub(crate) fin: bool,
+    /// FIN, or PSH, where it ends the stream, or what the application wrote so far.
+    pub(crate) ends: Flags,
 }
 
 /// What one ACK delivered.
@@ -66,6 +70,8 @@ pub(crate) struct Delivery {
     pub(crate) sacked: (Instant, Instant),
     /// A segment that was sent twice was acknowledged: `acked` is no sample (Karn).
     pub(crate) ambiguous: bool,
+    /// It tells that something came twice (RFC 2883), which is likely.
+    pub(crate) dsacked: bool,
     /// By how many bytes, at most, a segment that was sent once came after later ones.
     pub(crate) late: u32,
     /// Where the highest segment starts that was SACKed before this ACK; none if this one SACKs nothing.
@@ -84,6 +90,7 @@ impl Delivery {
             acked: none,
             sacked: none,
             ambiguous: false,
+            dsacked: false,
             late: 0,
             highest_before: None,
         }

@@ -23,7 +23,16 @@ impl Sender {
             || (segment.seq == self.window_seq && (window > self.peer_window || window == 0))
         {
             (self.peer_window, self.window_seq) = (window, segment.seq);
+            if u32::from(self.mss) < self.board.mss().min(window) {
+                self.fit_segments();
+            }
         }
+    }
+
+    /// Segments are as long as the largest window that was told, or nothing could ever leave (RFC 9293, 3.8.6.2.1).
+    #[cold]
+    pub(super) fn fit_segments(&mut self) {
+        self.mss = self.board.mss().min(self.peer_window) as u16;
     }
 
     /// Whether nothing moves: data waits for the peer's window, and no ACK is to come.
@@ -79,7 +88,7 @@ impl Sender {
                 return Some((self.send_len(now, len), Flags::NONE, true));
             }
             let seq = self.board.una() - 1;
-            return Some((Chunk { seq, len: 0, fin: false }, Flags::NONE, false));
+            return Some((Chunk { seq, len: 0, ends: Flags::NONE }, Flags::NONE, false));
         }
         let (chunk, resent) = match self.send_new(now) {
             Some(chunk) => (chunk, false),

@@ -48,6 +48,7 @@ impl Sender {
         }
         self.stats.spurious_retransmissions = spurious;
         delivery.segments += segments;
+        delivery.dsacked = true;
         self.undo.on_dsack(twice.end, segments);
         let of_probe = bytes <= self.mss.into() && self.tail.is_end(twice.end);
         if !of_probe {
@@ -254,8 +255,11 @@ impl Sender {
                 return self.undo_timeout();
             }
             if self.board.nxt() > self.high_seq {
-                if delivery.sacked.0 != Instant::MAX || !signs.advances {
-                    self.frto = None; // step 3a: new data overtook what is missing, so that is lost
+                // Step 3a: new data overtook what is missing, so that is lost. A DSACK is no duplicate ACK: it tells of what was
+                // sent again, not of new data.
+                let is_duplicate = !signs.advances && !delivery.dsacked;
+                if delivery.sacked.0 != Instant::MAX || is_duplicate {
+                    self.frto = None;
                 }
             } else if signs.advances && !recovered {
                 // Step 2b: new data, if there is any, before more is sent again.

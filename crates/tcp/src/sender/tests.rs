@@ -81,7 +81,7 @@ fn answer(
         segment.sack[usize::from(segment.sack_len)] = SackBlock { start: seq(first), end: seq(end) };
         segment.sack_len += 1;
     }
-    s.on_ack::<true>(at(ms), &segment)
+    s.on_ack::<true>(at(ms), &segment, false)
 }
 
 /// An ACK without a timestamp.
@@ -338,7 +338,7 @@ fn segments_sent_twice_are_timed_by_the_echo_or_not_at_all() {
     assert_eq!(s.rtt.srtt(), Some(Duration::from_micros(103_750)), "100 ms and an eighth of 30");
     transmit(&mut s, ms + 130); // 1 and 2 for the second time
     let silent = Segment { ack: SeqNumber(1 + 3 * MSS), tsecr: 0, ..WIDE };
-    assert_eq!(s.on_ack::<true>(at(ms + 250), &silent), None);
+    assert_eq!(s.on_ack::<true>(at(ms + 250), &silent, false), None);
     transmit(&mut s, ms + 250);
     s.write(2000);
     transmit(&mut s, ms + 260); // 4 for the first time; there is room for one
@@ -434,16 +434,16 @@ fn fin_goes_with_the_last_byte_or_alone() {
     s.close();
     s.write(5000); // after the end: ignored
     let (chunk, ..) = s.poll_transmit(at(0)).expect("data");
-    assert!(chunk.fin && chunk.len == 1000 && s.poll_transmit(at(0)).is_none());
+    assert!(chunk.ends.contains(Flags::FIN) && chunk.len == 1000 && s.poll_transmit(at(0)).is_none());
     let all = Segment { ack: SeqNumber(1002), ..WIDE };
-    s.on_ack::<true>(at(100), &all);
+    s.on_ack::<true>(at(100), &all, false);
     assert!(s.is_finished() && s.acked_bytes() == 1000);
 
     let mut s = sender(&config(10), 1);
     transmit(&mut s, 0);
     s.close();
     let (chunk, _, ect) = s.poll_transmit(at(1)).expect("FIN");
-    assert_eq!((chunk.fin, chunk.len, ect), (true, 0, false));
+    assert_eq!((chunk.ends, chunk.len, ect), (Flags::FIN, 0, false));
 }
 
 /// Two SACKs, the second of which lets nothing out, then an ACK of 3: a window of 11 with 8 out has room for a pair and one.

@@ -80,7 +80,7 @@ impl Sender {
         }
         let is_last = self.offload.on_split();
         self.unsent -= u64::from(self.mss);
-        let chunk = self.board.send(now, self.mss, false);
+        let chunk = self.board.send(now, self.mss, Flags::NONE);
         self.segments_sent += 1;
         if is_last {
             self.note_usage();
@@ -120,7 +120,16 @@ impl Sender {
                     let exceeds = |room| self.packet_exceeds(room);
                     let srtt = self.rtt.srtt();
                     self.offload.defers(room, since_last, since_oldest, &self.window, srtt, exceeds)
+                        && !self.ends_with_piece()
                 }))
+    }
+
+    /// Whether the application has closed, and all that is left is one piece in the socket: then it is known that it does not
+    /// grow, and on Linux FIN stands on it.
+    #[cold]
+    fn ends_with_piece(&self) -> bool {
+        let left = self.offload.left_of_piece(|| offload::piece(self.peer_window, self.mss));
+        self.end == End::Closing && self.unsent <= u64::from(left) * u64::from(self.mss)
     }
 
     #[inline]
@@ -142,20 +151,27 @@ impl Sender {
     #[inline(always)] // as `poll_transmit`
     pub(super) fn send_len(&mut self, now: Instant, len: u16) -> Chunk {
         self.unsent -= u64::from(len);
-        let fin = self.unsent == 0 && self.end == End::Closing;
-        if fin {
-            self.end = End::FinSent;
-        }
+        let ends = if self.unsent == 0 { self.end_of_write(len) } else { Flags::NONE };
         if self.board.packets_out() == 0 {
             self.restart(now);
         }
         let is_armed = self.is_armed && self.last_sent == now;
-        let chunk = self.board.send(now, len, fin);
+        let chunk = self.board.send(now, len, ends);
         self.after_send(now, len);
         if !is_armed || self.board.packets_out() <= 2 {
             self.arm_after_send(now);
         }
         chunk
+    }
+
+    /// What the last segment of what was written says, of `len` bytes: PSH (RFC 9293, 3.9.1.2), and FIN if nothing follows.
+    #[cold]
+    fn end_of_write(&mut self, len: u16) -> Flags {
+        let fin = self.end == End::Closing;
+        if fin {
+            self.end = End::FinSent;
+        }
+        Flags::PSH.when(len > 0) | Flags::FIN.when(fin)
     }
 
     /// Whether there is new data, or FIN, that the receiver has room for.

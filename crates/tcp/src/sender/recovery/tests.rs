@@ -44,10 +44,11 @@ fn after_an_undo_reordering_is_expected() {
     let first = transmit(&mut s, 110).0[0];
     sacked(&mut s, 210, first, &[(first + 1, first + 4)]);
     assert_eq!((s.state, s.board.lost_out()), (CongestionState::Disorder, 0));
-    // Sent at 110 ms, RTT 100, a quarter of min_RTT and 2 ms: 27 ms on, which are 7 ticks after the 52nd, and one more.
-    assert_eq!(s.deadline(), at((52 + 7 + 1) * 4));
-    s.on_timeout(at(240));
-    assert_eq!((s.state, transmit(&mut s, 240).0), (CongestionState::Recovery, [first].to_vec()));
+    // Sent at 110 ms. The ACK delivers what was sent at 100 ms, too, so RACK.rtt is 110 ms; with a quarter of min_RTT and 2 ms
+    // that is 37 ms on, which are 10 ticks after the 52nd, and one more.
+    assert_eq!(s.deadline(), at((52 + 10 + 1) * 4));
+    s.on_timeout(at(252));
+    assert_eq!((s.state, transmit(&mut s, 252).0), (CongestionState::Recovery, [first].to_vec()));
 }
 
 /// RFC 2883: the receiver tells that 0 came twice. Timestamps are off, so nothing else can tell.

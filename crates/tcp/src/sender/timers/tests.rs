@@ -8,7 +8,7 @@ use crate::{Config, Segment, SeqNumber, Stack};
 fn offered(s: &mut Sender, ms: u64, n: u32, window: u16, seq: u32) {
     s.peer_shift = 0;
     let (ack, seq) = (SeqNumber(1 + n * MSS), SeqNumber(seq));
-    s.on_ack::<true>(at(ms), &Segment { ack, seq, window, tsecr: 0, ..WIDE });
+    s.on_ack::<true>(at(ms), &Segment { ack, seq, window, tsecr: 0, ..WIDE }, false);
 }
 
 /// RFC 9293, 3.8.6.1: probes from RTO on, with backoff, that take no sequence number and so need no room. Each answer
@@ -23,7 +23,10 @@ fn a_closed_window_is_probed_until_it_opens() {
     for (ms, next) in [(400, 1000), (1000, 2200), (2200, 4600)] {
         s.on_timeout(at(ms));
         let (probe, flags, ect) = s.poll_transmit(at(ms)).expect("a probe");
-        assert_eq!((probe.seq, probe.len, probe.fin, ect), (s.board.una() - 1, 0, false, false));
+        assert_eq!(
+            (probe.seq, probe.len, probe.ends, ect),
+            (s.board.una() - 1, 0, crate::Flags::NONE, false)
+        );
         assert!(flags == crate::Flags::NONE && s.poll_transmit(at(ms)).is_none());
         assert_eq!(s.deadline(), at(next), "backoff");
     }
