@@ -117,6 +117,17 @@ def test_the_overall_figures_are_medians_means_and_shares() -> None:
     assert [group.cells for group in (found.by_qdisc["codel"], found.by_change["base"])] == [2, 2]
 
 
+def test_the_headline_says_how_far_off_the_worst_cells_are() -> None:
+    truth = side([10.0], [90.0], [50], [0])
+    off = [
+        Cell("codel", f"x={n}", "codel", side([10.0 * math.exp(n / 100)], [90.0], [50], [0]), truth) for n in range(20)
+    ]
+    said = show.headline(judging.judge(off))[0]
+    # |ln| of 0 to 0.19: the 15th of 20, the 18th, the last.
+    assert "median |ln(sim / kernel)| 0.095, p75 0.140, p90 0.170, worst 0.190" in said
+    assert "worst" not in show.headline(judging.judge(off[:9]))[0], "nine cells have no percentiles"
+
+
 def test_errors_of_opposite_sign_do_not_cancel() -> None:
     truth = side([10.0], [90.0], [50], [0])
     high = Cell("codel", "base", "codel", side([20.0], [92.0], [50], [0]), truth)

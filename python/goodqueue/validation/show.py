@@ -33,7 +33,8 @@ def describe(validation: Validation) -> str:
 def headline(judgement: Judgement) -> list[str]:
     """Return the overall figures, in sentences."""
     overall = judgement.overall
-    delays = f"{number(overall.delay_mean_ln, 3)}; p95: {number(overall.delay_p95_ln, 3)}"
+    spread = "".join(f", {name} {number(value, 3)}" for name, value in _spread(judgement))
+    delays = f"{number(overall.delay_mean_ln, 3)}{spread}; 95th percentile: median {number(overall.delay_p95_ln, 3)}"
     shares = f"{number(overall.jain, 3)}; goodput by flow: {number(overall.flow_goodput_percent, 1)} % apart"
     drops = f"drops in {overall.drops_agree} of {overall.drops_judged} cells"
     said = [
@@ -51,6 +52,19 @@ def headline(judgement: Judgement) -> list[str]:
         said.append(f"Back at its window after a burst: mean |sim - kernel| {number(overall.recovery_s, 2)} s.")
     worst = [text for text in (_worst(judgement.by_qdisc), _worst(judgement.by_change)) if text]
     return [*said, f"Farthest off in mean delay: {', '.join(worst)}."] if worst else said
+
+
+def _spread(judgement: Judgement) -> list[tuple[str, float]]:
+    """Return how far off the cells' mean delays are, by the nearest rank; nothing where there are few cells."""
+    sizes = sorted(abs(cell.delay_mean_ln.mean) for cell in judgement.cells if cell.delay_mean_ln)
+    if len(sizes) < FEW_CELLS:
+        return []
+    ranks = (("p75", 75), ("p90", 90), ("worst", 100))
+    return [(name, sizes[max(1, -(-percent * len(sizes) // 100)) - 1]) for name, percent in ranks]
+
+
+FEW_CELLS = 10
+"""Fewer cells have no percentiles worth telling."""
 
 
 def _worst(groups: Mapping[str, Summary]) -> str:
