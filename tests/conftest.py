@@ -23,6 +23,9 @@ from goodqueue.record import Record, Scenario
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# pytest-xdist tells its workers that a line has 80 characters, and what is shown depends on it.
+os.environ.pop("COLUMNS", None)
+
 # A shell starts what runs in the background with SIGINT ignored, and children inherit that: tests of Ctrl-C would wait.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -34,6 +34,7 @@ def suite(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-q", "-c", ROOT / "pyproject.toml", "-p", "conftest", *options, folder]
     path = os.pathsep.join([str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"PYTHONPATH": path, "PYTEST_ADDOPTS": "-p no:cacheprovider"}
+    environment.pop("CI", None)  # where it is set, pytest says each reason once more
     return subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
 
 

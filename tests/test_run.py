@@ -86,7 +86,8 @@ def test_a_queue_that_forwards_nothing_has_dashes(idle: str, goodqueue: Callable
 
 
 def test_such_queues_are_compared_and_reported(idle: str, here: Path, goodqueue: Callable[..., Result]) -> None:
-    result = goodqueue("compare", "codel", "pfifo", "--scenario", idle, "--seeds", "2", "--out", "report")
+    asked = [word for name in ("delay_mean_ms", "utilisation_percent", "drop_percent") for word in ("--metric", name)]
+    result = goodqueue("compare", "codel", "pfifo", "--scenario", idle, "--seeds", "2", "--out", "report", *asked)
     assert (result.status, result.err) == (0, "")
     assert re.search(r"^codel +– +0\.0 +0\.00$", result.out, re.MULTILINE)
     assert (here / "report" / "report.html").exists()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import needs
-from goodqueue.studies import published, verdicts
+from goodqueue.studies import loading, locate, published, verdicts
 from goodqueue.studies.claims import Row, evaluate
 from goodqueue.studies.published import Claim, Term, Value
 from goodqueue.studies.selection import Selection
@@ -162,16 +162,18 @@ def test_along_a_sweep_the_steps_are_those_of_each_seed() -> None:
 
 
 def test_a_verdict_is_certain_only_where_the_intervals_leave_no_other() -> None:
+    study = loading.load(locate.available()["schwardmann2014"])  # for what its words call things
+
     def certain(*intervals: tuple[float, float]) -> bool | None:
         ends = dict(zip("ab", intervals, strict=True))
         middles = {name: (low + high) / 2 for name, (low, high) in ends.items()}
-        judged = verdicts._judge(claim("less_than"), rows(**middles), rows(**ends), Selection(frozenset()))
+        judged = verdicts._judge(study, claim("less_than"), rows(**middles), rows(**ends), Selection(frozenset()))
         assert judged.verdict == "holds"
         return judged.certain
 
     assert certain((1, 2), (3, 4)) is True
     assert certain((1, 3.2), (3, 4)) is False, "the intervals overlap: the order could be the other"
-    only = verdicts._judge(claim("less_than"), rows(a=1, b=2), rows(a=(0, 2)), Selection(frozenset()))
+    only = verdicts._judge(study, claim("less_than"), rows(a=1, b=2), rows(a=(0, 2)), Selection(frozenset()))
     assert only.certain is None, "a number without an interval says nothing about itself"
 
 

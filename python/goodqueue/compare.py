@@ -64,8 +64,10 @@ class Comparison:
 
     def shown(self) -> list[Metric]:
         """Return what a person is shown: what was asked for, or what the loaded directions and applications have."""
+        if self.is_asked:
+            return list(self.metrics)
         found = metrics.seen(self.metrics, [entry.values for entry in self.entries])
-        return found if self.is_asked else metrics.of_loaded(found, self.loaded())
+        return metrics.of_loaded(found, self.loaded())
 
     def spread_is_nil(self) -> bool:
         """Whether every seed gave the same numbers: then the scenario draws nothing at random."""

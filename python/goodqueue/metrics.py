@@ -244,8 +244,8 @@ def loaded(measured: Iterable[Values]) -> tuple[str, ...]:
     """Return the directions that are loaded with at least one of the disciplines that were ``measured``.
 
     A direction is loaded where its link is used more than `BUSY_PERCENT` or where 5 % of its packets queue longer than
-    `STANDING_MS`. Where neither is, it is the one whose packets queue longest. This is what tables, figures and
-    sentences speak of.
+    `STANDING_MS`. Where neither is, it is the one whose packets queue longest or, of equals, whose link is used more.
+    This is what tables, figures and sentences speak of.
     """
     means = [{key: _mean(values) or 0.0 for key, values in one.items()} for one in measured]
 
@@ -257,7 +257,9 @@ def loaded(measured: Iterable[Values]) -> tuple[str, ...]:
         for way in WAYS
         if most(way, "utilisation_percent") > BUSY_PERCENT or most(way, "delay_p95_ms") > STANDING_MS
     )
-    return found or (max(WAYS, key=lambda way: most(way, "delay_p95_ms")),)
+    if found:
+        return found
+    return (max(WAYS, key=lambda way: (most(way, "delay_p95_ms"), most(way, "utilisation_percent"))),)
 
 
 def seen(metrics: Sequence[Metric], measured: Sequence[Values]) -> list[Metric]:

@@ -48,9 +48,14 @@ def _uncounted(record: Record, warmup_s: float) -> Iterator[tuple[Mapping[str, A
         return  # its scenario is what Flent measured, and no plan of ours
     names = {app["name"] for app in record["apps"] if app["kind"] in KINDS and app.get("count") == 0}
     flows = [flow for flow in record["flows"] if flow["name"] in names and flow["start_s"] < warmup_s]
-    if flows:
-        outlines = {outline["name"]: outline for outline in json.loads(_goodqueue.flows(to_json(record["scenario"])))}
-        yield from ((outlines[flow["name"]], flow) for flow in flows)
+    if not flows:
+        return
+    try:
+        found = json.loads(_goodqueue.flows(to_json(record["scenario"])))
+    except _goodqueue.ScenarioError:
+        return  # a record that somebody has changed
+    outlines = {outline["name"]: outline for outline in found}
+    yield from ((outlines[flow["name"]], flow) for flow in flows if flow["name"] in outlines)
 
 
 def _is_silent(flow: Flow) -> bool:

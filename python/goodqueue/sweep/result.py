@@ -85,8 +85,10 @@ class Sweep:
 
     def shown(self) -> list[Metric]:
         """Return what a person is shown: what was asked for, or what the loaded directions and applications have."""
+        if self.is_asked:
+            return list(self.metrics)
         found = metrics.seen(self.metrics, [cell.values for cell in self.cells])
-        return found if self.is_asked else metrics.of_loaded(found, self.loaded())
+        return metrics.of_loaded(found, self.loaded())
 
     def swept(self) -> list[Axis]:
         """Return the axes that have several values."""
