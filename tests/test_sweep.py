@@ -250,6 +250,7 @@ def test_until_ci_stops_at_the_cap_and_says_so(scenario: Scenario) -> None:
     assert said[0] == "delay_mean_ms within ± 0.1 % of its mean: reached in 0 of 1 cells."
     assert said[1] == "the scenario: ± 7.5 % after n = 10.", "2.262 * 1.054 / sqrt(10) of 10"
     assert "10 seeds per cell (--max-seeds)" in said[2]
+    assert "less often than 95 %" in said[3], "it was looked at several times"
 
 
 def test_until_ci_is_content_where_nothing_is_random(scenario: Scenario) -> None:

@@ -90,6 +90,8 @@ def certainty(sweep: Sweep) -> list[str]:
         said.append(f"{cell.cell.name}: {_reach(cell.estimate(goal.metric))} after n = {len(cell.keys)}.")
     if short:
         said.append(f"The cap is {goal.most} seeds per cell (--max-seeds).")
+    if any(len(cell.keys) > sweep.seeds for cell in whole):
+        said.append("Seeds were added until an interval was narrow, so it holds the true mean less often than 95 %.")
     return said + equal
 
 
