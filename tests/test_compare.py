@@ -151,8 +151,10 @@ def test_the_written_scenario_runs_again(written: Path) -> None:
 def test_figures_leave_matplotlib_as_it_was(comparison: Comparison) -> None:
     import matplotlib as mpl
 
+    from goodqueue.report import figures
+
     before = dict(mpl.rcParams)
-    for name, _, _, figure in report.figures(comparison):
+    for name, _, _, figure in figures.of(comparison):
         assert "<image" not in style.svg(figure, name), "a figure must be lines and text, not a bitmap"
     assert dict(mpl.rcParams) == before
 

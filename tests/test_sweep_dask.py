@@ -53,6 +53,13 @@ class Cluster:
         command = ("worker", self.address, "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1")
         return self.start(*command, path=path)
 
+    def wait_for(self, workers: int) -> None:
+        """Wait until so many workers have come to the scheduler."""
+        from distributed import Client
+
+        with Client(self.address) as client:
+            client.wait_for_workers(workers, timeout=60)
+
     @property
     def name(self) -> str:
         return self.address.replace("tcp://", "dask://")
@@ -176,6 +183,7 @@ def test_a_worker_that_cannot_compute_ours_gets_no_runs(here: Path, content: str
         alone = spawn(*GRID, "--json", "--out", "st", "--executor", dask.name)
         dask.worker()
         dask.worker(path)
+        dask.wait_for(3)
         both = spawn(*GRID, "--json", "--out", "st", "--executor", dask.name)
     assert (alone.returncode, alone.stdout) == (2, "")
     warned, refused, none = alone.stderr.split("\n")
