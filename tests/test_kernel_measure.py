@@ -40,8 +40,8 @@ def example() -> str:
 def simulated(example: str, folder: Path, rtt: str, qdisc: str) -> tuple[Any, Any]:
     """The record measured from a simulated run's captures, and the simulator's own.
 
-    With this seed no timeout is needless. After a needless one the echo gives the sender an RTT of the original segment,
-    which captures do not show.
+    With this seed no timeout is needless. After a needless one the echo gives the sender an RTT of the original, which
+    captures do not show.
     """
     bottleneck = {"rate": "10mbit", "qdisc": qdisc}
     given = {"duration": "14s", "warmup": "3s", "seed": 5, "bottleneck": bottleneck, "path": {"rtt": rtt}}
