@@ -76,6 +76,12 @@ def test_what_cannot_be_replayed_is_not_called_ok(here: Path, goodqueue: Callabl
     result = goodqueue("replay", "strange.csv")
     assert result.out.startswith("unsupported  strange.csv: ")
     assert "0 of 1 traces ok, 0 mismatched, 1 unsupported, 0 packets" in result.out
+    assert result.status == 1, "nothing was checked, so a script that asks for the status must not go on"
+    as_json = goodqueue("replay", "strange.csv", "--json")
+    assert as_json.status == 1, "the status does not depend on the form of the answer"
+    assert [outcome["unsupported"] is None for outcome in json.loads(as_json.out)["traces"]] == [False]
+    (here / "right.csv.gz").write_bytes(gzip.compress(trace))
+    assert goodqueue("replay", ".").status == 0, "one was replayed and is right; the other one is listed"
 
 
 @pytest.mark.parametrize("damage", [b"", b"# format=aqm-golden-1\n", b"\xff\xfe", b"# algorithm=codel\n1,enq,x\n"])

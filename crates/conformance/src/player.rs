@@ -2,7 +2,7 @@
 
 use crate::arrival::Arrival;
 use crate::setup::{self, Refusal, Setup};
-use crate::state::Seen;
+use crate::state::{Seen, may_be_unshown};
 use crate::trace::{After, Ids, Line, Pairs, Reader};
 use crate::{Error, Mismatch, Outcome, States};
 use goodqueue_qdisc::{Backlog, Drop, Mark, Owner, Qdisc};
@@ -15,6 +15,9 @@ use std::io::BufRead;
 const MOST_DRAWS: usize = 1_000_000;
 /// As many as a trace of ours may have packets; a header may say any limit.
 const MOST_WAITING: u32 = 10_000_000;
+
+/// Stands for the value of a variable that the trace names and we do not show.
+const NOT_SHOWN: &str = "not_shown";
 
 /// The owner of a replayed discipline: notes fates, and hands out the random numbers that the trace recorded.
 #[derive(Default)]
@@ -78,7 +81,8 @@ struct Totals {
     marked: u64,
 }
 
-struct Player {
+struct Player<'a> {
+    algorithm: &'a str,
     setup: Setup,
     owner: Recorder,
     totals: Totals,
@@ -107,6 +111,7 @@ pub(crate) fn play<R: BufRead>(mut reader: Reader<R>) -> Result<Outcome, Error> 
         Err(Refusal::Malformed(what)) => return Err(reader.malformed(what)),
     };
     let mut player = Player {
+        algorithm: &outcome.algorithm,
         setup,
         owner: Recorder::default(),
         totals: Totals::default(),
@@ -115,14 +120,13 @@ pub(crate) fn play<R: BufRead>(mut reader: Reader<R>) -> Result<Outcome, Error> 
         theirs: None,
     };
     let first = player.run(&mut reader)?;
-    outcome.events = player.events;
-    outcome.packets = player.packets;
+    (outcome.events, outcome.packets) = (player.events, player.packets);
     outcome.mismatches = first.is_some().into();
     outcome.first = first;
     Ok(outcome)
 }
 
-impl Player {
+impl Player<'_> {
     fn run<R: BufRead>(&mut self, reader: &mut Reader<R>) -> Result<Option<Mismatch>, Error> {
         let mut ended = false;
         while let Some((now, line)) = reader.next_line()? {
@@ -268,18 +272,20 @@ impl Player {
         format!("drops={drops} marks={marks} qlen={packets} backlog={bytes}")
     }
 
-    /// Compares each variable that both sides name.
+    /// Compares each variable that the trace names. One that we do not show differs, unless it is known to be untold.
     fn compare(&self, theirs: Pairs<'_>) -> Option<Difference> {
         let ours = Seen::of(&self.setup.qdisc);
         let mut difference = Difference { expected: String::new(), got: String::new() };
         for (key, value) in theirs.iter() {
-            if let Some((name, shown)) = ours.get(key)
-                && !shown.is(value)
-            {
-                let space = if difference.got.is_empty() { "" } else { " " };
-                let _ = write!(difference.expected, "{space}{name}={value}");
-                let _ = write!(difference.got, "{space}{name}={shown}");
-            }
+            let space = if difference.got.is_empty() { "" } else { " " };
+            let got = match ours.get(key) {
+                Some((_, shown)) if shown.is(value) => continue,
+                Some((_, shown)) => shown.to_string(),
+                None if may_be_unshown(self.algorithm, key, value) => continue,
+                None => NOT_SHOWN.to_string(),
+            };
+            let _ = write!(difference.expected, "{space}{key}={value}");
+            let _ = write!(difference.got, "{space}{key}={got}");
         }
         (!difference.got.is_empty()).then_some(difference)
     }

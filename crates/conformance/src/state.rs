@@ -2,6 +2,34 @@
 
 use goodqueue_qdisc::{AnyQdisc, Backlog, Packet, Probe, Qdisc};
 
+/// Why a variable of a trace may be missing from what we show.
+enum Excuse {
+    /// What it counts is in the trace's other columns, or no decision depends on it.
+    Untold,
+    /// Ours shows it only with an option; without, it can be nothing but 0.
+    Zero,
+}
+
+/// The variables of recorded traces that our probe does not show, by algorithm. Any other that is missing is a
+/// difference: else a renamed or lost variable of a probe would be a check that is no longer made.
+const UNSHOWN: &[(&str, &[&str], Excuse)] = &[
+    // Counters of marks and of drops at the limit, which the columns `marks` and `drops` tell packet by packet; and
+    // the largest packet so far, which Linux's law no longer looks at.
+    ("codel", &["ecn_mark", "ce_mark", "drop_overlimit", "maxpacket"], Excuse::Untold),
+    ("fq_codel", &["ecn_mark", "ce_mark", "maxpacket"], Excuse::Untold),
+    // The counters of RED, which a line without `redflowlimit` does not have; Linux shows them all the same.
+    ("sfq", &["prob_drop", "forced_drop", "prob_mark", "forced_mark"], Excuse::Zero),
+    ("sfq", &["prob_mark_head", "forced_mark_head"], Excuse::Zero),
+];
+
+/// Whether a trace of `algorithm` may say `name=value` although our probe does not show `name`.
+pub(crate) fn may_be_unshown(algorithm: &str, name: &str, value: &str) -> bool {
+    UNSHOWN.iter().any(|(of, names, excuse)| {
+        let excused = matches!(excuse, Excuse::Untold) || value == "0";
+        *of == algorithm && names.contains(&name) && excused
+    })
+}
+
 /// Our inner state, as the trace would write it.
 #[derive(Default)]
 pub(crate) struct Seen(Vec<(&'static str, Shown)>);

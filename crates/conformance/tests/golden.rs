@@ -2,6 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+fn golden() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden")
+}
+
 fn traces(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder of traces") {
         let path = entry.expect("a readable folder").path();
@@ -14,11 +18,31 @@ fn traces(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
+/// The traces that `golden/MUTANTS.md` names, in its tables of traces and of mutants.
+fn listed() -> Vec<PathBuf> {
+    let text = std::fs::read_to_string(golden().join("MUTANTS.md")).expect("a list of the traces");
+    let rows = text.lines().filter(|line| line.starts_with('|'));
+    let quoted = rows.flat_map(|row| row.split('`').skip(1).step_by(2));
+    let mut names: Vec<_> = quoted.filter(|word| word.contains('/')).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().map(|name| golden().join(format!("{name}.csv.gz"))).collect()
+}
+
+/// A trace that went away would take the mutants that it alone catches with it, and nothing would fail.
+#[test]
+fn each_listed_trace_is_there() {
+    let listed = listed();
+    assert!(listed.len() >= 45, "golden/MUTANTS.md names only {} traces", listed.len());
+    let missing: Vec<_> = listed.iter().filter(|file| !file.is_file()).collect();
+    assert!(missing.is_empty(), "golden/MUTANTS.md names traces that are missing: {missing:?}");
+}
+
 #[test]
 fn every_trace_of_the_project_is_replayed_without_a_difference() {
     let mut files = Vec::new();
-    traces(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden"), &mut files);
-    assert!(files.len() >= 17, "traces are missing: {files:?}");
+    traces(&golden(), &mut files);
+    assert!(!files.is_empty(), "no trace was found, so none was replayed");
     let bad: Vec<_> = files
         .iter()
         .map(|file| goodqueue_conformance::replay(file).unwrap())

@@ -89,8 +89,8 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line ``arguments`` (the process's own by default) and exit.
 
-    Exit status: 0 fine, 1 a replayed trace mismatches or a cell of a sweep failed, 2 bad input, 130 interrupted,
-    141 the reader went away, 143 terminated.
+    Exit status: 0 fine, 1 a replayed trace mismatches, no trace could be replayed or a cell of a sweep failed, 2 bad
+    input, 130 interrupted, 141 the reader went away, 143 terminated.
     """
     process.prepare_streams()
     process.clean_up_when_terminated()

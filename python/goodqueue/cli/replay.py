@@ -21,7 +21,8 @@ def replay(
     """Replay decision traces and compare every decision.
 
     A trace holds each call that a qdisc got, with what it decided. Our qdisc gets the same calls and must decide the
-    same, packet by packet. Exit status 1 if any trace mismatches; what cannot be replayed is listed, not passed.
+    same, packet by packet. Exit status 1 if any trace mismatches, or if none could be replayed; one that could not is
+    listed, not passed.
 
     Of a mismatch it shows the line, what the trace says, what ours did, and both inner states. To check an
     implementation of your own, let it write a trace: golden/README.md says how.
@@ -49,8 +50,8 @@ def replay(
                 for line in _details(outcome["first"]):
                     typer.echo(terminal.fit(line))
         typer.echo(_summary(outcomes))
-    if any(outcome["mismatches"] for outcome in outcomes):
-        raise typer.Exit(1)
+    if any(outcome["mismatches"] for outcome in outcomes) or not _played(outcomes):
+        raise typer.Exit(1)  # where all are unsupported nothing was checked, so nothing is right
 
 
 def _line(outcome: "Outcome") -> str:
@@ -90,8 +91,12 @@ def _row(name: str, theirs: str, ours: str, note: str = "") -> str:
     return f"    {name:16} {theirs or 'none':32} {ours or 'none':32} {note}".rstrip()
 
 
+def _played(outcomes: "list[Outcome]") -> "list[Outcome]":
+    return [outcome for outcome in outcomes if outcome["unsupported"] is None]
+
+
 def _summary(outcomes: "list[Outcome]") -> str:
-    played = [outcome for outcome in outcomes if outcome["unsupported"] is None]
+    played = _played(outcomes)
     wrong = sum(outcome["mismatches"] > 0 for outcome in played)
     packets = sum(outcome["packets"] for outcome in played)
     parts = [f"{len(played) - wrong} of {len(outcomes)} traces ok", f"{wrong} mismatched"]
