@@ -60,7 +60,7 @@ fn main() {
         }
     }
     let scenario = Scenario::from_json(&longer.to_string()).unwrap();
-    let flows = scenario.flows().unwrap();
+    let flows = scenario.flows();
     let tap = Arc::new(Mutex::new(Tap::default()));
     let mut run = Simulation::new(scenario).unwrap();
     run.observe(Arc::clone(&tap) as SharedObserver);
@@ -171,8 +171,8 @@ fn pings(
         !left && *way == flow.direction && packet.flow() == place && packet.datagram().is_some()
     });
     let rate = match flow.direction {
-        Direction::Down => scenario.bottleneck.up.rate.unwrap().0,
-        Direction::Up => scenario.bottleneck.rate.0,
+        Direction::Down => scenario.bottleneck.up.rate.0,
+        Direction::Up => scenario.bottleneck.down.rate.0,
     };
     let rows = sent.map(|(.., at, ping)| {
         let home = log.iter().find(|(left, way, _, packet)| {

@@ -42,6 +42,7 @@ pub mod record;
 pub mod scenario;
 mod sim;
 mod sockets;
+mod tally;
 pub mod traffic;
 
 pub use observer::{Event, Observer, SharedObserver};

@@ -1,22 +1,25 @@
 //! The record of a run: one object, the same from every engine.
 
-use crate::flow::{Flow, FlowFates, Source, Totals};
+use crate::flow::{Flow, Source};
 use crate::probe::delay::Summary;
 use crate::probe::goodput::Quantiles;
-use crate::probe::series::{CallSeries, FlowSeries, PacketSeries, PageSeries, PingSeries, QueueSeries};
+use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};
 use crate::probe::{percent, ratio, rounded};
 use crate::scenario::{Direction, Scenario};
 use crate::sim::Simulation;
-use crate::traffic::Kind;
-pub use crate::traffic::isochronous::PingResult;
-pub use crate::traffic::page::PageResult;
+use crate::tally::Totals;
+pub use crate::traffic::page::{PageResult, PageSeries};
+pub use crate::traffic::ping::{PingResult, PingSeries};
 pub use crate::traffic::rr::RrResult;
 pub use crate::traffic::stream::StreamResult;
 pub use crate::traffic::transfer::TransferResult;
-pub use crate::traffic::voip::VoipResult;
+pub use crate::traffic::voip::{CallSeries, VoipResult};
+use crate::traffic::{AppResult, KINDS, Kind, result};
 use goodqueue_qdisc::{Drop, Mark};
 use goodqueue_units::Instant;
 use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use std::any::Any;
 use std::collections::BTreeMap;
 
 /// What a run gave. Statistics leave the warm-up out; what was not measured is null.
@@ -102,7 +105,7 @@ pub struct FlowRecord {
     /// Its name.
     pub name: String,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: &'static Kind,
     /// Which way its data go.
     pub direction: Direction,
     /// Congestion control, if it has one.
@@ -151,28 +154,19 @@ pub struct AppRecord {
     /// The flow's name.
     pub name: String,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: &'static Kind,
     /// What its kind measures.
     #[serde(flatten)]
-    pub result: AppResult,
+    pub result: result::Result,
 }
 
-/// What a kind of application measures.
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
-pub enum AppResult {
-    /// Of a `ping`.
-    Ping(PingResult),
-    /// Of a `transfer`.
-    Transfer(TransferResult),
-    /// Of an `rr`.
-    Rr(RrResult),
-    /// Of a `stream`.
-    Stream(StreamResult),
-    /// Of a `voip`.
-    Voip(VoipResult),
-    /// Of a `page`.
-    Page(PageResult),
+impl AppRecord {
+    /// Returns what was measured as the kind's own type, if it is of that type.
+    #[must_use]
+    pub fn result<T: AppResult>(&self) -> Option<&T> {
+        let result: &dyn Any = &*self.result;
+        result.downcast_ref()
+    }
 }
 
 /// Time series.
@@ -186,18 +180,41 @@ pub struct SeriesRecord {
     pub queues: PerDirection<QueueSeries>,
     /// The flows.
     pub flows: Vec<FlowSeries>,
-    /// The round trips of each ping, where intervals are asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub pings: Vec<PingSeries>,
-    /// What was heard of each call, where intervals are asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<CallSeries>,
-    /// The fetches of each page, where intervals are asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub pages: Vec<PageSeries>,
+    /// What kinds have to show, where intervals are asked for: `pings`, `calls`, `pages`, with one entry per flow.
+    #[serde(flatten)]
+    pub kinds: KindSeries,
     /// Single packets, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PerDirection<PacketSeries>>,
+}
+
+/// Lists of time series, each with the name that its kind gives it.
+#[derive(Clone, Debug)]
+pub struct KindSeries(Vec<(&'static str, Vec<result::Series>)>);
+
+impl KindSeries {
+    /// Returns whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the list `name`, each entry as the kind's own type.
+    pub fn of<T: 'static>(&self, name: &str) -> impl Iterator<Item = &T> {
+        let lists = self.0.iter().filter(move |(known, _)| *known == name);
+        lists.flat_map(|(_, list)| list).filter_map(|one| {
+            let one: &dyn Any = &**one;
+            one.downcast_ref()
+        })
+    }
+}
+
+impl Serialize for KindSeries {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut lists = serializer.serialize_map(None)?;
+        self.0.iter().try_for_each(|(name, list)| lists.serialize_entry(name, list))?;
+        lists.end()
+    }
 }
 
 impl Simulation {
@@ -214,15 +231,15 @@ impl Simulation {
             seed: self.scenario.seed,
             scenario: self.scenario.clone(),
             queues: PerDirection { down: self.queue(Direction::Down), up: self.queue(Direction::Up) },
-            flows: self.indices(|kind| kind != Kind::Ping).map(|index| self.flow(index)).collect(),
+            flows: self.indices(|flow| !flow.kind.is_probe).map(|index| self.flow(index)).collect(),
             fairness: self.fairness(),
             apps: (0..self.flows.len()).filter_map(|index| self.app_record(index)).collect(),
             series: self.series(),
         }
     }
 
-    fn indices(&self, wanted: impl Fn(Kind) -> bool) -> impl Iterator<Item = usize> {
-        (0..self.flows.len()).filter(move |&index| wanted(self.flows[index].kind))
+    fn indices(&self, wanted: impl Fn(&Flow) -> bool) -> impl Iterator<Item = usize> {
+        (0..self.flows.len()).filter(move |&index| wanted(&self.flows[index]))
     }
 
     /// Seconds measured of a flow, or of the run, that began at `start` and ended at `stop`.
@@ -245,10 +262,7 @@ impl Simulation {
         };
         let bytes = after.forwarded_bytes - before.forwarded_bytes;
         QueueRecord {
-            qdisc: self
-                .scenario
-                .qdisc(direction)
-                .map_or_else(|_| String::new(), |(_, line, _)| line.to_string()),
+            qdisc: self.scenario.link(direction).line.to_string(),
             utilisation_percent: rounded(link.utilisation_percent(since, baseline.busy, self.now)),
             throughput_mbps: rounded(ratio(bytes as f64 * 8e-6, seconds)),
             delay_ms: link.delays.summary(),
@@ -264,22 +278,8 @@ impl Simulation {
     /// What flow `index` did within the measured time.
     fn measured(&self, index: usize) -> Totals {
         let (flow, after) = (&self.flows[index], self.totals(index));
-        let before = &flow.baseline;
-        let delivered = flow.delivered_at_stop.unwrap_or(after.delivered_bytes);
-        Totals {
-            delivered_bytes: delivered.saturating_sub(before.delivered_bytes),
-            sent_bytes: after.sent_bytes - before.sent_bytes,
-            retransmitted_bytes: after.retransmitted_bytes - before.retransmitted_bytes,
-            retransmitted: after.retransmitted - before.retransmitted,
-            timeouts: after.timeouts - before.timeouts,
-            tlp_probes: after.tlp_probes - before.tlp_probes,
-            spurious_retransmissions: after.spurious_retransmissions - before.spurious_retransmissions,
-            undos: after.undos - before.undos,
-            fates: FlowFates {
-                offered: after.fates.offered - before.fates.offered,
-                dropped: after.fates.dropped - before.fates.dropped,
-            },
-        }
+        let delivered_bytes = flow.delivered_at_stop.unwrap_or(after.delivered_bytes);
+        Totals { delivered_bytes, ..after } - flow.baseline
     }
 
     fn goodput_mbps(&self, index: usize) -> f64 {
@@ -293,7 +293,7 @@ impl Simulation {
     fn flow(&self, index: usize) -> FlowRecord {
         let flow: &Flow = &self.flows[index];
         let measured = self.measured(index);
-        let tcp = flow.is_tcp();
+        let tcp = flow.kind.is_tcp();
         let (cc, rtt_ms) = match &flow.source {
             &Source::Bulk(number) => {
                 let bulk = &self.sockets.bulk[number as usize];
@@ -318,34 +318,19 @@ impl Simulation {
             spurious_retransmissions: tcp.then_some(measured.spurious_retransmissions),
             undos: tcp.then_some(measured.undos),
             loss_percent: percent(measured.fates.dropped, measured.fates.offered),
-            completion_ms: self.completion_ms(flow),
+            completion_ms: flow.result(self.now).and_then(|result| result.completion_ms()),
             goodput_5s_mbps: flow.bins.quantiles(),
-        }
-    }
-
-    fn completion_ms(&self, flow: &Flow) -> Option<f64> {
-        let Source::App(app) = &flow.source else { return None };
-        match app.result(self.now) {
-            AppResult::Transfer(result) if result.count == 1 => {
-                result.completion_ms.map(|summary| summary.mean)
-            }
-            _ => None,
         }
     }
 
     /// What flow `index` measured as an application, if it is one.
     fn app_record(&self, index: usize) -> Option<AppRecord> {
         let flow = &self.flows[index];
-        let result = match &flow.source {
-            Source::App(app) => app.result(self.now),
-            Source::Isochronous(source) => source.result()?,
-            Source::Bulk(_) => return None,
-        };
-        Some(AppRecord { name: flow.name.clone(), kind: flow.kind, result })
+        Some(AppRecord { name: flow.name.clone(), kind: flow.kind, result: flow.result(self.now)? })
     }
 
     fn fairness(&self) -> Fairness {
-        let all: Vec<usize> = self.indices(|kind| kind == Kind::Bulk).collect();
+        let all: Vec<usize> = self.indices(|flow| matches!(flow.source, Source::Bulk(_))).collect();
         let direction = all.first().map(|&first| self.flows[first].direction);
         let flows: Vec<usize> = all
             .into_iter()
@@ -365,6 +350,14 @@ impl Simulation {
         self.measured_s(self.flows[index].start, self.flows[index].stop) > 0.0
     }
 
+    fn kind_series(&self) -> KindSeries {
+        let named = KINDS.iter().map(|kind| {
+            let flows = self.flows.iter().filter(|flow| flow.kind == *kind);
+            (kind.series, flows.filter_map(Flow::series).collect::<Vec<_>>())
+        });
+        KindSeries(named.filter(|(_, list)| !list.is_empty()).collect())
+    }
+
     fn series(&self) -> Option<SeriesRecord> {
         let asked = self.scenario.series.as_ref()?;
         let [down, up] = &self.queue_series;
@@ -375,9 +368,7 @@ impl Simulation {
             time_s: self.interval_ends.iter().map(|end| end.as_secs_f64()).collect(),
             queues: PerDirection { down: down.clone(), up: up.clone() },
             flows: self.flow_series.clone(),
-            pings: self.flows.iter().filter_map(Flow::echoes).collect(),
-            calls: self.flows.iter().filter_map(Flow::heard).collect(),
-            pages: self.flows.iter().filter_map(Flow::fetches).collect(),
+            kinds: self.kind_series(),
             packets: down_log
                 .zip(up_log)
                 .map(|(down, up)| PerDirection { down: down.series(), up: up.series() }),

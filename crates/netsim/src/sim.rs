@@ -5,7 +5,7 @@ mod applications;
 mod way;
 
 use crate::agenda::{Agenda, Component, METRONOME, PIPE, QDISC_TIMER, WIRE};
-use crate::flow::{Flow, FlowFates, Source};
+use crate::flow::{Flow, Source};
 use crate::foreign::{Discipline, Maker, Request};
 use crate::link::{Counts, Link};
 use crate::metronome::{Beat, Metronome};
@@ -14,9 +14,9 @@ use crate::packet::{Body, Datagram, Packet};
 use crate::pipe::Pipes;
 use crate::probe::goodput::BIN;
 use crate::probe::series::{FlowSeries, FlowTotals, PacketLog, Pick, QueueSeries};
-use crate::scenario::{Direction, Line, Scenario, ScenarioError};
+use crate::scenario::{Direction, Line, LinkSpec, Scenario, ScenarioError};
 use crate::sockets::{SocketId, Sockets};
-use crate::traffic::Kind;
+use crate::tally::{FlowFates, Totals};
 use goodqueue_qdisc::{AnyQdisc, Qdisc};
 use goodqueue_tcp::{Segment, Wire};
 use goodqueue_units::{Duration, Instant, Streams};
@@ -83,7 +83,7 @@ impl Simulation {
     /// Sets a run up.
     ///
     /// # Errors
-    /// If the scenario was not made by [`Scenario::from_json`] and holds what that would refuse.
+    /// If the scenario names a discipline that is not of the registry.
     pub fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
         Self::with_foreign(scenario, &mut |request| {
             let message = format!("found {:?}; accepted here: a discipline of the registry", request.line);
@@ -96,9 +96,8 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::new`], and what `make` refuses.
     pub fn with_foreign(mut scenario: Scenario, make: &mut Maker<'_>) -> Result<Self, ScenarioError> {
-        scenario.resolve_changes()?;
         let mut sockets = Sockets::default();
-        let mut flows = Flow::all(&scenario, &mut sockets)?;
+        let mut flows = Flow::all(&scenario, &mut sockets);
         let [down, up] = pipes(&flows);
         let rtts = down.len();
         let links = [
@@ -124,7 +123,7 @@ impl Simulation {
         let [tcp, law] = scenario.series.as_ref().map_or([false; 2], |series| [series.tcp, series.law]);
         let flow_series = named
             .iter()
-            .map(|flow| FlowSeries::new(flow.name.clone(), tcp && flow.is_tcp(), flow.kind == Kind::Ping))
+            .map(|flow| FlowSeries::new(flow.name.clone(), tcp && flow.kind.is_tcp(), flow.is_echoed()))
             .collect();
         Ok(Self {
             now: Instant::ZERO,
@@ -151,7 +150,8 @@ impl Simulation {
         pipes: Pipes,
         make: &mut Maker<'_>,
     ) -> Result<Link, ScenarioError> {
-        let (key, line, parameters) = scenario.qdisc(direction)?;
+        let LinkSpec { line, key, .. } = scenario.link(direction).clone();
+        let parameters = scenario.link(direction).parameters();
         let random = Streams::new(scenario.seed).stream("qdisc", direction as u64);
         let qdisc = match line {
             Line::Registry(args) => Discipline::Registry(
@@ -160,7 +160,7 @@ impl Simulation {
             Line::Foreign(line) => {
                 let random = random.clone();
                 let made = make(Request { key, line: &line, direction, link: parameters, random })?;
-                scenario.set_qdisc(direction, made.line());
+                scenario.link_mut(direction).line = Line::Foreign(made.line());
                 Discipline::Foreign(Box::new(made))
             }
         };
@@ -174,7 +174,7 @@ impl Simulation {
 
     /// From now on `observer` is told of every packet.
     pub fn observe(&mut self, observer: SharedObserver) {
-        for (link, direction) in self.links.iter_mut().zip(Direction::BOTH) {
+        for (link, direction) in self.links.iter_mut().zip(Direction::ALL) {
             let mut watch = link.fates.watch.take().unwrap_or_else(|| Box::new(Watch::new(direction, None)));
             watch.observer = Some(SharedObserver::clone(&observer));
             link.watch(watch, &mut self.agenda);
@@ -245,7 +245,7 @@ impl Simulation {
             self.look_ahead(pipe);
         }
         let end = pipe % 2;
-        let direction = Direction::BOTH[end];
+        let direction = Direction::ALL[end];
         let link = &mut self.links[end];
         link.settle_stream(self.now, &mut self.agenda);
         let pipes = &mut link.pipes;
@@ -358,7 +358,7 @@ impl Simulation {
     /// Lets end `end` of TCP flow `index`, the one that hears that direction, send what it may, and sets its timer. An
     /// application's flow says of which connection.
     fn pump(&mut self, index: usize, end: usize, socket: Option<SocketId>) {
-        let direction = Direction::BOTH[end].reverse();
+        let direction = Direction::ALL[end].reverse();
         let way = &mut self.ways[index];
         let (connection, fires, hash) = if let Some(id) = socket {
             let socket = &mut self.sockets[id];
@@ -430,12 +430,12 @@ impl Simulation {
         let link = &mut self.links[change.direction.index()];
         let rate = change.rate.map(|rate| rate.0);
         if let Err(error) = link.change(self.now, rate, change.qdisc.as_deref(), &mut self.agenda) {
-            unreachable!("resolve_changes has tried it: {error}");
+            unreachable!("reading the scenario has tried it: {error}");
         }
     }
 
     /// What flow `index` has done so far.
-    pub(crate) fn totals(&self, index: usize) -> crate::flow::Totals {
+    pub(crate) fn totals(&self, index: usize) -> Totals {
         let flow = &self.flows[index];
         let offered = self.ways[index].offered[flow.direction.index()];
         let dropped = self.links[flow.direction.index()].fates.dropped[index];

@@ -8,28 +8,19 @@ mod common;
 
 use common::{access_link, assert_cut_is_the_same_and_seeds_differ, run};
 use goodqueue_netsim::Record;
-use goodqueue_netsim::record::{AppResult, RrResult, StreamResult, TransferResult};
+use goodqueue_netsim::record::{RrResult, StreamResult, TransferResult};
 use serde_json::json;
 
 fn transfer(record: &Record, index: usize) -> TransferResult {
-    match record.apps[index].result {
-        AppResult::Transfer(result) => result,
-        ref other => panic!("{other:?}"),
-    }
+    *record.apps[index].result().unwrap()
 }
 
 fn rr(record: &Record) -> RrResult {
-    match record.apps[0].result {
-        AppResult::Rr(result) => result,
-        ref other => panic!("{other:?}"),
-    }
+    *record.apps[0].result().unwrap()
 }
 
 fn stream(record: &Record) -> StreamResult {
-    match record.apps[0].result {
-        AppResult::Stream(result) => result,
-        ref other => panic!("{other:?}"),
-    }
+    *record.apps[0].result().unwrap()
 }
 
 /// 1 000 000 bytes are 690 full segments and one of 880 bytes, 946 on the wire. Slow start sends 10, 20 and 40 segments in

@@ -1,6 +1,7 @@
 //! Pacing, and the congestion controls that live by it.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions only
 
+use goodqueue_netsim::traffic::tcp;
 use goodqueue_netsim::{Record, Scenario, Simulation};
 use serde_json::{Value, json};
 
@@ -90,5 +91,5 @@ fn pacing_is_for_tcp_and_bbr_cannot_do_without() {
     assert!(datagrams.starts_with("traffic[0].pacing: kind \"cbr\" has no such key"), "{datagrams}");
     let traffic = json!({"kind": "bulk", "pacing": true});
     let resolved = Scenario::from_json(&scenario(1.0, 0.0, "10mbit", "pfifo", &traffic)).unwrap();
-    assert_eq!(resolved.traffic[0].pacing, Some(true));
+    assert_eq!(resolved.traffic[0].values.find(&tcp::PACING), Some(true));
 }

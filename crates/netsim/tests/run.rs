@@ -4,7 +4,7 @@
 mod common;
 
 use common::{run, simulation};
-use goodqueue_netsim::record::{AppResult, PingResult};
+use goodqueue_netsim::record::{PingResult, PingSeries};
 use goodqueue_netsim::scenario::Direction;
 use goodqueue_netsim::{Event, Observer, Packet, Record};
 use goodqueue_units::{Duration, Instant};
@@ -25,10 +25,7 @@ fn scenario(qdisc: &str, traffic: Value) -> Value {
 
 /// What the first application measured, a ping.
 fn ping(record: &Record) -> PingResult {
-    match record.apps[0].result {
-        AppResult::Ping(result) => result,
-        ref other => panic!("{other:?}"),
-    }
+    *record.apps[0].result().unwrap()
 }
 
 #[test]
@@ -210,14 +207,14 @@ fn each_round_trip_of_a_ping_is_in_the_series_and_those_of_the_warm_up_too() {
     asked["series"] = json!({"interval": "1s"});
     let record = run(&asked);
     let rtt = asked["path"]["rtt"].as_str().unwrap().trim_end_matches("ms").parse::<f64>().unwrap();
-    let ping = &record.series.as_ref().unwrap().pings[0];
+    let ping = record.series.as_ref().unwrap().kinds.of::<PingSeries>("pings").next().unwrap();
     assert_eq!(ping.name, "ping/0");
     assert_eq!(ping.seq.len(), ping.sent_s.len());
     assert_eq!(ping.seq, (0..ping.seq.len() as u64).collect::<Vec<_>>());
     assert!(ping.sent_s.iter().zip(&ping.seq).all(|(at, seq)| (at - 0.2 * *seq as f64).abs() < 1e-9));
     assert_eq!(ping.rtt_ms, vec![rtt + 2.0 * 0.0784; ping.seq.len()]);
     asked["series"] = json!({"packets": {"from": "10s", "to": "12s"}});
-    assert!(run(&asked).series.unwrap().pings.is_empty(), "no intervals, no log");
+    assert!(run(&asked).series.unwrap().kinds.is_empty(), "no intervals, no log");
 }
 
 /// Frames of 1514 bytes come at 20 Mbit/s, 1651.3 a second, and 825.6 leave: once the queue is full, each second drops 825 or 826.

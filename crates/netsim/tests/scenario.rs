@@ -69,7 +69,7 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
             json!("1mbit"),
             "bottleneck.rat: unknown key; did you mean \"rate\"? accepted: rate, qdisc, buffer, up",
         ),
-        ("/bottleneck/rate", json!(null), "bottleneck.rate: missing, and it has no default"),
+        ("/bottleneck/rate", json!(null), "bottleneck.rate: missing; accepted: a rate such as \"25mbit\""),
         (
             "/bottleneck/rate",
             json!("-5mbit"),
@@ -213,7 +213,7 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
         (
             "/traffic/-",
             json!({"kind": "rr", "request": "1kB", "response": "1kB", "size": "1kB"}),
-            "traffic[1].size: kind \"rr\" has no such key; accepted beside the common ones: request, response, think,",
+            "traffic[1].size: kind \"rr\" has no such key; accepted beside the common ones: repeat, request, response, think,",
         ),
         (
             "/traffic/-",
@@ -354,7 +354,11 @@ fn a_buffer_of_two_bdp_is_a_limit_in_full_frames() {
         scenario["bottleneck"] =
             json!({"rate": rate, "qdisc": "codel", "buffer": {"bdp": 2.0, "min_packets": 10}});
         let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
-        assert!(scenario.bottleneck.qdisc.contains(limit), "{}", scenario.bottleneck.qdisc);
+        assert!(
+            scenario.bottleneck.down.line.to_string().contains(limit),
+            "{}",
+            scenario.bottleneck.down.line
+        );
     }
 }
 
@@ -372,7 +376,11 @@ fn a_buffer_reaches_the_queue_inside_a_shaper() {
         let mut scenario = smallest();
         scenario["bottleneck"] = json!({"rate": "25mbit", "qdisc": qdisc, "buffer": {"bdp": 2.0}});
         let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
-        assert!(scenario.bottleneck.qdisc.contains(limit), "{}", scenario.bottleneck.qdisc);
+        assert!(
+            scenario.bottleneck.down.line.to_string().contains(limit),
+            "{}",
+            scenario.bottleneck.down.line
+        );
     }
     let mut scenario = smallest();
     scenario["bottleneck"] =

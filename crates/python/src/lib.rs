@@ -10,7 +10,8 @@ mod trace;
 
 use crate::heeding::Heeding;
 use crate::law::{Failure, InRun, Law};
-use goodqueue_netsim::traffic::Kind;
+use goodqueue_netsim::scenario::key::KeyDoc;
+use goodqueue_netsim::traffic::KINDS;
 use goodqueue_netsim::{Scenario, Simulation as Run};
 use goodqueue_tcp::{Cc, Difference, Stack};
 use goodqueue_units::Duration;
@@ -126,8 +127,8 @@ fn resolve(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
 /// The flows of a scenario, one by one.
 #[pyfunction]
 fn flows(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
-    let flows = Scenario::from_json(scenario_json).and_then(|scenario| scenario.flows());
-    to_json(&flows.map_err(|error| refuse(py, &error))?)
+    let scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?;
+    to_json(&scenario.flows())
 }
 
 /// Every queue discipline with its parameters.
@@ -197,11 +198,28 @@ fn stacks() -> PyResult<String> {
     to_json(&json!({"names": names, "differences": differences}))
 }
 
-/// Every kind of traffic.
+/// Every kind of traffic, with its keys and what it measures.
 #[pyfunction]
 fn traffic_kinds() -> PyResult<String> {
-    let all: Vec<Value> =
-        Kind::ALL.iter().map(|kind| json!({"name": kind.name(), "summary": kind.summary()})).collect();
+    let all: Vec<Value> = KINDS
+        .iter()
+        .map(|kind| {
+            let keys: Vec<KeyDoc> = kind.all_keys().map(|key| key.doc()).collect();
+            json!({
+                "name": kind.name,
+                "summary": kind.summary,
+                "is_tcp": kind.is_tcp(),
+                "is_probe": kind.is_probe,
+                "is_made_of_flows": kind.is_made_of_flows(),
+                "keys": keys,
+                "measures": kind.measures,
+                "times": kind.times,
+                "times_are": kind.times_are,
+                "series": kind.series,
+                "option": kind.option,
+            })
+        })
+        .collect();
     to_json(&all)
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn begin(
     points: &[String],
     snap_bytes: u32,
 ) -> PyResult<Shared> {
-    let flows = run.scenario().flows().map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let flows = run.scenario().flows();
     let trace = Trace::create(path, &flows, &named(points)?, snap_bytes).map_err(|error| refuse(&error))?;
     let shared = Arc::new(Mutex::new(trace));
     run.observe(Arc::clone(&shared) as SharedObserver);

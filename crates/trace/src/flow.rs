@@ -23,7 +23,7 @@ const FIRST_EPHEMERAL_PORT: u16 = 32_768;
 
 /// A flow.
 pub(crate) struct Flow {
-    pub(crate) kind: Kind,
+    pub(crate) kind: &'static Kind,
     /// Which way its data go.
     pub(crate) data: Direction,
     /// The end that sends the data, and the other one.
@@ -80,7 +80,7 @@ impl Flow {
     /// have source ports of their own.
     pub(crate) fn ends(&mut self, way: Direction, packet: &Packet) -> (Endpoint, Endpoint) {
         let [mut source, sink] = self.ends;
-        if matches!(self.kind, Kind::Transfer | Kind::Rr | Kind::Stream | Kind::Page) {
+        if self.kind.opens_connections() {
             let next = self.connections.len() as u16;
             let number = *self.connections.entry(packet.connection(way)).or_insert(next);
             if number > 0 {

@@ -17,7 +17,6 @@ use crate::flow::Flow;
 use crate::frame::{Inner, Route};
 use goodqueue_capture::Writer;
 use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::traffic::Kind;
 use goodqueue_netsim::{Event, FlowOutline, Observer, Packet};
 use goodqueue_qdisc::Packet as _;
 use goodqueue_units::Instant;
@@ -123,10 +122,10 @@ impl Observer for Trace {
         if interfaces == [None; 2] {
             return;
         }
-        let inner = match flow.kind {
-            Kind::Ping if way == flow.data => Inner::EchoRequest,
-            Kind::Ping => Inner::EchoReply,
-            _ => Inner::Udp,
+        let inner = match (flow.kind.is_icmp, way == flow.data) {
+            (true, true) => Inner::EchoRequest,
+            (true, false) => Inner::EchoReply,
+            (false, _) => Inner::Udp,
         };
         let through = matches!(event, Event::Started | Event::Arrived);
         let ttl = TTL - u8::from(through); // the bottleneck's router takes one

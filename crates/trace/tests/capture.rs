@@ -1,7 +1,7 @@
 //! What a run's capture says is read back by another library and compared with the run's own record.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
-use goodqueue_netsim::record::AppResult;
+use goodqueue_netsim::record::PingResult;
 use goodqueue_netsim::{Record, Scenario, SharedObserver, Simulation};
 use goodqueue_trace::{EPOCH_S, Point, Trace, WHOLE_BYTES};
 use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};
@@ -89,7 +89,7 @@ fn file(test: &str) -> PathBuf {
 
 fn capture(test: &str, scenario: &str, points: &[Point], snap_bytes: u32) -> (Vec<Frame>, Record) {
     let mut run = Simulation::new(Scenario::from_json(scenario).unwrap()).unwrap();
-    let flows = run.scenario().flows().unwrap();
+    let flows = run.scenario().flows();
     let trace = Trace::create(&file(test), &flows, points, snap_bytes).unwrap();
     let trace = Arc::new(Mutex::new(trace));
     run.observe(Arc::clone(&trace) as SharedObserver);
@@ -204,7 +204,7 @@ fn dscp_stands_in_the_header_and_a_ping_is_an_echo() {
     assert!(udp.iter().all(|frame| frame.data[15] == 46 << 2 && frame.length == 501));
     let (requests, replies): (Vec<&Frame>, Vec<&Frame>) =
         frames.iter().filter(|frame| frame.protocol() == 1).partition(|frame| frame.data[34] == 8);
-    let AppResult::Ping(ping) = &record.apps[0].result else { panic!("a ping") };
+    let ping: &PingResult = record.apps[0].result().unwrap();
     assert_eq!((requests.len() as u64, replies.len() as u64), (ping.sent, ping.received));
     assert_eq!((requests[0].time_ns, &requests[0].data[40..42]), (1_500_000_000, &[0, 0][..]));
     assert!(replies.iter().all(|frame| frame.data[34] == 0 && frame.source()[..2] == [10, 8]));

@@ -1,9 +1,8 @@
 //! Codepoints of differentiated services, as a scenario names them: `"EF"`, `"AF41"`, `"LE"`, or a number from 0 to 63.
 
+use super::key::{Quantity, describe};
 use goodqueue_units::parse;
-use serde::de::{self, Deserialize, Deserializer, Visitor};
-use serde::{Serialize, Serializer};
-use std::fmt;
+use serde_json::{Value as Json, json};
 
 /// A codepoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,51 +37,36 @@ const NAMES: [(&str, u8); 23] = [
 
 const ACCEPTED: &str = "a codepoint such as \"EF\", \"CS1\", \"AF41\" or \"LE\", or a number from 0 to 63";
 
-struct Codepoint;
-
-impl Visitor<'_> for Codepoint {
-    type Value = Dscp;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(ACCEPTED)
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Dscp, E> {
-        let named = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
-        let hint = || match parse::nearest(&text.to_ascii_uppercase(), NAMES.map(|(name, _)| name)) {
-            Some(near) => format!("did you mean {near:?}? "),
-            None => String::new(),
-        };
-        match named {
-            Some((_, bits)) => Ok(Dscp(*bits)),
-            None => Err(E::custom(format!("found {text:?}; {}accepted: {ACCEPTED}", hint()))),
+impl Quantity for Dscp {
+    const TYPE: &'static str = "codepoint";
+    fn read(found: &Json) -> Result<Self, String> {
+        if let Some(text) = found.as_str() {
+            let named = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
+            let hint = || match parse::nearest(&text.to_ascii_uppercase(), NAMES.map(|(name, _)| name)) {
+                Some(near) => format!("did you mean {near:?}? "),
+                None => String::new(),
+            };
+            let found = named.map(|(_, bits)| Self(*bits));
+            return found.ok_or_else(|| format!("found {text:?}; {}accepted: {ACCEPTED}", hint()));
         }
+        let number = found.as_u64().filter(|number| *number < 64);
+        number.map(|number| Self(number as u8)).ok_or_else(|| match found {
+            Json::Number(number) => format!("found {number}; accepted: {ACCEPTED}"),
+            _ => format!("found {}; accepted: {ACCEPTED}", describe(found)),
+        })
     }
-
-    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Dscp, E> {
-        match number {
-            0..=63 => Ok(Dscp(number as u8)),
-            _ => Err(E::custom(format!("found {number}; accepted: {ACCEPTED}"))),
-        }
-    }
-
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Dscp, E> {
-        Err(E::custom(format!("found {number}; accepted: {ACCEPTED}")))
-    }
-}
-
-impl<'de> Deserialize<'de> for Dscp {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Codepoint)
-    }
-}
-
-impl Serialize for Dscp {
     /// By its name where it has one.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn write(&self) -> Json {
         match NAMES.iter().find(|(_, bits)| *bits == self.0) {
-            Some((name, _)) => serializer.serialize_str(name),
-            None => serializer.serialize_u8(self.0),
+            Some((name, _)) => json!(name),
+            None => json!(self.0),
         }
+    }
+    fn schema() -> Json {
+        let names = NAMES.map(|(name, _)| name);
+        json!({"anyOf": [{"type": "integer", "minimum": 0, "maximum": 63}, {"type": "string", "examples": names}]})
+    }
+    fn plain(&self) -> (&'static str, Json) {
+        ("", json!(self.0))
     }
 }

@@ -1,8 +1,8 @@
 //! Explicit congestion notification, as a scenario asks for it: `false`, `true`, or `"accecn"`.
 
+use super::key::{Quantity, describe};
 use goodqueue_tcp::{Cc, EcnMode, EcnUse};
-use serde::de::{self, Deserialize, Deserializer, Visitor};
-use serde::{Serialize, Serializer};
+use serde_json::{Value as Json, json};
 use std::fmt;
 
 /// Whether packets are ECN-capable, and for TCP with which feedback.
@@ -11,7 +11,7 @@ pub struct EcnAsked(pub EcnMode);
 
 impl EcnAsked {
     /// What a congestion control has where nothing is said.
-    pub(super) fn default_of(cc: Cc) -> Self {
+    pub(crate) fn default_of(cc: Cc) -> Self {
         Self(match cc.ecn_use() {
             EcnUse::Classic => EcnMode::Off,
             EcnUse::Dctcp => EcnMode::Classic,
@@ -20,7 +20,7 @@ impl EcnAsked {
     }
 
     /// Whether `cc` is itself with it: one that lives by marks is another without them.
-    pub(super) fn check(self, cc: Cc) -> Result<(), String> {
+    pub(crate) fn check(self, cc: Cc) -> Result<(), String> {
         let accepted: &[EcnMode] = match cc.ecn_use() {
             EcnUse::Classic => return Ok(()),
             EcnUse::Dctcp => &[EcnMode::Classic, EcnMode::Accurate],
@@ -36,40 +36,28 @@ impl EcnAsked {
 
 const ACCEPTED: &str = "false, true or \"accecn\"";
 
-struct Asked;
-
-impl Visitor<'_> for Asked {
-    type Value = EcnAsked;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(ACCEPTED)
-    }
-
-    fn visit_bool<E: de::Error>(self, on: bool) -> Result<EcnAsked, E> {
-        Ok(EcnAsked(if on { EcnMode::Classic } else { EcnMode::Off }))
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<EcnAsked, E> {
-        match text {
-            "accecn" => Ok(EcnAsked(EcnMode::Accurate)),
-            _ => Err(E::custom(format!("found {text:?}; accepted: {ACCEPTED}"))),
+impl Quantity for EcnAsked {
+    const TYPE: &'static str = "ECN";
+    fn read(found: &Json) -> Result<Self, String> {
+        match found {
+            Json::Bool(on) => Ok(Self(if *on { EcnMode::Classic } else { EcnMode::Off })),
+            Json::String(text) if text == "accecn" => Ok(Self(EcnMode::Accurate)),
+            Json::String(text) => Err(format!("found {text:?}; accepted: {ACCEPTED}")),
+            _ => Err(format!("found {}; accepted: {ACCEPTED}", describe(found))),
         }
     }
-}
-
-impl<'de> Deserialize<'de> for EcnAsked {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Asked)
-    }
-}
-
-impl Serialize for EcnAsked {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn write(&self) -> Json {
         match self.0 {
-            EcnMode::Off => serializer.serialize_bool(false),
-            EcnMode::Classic => serializer.serialize_bool(true),
-            EcnMode::Accurate => serializer.serialize_str("accecn"),
+            EcnMode::Off => json!(false),
+            EcnMode::Classic => json!(true),
+            EcnMode::Accurate => json!("accecn"),
         }
+    }
+    fn schema() -> Json {
+        json!({"enum": [false, true, "accecn"]})
+    }
+    fn plain(&self) -> (&'static str, Json) {
+        ("", json!(self.0 != EcnMode::Off))
     }
 }
 

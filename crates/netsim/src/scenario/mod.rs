@@ -1,29 +1,36 @@
 //! The scenario: what a run is, in the words of its TOML file.
 //!
-//! A scenario is read with [`Scenario::from_json`], which also fills in every default: what it returns prints to
-//! JSON that reads back as itself and gives the same run.
+//! A file's content is read once, table by table ([`key::Table`]), with every default filled in: a [`Scenario`] has nothing
+//! left open. It prints to JSON that reads back as itself and gives the same run.
 
-mod applications;
 mod change;
+mod direction;
 mod dscp;
 mod ecn;
-mod flent;
-mod memory;
-mod page;
-mod resolve;
+pub mod key;
+mod link;
+pub mod reference;
+mod series;
 mod text;
 mod traffic;
 
 pub use change::Change;
+pub use direction::Direction;
 pub use dscp::Dscp;
 pub use ecn::EcnAsked;
-pub use page::Object;
-pub(crate) use page::{DEFAULT_REQUEST, objects_of};
-pub(crate) use resolve::Line;
+pub use link::{Bottleneck, Line, LinkSpec};
+pub use series::{Series, Window};
 pub use text::{RateText, Size, Span};
+pub use traffic::Traffic;
 
-use crate::traffic::Kind;
-use serde::{Deserialize, Serialize};
+pub(crate) use key::refuse;
+pub(crate) use link::FRAME_BYTES;
+pub(crate) use serde_json::Value as Json;
+pub(crate) use text::word;
+
+use goodqueue_units::{Duration, Rate};
+use key::{AnyKey, Key, Result, Table};
+use serde::Serialize;
 
 /// A refused scenario: which key, what was found there and what is accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,17 +48,38 @@ impl ScenarioError {
     }
 }
 
-/// A run's description.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+/// The lowest and the highest rate that anything has.
+pub(crate) const MOST_RATE: (RateText, RateText) = (RateText(rate(1)), RateText(rate(1_000_000_000_000)));
+
+const fn rate(bps: u64) -> Rate {
+    match Rate::from_bps(bps) {
+        Some(rate) => rate,
+        None => unreachable!(),
+    }
+}
+
+const DURATION: Key<Span> = Key::required("duration", "\"60s\"")
+    .range(Span(Duration::from_micros(1)), Span(Duration::from_secs(1_000_000)))
+    .help("how long the run lasts");
+const WARMUP: Key<Span> = Key::with_default("warmup", "\"0s\"")
+    .example("\"5s\"")
+    .help("time at the start that is left out of the statistics");
+const SEED: Key<u64> = Key::with_default("seed", "1").help("what all random streams derive from");
+const PATH_RTT: Key<Span> = Key::required("rtt", "\"50ms\"")
+    .range(Span(Duration::ZERO), Span(Duration::from_secs(1000)))
+    .help("base round-trip time, without queueing and transmission; half of it each way");
+
+const KEYS: &[&dyn AnyKey] = &[&DURATION, &WARMUP, &SEED];
+const PATH_KEYS: &[&dyn AnyKey] = &[&PATH_RTT];
+
+/// A run's description, with nothing left open.
+#[derive(Clone, Debug, Serialize)]
 pub struct Scenario {
     /// How long the run lasts.
     pub duration: Span,
     /// Time at the start that is left out of the statistics.
-    #[serde(default)]
     pub warmup: Span,
     /// What all random streams derive from.
-    #[serde(default = "first_seed")]
     pub seed: u64,
     /// The queues and links.
     pub bottleneck: Bottleneck,
@@ -60,205 +88,64 @@ pub struct Scenario {
     /// Who sends.
     pub traffic: Vec<Traffic>,
     /// What becomes different in the course of the run, in the order of time.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub change: Vec<Change>,
     /// Time series, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
 }
 
-fn first_seed() -> u64 {
-    1
-}
-
-/// The `down` direction, and where it differs the way `up`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Bottleneck {
-    /// Link rate.
-    pub rate: RateText,
-    /// The line that follows `tc qdisc add dev X root`.
-    pub qdisc: String,
-    /// The queue's limit in bandwidth-delay products, in place of a `limit` in the line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub buffer: Option<Buffer>,
-    /// The way back; what it leaves out is as above.
-    #[serde(default)]
-    pub up: Up,
-}
-
-/// The `up` direction: what is left out is as in the `down` direction.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Up {
-    /// Link rate.
-    #[serde(default)]
-    pub rate: Option<RateText>,
-    /// The line that follows `tc qdisc add dev X root`.
-    #[serde(default)]
-    pub qdisc: Option<String>,
-    /// As in [`Bottleneck`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub buffer: Option<Buffer>,
-}
-
-/// A limit that follows rate and RTT.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Buffer {
-    /// Multiples of rate times `path.rtt`, in full frames, rounded down.
-    pub bdp: f64,
-    /// At least so many full frames.
-    #[serde(default)]
-    pub min_packets: u64,
-}
-
 /// Propagation.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Path {
     /// Base round-trip time, without queueing and transmission; half of it each way.
     pub rtt: Span,
 }
 
-/// One or several alike sources. Which keys a kind takes is said by [`Kind::keys`].
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Traffic {
-    /// What it does.
-    pub kind: Kind,
-    /// What its flows are called, followed by `/` and a number; the kind, if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// How many of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-    /// Which way the data go.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub direction: Option<Direction>,
-    /// Congestion control: its name and its words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cc: Option<String>,
-    /// Which TCP.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stack: Option<String>,
-    /// Whether packets are ECN-capable, and TCP's feedback; what the congestion control needs, if left out, else none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ecn: Option<EcnAsked>,
-    /// Whether TCP paces what it sends, as where a socket asks for it; some congestion controls always do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pacing: Option<bool>,
-    /// Codepoint of the packets both ways; CS0, if left out. A ping's echo has what arrived (as ICMP's in Linux); TCP's ACKs have
-    /// the flow's, as where both ends set it or `net.ipv4.tcp_reflect_tos` is 1 (it is 0 by default: then they have CS0).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dscp: Option<Dscp>,
-    /// When the first starts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Span>,
-    /// Each starts later by a time drawn uniformly from zero to this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start_spread: Option<Span>,
-    /// Each starts so much later than the one before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stagger: Option<Span>,
-    /// When they stop sending; the end of the run, if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Span>,
-    /// Base round-trip time, in place of `path.rtt`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rtt: Option<Span>,
-    /// Rate of each: of datagrams headers included, of a `stream` what its application writes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<RateText>,
-    /// Bytes of each packet as `tc` counts them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub packet_size: Option<u64>,
-    /// Time between packets, between a stream's chunks, or from the end of a transfer or page to the next one's start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Span>,
-    /// Bytes of a transfer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub size: Option<Size>,
-    /// How many transfers, exchanges or pages, one after the other; until `stop`, if left out (but one transfer, where there
-    /// is no `interval` either).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repeat: Option<u64>,
-    /// Bytes of a request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request: Option<Size>,
-    /// Bytes of the response to it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response: Option<Size>,
-    /// Time from a response to the next request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub think: Option<Span>,
-    /// The same, drawn from an exponential distribution with this mean.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub think_mean: Option<Span>,
-    /// What a call's packets are: `g711` or `ditg`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub codec: Option<String>,
-    /// Which page is fetched: `google` or `huffpost`; with `objects`, what they are the objects of.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub page: Option<String>,
-    /// A page's objects; the first is the document, and the others are asked for once it is there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub objects: Option<Vec<Object>>,
-    /// How many connections a browser has to a host at a time, at the most.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub connections: Option<u64>,
-}
-
-/// Which way the data go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// To the user: the direction that a scenario's `[bottleneck]` describes.
-    #[default]
-    Down,
-    /// From the user.
-    Up,
-}
-
-impl Direction {
-    pub(crate) const BOTH: [Self; 2] = [Self::Down, Self::Up];
-
-    pub(crate) fn index(self) -> usize {
-        self as usize
+impl Scenario {
+    /// Reads a scenario from JSON (the TOML file's content), fills in the defaults and checks it.
+    ///
+    /// # Errors
+    /// The first key that is unknown, missing, ill-formed, out of range or in contradiction with another.
+    pub fn from_json(json: &str) -> Result<Self> {
+        let content: Json =
+            serde_json::from_str(json).map_err(|error| ScenarioError::new("", error.to_string()))?;
+        let table = Table::new("", &content)?;
+        table.refuse_others(KEYS, &["bottleneck", "path", "traffic", "change", "series"])?;
+        let (duration, warmup) = (table.take(&DURATION)?, table.take(&WARMUP)?);
+        let seed = table.take(&SEED)?;
+        if warmup >= duration {
+            return refuse("warmup", warmup.0, &format!("less than the duration, {}", duration.0));
+        }
+        let there = |name: &str| {
+            let missing = || ScenarioError::new(name, "missing, and it has no default");
+            table.table(name)?.ok_or_else(missing)
+        };
+        let (bottleneck, path) = (there("bottleneck")?, there("path")?);
+        path.refuse_others(PATH_KEYS, &[])?;
+        let path = Path { rtt: path.take(&PATH_RTT)? };
+        let bottleneck = Bottleneck::read(&bottleneck, path.rtt.0)?;
+        let change = change::read(&table, duration.0, [&bottleneck.down, &bottleneck.up])?;
+        let traffic = traffic::read(&table, duration.0, path.rtt)?;
+        let series = table.table("series")?.map(|table| Series::read(&table)).transpose()?;
+        let scenario = Self { duration, warmup, seed, bottleneck, path, traffic, change, series };
+        scenario.series.as_ref().map_or(Ok(()), |series| series.check(&scenario))?;
+        Ok(scenario)
     }
 
-    pub(crate) fn reverse(self) -> Self {
-        match self {
-            Self::Down => Self::Up,
-            Self::Up => Self::Down,
+    /// The queue and the link of `direction`.
+    #[must_use]
+    pub fn link(&self, direction: Direction) -> &LinkSpec {
+        match direction {
+            Direction::Down => &self.bottleneck.down,
+            Direction::Up => &self.bottleneck.up,
         }
     }
-}
 
-/// Which time series to keep.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Series {
-    /// Length of the intervals that queues and flows are sampled over; no such series, if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Span>,
-    /// Whether TCP's variables are sampled at the intervals' ends, too.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub tcp: bool,
-    /// Whether the queues' laws show their variables at the intervals' ends, too.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub law: bool,
-    /// The window in which each packet's delay is kept; no such series, if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub packets: Option<Window>,
-}
-
-/// A span of the run.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Window {
-    /// Its start.
-    pub from: Span,
-    /// Its end.
-    pub to: Span,
+    pub(crate) fn link_mut(&mut self, direction: Direction) -> &mut LinkSpec {
+        match direction {
+            Direction::Down => &mut self.bottleneck.down,
+            Direction::Up => &mut self.bottleneck.up,
+        }
+    }
 }

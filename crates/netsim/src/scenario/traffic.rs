@@ -1,179 +1,240 @@
-//! Reading `[[traffic]]`: what each kind takes, its defaults, and what contradicts what.
+//! `[[traffic]]`: one table, as it was written and as it runs.
 
-use super::resolve::{FRAME_BYTES, MOST_FLOWS, Result, check_span, refuse, unknown};
-use super::{Dscp, EcnAsked, ScenarioError, Span, Traffic};
-use crate::flow::codec;
-use crate::traffic::Kind;
-use crate::traffic::voip::Codec;
-use goodqueue_tcp::{CcLine, Config, EcnMode, Stack};
+use super::key::{AnyKey, Key, Quantity, Result, Table, Values, describe, no_such_word};
+use super::text::Span;
+use super::{Direction, Dscp, Json, ScenarioError, refuse};
+use crate::traffic::kind::Make;
+use crate::traffic::{KINDS, Kind, flent, tcp};
 use goodqueue_units::Duration;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::json;
 
-/// The smallest Ethernet frame, without its checksum.
-const LEAST_FRAME_BYTES: u64 = 60;
+pub(super) const MOST_FLOWS: u64 = 100_000;
+
+const KIND: Key<&'static Kind> =
+    Key::required("kind", "\"bulk\"").help("what its flows do (`goodqueue list traffic`)");
+const NAME: Key<String> = Key::derived("name", "the kind", "\"calls\"")
+    .help("what its flows are called, followed by `/` and a number");
+const COUNT: Key<u64> = Key::with_default("count", "1").range(1, MOST_FLOWS).help("how many flows there are");
+pub(super) const DIRECTION: Key<Direction> = Key::with_default("direction", "\"down\"")
+    .help("which way the data go: \"down\" to the user, \"up\" from the user");
+const START: Key<Span> = Key::with_default("start", "\"0s\"").help("when the first flow starts");
+const START_SPREAD: Key<Span> = Key::with_default("start_spread", "\"0s\"")
+    .example("\"1s\"")
+    .help("each flow starts later by a time drawn uniformly from zero to this");
+const STAGGER: Key<Span> = Key::with_default("stagger", "\"0s\"")
+    .example("\"5s\"")
+    .help("each flow starts so much later than the one before");
+const STOP: Key<Span> =
+    Key::derived("stop", "the end of the run", "\"50s\"").help("when the flows stop sending");
+const RTT: Key<Span> = Key::derived("rtt", "path.rtt", "\"20ms\"")
+    .range(Span(Duration::ZERO), Span(Duration::from_secs(1000)))
+    .help("base round-trip time of these flows");
+
+/// The keys that every kind takes.
+pub(super) const COMMON: &[&dyn AnyKey] =
+    &[&KIND, &NAME, &COUNT, &DIRECTION, &START, &START_SPREAD, &STAGGER, &STOP, &RTT];
+
+/// One or several alike flows, with nothing left open.
+#[derive(Clone, Debug)]
+pub struct Traffic {
+    /// What they do.
+    pub kind: &'static Kind,
+    /// What they are called, where the scenario says it.
+    pub name: Option<String>,
+    /// How many of them.
+    pub count: u64,
+    /// Which way the data go.
+    pub direction: Direction,
+    /// When the first starts.
+    pub start: Span,
+    /// Each starts later by a time drawn uniformly from zero to this.
+    pub start_spread: Span,
+    /// Each starts so much later than the one before.
+    pub stagger: Span,
+    /// When they stop sending.
+    pub stop: Span,
+    /// Base round-trip time.
+    pub rtt: Span,
+    /// The values of the kind's keys.
+    pub values: Values,
+}
+
+impl Quantity for &'static Kind {
+    const TYPE: &'static str = "kind of traffic";
+    fn read(found: &Json) -> std::result::Result<Self, String> {
+        let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+        let Some(text) = found.as_str() else {
+            return Err(format!("found {}; accepted: {}", describe(found), names.join(", ")));
+        };
+        let known = KINDS.iter().copied().find(|kind| kind.name == text);
+        known.ok_or_else(|| no_such_word(text, &names))
+    }
+    fn write(&self) -> Json {
+        json!(self.name)
+    }
+    fn schema() -> Json {
+        let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+        json!({"type": "string", "enum": names})
+    }
+}
+
+/// Reads the tables of `scenario`, whose run lasts for `whole` and whose path has the base RTT `rtt`.
+pub(super) fn read(scenario: &Table<'_>, whole: Duration, rtt: Span) -> Result<Vec<Traffic>> {
+    let tables = scenario.tables("traffic")?;
+    if tables.is_empty() {
+        return Err(ScenarioError::new("traffic", "found none; accepted: at least one [[traffic]]"));
+    }
+    let mut read: Vec<(usize, Traffic)> = Vec::new();
+    for (place, table) in tables.iter().enumerate() {
+        let kind = table.take(&KIND)?;
+        refuse_foreign_keys(table, kind)?;
+        let Make::Flows(flows) = kind.make else {
+            let traffic = Traffic::read(table, &read, whole, rtt)?;
+            read.push((place, traffic));
+            continue;
+        };
+        for flow in flows(table)? {
+            let flow = Json::Object(flow);
+            let flow = Table::new(table.path(), &flow)?;
+            if !is_shared_probe(&flow, &read, rtt)? {
+                let traffic = Traffic::read(&flow, &read, whole, rtt)?;
+                read.push((place, traffic));
+            }
+        }
+    }
+    let traffic: Vec<Traffic> = read.into_iter().map(|(_, traffic)| traffic).collect();
+    let flows: u64 = traffic.iter().map(|traffic| traffic.count).sum();
+    if flows > MOST_FLOWS {
+        return refuse("traffic", format!("{flows} flows in all"), &format!("at most {MOST_FLOWS}"));
+    }
+    Ok(traffic)
+}
+
+/// Keys that belong to other kinds: a `cc` on a `cbr` is a misunderstanding, not a default.
+fn refuse_foreign_keys(table: &Table<'_>, kind: &Kind) -> Result<()> {
+    let keys: Vec<&dyn AnyKey> = COMMON.iter().copied().chain(kind.all_keys()).collect();
+    let is_known = |name: &str| keys.iter().any(|key| key.name() == name);
+    let is_foreign = |name: &str| KINDS.iter().any(|kind| kind.all_keys().any(|key| key.name() == name));
+    let Some(name) = table.names().find(|name| !is_known(name) && is_foreign(name)) else {
+        return table.refuse_others(&keys, &[]);
+    };
+    let own: Vec<&str> = kind.all_keys().map(AnyKey::name).collect();
+    let accepted = format!("accepted beside the common ones: {}", own.join(", "));
+    let message = format!("kind {:?} has no such key; {accepted}", kind.name);
+    Err(ScenarioError::new(table.key(name), message))
+}
+
+/// Whether a probe just as this one is there already: two tests of Flent's in one run share it.
+fn is_shared_probe(flow: &Table<'_>, before: &[(usize, Traffic)], path_rtt: Span) -> Result<bool> {
+    let (kind, name) = (flow.take(&KIND)?, flow.find(&NAME)?);
+    let rtt = flow.find(&RTT)?.unwrap_or(path_rtt);
+    Ok(kind.is_probe
+        && name.as_deref().is_some_and(|name| name.ends_with(flent::ICMP))
+        && before.iter().any(|(_, other)| other.kind == kind && other.name == name && other.rtt == rtt))
+}
 
 impl Traffic {
-    /// Fills in and checks one table, of which `key` makes full keys; those `before` it, with their places in the file, are
-    /// done. The run lasts for `whole` and has the base RTT `rtt`.
-    pub(super) fn resolve(
-        &mut self,
-        key: &dyn Fn(&str) -> String,
-        before: &[(usize, Self)],
-        whole: Duration,
-        rtt: Span,
-    ) -> Result<()> {
-        if let Some(name) = &self.name
-            && let Some((twin, _)) = before.iter().find(|(_, other)| other.name.as_deref() == Some(name))
+    /// Reads one table; those `before` it, with their places in the file, are done.
+    fn read(table: &Table<'_>, before: &[(usize, Self)], whole: Duration, path_rtt: Span) -> Result<Self> {
+        let kind = table.take(&KIND)?;
+        let name = table.find(&NAME)?;
+        if let Some(name) = &name
+            && let Some((twin, _)) = before.iter().find(|(_, other)| other.name.as_ref() == Some(name))
         {
-            return refuse(&key("name"), format!("{name:?}, which traffic[{twin}] has"), "a name of its own");
-        }
-        let count = *self.count.get_or_insert(1);
-        if !(1..=MOST_FLOWS).contains(&count) {
-            return refuse(&key("count"), count, &format!("1 to {MOST_FLOWS}"));
-        }
-        self.direction.get_or_insert_default();
-        self.dscp = self.dscp.filter(|dscp| *dscp != Dscp::default());
-        check_span(&key("rtt"), *self.rtt.get_or_insert(rtt), Duration::ZERO, Duration::from_secs(1000))?;
-        self.resolve_times(key, count, whole)?;
-        match self.kind {
-            Kind::Bulk => self.resolve_tcp(key),
-            Kind::Cbr | Kind::Ping => self.resolve_datagrams(key),
-            Kind::Voip => self.resolve_voip(key),
-            Kind::Transfer | Kind::Rr | Kind::Stream | Kind::Page => {
-                self.resolve_tcp(key)?;
-                self.resolve_application(key)
-            }
-            Kind::Rrul | Kind::RrulBe | Kind::TcpNup | Kind::TcpNdown => {
-                Err(ScenarioError::new(key("kind"), "not resolved"))
-            }
-        }
-    }
-
-    /// Keys that belong to other kinds: a `cc` on a `cbr` is a misunderstanding, not a default.
-    pub(super) fn refuse_foreign_keys(&self, key: &dyn Fn(&str) -> String) -> Result<()> {
-        let set = [
-            ("cc", self.cc.is_some()),
-            ("stack", self.stack.is_some()),
-            ("pacing", self.pacing.is_some()),
-            ("rate", self.rate.is_some()),
-            ("packet_size", self.packet_size.is_some()),
-            ("interval", self.interval.is_some()),
-            ("size", self.size.is_some()),
-            ("repeat", self.repeat.is_some()),
-            ("request", self.request.is_some()),
-            ("response", self.response.is_some()),
-            ("think", self.think.is_some()),
-            ("think_mean", self.think_mean.is_some()),
-            ("ecn", self.ecn.is_some()),
-            ("dscp", self.dscp.is_some()),
-            ("codec", self.codec.is_some()),
-            ("page", self.page.is_some()),
-            ("objects", self.objects.is_some()),
-            ("connections", self.connections.is_some()),
-        ];
-        let (kind, keys) = (self.kind.name(), self.kind.keys());
-        match set.into_iter().find(|(name, set)| *set && !keys.contains(name)) {
-            Some((name, _)) => Err(ScenarioError::new(
-                key(name),
-                format!(
-                    "kind {kind:?} has no such key; accepted beside the common ones: {}",
-                    keys.join(", ")
-                ),
-            )),
-            None => Ok(()),
-        }
-    }
-
-    fn resolve_times(&mut self, key: &dyn Fn(&str) -> String, count: u64, whole: Duration) -> Result<()> {
-        let start = self.start.get_or_insert_default().0;
-        let spread = self.start_spread.get_or_insert_default().0;
-        let stagger = self.stagger.get_or_insert_default().0;
-        let last = start + spread + stagger * (count - 1);
-        let stop = self.stop.get_or_insert(Span(whole)).0;
-        if last >= whole {
             return refuse(
-                &key("start"),
-                format!("a last start at up to {last}"),
-                &format!("before the end, {whole}"),
+                &table.key("name"),
+                format!("{name:?}, which traffic[{twin}] has"),
+                "a name of its own",
             );
         }
-        if stop <= last {
-            return refuse(&key("stop"), stop, &format!("after the last start, {last}"));
+        let mut traffic = Self {
+            kind,
+            name,
+            count: table.take(&COUNT)?,
+            direction: table.take(&DIRECTION)?,
+            start: table.take(&START)?,
+            start_spread: table.take(&START_SPREAD)?,
+            stagger: table.take(&STAGGER)?,
+            stop: table.find(&STOP)?.unwrap_or(Span(whole)),
+            rtt: table.find(&RTT)?.unwrap_or(path_rtt),
+            values: Values::default(),
+        };
+        traffic.check_times(table, whole)?;
+        traffic.read_values(table)?;
+        Ok(traffic)
+    }
+
+    fn check_times(&self, table: &Table<'_>, whole: Duration) -> Result<()> {
+        let last = self.start.0 + self.start_spread.0 + self.stagger.0 * (self.count - 1);
+        if last >= whole {
+            let found = format!("a last start at up to {last}");
+            return refuse(&table.key("start"), found, &format!("before the end, {whole}"));
+        }
+        if self.stop.0 <= last {
+            return refuse(&table.key("stop"), self.stop.0, &format!("after the last start, {last}"));
         }
         Ok(())
     }
 
-    fn resolve_tcp(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
-        let asked = self.cc.get_or_insert_with(|| CcLine::from(Config::default().cc).to_string());
-        let line = CcLine::parse(asked).map_err(|message| ScenarioError::new(key("cc"), message))?;
-        *asked = line.to_string();
-        let paces = line.cc.paces();
-        if paces && self.pacing == Some(false) {
-            let accepted = format!("true, or none, as {} always paces", line.cc.name());
-            return refuse(&key("pacing"), false, &accepted);
+    fn read_values(&mut self, table: &Table<'_>) -> Result<()> {
+        let (kind, values) = (self.kind, &mut self.values);
+        for key in kind.transport.iter().chain(kind.keys) {
+            key.read(table, values)?;
         }
-        self.pacing = self.pacing.filter(|&pacing| pacing && !paces);
-        let ecn = self.ecn.get_or_insert(EcnAsked::default_of(line.cc));
-        ecn.check(line.cc).map_err(|message| ScenarioError::new(key("ecn"), message))?;
-        let stack = self.stack.get_or_insert_with(|| Stack::default().name().to_string());
-        if Stack::from_name(stack).is_none() {
-            return unknown(&key("stack"), stack, Stack::ALL.iter().map(|stack| stack.name()));
+        if values.find(&tcp::DSCP) == Some(Dscp::default()) {
+            values.unset(&tcp::DSCP); // two spellings of one scenario
         }
+        if kind.is_tcp() {
+            tcp::check(table, values)?;
+        }
+        (kind.check)(table, values)?;
+        let order: Vec<&'static dyn AnyKey> = tcp::ORDER.iter().chain(kind.keys).copied().collect();
+        values.sort(&order);
         Ok(())
     }
 
-    /// Datagrams have no feedback.
-    fn resolve_datagram_ecn(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
-        match *self.ecn.get_or_insert_default() {
-            EcnAsked(EcnMode::Accurate) => {
-                refuse(&key("ecn"), EcnAsked(EcnMode::Accurate), "false or true: datagrams have no feedback")
-            }
-            _ => Ok(()),
-        }
+    /// Codepoint of its packets.
+    pub(crate) fn dscp(&self) -> u8 {
+        self.values.find(&tcp::DSCP).unwrap_or_default().0
     }
 
-    fn resolve_voip(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
-        self.resolve_datagram_ecn(key)?;
-        let codec = self.codec.get_or_insert_with(|| Codec::default().name().to_string());
-        match Codec::from_name(codec) {
-            Some(_) => Ok(()),
-            None => unknown(&key("codec"), codec, Codec::ALL.iter().map(|codec| codec.name())),
+    /// How many packets of it a time series has at the most, where it keeps each.
+    pub(super) fn packets(&self, whole: Duration) -> u64 {
+        let Make::Datagrams(pace) = self.kind.make else { return 0 };
+        if self.kind.series.is_empty() {
+            return 0;
         }
+        self.count.saturating_mul(whole.as_nanos() / pace(&self.values).interval.as_nanos().max(1))
     }
 
-    fn resolve_datagrams(&mut self, key: &dyn Fn(&str) -> String) -> Result<()> {
-        self.resolve_datagram_ecn(key)?;
-        // 98 bytes is what `ping` sends on Ethernet by default.
-        let default = if self.kind == Kind::Ping { 98 } else { FRAME_BYTES.into() };
-        let size = *self.packet_size.get_or_insert(default);
-        if !(LEAST_FRAME_BYTES..=FRAME_BYTES.into()).contains(&size) {
-            return refuse(&key("packet_size"), size, &format!("{LEAST_FRAME_BYTES} to {FRAME_BYTES} bytes"));
-        }
-        if self.kind == Kind::Ping {
-            let interval = *self.interval.get_or_insert(Span(Duration::from_millis(200)));
-            return check_span(
-                &key("interval"),
-                interval,
-                Duration::from_micros(1),
-                Duration::from_secs(1000),
-            );
-        }
-        match self.rate {
-            Some(_) => Ok(()),
-            None => Err(ScenarioError::new(key("rate"), "missing; accepted: a rate such as \"10mbit\"")),
+    /// Bytes of its packets, where all have so many.
+    pub(super) fn packet_bytes(&self) -> Option<u64> {
+        match self.kind.make {
+            Make::Datagrams(pace) => Some(pace(&self.values).len.into()),
+            _ => None,
         }
     }
 }
 
-impl Traffic {
-    /// How many packets of it a time series has at the most, where it is a ping or a call.
-    pub(super) fn packets(&self, whole: Duration) -> u64 {
-        let interval = match self.kind {
-            Kind::Ping => self.interval.map(|interval| interval.0),
-            Kind::Voip => codec(self).ok().map(Codec::interval),
-            _ => None,
-        };
-        interval.map_or(0, |interval| {
-            self.count.unwrap_or(1).saturating_mul(whole.as_nanos() / interval.as_nanos().max(1))
-        })
+impl Serialize for Traffic {
+    /// What all kinds of its transport have stands before the times, what the kind has alone behind them.
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut table = serializer.serialize_map(None)?;
+        table.serialize_entry("kind", self.kind.name)?;
+        if let Some(name) = &self.name {
+            table.serialize_entry("name", name)?;
+        }
+        table.serialize_entry("count", &self.count)?;
+        table.serialize_entry("direction", &self.direction)?;
+        let is_shared = |name: &str| self.kind.transport.iter().any(|key| key.name() == name);
+        self.values.write(&mut table, is_shared)?;
+        table.serialize_entry("start", &self.start)?;
+        table.serialize_entry("start_spread", &self.start_spread)?;
+        table.serialize_entry("stagger", &self.stagger)?;
+        table.serialize_entry("stop", &self.stop)?;
+        table.serialize_entry("rtt", &self.rtt)?;
+        self.values.write(&mut table, |name| !is_shared(name))?;
+        table.end()
     }
 }

@@ -22,7 +22,7 @@ impl Simulation {
         let (pipes, end) = (&self.links[pipe % 2].pipes, pipe % 2);
         pipes.prefetch(pipe / 2, 4);
         if let Some(flow) = pipes.flow_behind(pipe / 2, 2) {
-            let sends = Direction::BOTH[end] != self.ways[flow as usize].direction;
+            let sends = Direction::ALL[end] != self.ways[flow as usize].direction;
             self.sockets.bulk[flow as usize].prefetch(end, sends);
         }
         if let Some(flow) = pipes.flow_behind(pipe / 2, 1) {

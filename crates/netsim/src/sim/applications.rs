@@ -68,7 +68,7 @@ impl Simulation {
 
     #[cold]
     fn send_outgoing(&mut self, index: usize, Outgoing { end, hash, datagram }: Outgoing) {
-        let direction = Direction::BOTH[end].reverse();
+        let direction = Direction::ALL[end].reverse();
         let body = Body::Datagram(Datagram { dscp: self.ways[index].dscp, ..datagram });
         let (arrival, hash) = (self.now, hash[direction.index()]);
         let packet = Packet { arrival, flow: index as u32, hash, body };

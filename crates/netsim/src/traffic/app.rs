@@ -1,25 +1,34 @@
 //! Applications: state machines above TCP connections, which they open, write to and close in the course of a run.
 //!
 //! An [`Application`] does no I/O and has no clock. It is told of the time and of what its connections brought; it acts
-//! through a [`Host`], and names the time at which it wants to be woken. An application is one file beside this one, its
-//! variant in [`Program`], and its kind in `traffic/mod.rs`. It may have as many connections at a time as it likes.
+//! through a [`Host`], and names the time at which it wants to be woken. An application may have as many connections
+//! at a time as it likes.
 
-use super::page::Page;
-use super::rr::Rr;
-use super::stream::Stream;
-use super::transfer::Transfer;
-use crate::flow::Totals;
+use super::result;
 use crate::packet::{Datagram, both_ways};
 use crate::probe::delay::FlowDelays;
-use crate::record::AppResult;
-use crate::scenario::Direction;
+use crate::scenario::key::Key;
+use crate::scenario::{Direction, Size, Span};
 use crate::sockets::{Socket, SocketId, Sockets, Stage};
+use crate::tally::Totals;
 use goodqueue_tcp::{CcLine, Config, Connection, Handled};
 use goodqueue_units::{Duration, Ecn, Instant, Stream as Random};
 use std::collections::VecDeque;
 
+/// The most bytes that anything has.
+pub(crate) const MOST_BYTES: Size = Size(1_000_000_000_000_000);
+/// The longest time between two things that an application does.
+pub(crate) const LONGEST_WAIT: Span = Span(Duration::from_secs(1_000_000));
+/// How often an application does what it does.
+pub(crate) const REPEAT: Key<u64> = Key::optional("repeat", "10")
+    .range(1, 1_000_000_000)
+    .help("how many transfers, exchanges or pages, one after the other; until `stop` if left out (one transfer, where `interval` is left out too)");
+/// The time from the end of one to the start of the next.
+pub(crate) const AGAIN: Key<Span> =
+    Key::with_default("interval", "\"0s\"").range(Span(Duration::ZERO), LONGEST_WAIT).example("\"1s\"");
+
 /// What an application does. Ends are [`USER`](crate::sockets::USER) and [`REMOTE`](crate::sockets::REMOTE): it plays both.
-pub(crate) trait Application {
+pub(crate) trait Application: Send + Sync {
     /// The flow starts.
     fn start(&mut self, host: &mut Host<'_>);
     /// The time has come at which it wanted to be woken.
@@ -33,33 +42,18 @@ pub(crate) trait Application {
     /// Measuring begins.
     fn measure_from(&mut self, now: Instant);
     /// What it measured up to `now`.
-    fn result(&self, now: Instant) -> AppResult;
-}
-
-/// Every application.
-#[allow(clippy::large_enum_variant)] // one a flow, and behind a box already
-pub(crate) enum Program {
-    Transfer(Transfer),
-    Rr(Rr),
-    Stream(Stream),
-    Page(Page),
-}
-
-/// Calls a method of the application, whichever it is.
-macro_rules! application {
-    ($program:expr, $it:ident => $call:expr) => {
-        match $program {
-            Program::Transfer($it) => $call,
-            Program::Rr($it) => $call,
-            Program::Stream($it) => $call,
-            Program::Page($it) => $call,
-        }
-    };
+    fn result(&self, now: Instant) -> result::Result;
+    /// The scenario asks for time series: what it does is to be kept.
+    fn log(&mut self) {}
+    /// What was kept, as the flow `name`'s part of the record's time series.
+    fn series(&self, _name: &str) -> Option<result::Series> {
+        None
+    }
 }
 
 /// A flow's application, its connections, and what they did.
 pub(crate) struct App {
-    program: Program,
+    program: Box<dyn Application>,
     desk: Desk,
     started: bool,
     stopped: bool,
@@ -174,7 +168,7 @@ impl Host<'_> {
 impl App {
     /// The application of flow `flow`, whose data go in `direction`; `hashes` is the stream of its connections' hashes.
     pub(crate) fn new(
-        program: Program,
+        program: Box<dyn Application>,
         config: Config,
         flow: u32,
         direction: Direction,
@@ -210,13 +204,13 @@ impl App {
         let host = &mut Host { now, desk: &mut self.desk, sockets };
         if now >= stop {
             self.stopped = true;
-            application!(&mut self.program, it => it.stop(host));
+            self.program.stop(host);
         } else if !self.started {
             self.started = true;
-            application!(&mut self.program, it => it.start(host));
+            self.program.start(host);
         } else if now >= host.desk.wake_at {
             host.desk.wake_at = Instant::MAX;
-            application!(&mut self.program, it => it.wake(host));
+            self.program.wake(host);
         }
     }
 
@@ -244,7 +238,7 @@ impl App {
         let (before, stage) = sockets[socket].advance(end);
         if handled.newly_delivered_bytes > 0 || stage != before {
             let host = &mut Host { now, desk: &mut self.desk, sockets };
-            application!(&mut self.program, it => it.notice(socket, end, host));
+            self.program.notice(socket, end, host);
             if stage != before && stage == Stage::Ending {
                 // As programs do that read an end. Linux delays the ACK of a FIN, so that this one carries it (`tcp_fin`).
                 host.sockets[socket].ends[end].close();
@@ -255,7 +249,7 @@ impl App {
     /// The datagram `number` arrives at `end`.
     pub(crate) fn handle_datagram(&mut self, now: Instant, end: usize, number: u32, sockets: &mut Sockets) {
         let host = &mut Host { now, desk: &mut self.desk, sockets };
-        application!(&mut self.program, it => it.datagram(number, end, host));
+        self.program.datagram(number, end, host);
     }
 
     /// The timer of `end` of `socket` has fired; it is lazy, the deadline may have moved on since.
@@ -304,25 +298,22 @@ impl App {
     /// Measuring begins.
     pub(crate) fn measure_from(&mut self, now: Instant) {
         self.rtt.reset();
-        application!(&mut self.program, it => it.measure_from(now));
+        self.program.measure_from(now);
     }
 
     /// What the application measured up to `now`.
-    pub(crate) fn result(&self, now: Instant) -> AppResult {
-        application!(&self.program, it => it.result(now))
+    pub(crate) fn result(&self, now: Instant) -> result::Result {
+        self.program.result(now)
     }
 
-    /// Keeps each fetch from now on, if it is a page.
-    pub(crate) fn log_fetches(&mut self) {
-        if let Program::Page(page) = &mut self.program {
-            page.log = Some(Vec::new());
-        }
+    /// Keeps what the application does from now on, for the time series.
+    pub(crate) fn log(&mut self) {
+        self.program.log();
     }
 
-    /// When each fetch that was kept began, and how long it took.
-    pub(crate) fn fetches(&self) -> Option<&[(Instant, Duration)]> {
-        let Program::Page(page) = &self.program else { return None };
-        page.log.as_deref()
+    /// What was kept, if the application keeps anything.
+    pub(crate) fn series(&self, name: &str) -> Option<result::Series> {
+        self.program.series(name)
     }
 
     /// What its connections have done so far.

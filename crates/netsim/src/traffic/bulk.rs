@@ -1,10 +1,17 @@
 //! Bulk transfers: two connections, one at each side of the bottleneck, for as long as the flow lasts.
 
-use crate::flow::Totals;
+use super::kind::{Kind, Make};
+use super::tcp;
 use crate::probe::delay::FlowDelays;
 use crate::scenario::Direction;
+use crate::tally::Totals;
 use goodqueue_tcp::{CcLine, Config, Connection};
 use goodqueue_units::{prefetch, prefetch_bytes};
+
+pub(crate) const KIND: Kind = Kind {
+    transport: tcp::KEYS,
+    ..Kind::new("bulk", "a TCP transfer that always has data to send", Make::Bulk)
+};
 
 /// A TCP connection that always has data to send.
 pub(crate) struct Bulk {

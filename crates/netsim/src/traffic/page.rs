@@ -6,14 +6,63 @@
 //! Høiland-Jørgensen et al. (2015) define it, the time to load is that until all objects are there; scripts and drawing
 //! take none, nor do servers think.
 
-use super::app::{Application, Host};
+mod objects;
+
+use super::app::{AGAIN, Application, Host, REPEAT};
+use super::kind::{Kind, Make, Measure, Shorthand};
+use super::result::{self, AppResult};
+use super::tcp;
 use crate::probe::delay::{FlowDelays, Summary};
-use crate::record::AppResult;
-use crate::scenario::{DEFAULT_REQUEST, Object, Size};
+use crate::probe::rounded;
+use crate::scenario::key::{Key, Values};
+use crate::scenario::{Size, Span};
 use crate::sockets::SocketId;
 use goodqueue_units::{Duration, Instant};
+use objects::{Item, OBJECTS, PAGE, items};
 use serde::Serialize;
+use std::sync::Arc;
+use serde_json::{Map, json};
 use std::collections::VecDeque;
+
+/// Bytes of a request, what a browser of the paper's years sent: a line, `Host`, `User-Agent`, `Accept` and its like, a cookie.
+const REQUEST: Key<Size> = Key::with_default("request", "\"400B\"")
+    .range(Size(1), super::app::MOST_BYTES)
+    .help("bytes of a request, for objects that say none");
+/// What browsers have had per host since 2008 or so. (The paper's own client had four.)
+const CONNECTIONS: Key<u64> = Key::with_default("connections", "6")
+    .range(1, 100)
+    .help("how many connections a browser has to a host at a time, at the most");
+const INTERVAL: Key<Span> = AGAIN.help("time from the end of a fetch to the start of the next");
+
+pub(crate) const KIND: Kind = Kind {
+    keys: &[&INTERVAL, &REPEAT, &REQUEST, &PAGE, &OBJECTS, &CONNECTIONS],
+    transport: tcp::UNPACED,
+    check: objects::check,
+    outline: |traffic| {
+        Map::from_iter([("objects".to_string(), json!(items_of(&traffic.values)))])
+    },
+    measures: &[
+        Measure::time("page_load_mean_ms", "load_ms.mean", "page mean", "page", "mean").main(),
+        Measure::time("page_load_p95_ms", "load_ms.p95", "page p95", "page", "p95"),
+        Measure::completed("page_loads", "pages"),
+    ],
+    times: "load_ms",
+    times_are: "from the lookup to the last object",
+    series: "pages",
+    option: Shorthand { detail: "page", example: "", sets: &[] },
+    ..Kind::new(
+        "page",
+        "web pages, DNS lookup to last object (page google, huffpost or FILE.har): how long each takes",
+        Make::App(|values, _| {
+            let gap = values.get(&INTERVAL).0;
+            Box::new(Page::new(items_of(values), values.get(&CONNECTIONS), gap, values.find(&REPEAT)))
+        }),
+    )
+};
+
+fn items_of(values: &Values) -> Vec<Item> {
+    items(&objects::of(values), values.get(&REQUEST))
+}
 
 /// Bytes on Ethernet of a query with EDNS for the address of a name of 17 bytes (RFC 1035, 4.1; RFC 6891, 6.1.2): 14 + 20 + 8 + 12 + 17 + 4 + 11,
 /// and of the answer, which has a record of 16 bytes besides.
@@ -23,7 +72,7 @@ const ANSWER_BYTES: u16 = 102;
 const ASK_AGAIN: Duration = Duration::from_secs(5);
 
 /// The fetches of one flow, one after the other.
-pub(crate) struct Page {
+struct Page {
     /// The document, and then the other objects.
     items: Vec<Item>,
     hosts: usize,
@@ -39,34 +88,7 @@ pub(crate) struct Page {
     begun: u64,
     times: FlowDelays,
     /// When each completed fetch began and how long it took, if the scenario asks for time series.
-    pub(crate) log: Option<Vec<(Instant, Duration)>>,
-}
-
-/// An object of a page.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Item {
-    /// Its host's number, from 0; the document's is the first.
-    pub host: usize,
-    /// Bytes of the request for it.
-    pub request_bytes: u64,
-    /// Bytes of the response.
-    pub response_bytes: u64,
-}
-
-/// The `objects` of a page; `request` is the request where they say none.
-pub(crate) fn items(objects: &[Object], request: Option<Size>) -> Vec<Item> {
-    let mut names: Vec<Option<&str>> = Vec::new();
-    let mut items = Vec::with_capacity(objects.len());
-    for object in objects {
-        let name = object.host.as_deref();
-        let host = names.iter().position(|known| *known == name).unwrap_or_else(|| {
-            names.push(name);
-            names.len() - 1
-        });
-        let request_bytes = object.request.or(request).unwrap_or(DEFAULT_REQUEST).0;
-        items.push(Item { host, request_bytes, response_bytes: object.response.0 });
-    }
-    items
+    log: Option<Vec<(Instant, Duration)>>,
 }
 
 /// The fetch under way.
@@ -120,9 +142,22 @@ pub struct PageResult {
     pub completed: u64,
 }
 
+/// The fetches of a page that were completed, those of the warm-up too.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageSeries {
+    /// The flow's name.
+    pub name: String,
+    /// When it began, in seconds of the run.
+    pub begun_s: Vec<f64>,
+    /// How long it took.
+    pub load_ms: Vec<f64>,
+}
+
+impl AppResult for PageResult {}
+
 impl Page {
     /// A page of `items`, the document first.
-    pub(crate) fn new(items: Vec<Item>, connections: u64, gap: Duration, repeat: Option<u64>) -> Self {
+    fn new(items: Vec<Item>, connections: u64, gap: Duration, repeat: Option<u64>) -> Self {
         Self {
             hosts: items.iter().map(|item| item.host + 1).max().unwrap_or(0),
             items,
@@ -301,11 +336,22 @@ impl Application for Page {
         }
     }
 
-    fn result(&self, _now: Instant) -> AppResult {
-        AppResult::Page(PageResult {
+    fn result(&self, _now: Instant) -> result::Result {
+        Arc::new(PageResult {
             load_ms: self.times.summary(),
             count: self.begun,
             completed: self.times.count(),
         })
+    }
+
+    fn log(&mut self) {
+        self.log = Some(Vec::new());
+    }
+
+    fn series(&self, name: &str) -> Option<result::Series> {
+        let log = self.log.as_ref()?;
+        let begun_s: Vec<f64> = log.iter().map(|(begun, _)| begun.as_secs_f64()).collect();
+        let load_ms: Vec<f64> = log.iter().map(|(_, time)| rounded(time.as_millis_f64())).collect();
+        Some(Arc::new(PageSeries { name: name.to_string(), begun_s, load_ms }))
     }
 }

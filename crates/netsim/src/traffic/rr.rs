@@ -1,14 +1,68 @@
 //! Requests and responses on one connection, as netperf's TCP_RR: the receiver of the flow's data asks, the sender answers.
 
-use super::app::{Application, Host};
+use super::app::{Application, Host, LONGEST_WAIT, MOST_BYTES, REPEAT};
+use super::kind::{Kind, Make, Measure, Shorthand};
+use super::result::{self, AppResult};
+use super::tcp;
 use crate::probe::delay::{FlowDelays, Summary};
-use crate::record::AppResult;
+use crate::scenario::key::Key;
+use crate::scenario::{ScenarioError, Size, Span};
 use crate::sockets::SocketId;
 use goodqueue_units::{Duration, Instant, Stream as Random};
 use serde::Serialize;
+use std::sync::Arc;
+
+const REQUEST: Key<Size> =
+    Key::required("request", "\"100kB\" or \"1MB\"").range(Size(1), MOST_BYTES).help("bytes of a request");
+const RESPONSE: Key<Size> = Key::required("response", "\"100kB\" or \"1MB\"")
+    .range(Size(1), MOST_BYTES)
+    .help("bytes of the response to it");
+const THINK: Key<Span> = Key::derived("think", "0s, where think_mean is left out too", "\"1s\"")
+    .range(Span(Duration::ZERO), LONGEST_WAIT)
+    .help("time from a response to the next request");
+const THINK_MEAN: Key<Span> = Key::optional("think_mean", "\"1s\"")
+    .range(Span(Duration::ZERO), LONGEST_WAIT)
+    .help("the same time, drawn from an exponential distribution with this mean");
+
+pub(crate) const KIND: Kind = Kind {
+    keys: &[&REPEAT, &REQUEST, &RESPONSE, &THINK, &THINK_MEAN],
+    transport: tcp::KEYS,
+    check: |table, values| {
+        if table.has("think") && table.has("think_mean") {
+            return Err(ScenarioError::new(
+                table.key("think_mean"),
+                "found a think time besides; accepted: think (fixed) or think_mean (exponential)",
+            ));
+        }
+        if !table.has("think") && !table.has("think_mean") {
+            values.put(&THINK, Span::default());
+        }
+        Ok(())
+    },
+    measures: &[Measure::time("response_p95_ms", "response_ms.p95", "rr p95", "rr", "p95").main()],
+    times: "response_ms",
+    times_are: "request to response",
+    option: Shorthand {
+        detail: "response",
+        example: "10kB",
+        sets: &[("request", "200B"), ("start_spread", "1s")],
+    },
+    ..Kind::new(
+        "rr",
+        "requests and responses on one TCP connection: how long an answer takes",
+        Make::App(|values, random| {
+            let think = match values.find(&THINK_MEAN) {
+                Some(mean) => Think::Exponential(mean.0, random),
+                None => Think::Fixed(values.get(&THINK).0),
+            };
+            let (request, response) = (values.get(&REQUEST).0, values.get(&RESPONSE).0);
+            Box::new(Rr::new(request, response, think, values.find(&REPEAT)))
+        }),
+    )
+};
 
 /// The exchanges of one flow, one after the other.
-pub(crate) struct Rr {
+struct Rr {
     request: u64,
     response: u64,
     think: Think,
@@ -26,7 +80,7 @@ pub(crate) struct Rr {
 }
 
 /// How long it takes from a response to the next request.
-pub(crate) enum Think {
+enum Think {
     Fixed(Duration),
     /// A mean, and where its draws come from.
     Exponential(Duration, Random),
@@ -43,6 +97,8 @@ pub struct RrResult {
     pub completed: u64,
 }
 
+impl AppResult for RrResult {}
+
 impl Think {
     fn time(&mut self) -> Duration {
         match self {
@@ -56,7 +112,7 @@ impl Think {
 }
 
 impl Rr {
-    pub(crate) fn new(request: u64, response: u64, think: Think, repeat: Option<u64>) -> Self {
+    fn new(request: u64, response: u64, think: Think, repeat: Option<u64>) -> Self {
         Self {
             request,
             response,
@@ -138,8 +194,8 @@ impl Application for Rr {
         self.times.reset();
     }
 
-    fn result(&self, _now: Instant) -> AppResult {
-        AppResult::Rr(RrResult {
+    fn result(&self, _now: Instant) -> result::Result {
+        Arc::new(RrResult {
             response_ms: self.times.summary(),
             count: self.asked - self.first_measured,
             completed: self.times.count(),

@@ -4,15 +4,60 @@
 //! an interval; where the next one is not there it stalls until it is, and all that follows plays so much later.
 
 use super::app::{Application, Host};
+use super::kind::{Kind, Make, Measure, Shorthand, Sum};
+use super::result::{self, AppResult};
+use super::tcp;
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::rounded;
-use crate::record::AppResult;
+use crate::scenario::key::Key;
+use crate::scenario::{MOST_RATE, RateText, Span, refuse};
 use crate::sockets::{SocketId, USER};
 use goodqueue_units::{Duration, Instant, Rate};
 use serde::Serialize;
+use std::sync::Arc;
+
+const RATE: Key<RateText> = Key::required("rate", "\"10mbit\"")
+    .range(MOST_RATE.0, MOST_RATE.1)
+    .help("rate at which the application writes, headers not included");
+const INTERVAL: Key<Span> = Key::with_default("interval", "\"20ms\"")
+    .range(Span(Duration::from_micros(1)), Span(Duration::from_secs(1000)))
+    .help("time from a chunk to the next");
+
+pub(crate) const KIND: Kind = Kind {
+    keys: &[&RATE, &INTERVAL],
+    transport: tcp::KEYS,
+    check: |table, values| {
+        let (RateText(rate), Span(interval)) = (values.get(&RATE), values.get(&INTERVAL));
+        if rate.bytes_in(interval) > 0 {
+            return Ok(());
+        }
+        let found = format!("{interval}, in which {rate} makes no byte");
+        refuse(&table.key("interval"), found, "a time for a chunk of one byte or more")
+    },
+    measures: &[
+        Measure::time("chunk_delay_p95_ms", "delay_ms.p95", "stream p95", "stream", "p95"),
+        Measure {
+            sum: Sum::ShareOfTime,
+            unit: "%",
+            better: "low",
+            decimals: Some(2),
+            is_main: true,
+            note: "share of the time that a stream's player waits",
+            ..Measure::new("stalled_percent", "stalled_ms", "stalled")
+        },
+    ],
+    times: "delay_ms",
+    times_are: "a chunk's way",
+    option: Shorthand { detail: "rate", example: "1mbit", sets: &[("start_spread", "1s")] },
+    ..Kind::new(
+        "stream",
+        "a TCP connection whose application writes at a rate: how late chunks are, and stalls",
+        Make::App(|values, _| Box::new(Stream::new(values.get(&RATE).0, values.get(&INTERVAL).0))),
+    )
+};
 
 /// One stream.
-pub(crate) struct Stream {
+struct Stream {
     rate: Rate,
     interval: Duration,
     socket: Option<SocketId>,
@@ -45,8 +90,10 @@ pub struct StreamResult {
     pub stalled_ms: f64,
 }
 
+impl AppResult for StreamResult {}
+
 impl Stream {
-    pub(crate) fn new(rate: Rate, interval: Duration) -> Self {
+    fn new(rate: Rate, interval: Duration) -> Self {
         Self {
             rate,
             interval,
@@ -126,10 +173,10 @@ impl Application for Stream {
     }
 
     /// A stall that lasts still counts.
-    fn result(&self, now: Instant) -> AppResult {
+    fn result(&self, now: Instant) -> result::Result {
         let stalled_since = self.due.filter(|due| *due < now && self.arrived < self.written);
         let lasting = stalled_since.map_or(Duration::ZERO, |due| now.since(due.max(self.measured_from)));
-        AppResult::Stream(StreamResult {
+        Arc::new(StreamResult {
             delay_ms: self.delays.summary(),
             count: self.written - self.first_measured,
             completed: self.delays.count(),

@@ -1,14 +1,56 @@
 //! Transfers of a size: a new connection each, which the user opens; the sender's end writes all and closes.
 
-use super::app::{Application, Host};
+use super::app::{AGAIN, Application, Host, MOST_BYTES, REPEAT};
+use super::kind::{Kind, Make, Measure, Shorthand};
+use super::result::{self, AppResult};
+use super::tcp;
 use crate::probe::delay::{FlowDelays, Summary};
-use crate::record::AppResult;
+use crate::scenario::key::Key;
+use crate::scenario::{Size, Span};
 use crate::sockets::{SocketId, USER};
 use goodqueue_units::{Duration, Instant};
 use serde::Serialize;
+use std::sync::Arc;
+
+/// Bytes of a transfer.
+const SIZE: Key<Size> =
+    Key::required("size", "\"100kB\" or \"1MB\"").range(Size(1), MOST_BYTES).help("bytes of each transfer");
+const INTERVAL: Key<Span> = AGAIN.help("time from the end of a transfer to the start of the next");
+
+pub(crate) const KIND: Kind = Kind {
+    keys: &[&INTERVAL, &SIZE, &REPEAT],
+    transport: tcp::KEYS,
+    check: |table, values| {
+        // One transfer, where neither key asks for more.
+        if !table.has("repeat") && !table.has("interval") {
+            values.put(&REPEAT, 1);
+        }
+        Ok(())
+    },
+    measures: &[
+        Measure::time("completion_p50_ms", "completion_ms.p50", "transfer p50", "transfer", "p50"),
+        Measure::time("completion_p95_ms", "completion_ms.p95", "transfer p95", "transfer", "p95").main(),
+        Measure::completed("transfers", "transfers"),
+    ],
+    times: "completion_ms",
+    times_are: "SYN to last byte",
+    option: Shorthand {
+        detail: "size",
+        example: "100kB",
+        sets: &[("interval", "100ms"), ("start_spread", "1s")],
+    },
+    ..Kind::new(
+        "transfer",
+        "TCP transfers of a size, a new connection each: how long they take",
+        Make::App(|values, _| {
+            let (size, gap) = (values.get(&SIZE).0, values.get(&INTERVAL).0);
+            Box::new(Transfer::new(size, values.find(&REPEAT), gap))
+        }),
+    )
+};
 
 /// The transfers of one flow, one after the other.
-pub(crate) struct Transfer {
+struct Transfer {
     size: u64,
     /// From the end of one, as the user knows it, to the start of the next.
     gap: Duration,
@@ -38,8 +80,14 @@ pub struct TransferResult {
     pub completed: u64,
 }
 
+impl AppResult for TransferResult {
+    fn completion_ms(&self) -> Option<f64> {
+        self.completion_ms.filter(|_| self.count == 1).map(|times| times.mean)
+    }
+}
+
 impl Transfer {
-    pub(crate) fn new(size: u64, repeat: Option<u64>, gap: Duration) -> Self {
+    fn new(size: u64, repeat: Option<u64>, gap: Duration) -> Self {
         Self { size, gap, left: repeat, current: None, begun: 0, times: FlowDelays::new() }
     }
 
@@ -89,8 +137,8 @@ impl Application for Transfer {
         }
     }
 
-    fn result(&self, _now: Instant) -> AppResult {
-        AppResult::Transfer(TransferResult {
+    fn result(&self, _now: Instant) -> result::Result {
+        Arc::new(TransferResult {
             completion_ms: self.times.summary(),
             count: self.begun,
             completed: self.times.count(),

@@ -4,19 +4,76 @@
 //! 4.5.14), 214 bytes on the wire; `ditg` is D-ITG's default call, which Høiland-Jørgensen et al. (2015) ran as 64 kbit/s: 80
 //! bytes of voice each 10 ms, 134 on the wire.
 
-use super::isochronous::PingResult;
+use super::isochronous::{DATAGRAM_KEYS, Far, Listener, Log, Pace, Packets, ecn_of};
+use super::kind::{Kind, Make, Measure, Shorthand};
+use super::result::{self, AppResult};
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::mos::mos;
 use crate::probe::rounded;
+use crate::scenario::key::Key;
 use goodqueue_units::Duration;
 use serde::Serialize;
+use serde_json::{Map, json};
+use std::sync::Arc;
+
+const CODEC: Key<Codec> = Key::with_default("codec", "\"g711\"")
+    .help("what a call's packets are: g711 (214 bytes each 20 ms) or ditg (134 bytes each 10 ms)")
+    .source("RFC 3551, 4.5.14; D-ITG");
+
+pub(crate) const KIND: Kind = Kind {
+    keys: &[&CODEC],
+    transport: DATAGRAM_KEYS,
+    check: super::isochronous::check,
+    outline: |traffic| {
+        let codec = traffic.values.get(&CODEC);
+        Map::from_iter([
+            ("packet_size".to_string(), json!(codec.packet_bytes())),
+            ("interval_s".to_string(), json!(codec.interval().as_secs_f64())),
+        ])
+    },
+    measures: &[
+        Measure::time("voip_delay_p95_ms", "delay_ms.p95", "voip p95", "voip", "p95"),
+        Measure {
+            unit: "%",
+            better: "low",
+            decimals: Some(2),
+            ..Measure::new("voip_loss_percent", "loss_percent", "voip loss")
+        },
+        Measure {
+            better: "high",
+            decimals: Some(2),
+            note: "1 to 4.5 by ITU-T G.107",
+            ..Measure::new("voip_mos", "mos", "MOS").main()
+        },
+    ],
+    times: "delay_ms",
+    times_are: "one way",
+    series: "calls",
+    option: Shorthand { detail: "codec", example: "", sets: &[] },
+    ..Kind::new(
+        "voip",
+        "a call's packets, one way (codec g711 or ditg): delay, jitter, loss, MOS by the E-model",
+        Make::Datagrams(|values| {
+            let codec = values.get(&CODEC);
+            Pace {
+                interval: codec.interval(),
+                packets: 1,
+                len: codec.packet_bytes(),
+                ecn: ecn_of(values),
+                far: Far::Listens(Box::new(Call::new())),
+            }
+        }),
+    )
+};
+
+crate::scenario::word!(Codec);
 
 /// RTP (RFC 3550, 5.1), UDP, IPv4 and Ethernet.
 const HEADER_BYTES: u16 = 12 + 8 + 20 + 14;
 
 /// What a call's packets are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Codec {
+enum Codec {
     /// ITU-T G.711, 20 ms a packet.
     #[default]
     G711,
@@ -25,21 +82,17 @@ pub(crate) enum Codec {
 }
 
 impl Codec {
-    pub(crate) const ALL: [Self; 2] = [Self::G711, Self::Ditg];
+    const ALL: [Self; 2] = [Self::G711, Self::Ditg];
 
-    pub(crate) fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::G711 => "g711",
             Self::Ditg => "ditg",
         }
     }
 
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|codec| codec.name() == name)
-    }
-
     /// Time from a packet to the next.
-    pub(crate) fn interval(self) -> Duration {
+    fn interval(self) -> Duration {
         match self {
             Self::G711 => Duration::from_millis(20),
             Self::Ditg => Duration::from_millis(10),
@@ -47,7 +100,7 @@ impl Codec {
     }
 
     /// Bytes of a packet as `tc` counts them: 64 kbit/s for the interval, and headers.
-    pub(crate) fn packet_bytes(self) -> u16 {
+    fn packet_bytes(self) -> u16 {
         let voice = match self {
             Self::G711 => 160,
             Self::Ditg => 80,
@@ -57,7 +110,7 @@ impl Codec {
 }
 
 /// Who hears a call.
-pub(crate) struct Listener {
+struct Call {
     delays: FlowDelays,
     /// The one-way delay of the packet that was heard last.
     last: Option<Duration>,
@@ -89,31 +142,30 @@ pub struct VoipResult {
     pub mos: Option<f64>,
 }
 
-impl Listener {
-    pub(crate) fn new() -> Self {
+/// The packets of a call that were heard, in the order in which they arrived, those of the warm-up too; what is lost is missing.
+#[derive(Clone, Debug, Serialize)]
+pub struct CallSeries {
+    /// The flow's name.
+    pub name: String,
+    /// The packet's number, from 0.
+    pub seq: Vec<u64>,
+    /// When it was sent, in seconds of the run.
+    pub sent_s: Vec<f64>,
+    /// Its one-way delay.
+    pub delay_ms: Vec<f64>,
+}
+
+impl AppResult for VoipResult {}
+
+impl Call {
+    fn new() -> Self {
         let delays = FlowDelays::new();
         Self { delays, last: None, differences: 0, sum: Duration::ZERO, smoothed: 0.0 }
     }
 
-    /// Measuring begins.
-    pub(crate) fn reset(&mut self) {
-        *self = Self::new();
-    }
-
-    /// A packet came, `delay` after it was sent.
-    pub(crate) fn heard(&mut self, delay: Duration) {
-        self.delays.record(delay);
-        if let Some(last) = self.last.replace(delay) {
-            let difference = delay.max(last) - delay.min(last);
-            self.differences += 1;
-            self.sum = self.sum + difference;
-            self.smoothed += (difference.as_nanos() as f64 - self.smoothed) / 16.0;
-        }
-    }
-
     /// What it makes of the call, given what became of the packets.
-    pub(crate) fn result(&self, packets: PingResult) -> VoipResult {
-        let PingResult { sent, received, loss_percent, .. } = packets;
+    fn judged(&self, packets: Packets) -> VoipResult {
+        let Packets { sent, received, loss_percent } = packets;
         let delay_ms = self.delays.summary();
         let measured = |ms: f64| (self.differences > 0).then(|| rounded(ms));
         // A call of which nothing arrives is as bad as one that loses everything at once.
@@ -131,6 +183,31 @@ impl Listener {
     }
 }
 
+impl Listener for Call {
+    fn reset(&mut self) {
+        *self = Self::new();
+    }
+
+    fn took(&mut self, delay: Duration) {
+        self.delays.record(delay);
+        if let Some(last) = self.last.replace(delay) {
+            let difference = delay.max(last) - delay.min(last);
+            self.differences += 1;
+            self.sum = self.sum + difference;
+            self.smoothed += (difference.as_nanos() as f64 - self.smoothed) / 16.0;
+        }
+    }
+
+    fn result(&self, packets: Packets) -> result::Result {
+        Arc::new(self.judged(packets))
+    }
+
+    fn series(&self, name: &str, log: &Log) -> result::Series {
+        let name = name.to_string();
+        Arc::new(CallSeries { name, seq: log.numbers(), sent_s: log.sent_s(), delay_ms: log.times_ms() })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,14 +216,14 @@ mod tests {
     /// 0.609375 * 15/16 = 0.571289.
     #[test]
     fn jitter_is_both_a_mean_and_rfc_3550s() {
-        let mut listener = Listener::new();
-        [30, 34, 28, 28].into_iter().for_each(|ms| listener.heard(Duration::from_millis(ms)));
-        let packets = PingResult { rtt_ms: None, sent: 4, received: 4, loss_percent: 0.0 };
-        let result = listener.result(packets);
+        let mut listener = Call::new();
+        [30, 34, 28, 28].into_iter().for_each(|ms| listener.took(Duration::from_millis(ms)));
+        let packets = Packets { sent: 4, received: 4, loss_percent: 0.0 };
+        let result = listener.judged(packets);
         assert_eq!((result.jitter_ms, result.jitter_rfc3550_ms), (Some(3.333333), Some(0.571289)));
         assert_eq!(result.delay_ms.map(|delay| delay.mean), Some(30.0));
         listener.reset();
-        let silent = listener.result(PingResult { received: 0, loss_percent: 100.0, ..packets });
+        let silent = listener.judged(Packets { received: 0, loss_percent: 100.0, ..packets });
         assert_eq!((silent.jitter_ms, silent.delay_ms.map(|delay| delay.mean)), (None, None));
         assert_eq!(silent.mos, Some(1.0), "R is 93.2 - 95 * 100 / 104.3 = 2.1");
     }
@@ -154,9 +231,9 @@ mod tests {
     /// Three packets of four take 10 ms and one 810 ms: a mean of 210 ms, where the median says 10 ms.
     #[test]
     fn the_score_is_of_the_mean_delay() {
-        let mut listener = Listener::new();
-        [10, 10, 810, 10].into_iter().for_each(|ms| listener.heard(Duration::from_millis(ms)));
-        let score = listener.result(PingResult { rtt_ms: None, sent: 4, received: 4, loss_percent: 0.0 }).mos;
+        let mut listener = Call::new();
+        [10, 10, 810, 10].into_iter().for_each(|ms| listener.took(Duration::from_millis(ms)));
+        let score = listener.judged(Packets { sent: 4, received: 4, loss_percent: 0.0 }).mos;
         assert_eq!(score, Some(rounded(mos(210.0, 0.0))));
         assert!(score < Some(rounded(mos(10.0, 0.0))) && score > Some(rounded(mos(810.0, 0.0))));
     }

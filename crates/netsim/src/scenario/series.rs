@@ -1,0 +1,136 @@
+//! `[series]`: which time series are kept. They are the one thing in a run whose memory grows with it: what would fill a
+//! machine is refused before it runs.
+
+use super::key::{AnyKey, Key, Result, Table};
+use super::link::FRAME_BYTES;
+use super::{Direction, RateText, Scenario, ScenarioError, Span, refuse};
+use goodqueue_units::{Duration, Rate};
+use serde::Serialize;
+
+/// Intervals of a run.
+const MOST_INTERVALS: u64 = 1_000_000;
+/// Values in a time series.
+const MOST_VALUES: u64 = 20_000_000;
+/// Packets whose delays are kept; each takes some 85 bytes, from the log to the text of the record.
+const MOST_PACKETS: u64 = 10_000_000;
+/// Samples of `series.tcp`, which has seven numbers for each; each number takes some 30 bytes.
+const MOST_SAMPLES: u64 = 6_000_000;
+
+const INTERVAL: Key<Span> = Key::optional("interval", "\"100ms\"")
+    .help("length of the intervals that queues and flows are sampled over; no such series if left out");
+const TCP: Key<bool> = Key::with_default("tcp", "false")
+    .help("whether TCP's variables are sampled at the intervals' ends too, by the names of `ss -tin`");
+const LAW: Key<bool> = Key::with_default("law", "false")
+    .help("whether the queues' laws show their variables at the intervals' ends too")
+    .simulator_only();
+const FROM: Key<Span> =
+    Key::required("from", "\"10s\"").help("start of the window in which each packet's delay is kept");
+const TO: Key<Span> = Key::required("to", "\"12s\"").help("end of that window");
+
+/// Of `[series]`.
+pub(super) const KEYS: &[&dyn AnyKey] = &[&INTERVAL, &TCP, &LAW];
+/// Of `[series.packets]`.
+pub(super) const WINDOW_KEYS: &[&dyn AnyKey] = &[&FROM, &TO];
+
+/// Which time series to keep.
+#[derive(Clone, Debug, Serialize)]
+pub struct Series {
+    /// Length of the intervals that queues and flows are sampled over; no such series, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Span>,
+    /// Whether TCP's variables are sampled at the intervals' ends, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tcp: bool,
+    /// Whether the queues' laws show their variables at the intervals' ends, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub law: bool,
+    /// The window in which each packet's delay is kept; no such series, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<Window>,
+}
+
+/// A span of the run.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Window {
+    /// Its start.
+    pub from: Span,
+    /// Its end.
+    pub to: Span,
+}
+
+impl Series {
+    pub(super) fn read(table: &Table<'_>) -> Result<Self> {
+        table.refuse_others(KEYS, &["packets"])?;
+        let packets = match table.table("packets")? {
+            None => None,
+            Some(window) => {
+                window.refuse_others(WINDOW_KEYS, &[])?;
+                Some(Window { from: window.take(&FROM)?, to: window.take(&TO)? })
+            }
+        };
+        Ok(Self { interval: table.find(&INTERVAL)?, tcp: table.take(&TCP)?, law: table.take(&LAW)?, packets })
+    }
+
+    /// Refuses series of `scenario` that contradict it, or that would be too large.
+    pub(super) fn check(&self, scenario: &Scenario) -> Result<()> {
+        let whole = scenario.duration.0;
+        let flows: u64 = scenario.traffic.iter().map(|traffic| traffic.count).sum();
+        if let Some(Span(interval)) = self.interval {
+            let least = Duration::from_nanos(whole.as_nanos().div_ceil(MOST_INTERVALS).max(1));
+            if !(least..=whole).contains(&interval) {
+                return refuse("series.interval", interval, &format!("{least} to {whole}"));
+            }
+            let packets = scenario.traffic.iter().map(|traffic| traffic.packets(whole)).sum();
+            let values = (flows * (whole.as_nanos() / interval.as_nanos())).saturating_add(packets);
+            if values > MOST_VALUES {
+                let found = format!("{interval}, which makes {values} values for {flows} flows");
+                return refuse("series.interval", found, &format!("at most {MOST_VALUES}"));
+            }
+        }
+        for (key, asked) in [("series.tcp", self.tcp), ("series.law", self.law)] {
+            if asked && self.interval.is_none() {
+                let message =
+                    format!("missing, and {key} samples at its ends; accepted: a time such as \"100ms\"");
+                return Err(ScenarioError::new("series.interval", message));
+            }
+        }
+        if let Some(window) = self.packets
+            && (window.from >= window.to || window.to.0 > whole)
+        {
+            let found = format!("{} to {}", window.from.0, window.to.0);
+            return refuse("series.packets", found, &format!("a window within the run, 0s to {whole}"));
+        }
+        self.check_memory(scenario, flows)
+    }
+
+    fn check_memory(&self, scenario: &Scenario, flows: u64) -> Result<()> {
+        if let (true, Some(interval)) = (self.tcp, self.interval) {
+            let samples = flows * (scenario.duration.0.as_nanos() / interval.0.as_nanos());
+            if samples > MOST_SAMPLES {
+                let found = format!("true, which takes {samples} samples of {flows} flows");
+                let accepted = format!("at most {MOST_SAMPLES}, as with a longer series.interval");
+                return refuse("series.tcp", found, &accepted);
+            }
+        }
+        if let Some(window) = self.packets {
+            let span = window.to.0 - window.from.0;
+            let sizes = scenario.traffic.iter().filter_map(super::Traffic::packet_bytes);
+            let least = sizes.min().unwrap_or(FRAME_BYTES.into()).clamp(1, FRAME_BYTES.into());
+            let packets: u64 =
+                Direction::ALL.map(|way| fastest(scenario, way).bytes_in(span) / least).iter().sum();
+            if packets > MOST_PACKETS {
+                let found = format!("{span}, in which {packets} packets may leave");
+                return refuse("series.packets", found, &format!("a window of at most {MOST_PACKETS}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The highest rate that the link has in the course of the run.
+fn fastest(scenario: &Scenario, way: Direction) -> Rate {
+    let later =
+        scenario.change.iter().filter(|change| change.direction == way).filter_map(|change| change.rate);
+    let first = scenario.link(way).rate.0;
+    later.map(|RateText(rate)| rate).fold(first, |a, b| if b.as_bps() > a.as_bps() { b } else { a })
+}

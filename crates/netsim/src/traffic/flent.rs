@@ -1,0 +1,148 @@
+//! Flent's tests: `rrul`, `rrul_be`, `tcp_nup` and `tcp_ndown` are made of ordinary flows, which have the names that Flent's data
+//! files use. Nothing behind this file knows of them: a resolved scenario, and the record, show the flows.
+//!
+//! Marks are those of Flent's `rrul.conf`. Its upload marked `BE` has CS0, `BK` CS1, and the others what they are called;
+//! ACKs have their flow's. `rrul_be` marks nothing. As in Flent the probes last for the whole run, from before the load
+//! to after it: `start`, `start_spread`, `stagger` and `stop` are those of the TCP flows. The UDP probes are what Flent has
+//! `irtt` do, a packet each 200 ms whether or not the last came back (netperf's UDP_RR, which Flent also knows, waits for it),
+//! of the one byte of payload that netperf's have: the smallest frame.
+
+use super::kind::{Kind, Make};
+use super::tcp;
+use crate::scenario::key::{Quantity, Result, Table};
+use crate::scenario::{Dscp, Json, refuse};
+use serde_json::{Map, json};
+
+/// Bytes of a UDP probe: the smallest Ethernet frame, without its checksum.
+const UDP_PROBE_BYTES: u64 = 60;
+
+const BE: u8 = 0;
+const CS1: u8 = 8;
+const CS5: u8 = 40;
+const EF: u8 = 46;
+
+/// The flows of a test: TCP in either direction, and probes, each a name and a mark.
+struct Test {
+    upload: &'static [(&'static str, u8)],
+    download: &'static [(&'static str, u8)],
+    udp: &'static [(&'static str, u8)],
+}
+
+/// Every test has this probe; two tests in one run share it.
+pub(crate) const ICMP: &str = "Ping (ms) ICMP";
+
+pub(crate) const RRUL: Kind = Kind {
+    transport: tcp::UNMARKED,
+    ..Kind::new(
+        "rrul",
+        "Flent's rrul: 4 TCP flows each way and 3 UDP pings in classes BE, BK, CS5 and EF, an ICMP ping",
+        Make::Flows(|table| {
+            const TEST: Test = Test {
+                upload: &[
+                    ("TCP upload BE", BE),
+                    ("TCP upload BK", CS1),
+                    ("TCP upload CS5", CS5),
+                    ("TCP upload EF", EF),
+                ],
+                download: &[
+                    ("TCP download BE", BE),
+                    ("TCP download BK", CS1),
+                    ("TCP download CS5", CS5),
+                    ("TCP download EF", EF),
+                ],
+                udp: &[("Ping (ms) UDP EF", EF), ("Ping (ms) UDP BK", CS1), ("Ping (ms) UDP BE", BE)],
+            };
+            TEST.flows(table)
+        }),
+    )
+};
+
+pub(crate) const RRUL_BE: Kind = Kind {
+    transport: tcp::UNPACED,
+    ..Kind::new(
+        "rrul_be",
+        "Flent's rrul_be: the same, all best effort",
+        Make::Flows(|table| {
+            const TEST: Test = Test {
+                upload: &[
+                    ("TCP upload BE", BE),
+                    ("TCP upload BE2", BE),
+                    ("TCP upload BE3", BE),
+                    ("TCP upload BE4", BE),
+                ],
+                download: &[
+                    ("TCP download BE", BE),
+                    ("TCP download BE2", BE),
+                    ("TCP download BE3", BE),
+                    ("TCP download BE4", BE),
+                ],
+                udp: &[("Ping (ms) UDP BE1", BE), ("Ping (ms) UDP BE2", BE), ("Ping (ms) UDP BE3", BE)],
+            };
+            TEST.flows(table)
+        }),
+    )
+};
+
+pub(crate) const TCP_NUP: Kind = Kind {
+    transport: tcp::UNPACED,
+    ..Kind::new(
+        "tcp_nup",
+        "Flent's tcp_nup: so many TCP uploads as count says (tcp_8up: count 8), an ICMP ping",
+        Make::Flows(|table| Test { upload: &[("TCP upload", BE)], download: &[], udp: &[] }.flows(table)),
+    )
+};
+
+pub(crate) const TCP_NDOWN: Kind = Kind {
+    transport: tcp::UNPACED,
+    ..Kind::new(
+        "tcp_ndown",
+        "Flent's tcp_ndown: so many TCP downloads as count says, an ICMP ping",
+        Make::Flows(|table| Test { upload: &[], download: &[("TCP download", BE)], udp: &[] }.flows(table)),
+    )
+};
+
+impl Test {
+    /// The tables of the flows that `table` stands for.
+    fn flows(&self, table: &Table<'_>) -> Result<Vec<Map<String, Json>>> {
+        if table.has("direction") {
+            let found = &table.content()["direction"];
+            let kind = &table.content()["kind"];
+            return refuse(&table.key("direction"), found, &format!("none, as {kind} says it"));
+        }
+        let load = |direction: &'static str| {
+            move |&(name, mark): &(&str, u8)| {
+                let mut flow = table.content().clone();
+                flow.insert("kind".to_string(), json!("bulk"));
+                flow.insert("name".to_string(), json!(named(table, name)));
+                flow.insert("direction".to_string(), json!(direction));
+                flow.entry("dscp").or_insert(Dscp(mark).write());
+                flow
+            }
+        };
+        let mut flows: Vec<_> = self.upload.iter().map(load("up")).collect();
+        flows.extend(self.download.iter().map(load("down")));
+        flows.extend(self.udp.iter().map(|&(name, mark)| {
+            let mut flow = probe(table, name);
+            flow.insert("dscp".to_string(), Dscp(mark).write());
+            flow.insert("packet_size".to_string(), json!(UDP_PROBE_BYTES));
+            flow
+        }));
+        flows.push(probe(table, ICMP));
+        Ok(flows)
+    }
+}
+
+/// A name of Flent's, after the table's own if it has one.
+fn named(table: &Table<'_>, name: &str) -> String {
+    match table.content().get("name").and_then(Json::as_str) {
+        Some(own) => format!("{own} {name}"),
+        None => name.to_string(),
+    }
+}
+
+/// A ping of the test's, which lasts for the whole run and takes the test's RTT.
+fn probe(table: &Table<'_>, name: &str) -> Map<String, Json> {
+    let rtt = table.content().get("rtt").map(|rtt| ("rtt".to_string(), rtt.clone()));
+    let own = [("kind".to_string(), json!("ping")), ("name".to_string(), json!(named(table, name)))];
+    own.into_iter().chain(rtt).collect()
+}

@@ -1,0 +1,197 @@
+//! Web pages: what a `page` fetches, built in or object by object.
+//!
+//! Høiland-Jørgensen et al. (2015), 5.3, mirrored two pages: Google's, "56 kB data in a total of three requests", and the
+//! Huffington Post's, "3 MB in a total of 110 requests". The sizes of single objects are not printed. Our split: a document of
+//! 20 kB and objects of 14 and 22 kB; and a document of 100 kB with 60 objects of 5 kB, 30 of 20 kB, 14 of 60 kB and 5 of 232
+//! kB, few large ones among many small ones, as pages have them, spread evenly over the document.
+
+use crate::scenario::key::{Key, Quantity, Result, Table, Values, describe, no_such_word};
+use crate::scenario::{Json, ScenarioError, Size, refuse};
+use crate::traffic::app::MOST_BYTES;
+use serde::Serialize;
+use serde_json::json;
+
+/// The most objects that a page has.
+const MOST_OBJECTS: usize = 10_000;
+
+/// Which page is fetched.
+pub(super) const PAGE: Key<String> = Key::derived("page", "\"google\", where `objects` is left out too", "\"huffpost\"")
+    .help("which page is fetched: \"google\" or \"huffpost\"; on the command line and in a file \"FILE.har\" too")
+    .source("Høiland-Jørgensen et al. 2015, 5.3");
+/// What it is made of.
+pub(super) const OBJECTS: Key<Objects> = Key::optional("objects", "[{response = \"20kB\"}]")
+    .help("a page's objects; the first is the document, and the others are asked for once it is there");
+/// The objects of a page, the document first.
+#[derive(Clone, Debug)]
+pub(super) struct Objects(Vec<Object>);
+
+/// One object of a page.
+#[derive(Clone, Debug)]
+pub(super) struct Object {
+    host: Option<String>,
+    request: Option<Size>,
+    response: Size,
+}
+
+/// The host that has an object; objects that name none are on one host.
+const HOST: Key<String> = Key::optional("host", "\"example.org\"");
+/// Bytes of the request for it; the page's `request`, if left out.
+const OWN_REQUEST: Key<Size> = Key::optional("request", "\"400B\"").range(Size(1), MOST_BYTES);
+/// Bytes of the response, its headers included.
+const RESPONSE: Key<Size> = Key::required("response", "\"100kB\" or \"1MB\"").range(Size(1), MOST_BYTES);
+
+/// A built-in page: the document's bytes, and how many objects there are of so many bytes each.
+struct Page {
+    name: &'static str,
+    document: u64,
+    objects: &'static [(usize, u64)],
+}
+
+const PAGES: [Page; 2] = [
+    Page { name: "google", document: 20_000, objects: &[(1, 14_000), (1, 22_000)] },
+    Page {
+        name: "huffpost",
+        document: 100_000,
+        objects: &[(60, 5_000), (30, 20_000), (14, 60_000), (5, 232_000)],
+    },
+];
+
+impl Page {
+    /// The document, and then each size spread evenly over the whole.
+    fn objects(&self) -> Vec<Object> {
+        let total: usize = self.objects.iter().map(|(count, _)| count).sum();
+        let mut placed: Vec<(usize, u64)> = Vec::with_capacity(total);
+        for (count, bytes) in self.objects {
+            // In the middles of `count` equal parts, in units of half a part of all `total` of them.
+            placed.extend((0..*count).map(|nth| ((2 * nth + 1) * total / count, *bytes)));
+        }
+        placed.sort_by_key(|(place, _)| *place); // stable: at one place the small ones first
+        let sizes = std::iter::once(self.document).chain(placed.into_iter().map(|(_, bytes)| bytes));
+        sizes.map(|bytes| Object { host: None, request: None, response: Size(bytes) }).collect()
+    }
+}
+
+impl Object {
+    fn read(table: &Table<'_>) -> Result<Self> {
+        table.refuse_others(&[&HOST, &OWN_REQUEST, &RESPONSE], &[])?;
+        let (host, request) = (table.find(&HOST)?, table.find(&OWN_REQUEST)?);
+        Ok(Self { host, request, response: table.take(&RESPONSE)? })
+    }
+
+    fn write(&self) -> Json {
+        let mut object = json!({});
+        if let Some(host) = &self.host {
+            object["host"] = json!(host);
+        }
+        if let Some(request) = self.request {
+            object["request"] = request.write();
+        }
+        object["response"] = self.response.write();
+        object
+    }
+}
+
+impl Quantity for Objects {
+    const TYPE: &'static str = "list of tables";
+    fn read(found: &Json) -> std::result::Result<Self, String> {
+        let Some(list) = found.as_array() else {
+            return Err(format!("found {}; accepted: a list of objects", describe(found)));
+        };
+        if !(1..=MOST_OBJECTS).contains(&list.len()) {
+            return Err(format!("found {} objects; accepted: 1 to {MOST_OBJECTS}", list.len()));
+        }
+        let read = |(place, one)| Table::new(format!("[{place}]"), one).and_then(|table| Object::read(&table));
+        let objects: Result<Vec<Object>> = list.iter().enumerate().map(read).collect();
+        objects.map(Self).map_err(|error| error.to_string())
+    }
+    fn write(&self) -> Json {
+        self.0.iter().map(Object::write).collect()
+    }
+    fn schema() -> Json {
+        let size = Size::schema();
+        let properties = json!({"host": {"type": "string"}, "request": size, "response": size});
+        let object = json!({
+            "type": "object",
+            "properties": properties,
+            "required": ["response"],
+            "additionalProperties": false,
+        });
+        json!({"type": "array", "minItems": 1, "maxItems": MOST_OBJECTS, "items": object})
+    }
+}
+
+/// Fills in the page where neither it nor objects are named, and refuses pages that are not known.
+pub(super) fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
+    if values.find(&OBJECTS).is_some() {
+        return Ok(());
+    }
+    let page = values.find(&PAGE).unwrap_or_else(|| PAGES[0].name.to_string());
+    if page.to_ascii_lowercase().ends_with(".har") {
+        let accepted = "its objects beside it, which the command line reads from the file";
+        return refuse(&table.key("page"), format!("{page:?}"), accepted);
+    }
+    if !PAGES.iter().any(|known| known.name == page) {
+        let names: Vec<&str> = PAGES.iter().map(|known| known.name).chain(["FILE.har"]).collect();
+        return Err(ScenarioError::new(table.key("page"), no_such_word(&page, &names)));
+    }
+    values.put(&PAGE, page);
+    Ok(())
+}
+
+/// The objects of a page.
+pub(super) fn of(values: &Values) -> Vec<Object> {
+    if let Some(Objects(objects)) = values.find(&OBJECTS) {
+        return objects;
+    }
+    let page = values.get(&PAGE);
+    PAGES.iter().find(|known| known.name == page).map(Page::objects).unwrap_or_default()
+}
+
+/// An object of a page.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Item {
+    /// Its host's number, from 0; the document's is the first.
+    pub(super) host: usize,
+    /// Bytes of the request for it.
+    pub(super) request_bytes: u64,
+    /// Bytes of the response.
+    pub(super) response_bytes: u64,
+}
+
+/// The `objects` of a page; `request` is the request where they say none.
+pub(super) fn items(objects: &[Object], request: Size) -> Vec<Item> {
+    let mut names: Vec<Option<&str>> = Vec::new();
+    let mut items = Vec::with_capacity(objects.len());
+    for object in objects {
+        let name = object.host.as_deref();
+        let host = names.iter().position(|known| *known == name).unwrap_or_else(|| {
+            names.push(name);
+            names.len() - 1
+        });
+        let request_bytes = object.request.unwrap_or(request).0;
+        items.push(Item { host, request_bytes, response_bytes: object.response.0 });
+    }
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the paper prints of the two pages; else the split would be of another page.
+    #[test]
+    fn the_papers_pages_have_its_requests_and_bytes() {
+        for (page, requests, bytes) in [(&PAGES[0], 3, 56_000), (&PAGES[1], 110, 3_000_000)] {
+            let objects = page.objects();
+            let sum: u64 = objects.iter().map(|object| object.response.0).sum();
+            assert_eq!((objects.len(), sum), (requests, bytes), "{}", page.name);
+        }
+        // The five large objects stand one in each fifth of the 109.
+        let large: Vec<usize> = PAGES[1].objects()[1..]
+            .iter()
+            .enumerate()
+            .filter_map(|(place, object)| (object.response.0 == 232_000).then_some(place * 5 / 109))
+            .collect();
+        assert_eq!(large, [0, 1, 2, 3, 4]);
+    }
+}

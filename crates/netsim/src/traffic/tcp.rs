@@ -1,0 +1,90 @@
+//! The keys that kinds above TCP share.
+
+use crate::scenario::key::{AnyKey, Key, Quantity, Result, Table, Values};
+use crate::scenario::{Dscp, EcnAsked, Json, ScenarioError, refuse};
+use goodqueue_tcp::{CcLine, Config, Stack};
+use serde_json::json;
+
+/// Congestion control: its name and its words.
+pub const CC: Key<CcLine> = Key::with_default("cc", "\"cubic\"")
+    .help("congestion control of both ends, with its words (`goodqueue list cc`)")
+    .source("Linux, net.ipv4.tcp_congestion_control");
+/// Which TCP.
+pub const STACK: Key<Stack> = Key::with_default("stack", "\"linux-6.x\"")
+    .help("whose TCP both ends have (docs/tcp.md says how they differ)")
+    .source("Linux 6.1");
+/// Explicit congestion notification.
+pub const ECN: Key<EcnAsked> = Key::derived("ecn", "what the congestion control needs, else false", "true")
+    .help("whether data are ECN-capable: false, true (RFC 3168) or \"accecn\" (RFC 9768)")
+    .source("RFC 3168; RFC 9768");
+/// Whether TCP paces where the congestion control does not ask for it.
+pub const PACING: Key<bool> = Key::optional("pacing", "true")
+    .help(
+        "whether TCP paces what it sends, as where a socket asks for it; some congestion controls always do",
+    )
+    .source("Linux, SO_MAX_PACING_RATE");
+/// Codepoint of the packets both ways.
+pub const DSCP: Key<Dscp> = Key::optional("dscp", "\"EF\"")
+    .help(
+        "codepoint of the packets both ways, CS0 if left out; TCP's ACKs have the flow's, as where both ends set it, \
+         and a ping's echo has the codepoint that arrived",
+    )
+    .source("RFC 4594");
+
+/// All of them.
+pub(crate) const KEYS: &[&dyn AnyKey] = &[&CC, &STACK, &PACING, &ECN, &DSCP];
+/// For an application that writes whole objects.
+pub(crate) const UNPACED: &[&dyn AnyKey] = &[&CC, &STACK, &ECN, &DSCP];
+/// For tests whose flows have marks of their own.
+pub(crate) const UNMARKED: &[&dyn AnyKey] = &[&CC, &STACK, &ECN];
+
+/// The order in which a resolved scenario has them.
+pub(crate) const ORDER: &[&dyn AnyKey] = &[&CC, &STACK, &ECN, &PACING, &DSCP];
+
+impl Quantity for CcLine {
+    const TYPE: &'static str = "congestion control";
+    fn read(found: &Json) -> std::result::Result<Self, String> {
+        String::read(found).and_then(|line| Self::parse(&line))
+    }
+    fn write(&self) -> Json {
+        json!(self.to_string())
+    }
+    fn schema() -> Json {
+        let names: Vec<&str> = goodqueue_tcp::Cc::ALL.iter().map(|cc| cc.name()).collect();
+        json!({"type": "string", "examples": names})
+    }
+}
+
+crate::scenario::word!(Stack);
+
+/// Fills in the ECN that the congestion control needs, and refuses what contradicts it.
+pub(crate) fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
+    let cc = values.get(&CC).cc;
+    let paces = cc.paces();
+    match values.find(&PACING) {
+        Some(false) if paces => {
+            let accepted = format!("true, or none, as {} always paces", cc.name());
+            return refuse(&table.key("pacing"), false, &accepted);
+        }
+        Some(asked) if paces || !asked => values.unset(&PACING),
+        _ => {}
+    }
+    let ecn = values.find(&ECN).unwrap_or_else(|| EcnAsked::default_of(cc));
+    ecn.check(cc).map_err(|message| ScenarioError::new(table.key("ecn"), message))?;
+    values.put(&ECN, ecn);
+    Ok(())
+}
+
+/// Both ends of a connection.
+pub(crate) fn config(values: &Values) -> Config {
+    let CcLine { cc, options } = values.get(&CC);
+    let pacing = values.find(&PACING).unwrap_or(false);
+    Config {
+        cc,
+        cc_options: options,
+        stack: values.get(&STACK),
+        ecn: values.get(&ECN).0,
+        pacing,
+        ..Config::default()
+    }
+}
