@@ -26,6 +26,16 @@ Values = Mapping[str, Sequence[float | None]]
 """Key of a metric to its number for each seed."""
 
 
+def of_way(key: str, way: str) -> str:
+    """Return the name that what is called ``key`` for the way down has for ``way``."""
+    return key if way == "down" else f"up_{key}"
+
+
+def split(key: str) -> tuple[str, str]:
+    """Return the direction that ``key`` is of, and what it is called for the way down."""
+    return ("up", key.removeprefix("up_")) if key.startswith("up_") else ("down", key)
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """One number of a record."""
@@ -151,11 +161,14 @@ def _stalled(record: Record) -> float | None:
 
 def _of_queue(way: str) -> tuple[Metric, ...]:
     """Return the metrics of one direction: its queue and its flows."""
-    up = "" if way == "down" else "up_"
+
+    def of(key: str) -> str:
+        return of_way(key, way)
+
     return (
         *(
             Metric(
-                f"{up}delay_{name}_ms",
+                of(f"delay_{name}_ms"),
                 f"delay {name}",
                 "ms",
                 "low",
@@ -168,7 +181,7 @@ def _of_queue(way: str) -> tuple[Metric, ...]:
             for name in ("mean", "p50", "p95", "p99")
         ),
         Metric(
-            f"{up}utilisation_percent",
+            of("utilisation_percent"),
             "utilisation",
             "%",
             "high",
@@ -177,10 +190,10 @@ def _of_queue(way: str) -> tuple[Metric, ...]:
             way=way,
             is_main=True,
         ),
-        Metric(f"{up}goodput_mbps", "goodput", "Mbit/s", "high", _goodput(way), decimals=2, way=way, is_main=True),
-        Metric(f"{up}drop_percent", "drops", "%", "", _queue(way, "drop_percent"), decimals=2, way=way),
-        Metric(f"{up}mark_percent", "marks", "%", "", _queue(way, "mark_percent"), decimals=2, way=way),
-        Metric(f"{up}jain_goodput", "Jain", "", "high", _jain(way), decimals=3, way=way),
+        Metric(of("goodput_mbps"), "goodput", "Mbit/s", "high", _goodput(way), decimals=2, way=way, is_main=True),
+        Metric(of("drop_percent"), "drops", "%", "", _queue(way, "drop_percent"), decimals=2, way=way),
+        Metric(of("mark_percent"), "marks", "%", "", _queue(way, "mark_percent"), decimals=2, way=way),
+        Metric(of("jain_goodput"), "Jain", "", "high", _jain(way), decimals=3, way=way),
     )
 
 
@@ -250,7 +263,7 @@ def loaded(measured: Iterable[Values]) -> tuple[str, ...]:
     means = [{key: _mean(values) or 0.0 for key, values in one.items()} for one in measured]
 
     def most(way: str, key: str) -> float:
-        return max((one.get(key if way == "down" else f"up_{key}", 0.0) for one in means), default=0.0)
+        return max((one.get(of_way(key, way), 0.0) for one in means), default=0.0)
 
     found = tuple(
         way

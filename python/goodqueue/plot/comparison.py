@@ -57,7 +57,7 @@ def _has_goodput(comparison: Comparison, way: str) -> bool:
 
 
 def _of(entry: Entry, way: str, key: str) -> Sequence[float | None]:
-    return entry.values[key if way == "down" else f"up_{key}"]
+    return entry.values[measuring.of_way(key, way)]
 
 
 def _points(entry: Entry, way: str, flows: str) -> list[tuple[float, float]]:

@@ -44,7 +44,7 @@ def labels_of(found: Sequence[Group]) -> list[str]:
 
 def loaded(found: Sequence[Group]) -> tuple[str, ...]:
     """Return the directions that are loaded in at least one group: what a figure is of unless somebody chooses."""
-    keys = {f"{up}{name}" for up in ("", "up_") for name in ("utilisation_percent", "delay_p95_ms")}
+    keys = {metrics.of_way(name, way) for way in WAYS for name in ("utilisation_percent", "delay_p95_ms")}
     needed = [metric for metric in METRICS if metric.key in keys]
     return metrics.loaded([{metric.key: group.values(metric) for metric in needed} for group in found])
 
@@ -64,12 +64,12 @@ def distribution(what: str, found: Sequence[Group]) -> str:
     """Return what an axis calls one of `DISTRIBUTIONS`."""
     if what == "ping_rtt_ms":
         return DISTRIBUTIONS[what]
-    return f"queueing delay{said('up' if what.startswith('up_') else 'down', found)}"
+    return f"queueing delay{said(metrics.split(what)[0], found)}"
 
 
 def directed(key: str, found: Sequence[Group]) -> str:
     """Return the key of a metric, a series or a distribution of the down queue in the direction that is loaded."""
-    return key if loaded(found)[0] == "down" else f"up_{key}"
+    return metrics.of_way(key, loaded(found)[0])
 
 
 def repeats(found: Sequence[Group]) -> str:
@@ -86,7 +86,7 @@ def percentiles(group: Group, what: str) -> list[float] | None:
     """
     if what == "ping_rtt_ms":
         return stats.pool_percentiles([_ping_percentiles(one) for one in group.records])
-    way = "up" if what.startswith("up_") else "down"
+    way, _ = metrics.split(what)
     return stats.pool_percentiles([one["queues"][way]["delay_percentiles_ms"] for one in group.records])
 
 
@@ -141,6 +141,6 @@ def goodput(found: Sequence[Group]) -> Metric:
     """
     ways = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
     way = next((way for way in (*loaded(found), *WAYS) if way in ways), "down")
-    (metric,) = metrics.find(["goodput_mbps" if way == "down" else "up_goodput_mbps"])
+    (metric,) = metrics.find([metrics.of_way("goodput_mbps", way)])
     label = "goodput" if ways <= {"down"} else f"goodput, {way}"
     return Metric(metric.key, label, metric.unit, metric.better, metric.pick, way=way)

@@ -2,6 +2,7 @@
 
 from matplotlib.figure import Figure
 
+from goodqueue import metrics
 from goodqueue.compare import Comparison
 from goodqueue.plot import comparison as plots
 from goodqueue.plot import delay
@@ -55,7 +56,7 @@ def _of_queue(
         series = [(entry.label, entry.records[0]) for entry in entries]
         drawn = delay.over_time(series, queue=way)
         found.append((f"delay-over-time{end}", f"The queue over time{at}", caption, drawn))
-    goodput = "goodput_mbps" if way == "down" else "up_goodput_mbps"
+    goodput = metrics.of_way("goodput_mbps", way)
     if any(value is not None for entry in entries for value in entry.values[goodput]):
         caption = (
             f"A point per run; the large mark is the median, the ellipse one standard deviation. {runs}. After "

@@ -44,11 +44,8 @@ class Values:
 
     def tails(self) -> dict[str, list[float | None]]:
         """Return the 95th percentile of the delay in each direction, by the key of its metric."""
-        found = {
-            "delay_p95_ms": self.delay_percentiles_ms.get("down"),
-            "up_delay_p95_ms": self.delay_percentiles_ms.get("up"),
-        }
-        return {key: [delays[95]] for key, delays in found.items() if delays}
+        found = self.delay_percentiles_ms.items()
+        return {metrics.of_way("delay_p95_ms", way): [delays[95]] for way, delays in found if delays}
 
     def estimate(self, metric: str) -> Estimate | None:
         """Return the mean over the seeds with its interval, or None where no seed shows it."""
