@@ -56,7 +56,7 @@ class Comparison:
     @property
     def is_asked(self) -> bool:
         """Whether somebody chose the metrics."""
-        return self.metrics is not METRICS
+        return metrics.are_asked(self.metrics)
 
     def loaded(self) -> tuple[str, ...]:
         """Return the directions that are loaded, which is what tables, figures and sentences speak of."""
@@ -64,10 +64,7 @@ class Comparison:
 
     def shown(self) -> list[Metric]:
         """Return what a person is shown: what was asked for, or what the loaded directions and applications have."""
-        if self.is_asked:
-            return list(self.metrics)
-        found = metrics.seen(self.metrics, [entry.values for entry in self.entries])
-        return metrics.of_loaded(found, self.loaded())
+        return metrics.shown(self.metrics, [entry.values for entry in self.entries], self.loaded())
 
     def spread_is_nil(self) -> bool:
         """Whether every seed gave the same numbers: then the scenario draws nothing at random."""

@@ -275,16 +275,22 @@ def loaded(measured: Iterable[Values]) -> tuple[str, ...]:
     return (max(WAYS, key=lambda way: (most(way, "delay_p95_ms"), most(way, "utilisation_percent"))),)
 
 
-def seen(metrics: Sequence[Metric], measured: Sequence[Values]) -> list[Metric]:
-    """Return those of ``metrics`` that have a number somewhere, and marks only where there are any."""
-    shown = []
-    for metric in metrics:
+def are_asked(chosen: Sequence[Metric]) -> bool:
+    """Return whether somebody chose the metrics: they are others than all that there are."""
+    return [metric.key for metric in chosen] != [metric.key for metric in METRICS]
+
+
+def shown(chosen: Sequence[Metric], measured: Sequence[Values], ways: Sequence[str]) -> list[Metric]:
+    """Return what a person is shown of the metrics ``chosen``: all of them if somebody asked for them.
+
+    Else it is those that have a number somewhere and belong to no direction or to one of ``ways``, which are loaded;
+    marks only where there are any.
+    """
+    if are_asked(chosen):
+        return list(chosen)
+    found = []
+    for metric in chosen:
         values = [value for one in measured for value in one.get(metric.key, ()) if value is not None]
-        if values and (metric.label != "marks" or any(values)):
-            shown.append(metric)
-    return shown
-
-
-def of_loaded(metrics: Sequence[Metric], ways: Sequence[str]) -> list[Metric]:
-    """Return those of ``metrics`` that belong to no direction, or to one of ``ways``."""
-    return [metric for metric in metrics if metric.way in ("", *ways)]
+        if metric.way in ("", *ways) and values and (metric.label != "marks" or any(values)):
+            found.append(metric)
+    return found

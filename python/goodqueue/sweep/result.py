@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import compare, measured, metrics, stats
-from goodqueue.metrics import METRICS, Metric
+from goodqueue.metrics import Metric
 from goodqueue.record import Scenario
 from goodqueue.stats import Estimate
 from goodqueue.sweep.grid import QDISC, Axis, Cell
@@ -74,7 +74,7 @@ class Sweep:
     @property
     def is_asked(self) -> bool:
         """Whether somebody chose the metrics."""
-        return [metric.key for metric in self.metrics] != [metric.key for metric in METRICS]
+        return metrics.are_asked(self.metrics)
 
     def loaded(self) -> tuple[str, ...]:
         """Return the directions that are loaded in at least one cell."""
@@ -82,10 +82,7 @@ class Sweep:
 
     def shown(self) -> list[Metric]:
         """Return what a person is shown: what was asked for, or what the loaded directions and applications have."""
-        if self.is_asked:
-            return list(self.metrics)
-        found = metrics.seen(self.metrics, [cell.values for cell in self.cells])
-        return metrics.of_loaded(found, self.loaded())
+        return metrics.shown(self.metrics, [cell.values for cell in self.cells], self.loaded())
 
     def swept(self) -> list[Axis]:
         """Return the axes that have several values."""
