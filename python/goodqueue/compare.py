@@ -134,9 +134,7 @@ def _entry(
 ) -> Entry:
     """Return the entry of the records ``texts``; it differs from those ``before`` it, of which it may be the first."""
     records: list[Record] = [json.loads(text) for text in texts]
-    taken = {metric.key: metric for metric in (*METRICS, *shown)}
-    values = {key: [metric.pick(record) for record in records] for key, metric in taken.items()}
-
+    values = measured.of([metrics.numbers(record, shown) for record in records])
     nil = measured.is_nil(values)
 
     def differences(reference: Entry | None) -> dict[str, Estimate | None]:

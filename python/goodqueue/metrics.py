@@ -225,6 +225,12 @@ Applications' times are means over those of a kind.
 """
 
 
+def numbers(record: Record, chosen: Iterable[Metric] = ()) -> dict[str, float | None]:
+    """Return the numbers of ``record`` by key: of all `METRICS`, and of those of ``chosen`` that are not among them."""
+    every = {metric.key: metric for metric in (*METRICS, *chosen)}
+    return {key: metric.pick(record) for key, metric in every.items()}
+
+
 def find(asked: Sequence[str]) -> list[Metric]:
     """Return the metrics ``asked`` for, in that order. Raises UserError.
 

@@ -134,7 +134,7 @@ def lines(found: Runs, asked: Sequence[str], by: Sequence[str], across: str | No
 
 def _estimate(records: Sequence[Record], metric: Metric) -> Estimate | None:
     """Return the estimate of ``metric`` over repeats, of which equal ones are one run."""
-    values = {one.key: [one.pick(record) for record in records] for one in (*metrics.METRICS, metric)}
+    values = measured.of([metrics.numbers(record, [metric]) for record in records])
     return measured.estimate(values, metric.key, measured.is_nil(values))
 
 
