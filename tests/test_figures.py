@@ -210,9 +210,9 @@ def test_figures_follow_the_direction_that_is_loaded(record: Record) -> None:
     assert series.series(group.records[0], "goodput_mbps") is None, "no flow goes down"
     assert series.described("up_goodput_mbps", [group]) == ("goodput of all flows, up", "Mbit/s")
     (goodput,) = metrics.find(["goodput_mbps"])
-    assert stored.spoken(goodput, [group]) == "goodput down"
+    assert metrics.label(goodput, stored.loaded([group])) == "goodput down"
     down = made(record, "codel")
-    assert stored.spoken(goodput, [down]) == "goodput"
+    assert metrics.label(goodput, stored.loaded([down])) == "goodput"
     assert drawing.draw("cdf", [down], [], "").axes[0].get_xlabel() == "queueing delay (ms)"
     assert drawing.draw("cdf", [down], ["up_delay_ms"], "").axes[0].get_xlabel() == "queueing delay, up (ms)"
 

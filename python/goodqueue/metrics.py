@@ -67,13 +67,19 @@ class Metric:
         return bool(self.app)
 
 
-def label(metric: Metric, shown: Iterable[Metric]) -> str:
-    """Return what ``metric`` is called beside the metrics ``shown``.
+def ways_of(metrics: Iterable[Metric]) -> set[str]:
+    """Return the directions that ``metrics`` are of."""
+    return {metric.way for metric in metrics if metric.way}
 
-    The direction belongs to the name, unless all that is shown is of the down queue.
-    """
-    ways = {one.way for one in shown if one.way}
-    return f"{metric.label} {metric.way}" if metric.way and ways != {"down"} else metric.label
+
+def label(metric: Metric, ways: Iterable[str]) -> str:
+    """Return the name of ``metric`` in a table or figure of the directions ``ways``: with its own, as `said` has it."""
+    return f"{metric.label} {metric.way}" if metric.way and said(metric.way, ways) else metric.label
+
+
+def said(way: str, ways: Iterable[str]) -> str:
+    """Return what words on the direction ``way`` end with: nothing if ``ways``, all that are spoken of, are down."""
+    return "" if {way, *ways} == {"down"} else f", {way}"
 
 
 def _delay(way: str, key: str) -> Callable[[Record], float | None]:

@@ -41,8 +41,8 @@ def delay_against_goodput(comparison: Comparison, title: str = "", way: str = ""
     with style.look():
         figure = style.new_figure(3.8)
         ax = figure.subplots()
-        ax.set_xlabel(f"mean queueing delay{'' if ways == ('down',) else f', {way}'} (ms), less to the right")
-        ax.set_ylabel(f"goodput{'' if ways == ('down',) == (flows,) else f', {flows}'} (Mbit/s)")
+        ax.set_xlabel(f"mean queueing delay{measuring.said(way, ways)} (ms), less to the right")
+        ax.set_ylabel(f"goodput{measuring.said(flows, ways)} (Mbit/s)")
         ax.set_title(title)
         ellipse.better(ax)
         if any(own for _, own in named):
@@ -85,7 +85,7 @@ def estimates(comparison: Comparison, title: str = "", metrics: Sequence[Metric]
             ax.set_visible(False)
         for ax, metric in zip(places, chosen, strict=False):
             _panel(ax, comparison, metric, looks)
-            ax.set_title(panels.wrapped(measuring.label(metric, chosen), 12), fontsize=9.5)
+            ax.set_title(panels.wrapped(measuring.label(metric, measuring.ways_of(chosen)), 12), fontsize=9.5)
         panels.name_rows(places[0], labels, names)
         for ax in places[columns : len(chosen) : columns]:
             panels.name_rows(ax, labels, names)

@@ -70,7 +70,9 @@ def _curve(ax: Axes, label: str, percentiles: Sequence[float], axis: Axis, look:
     return Curve(label, [value for value, _ in middle], [percent for _, percent in middle], look.ink, handle)
 
 
-def over_time(runs: Sequence[tuple[str, Record]], title: str = "", queue: str = "down") -> Figure:
+def over_time(
+    runs: Sequence[tuple[str, Record]], title: str = "", queue: str = "down", what: str = "queueing delay"
+) -> Figure:
     """Draw the delay of one queue over time, a panel a run, all on the same axes. The records must hold a series.
 
     Raises KeyError for a record without a series.
@@ -100,6 +102,5 @@ def over_time(runs: Sequence[tuple[str, Record]], title: str = "", queue: str = 
             ax.margins(x=0)
         rows[0].set_title(title)
         rows[-1].set_xlabel("time (s)")
-        words = "queueing delay (ms)" if queue == "down" else f"queueing delay, {queue} (ms)"
-        figure.supylabel(words, fontsize=10.5, color="#444444")
+        figure.supylabel(f"{what} (ms)", fontsize=10.5, color="#444444")
     return figure

@@ -7,8 +7,8 @@ of a law (`[series] law = true`) have the names that they have in the record; th
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from goodqueue.metrics import WAYS, of_way, split
-from goodqueue.plot.stored import Group, said
+from goodqueue.metrics import WAYS, of_way, said, split
+from goodqueue.plot.stored import Group, loaded
 from goodqueue.record import Record
 
 Values = list[float | None]
@@ -51,9 +51,7 @@ def described(what: str, found: Sequence[Group]) -> tuple[str, str]:
     unit = UNITS.get(suffix, "")
     if name in PINGS:
         return words, unit
-    if name in FLOWS:
-        return (words if ways <= {"down"} else f"{words}, {way}"), unit
-    return f"{words}{said(way, found)}", unit
+    return f"{words}{said(way, ways if name in FLOWS else loaded(found))}", unit
 
 
 def is_law(what: str) -> bool:

@@ -49,22 +49,11 @@ def loaded(found: Sequence[Group]) -> tuple[str, ...]:
     return metrics.loaded([{metric.key: group.values(metric) for metric in needed} for group in found])
 
 
-def said(way: str, found: Sequence[Group]) -> str:
-    """Return what an axis adds to the name of a queue's metric: nothing where the down queue alone is loaded."""
-    return "" if way == "down" and loaded(found) == ("down",) else f", {way}"
-
-
-def spoken(metric: Metric, found: Sequence[Group]) -> str:
-    """Return what an axis calls ``metric``: with its direction, unless the down queue alone is loaded."""
-    is_plain = not metric.way or (metric.way == "down" and loaded(found) == ("down",))
-    return metric.label if is_plain else f"{metric.label} {metric.way}"
-
-
 def distribution(what: str, found: Sequence[Group]) -> str:
     """Return what an axis calls one of `DISTRIBUTIONS`."""
     if what == "ping_rtt_ms":
         return DISTRIBUTIONS[what]
-    return f"queueing delay{said(metrics.split(what)[0], found)}"
+    return f"queueing delay{metrics.said(metrics.split(what)[0], loaded(found))}"
 
 
 def directed(key: str, found: Sequence[Group]) -> str:
@@ -121,7 +110,7 @@ def latency(found: Sequence[Group]) -> Metric | None:
     """
     ping = Metric("ping_rtt_mean_ms", "mean round-trip time of pings", "ms", "low", _mean_ping)
     (queue,) = metrics.find([directed("delay_mean_ms", found)])
-    words = f"mean queueing delay{said(queue.way, found)}"
+    words = f"mean queueing delay{metrics.said(queue.way, loaded(found))}"
     for metric in (ping, Metric(queue.key, words, "ms", "low", queue.pick, way=queue.way)):
         if all(metric.pick(one) is not None for group in found for one in group.records):
             return metric
@@ -142,5 +131,4 @@ def goodput(found: Sequence[Group]) -> Metric:
     ways = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
     way = next((way for way in (*loaded(found), *WAYS) if way in ways), "down")
     (metric,) = metrics.find([metrics.of_way("goodput_mbps", way)])
-    label = "goodput" if ways <= {"down"} else f"goodput, {way}"
-    return Metric(metric.key, label, metric.unit, metric.better, metric.pick, way=way)
+    return Metric(metric.key, f"goodput{metrics.said(way, ways)}", metric.unit, metric.better, metric.pick, way=way)

@@ -28,17 +28,15 @@ def of(comparison: Comparison) -> list[tuple[str, str, str, Figure]]:
         shown if comparison.is_asked else [one for one in shown if one.way and (one.is_main or one.label == "drops")]
     )
     for index, way in enumerate(ways):
-        found += _of_queue(comparison, way, f"-{way}" if index else "", runs, several=len(ways) > 1)
+        found += _of_queue(comparison, way, f"-{way}" if index else "", runs)
     found.append(("estimates", "Side by side", sides, plots.estimates(comparison, metrics=queues)))
     return found
 
 
-def _of_queue(
-    comparison: Comparison, way: str, end: str, runs: str, several: bool
-) -> list[tuple[str, str, str, Figure]]:
+def _of_queue(comparison: Comparison, way: str, end: str, runs: str) -> list[tuple[str, str, str, Figure]]:
     """Return the figures of the queue and the flows of one direction; the names end with ``end``."""
     entries, seeds = comparison.entries, comparison.seeds
-    at = f", {way}" if several or way == "up" else ""
+    at = metrics.said(way, comparison.loaded())
     found: list[tuple[str, str, str, Figure]] = []
     spread = [(entry.label, delays) for entry in entries if (delays := entry.delay_percentiles_ms[way])]
     if spread:
@@ -54,7 +52,7 @@ def _of_queue(
             f"{seeds[0]}), the warm-up included. The axis is logarithmic and the same in each panel."
         )
         series = [(entry.label, entry.records[0]) for entry in entries]
-        drawn = delay.over_time(series, queue=way)
+        drawn = delay.over_time(series, queue=way, what=f"queueing delay{metrics.said(way, [way])}")
         found.append((f"delay-over-time{end}", f"The queue over time{at}", caption, drawn))
     goodput = metrics.of_way("goodput_mbps", way)
     if any(value is not None for entry in entries for value in entry.values[goodput]):
