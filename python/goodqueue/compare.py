@@ -19,8 +19,10 @@ class Entry:
     qdisc: str
     """Its line as it was asked for."""
     engine: str
+    name: str
+    """What a person calls the discipline, whatever engine it ran on."""
     label: str
-    """What a person calls it: the line, and the engine too where the comparison has several."""
+    """What a person calls the entry: its name, and the engine too where the comparison has several."""
     resolved: str
     """Its line with every parameter."""
     values: dict[str, list[float | None]]
@@ -124,13 +126,13 @@ def summarise(
         for engine, found in texts.items():
             own = list(found[position * n : (position + 1) * n])
             label = names[line] if len(texts) == 1 else f"{names[line]} ({engine})"
-            entries.append(_entry(line, engine, label, own, entries, shown))
+            entries.append(_entry(line, engine, names[line], label, own, entries, shown))
     shared = _shared(base, entries[0].records[0]["scenario"])
     return Comparison(shared, list(seeds), list(texts), entries, shown)
 
 
 def _entry(
-    qdisc: str, engine: str, label: str, texts: list[str], before: Sequence[Entry], shown: Sequence[Metric]
+    qdisc: str, engine: str, name: str, label: str, texts: list[str], before: Sequence[Entry], shown: Sequence[Metric]
 ) -> Entry:
     """Return the entry of the records ``texts``; it differs from those ``before`` it, of which it may be the first."""
     records: list[Record] = [json.loads(text) for text in texts]
@@ -146,6 +148,7 @@ def _entry(
     return Entry(
         qdisc=qdisc,
         engine=engine,
+        name=name,
         label=label,
         resolved=records[0]["queues"]["down"]["qdisc"],
         values=values,

@@ -78,12 +78,7 @@ def difference_table(comparison: Comparison) -> Table | None:
     """Return the paired differences from the first discipline, or None where there is nothing to compare."""
     found = [(entry.label, entry.differences) for entry in comparison.entries[len(comparison.engines) :]]
     note = " on the same engine" if len(comparison.engines) > 1 else ""
-    return _differences(comparison, f"Difference from {_name(comparison.entries[0])}{note}", found)
-
-
-def _name(entry: Entry) -> str:
-    """Return what a discipline is called, whatever engine it ran on."""
-    return entry.label.removesuffix(f" ({entry.engine})")
+    return _differences(comparison, f"Difference from {comparison.entries[0].name}{note}", found)
 
 
 def engine_table(comparison: Comparison) -> Table | None:
@@ -168,7 +163,7 @@ def _said(metric: Metric, value: float) -> str:
 def certainty(comparison: Comparison) -> list[str]:
     """Return the sentences that say how sure the numbers are."""
     n = len(comparison.seeds)
-    slow = list(dict.fromkeys(_name(entry) for entry in comparison.entries if is_python(entry.qdisc)))
+    slow = list(dict.fromkeys(entry.name for entry in comparison.entries if is_python(entry.qdisc)))
     note = [f"Written in Python, hence slower, one run at a time: {', '.join(slow)}."] if slow else []
     if n == 1:
         return ["One seed: the spread is unknown, and so is how sure these numbers are. More: --seeds 5", *note]
