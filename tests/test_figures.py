@@ -53,7 +53,7 @@ def test_codel_has_one_colour_in_every_figure(record: Record, comparison: Compar
     named = zip(comparison.entries, ("sfq", "codel", "pie"), strict=True)
     renamed = replace(comparison, entries=[replace(entry, label=name) for entry, name in named])
     for figure in (
-        figures.estimates(renamed),
+        figures.estimates(renamed, renamed.shown()),
         figures.delay_against_goodput(renamed),
         figures.goodput_by_flow(renamed),
     ):

@@ -127,7 +127,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _times(kind: str, name: str) -> Callable[[Record], float | None]:
+def times(kind: str, name: str) -> Callable[[Record], float | None]:
     """Return what picks the number ``name`` of the times of applications of ``kind``: of several, their mean."""
 
     def pick(record: Record) -> float | None:
@@ -204,7 +204,7 @@ def _of_queue(way: str) -> tuple[Metric, ...]:
 
 
 def _time(key: str, kind: str, name: str, is_main: bool = False) -> Metric:
-    picked = _times(kind, name)
+    picked = times(kind, name)
     return Metric(key, f"{kind} {name}", "ms", "low", picked, heading=kind, detail=name, app=kind, is_main=is_main)
 
 

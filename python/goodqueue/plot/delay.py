@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 
 from goodqueue.picture import Axis, axis_for
 from goodqueue.plot import panels, style
-from goodqueue.plot.labels import BACKING, Curve, label_curves
+from goodqueue.plot.labels import BACKING, Curve, name_curves
 from goodqueue.plot.style import Look
 from goodqueue.record import Record
 from goodqueue.stats import share_below
@@ -30,7 +30,7 @@ def cdf(runs: Named, title: str = "", what: str = "queueing delay", of: str = OF
 def cdfs(runs: Mapping[str, Named], title: str = "", what: str = "queueing delay", of: str = OF) -> Figure:
     """Draw what `cdf` draws, in a panel for each title of ``runs``."""
     labels = list(dict.fromkeys(label for own in runs.values() for label, _ in own))
-    looks = dict(zip(labels, style.looks(labels), strict=True))
+    looks = style.looks_by_label(labels)
     with style.look():
         figure, places = panels.grid(list(runs), 2.1, 3.6)
         axis = axis_for([percentiles for own in runs.values() for _, percentiles in own], 100)
@@ -47,13 +47,7 @@ def cdfs(runs: Mapping[str, Named], title: str = "", what: str = "queueing delay
                     curves.append(_curve(ax, label, percentiles, axis, looks[label]))
         if below:
             style.note(figure, f"{', '.join(below)}: no packet waits {axis.low:g} ms.")
-        if len(places) == 1:
-            places[0].set_title(title)
-            label_curves(places[0], curves)
-        else:
-            first = {curve.label: curve.line for curve in reversed(curves)}
-            shown = [label for label in labels if label in first]
-            panels.legend(figure, [first[label] for label in shown], shown, title)
+        name_curves(figure, places, curves, labels, title)
     return figure
 
 

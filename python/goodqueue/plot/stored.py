@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from goodqueue import metrics, stats
 from goodqueue.metrics import METRICS, WAYS, Metric
-from goodqueue.record import Record, statistic
+from goodqueue.record import Record
 
 DISTRIBUTIONS = {
     "delay_ms": "queueing delay",
@@ -108,19 +108,13 @@ def latency(found: Sequence[Group]) -> Metric | None:
 
     The delay is that of the direction that is loaded.
     """
-    ping = Metric("ping_rtt_mean_ms", "mean round-trip time of pings", "ms", "low", _mean_ping)
+    ping = Metric("ping_rtt_mean_ms", "mean round-trip time of pings", "ms", "low", metrics.times("ping", "mean"))
     (queue,) = metrics.find([directed("delay_mean_ms", found)])
     words = f"mean queueing delay{metrics.said(queue.way, loaded(found))}"
     for metric in (ping, Metric(queue.key, words, "ms", "low", queue.pick, way=queue.way)):
         if all(metric.pick(one) is not None for group in found for one in group.records):
             return metric
     return None
-
-
-def _mean_ping(record: Record) -> float | None:
-    means = [statistic(app.get("rtt_ms"), "mean") for app in record["apps"] if app["kind"] == "ping"]
-    known = [mean for mean in means if mean is not None]
-    return sum(known) / len(known) if known else None
 
 
 def goodput(found: Sequence[Group]) -> Metric:

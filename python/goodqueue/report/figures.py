@@ -22,14 +22,14 @@ def of(comparison: Comparison) -> list[tuple[str, str, str, Figure]]:
     felt = [metric for metric in shown if metric.is_felt and metric.is_main]
     if felt and not comparison.is_asked:
         better = " MOS: 1 is bad, 4.4 is good." if any(metric.unit == "" for metric in felt) else ""
-        drawn = plots.estimates(comparison, metrics=felt)
+        drawn = plots.estimates(comparison, felt)
         found.append(("felt", "What a person feels", f"{sides}{better}", drawn))
     queues = (
         shown if comparison.is_asked else [one for one in shown if one.way and (one.is_main or one.label == "drops")]
     )
     for index, way in enumerate(ways):
         found += _of_queue(comparison, way, f"-{way}" if index else "", runs)
-    found.append(("estimates", "Side by side", sides, plots.estimates(comparison, metrics=queues)))
+    found.append(("estimates", "Side by side", sides, plots.estimates(comparison, queues)))
     return found
 
 
