@@ -52,7 +52,7 @@ def _of_queue(comparison: Comparison, way: str, end: str, runs: str) -> list[tup
             f"{seeds[0]}), the warm-up included. The axis is logarithmic and the same in each panel."
         )
         series = [(entry.label, entry.records[0]) for entry in entries]
-        drawn = delay.over_time(series, queue=way, what=f"queueing delay{metrics.said(way, [way])}")
+        drawn = delay.over_time(series, queue=way, what=f"queueing delay{at}")
         found.append((f"delay-over-time{end}", f"The queue over time{at}", caption, drawn))
     goodput = metrics.of_way("goodput_mbps", way)
     if any(value is not None for entry in entries for value in entry.values[goodput]):
