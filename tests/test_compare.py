@@ -219,7 +219,7 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
 def test_names_that_are_taken_are_passed_over(tmp_path: Path) -> None:
     target, file = tmp_path / "out", tmp_path / "a.csv.gz"
     file.touch()
-    assert [Path(output.write(target, False, fill)).name for _ in range(3)] == ["out", "out-2", "out-3"]
+    assert [Path(output.write(target, False, fill)[0]).name for _ in range(3)] == ["out", "out-2", "out-3"]
     assert [Path(output.write_file(file, False, b"new")).name for _ in range(2)] == ["a-2.csv.gz", "a-3.csv.gz"]
     assert file.read_bytes() == b""
     assert output.write_file(file, True, b"new") == str(file)
@@ -276,9 +276,7 @@ def test_an_error_while_writing_leaves_the_old_folder(tmp_path: Path) -> None:
         output.write(target, False, fail)
     assert list(tmp_path.iterdir()) == [], "neither the folder nor its parents nor a draft may stay"
 
-    output.write(
-        target, False, lambda folder: (folder / "results.json").write_text('{"files": ["results.json"]}') and None
-    )
+    output.write(target, False, fill)
     with pytest.raises(UserError):
         output.write(target, True, fail)
     assert [file.name for file in target.iterdir()] == ["results.json"]

@@ -166,8 +166,14 @@ def test_a_report_draws_each_loaded_direction_and_what_a_person_feels(loaded_up:
     up = {name: title for name, title, _, _ in figures.of(loaded_up)}
     assert up["delay-cdf"] == "How long packets queue, up"
     assert up["felt"] == "What a person feels"
-    both = {name: title for name, title, _, _ in figures.of(compare(upload("down too"), ["pfifo"], [1, 2]))}
+    found = figures.of(compare({**upload("down too"), "series": {"interval": "200ms"}}, ["pfifo"], [1, 2]))
+    both = {name: title for name, title, _, _ in found}
     assert both["delay-cdf"] == "How long packets queue, down"
     assert both["delay-cdf-up"] == "How long packets queue, up"
     assert both["flow-goodput"] == "Who gets how much, down"
     assert both["flow-goodput-up"] == "Who gets how much, up"
+    axes = {name: figure._supylabel.get_text() for name, _, _, figure in found if "over-time" in name}  # type: ignore[attr-defined]
+    assert axes == {
+        "delay-over-time": "queueing delay, down (ms)",
+        "delay-over-time-up": "queueing delay, up (ms)",
+    }, "beside the other direction, an axis that names none would be of both"

@@ -53,7 +53,7 @@ def test_codel_has_one_colour_in_every_figure(record: Record, comparison: Compar
     named = zip(comparison.entries, ("sfq", "codel", "pie"), strict=True)
     renamed = replace(comparison, entries=[replace(entry, label=name) for entry, name in named])
     for figure in (
-        figures.estimates(renamed),
+        figures.estimates(renamed, renamed.shown()),
         figures.delay_against_goodput(renamed),
         figures.goodput_by_flow(renamed),
     ):
@@ -210,9 +210,9 @@ def test_figures_follow_the_direction_that_is_loaded(record: Record) -> None:
     assert series.series(group.records[0], "goodput_mbps") is None, "no flow goes down"
     assert series.described("up_goodput_mbps", [group]) == ("goodput of all flows, up", "Mbit/s")
     (goodput,) = metrics.find(["goodput_mbps"])
-    assert stored.spoken(goodput, [group]) == "goodput down"
+    assert metrics.label(goodput, stored.loaded([group])) == "goodput down"
     down = made(record, "codel")
-    assert stored.spoken(goodput, [down]) == "goodput"
+    assert metrics.label(goodput, stored.loaded([down])) == "goodput"
     assert drawing.draw("cdf", [down], [], "").axes[0].get_xlabel() == "queueing delay (ms)"
     assert drawing.draw("cdf", [down], ["up_delay_ms"], "").axes[0].get_xlabel() == "queueing delay, up (ms)"
 

@@ -141,14 +141,66 @@ def test_a_report_shows_what_fits_the_runs(here: Path, goodqueue: Command) -> No
     shutil.copytree(here / "with", here / "loose")
     shutil.rmtree(here / "loose" / "sweeps")  # the same runs, of no sweep
     expected = {"with": several | courses, "loose": several | courses, "without": several, "one.json": courses}
-    for source, titles in expected.items():
+    for source, kinds in expected.items():
         assert goodqueue("report", source, "--out", f"{source}.html").status == 0
         page = Page((here / f"{source}.html").read_text(encoding="utf-8"))
-        shown = {label.split(".")[0] for _, given in page.opened if (label := given.get("aria-label"))}
-        assert shown & (several | courses) == titles, source
+        assert set(titles(page)) & (several | courses) == kinds, source
         assert page.fetched == []
     identifiers = re.findall(r'\bid="([^"]+)"', (here / "with.html").read_text(encoding="utf-8"))
     assert len(identifiers) == len(set(identifiers)), "two figures would share clip paths and markers"
+
+
+UP = ["--set", "traffic.0.direction=up"]
+"""What turns the load of ok.toml round."""
+
+BOTH = ["--set", "traffic.1.kind=bulk", "--set", "traffic.1.direction=up", "--set", "traffic.1.start_spread=500ms"]
+"""What loads the way up, too."""
+
+
+def titles(page: Page) -> list[str]:
+    return [label.split(".")[0] for _, given in page.opened if (label := given.get("aria-label"))]
+
+
+@pytest.mark.parametrize(
+    ("sets", "ends", "queues"),
+    [([], [""], [""]), (UP, [" up"], [", up"]), (BOTH, [" down", " up"], [", down", ", up"])],
+)
+def test_figures_of_a_sweep_are_of_each_loaded_direction(
+    here: Path, goodqueue: Command, sets: list[str], ends: list[str], queues: list[str]
+) -> None:
+    assert (
+        goodqueue(
+            "sweep", "ok.toml", "--set", "bottleneck.qdisc=pfifo,codel", *sets, "--seeds", "2", "--out", "st"
+        ).status
+        == 0
+    )
+    assert goodqueue("report", "st").status == 0
+    page = Page((here / "report.html").read_text(encoding="utf-8"))
+    found = titles(page)
+    main = ["delay mean", "delay p95", "utilisation", "goodput"]
+    assert found[: 4 * len(ends)] == [f"{name}{end}" for end in ends for name in main]
+    assert [one for one in found if "How long" in one] == [f"How long packets queue{at}" for at in queues]
+    axes = re.findall(r"queueing delay(?:, \w+)? \(ms\)", page.text)
+    assert {f"queueing delay{at} (ms)" for at in queues} <= set(axes), "the axis says which queue it is of"
+
+
+def test_figures_of_loose_runs_are_of_each_loaded_direction_and_of_what_a_person_feels(
+    here: Path, goodqueue: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from goodqueue.plot import comparison
+
+    def fail(*_: object, **__: object) -> None:
+        raise AssertionError("a figure that the page has not must not be drawn")
+
+    sweep = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=pfifo,codel", *BOTH, "--set", "traffic.2.kind=ping"]
+    assert goodqueue(*sweep, "--seeds", "2", "--out", "st").status == 0
+    shutil.rmtree(here / "st" / "sweeps")
+    monkeypatch.setattr(comparison, "goodput_by_flow", fail)
+    monkeypatch.setattr(comparison, "delay_against_goodput", fail)
+    assert goodqueue("report", "st").status == 0
+    found = titles(Page((here / "report.html").read_text(encoding="utf-8")))
+    needed = ["What a person feels", "How long packets queue, down", "How long packets queue, up", "Side by side"]
+    assert found[:4] == needed
 
 
 @pytest.mark.needs("chromium")

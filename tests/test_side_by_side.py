@@ -38,7 +38,7 @@ def test_estimates_of_any_metrics_in_rows_of_four(comparison: Comparison) -> Non
     renamed = replace(comparison, entries=entries)
     shown = renamed.shown()
     for count in (1, 3, 4, 7):
-        figure = figures.estimates(renamed, "Title", metrics=shown[:count])
+        figure = figures.estimates(renamed, shown[:count], "Title")
         _, _, places = boxes(figure)
         assert [ax.get_title(loc="left").replace("\n", " ") for ax in places] == [
             metric.label for metric in shown[:count]
@@ -50,7 +50,7 @@ def test_estimates_of_any_metrics_in_rows_of_four(comparison: Comparison) -> Non
 def test_quality_of_calls_has_the_axis_that_it_has(comparison: Comparison) -> None:
     (mos, page) = metrics.find(["voip_mos", "page_load_p95_ms"])
     called = replace(comparison, entries=[felt(entry, at, (mos, page)) for at, entry in enumerate(comparison.entries)])
-    figure = figures.estimates(called, metrics=[mos, page])
+    figure = figures.estimates(called, [mos, page])
     first, second = figure.axes
     assert first.get_xlim() == (1.0, 4.5)
     assert first.get_title(loc="left") == "MOS"

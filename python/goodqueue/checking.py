@@ -12,7 +12,7 @@ from typing import Any, NotRequired, TypedDict, Union, get_args, get_origin, get
 
 from goodqueue import inputs
 from goodqueue.errors import UserError, quoted
-from goodqueue.record import TIMES, Kernel, Record, Scenario
+from goodqueue.record import TIMES, Kernel, Record, Scenario, without_none
 
 Numbers = list[float | None]
 
@@ -279,14 +279,12 @@ def _check(value: Any, hint: Any, place: str, key: str) -> None:
     """
     if hint is Any or _is_plainly(value, hint):
         return
-    if get_origin(hint) in (Union, UnionType):
-        options = [option for option in get_args(hint) if option is not NoneType]
-        if value is None and len(options) < len(get_args(hint)):
-            return
-        if len(options) == 1:
-            _check(value, options[0], place, key)
-            return
-    elif is_typeddict(hint) and isinstance(value, dict):
+    if value is None and NoneType in get_args(hint):
+        return
+    if (only := without_none(hint)) is not hint:
+        _check(value, only, place, key)
+        return
+    if is_typeddict(hint) and isinstance(value, dict):
         fields = get_type_hints(hint)  # without NotRequired
         for name, inner in fields.items():
             if name in value:
@@ -294,11 +292,11 @@ def _check(value: Any, hint: Any, place: str, key: str) -> None:
             elif name in hint.__required_keys__ and hint is not Kernel:
                 raise UserError(place, f"{key}.{name}: missing" if key else f"{name}: missing")
         return
-    elif get_origin(hint) is list and isinstance(value, list):
+    if get_origin(hint) is list and isinstance(value, list):
         for number, one in enumerate(value):
             _check(one, get_args(hint)[0], place, f"{key}.{number}")
         return
-    elif get_origin(hint) is dict and isinstance(value, dict):
+    if get_origin(hint) is dict and isinstance(value, dict):
         for word, one in value.items():
             _check(one, get_args(hint)[1], place, f"{key}.{word}")
         return

@@ -19,8 +19,10 @@ class Entry:
     qdisc: str
     """Its line as it was asked for."""
     engine: str
+    name: str
+    """What a person calls the discipline, whatever engine it ran on."""
     label: str
-    """What a person calls it: the line, and the engine too where the comparison has several."""
+    """What a person calls the entry: its name, and the engine too where the comparison has several."""
     resolved: str
     """Its line with every parameter."""
     values: dict[str, list[float | None]]
@@ -56,7 +58,7 @@ class Comparison:
     @property
     def is_asked(self) -> bool:
         """Whether somebody chose the metrics."""
-        return self.metrics is not METRICS
+        return metrics.are_asked(self.metrics)
 
     def loaded(self) -> tuple[str, ...]:
         """Return the directions that are loaded, which is what tables, figures and sentences speak of."""
@@ -64,10 +66,7 @@ class Comparison:
 
     def shown(self) -> list[Metric]:
         """Return what a person is shown: what was asked for, or what the loaded directions and applications have."""
-        if self.is_asked:
-            return list(self.metrics)
-        found = metrics.seen(self.metrics, [entry.values for entry in self.entries])
-        return metrics.of_loaded(found, self.loaded())
+        return metrics.shown(self.metrics, [entry.values for entry in self.entries], self.loaded())
 
     def spread_is_nil(self) -> bool:
         """Whether every seed gave the same numbers: then the scenario draws nothing at random."""
@@ -127,19 +126,17 @@ def summarise(
         for engine, found in texts.items():
             own = list(found[position * n : (position + 1) * n])
             label = names[line] if len(texts) == 1 else f"{names[line]} ({engine})"
-            entries.append(_entry(line, engine, label, own, entries, shown))
+            entries.append(_entry(line, engine, names[line], label, own, entries, shown))
     shared = _shared(base, entries[0].records[0]["scenario"])
     return Comparison(shared, list(seeds), list(texts), entries, shown)
 
 
 def _entry(
-    qdisc: str, engine: str, label: str, texts: list[str], before: Sequence[Entry], shown: Sequence[Metric]
+    qdisc: str, engine: str, name: str, label: str, texts: list[str], before: Sequence[Entry], shown: Sequence[Metric]
 ) -> Entry:
     """Return the entry of the records ``texts``; it differs from those ``before`` it, of which it may be the first."""
     records: list[Record] = [json.loads(text) for text in texts]
-    taken = {metric.key: metric for metric in (*METRICS, *shown)}
-    values = {key: [metric.pick(record) for record in records] for key, metric in taken.items()}
-
+    values = measured.of([metrics.numbers(record, shown) for record in records])
     nil = measured.is_nil(values)
 
     def differences(reference: Entry | None) -> dict[str, Estimate | None]:
@@ -151,6 +148,7 @@ def _entry(
     return Entry(
         qdisc=qdisc,
         engine=engine,
+        name=name,
         label=label,
         resolved=records[0]["queues"]["down"]["qdisc"],
         values=values,

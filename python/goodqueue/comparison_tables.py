@@ -21,9 +21,10 @@ def tables(comparison: Comparison) -> list[Table]:
         return full_tables(comparison)
     shown, ways = comparison.shown(), comparison.loaded()
     if len(ways) == 1:
-        return [_means(comparison, "Means over the seeds", shown, ways[0])]
-    found = [_means(comparison, f"{name}: means over the seeds", own, way) for name, own, way in _groups(shown)]
-    return [*(replace(table, notes=()) for table in found[:-1]), replace(found[-1], notes=metric_columns.notes(shown))]
+        found = [_means(comparison, "Means over the seeds", shown, ways[0])]
+    else:
+        found = [_means(comparison, f"{name}: means over the seeds", own, way) for name, own, way in _groups(shown)]
+    return [*found[:-1], replace(found[-1], notes=metric_columns.notes(shown))]
 
 
 def _groups(shown: Sequence[Metric]) -> list[tuple[str, list[Metric], str]]:
@@ -33,7 +34,7 @@ def _groups(shown: Sequence[Metric]) -> list[tuple[str, list[Metric], str]]:
     return [group for group in groups if group[1]]
 
 
-def _means(comparison: Comparison, title: str, shown: Sequence[Metric], way: str = "") -> Table:
+def _means(comparison: Comparison, title: str, shown: Sequence[Metric], way: str) -> Table:
     """Return a row per discipline: the means of ``shown``, and the interval of the mean delay in direction ``way``."""
     lead = next((one for one in shown if one.way and one.key.endswith("delay_mean_ms")), None)
     columns = [Column("qdisc", numeric=False)]
@@ -52,7 +53,7 @@ def _means(comparison: Comparison, title: str, shown: Sequence[Metric], way: str
         digits = metric_columns.digits(metric, found)
         for row, one in zip(rows, found, strict=True):
             row.append(plus_minus(one, digits) if metric is lead else number(one.mean if one else None, digits))
-    return Table(title, columns, rows, metric_columns.notes(shown))
+    return Table(title, columns, rows)
 
 
 def full_tables(comparison: Comparison) -> list[Table]:
@@ -78,12 +79,7 @@ def difference_table(comparison: Comparison) -> Table | None:
     """Return the paired differences from the first discipline, or None where there is nothing to compare."""
     found = [(entry.label, entry.differences) for entry in comparison.entries[len(comparison.engines) :]]
     note = " on the same engine" if len(comparison.engines) > 1 else ""
-    return _differences(comparison, f"Difference from {_name(comparison.entries[0])}{note}", found)
-
-
-def _name(entry: Entry) -> str:
-    """Return what a discipline is called, whatever engine it ran on."""
-    return entry.label.removesuffix(f" ({entry.engine})")
+    return _differences(comparison, f"Difference from {comparison.entries[0].name}{note}", found)
 
 
 def engine_table(comparison: Comparison) -> Table | None:
@@ -144,12 +140,12 @@ def _finding(comparison: Comparison, metric: Metric, first: str, second: str, en
     if len(ranked) < 2:
         return None
     (best, one), (worst, other) = ranked[0], ranked[-1]
-    if _said(metric, best) == _said(metric, worst):
-        return f"{first.format(_said(metric, best))} with every qdisc{end}."
+    with_one, with_other = _said(metric, best), _said(metric, worst)
+    if with_one == with_other:
+        return f"{first.format(with_one)} with every qdisc{end}."
     ratio = worst / best if best > 0 and metric.unit == "ms" else 0.0
     times = f", {number(ratio, 0 if ratio >= 10 else 1)} times as long" if ratio >= 1.05 else ""
-    with_best = f"{first.format(_said(metric, best))} with {one.label}"
-    said = f"{with_best}, {second.format(_said(metric, worst))} with {other.label}{times}{end}."
+    said = f"{first.format(with_one)} with {one.label}, {second.format(with_other)} with {other.label}{times}{end}."
     return said if _is_told_apart(one, other, metric) else f"{said} These seeds do not tell the two apart."
 
 
@@ -168,7 +164,7 @@ def _said(metric: Metric, value: float) -> str:
 def certainty(comparison: Comparison) -> list[str]:
     """Return the sentences that say how sure the numbers are."""
     n = len(comparison.seeds)
-    slow = list(dict.fromkeys(_name(entry) for entry in comparison.entries if is_python(entry.qdisc)))
+    slow = list(dict.fromkeys(entry.name for entry in comparison.entries if is_python(entry.qdisc)))
     note = [f"Written in Python, hence slower, one run at a time: {', '.join(slow)}."] if slow else []
     if n == 1:
         return ["One seed: the spread is unknown, and so is how sure these numbers are. More: --seeds 5", *note]

@@ -4,9 +4,16 @@ A scenario that draws nothing at random gives the same numbers for every seed. I
 over them has n = 1 and no interval.
 """
 
+from collections.abc import Mapping, Sequence
+
 from goodqueue import stats
 from goodqueue.metrics import Values
 from goodqueue.stats import Estimate
+
+
+def of(runs: Sequence[Mapping[str, float | None]]) -> dict[str, list[float | None]]:
+    """Return the numbers of ``runs``, of which each has the same keys, by key: one a run."""
+    return {key: [run[key] for run in runs] for key in runs[0]}
 
 
 def is_nil(values: Values) -> bool:

@@ -25,7 +25,7 @@ NOTES = {
 
 def heading(metric: Metric, shown: Iterable[Metric]) -> Column:
     """Return the column of ``metric`` beside the metrics ``shown``."""
-    return Column(f"{metrics.label(metric, shown)}\n{metric.unit}")
+    return Column(f"{metrics.label(metric, metrics.ways_of(shown))}\n{metric.unit}")
 
 
 def fill(

@@ -26,6 +26,16 @@ Values = Mapping[str, Sequence[float | None]]
 """Key of a metric to its number for each seed."""
 
 
+def of_way(key: str, way: str) -> str:
+    """Return the name that what is called ``key`` for the way down has for ``way``."""
+    return key if way == "down" else f"up_{key}"
+
+
+def split(key: str) -> tuple[str, str]:
+    """Return the direction that ``key`` is of, and what it is called for the way down."""
+    return ("up", key.removeprefix("up_")) if key.startswith("up_") else ("down", key)
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """One number of a record."""
@@ -57,13 +67,19 @@ class Metric:
         return bool(self.app)
 
 
-def label(metric: Metric, shown: Iterable[Metric]) -> str:
-    """Return what ``metric`` is called beside the metrics ``shown``.
+def ways_of(metrics: Iterable[Metric]) -> set[str]:
+    """Return the directions that ``metrics`` are of."""
+    return {metric.way for metric in metrics if metric.way}
 
-    The direction belongs to the name, unless all that is shown is of the down queue.
-    """
-    ways = {one.way for one in shown if one.way}
-    return f"{metric.label} {metric.way}" if metric.way and ways != {"down"} else metric.label
+
+def label(metric: Metric, ways: Iterable[str]) -> str:
+    """Return the name of ``metric`` in a table or figure of the directions ``ways``: with its own, as `said` has it."""
+    return f"{metric.label} {metric.way}" if metric.way and said(metric.way, ways) else metric.label
+
+
+def said(way: str, ways: Iterable[str]) -> str:
+    """Return what words on the direction ``way`` end with: nothing if ``ways``, all that are spoken of, are down."""
+    return "" if {way, *ways} == {"down"} else f", {way}"
 
 
 def _delay(way: str, key: str) -> Callable[[Record], float | None]:
@@ -111,7 +127,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _times(kind: str, name: str) -> Callable[[Record], float | None]:
+def times(kind: str, name: str) -> Callable[[Record], float | None]:
     """Return what picks the number ``name`` of the times of applications of ``kind``: of several, their mean."""
 
     def pick(record: Record) -> float | None:
@@ -151,11 +167,14 @@ def _stalled(record: Record) -> float | None:
 
 def _of_queue(way: str) -> tuple[Metric, ...]:
     """Return the metrics of one direction: its queue and its flows."""
-    up = "" if way == "down" else "up_"
+
+    def of(key: str) -> str:
+        return of_way(key, way)
+
     return (
         *(
             Metric(
-                f"{up}delay_{name}_ms",
+                of(f"delay_{name}_ms"),
                 f"delay {name}",
                 "ms",
                 "low",
@@ -168,7 +187,7 @@ def _of_queue(way: str) -> tuple[Metric, ...]:
             for name in ("mean", "p50", "p95", "p99")
         ),
         Metric(
-            f"{up}utilisation_percent",
+            of("utilisation_percent"),
             "utilisation",
             "%",
             "high",
@@ -177,15 +196,15 @@ def _of_queue(way: str) -> tuple[Metric, ...]:
             way=way,
             is_main=True,
         ),
-        Metric(f"{up}goodput_mbps", "goodput", "Mbit/s", "high", _goodput(way), decimals=2, way=way, is_main=True),
-        Metric(f"{up}drop_percent", "drops", "%", "", _queue(way, "drop_percent"), decimals=2, way=way),
-        Metric(f"{up}mark_percent", "marks", "%", "", _queue(way, "mark_percent"), decimals=2, way=way),
-        Metric(f"{up}jain_goodput", "Jain", "", "high", _jain(way), decimals=3, way=way),
+        Metric(of("goodput_mbps"), "goodput", "Mbit/s", "high", _goodput(way), decimals=2, way=way, is_main=True),
+        Metric(of("drop_percent"), "drops", "%", "", _queue(way, "drop_percent"), decimals=2, way=way),
+        Metric(of("mark_percent"), "marks", "%", "", _queue(way, "mark_percent"), decimals=2, way=way),
+        Metric(of("jain_goodput"), "Jain", "", "high", _jain(way), decimals=3, way=way),
     )
 
 
 def _time(key: str, kind: str, name: str, is_main: bool = False) -> Metric:
-    picked = _times(kind, name)
+    picked = times(kind, name)
     return Metric(key, f"{kind} {name}", "ms", "low", picked, heading=kind, detail=name, app=kind, is_main=is_main)
 
 
@@ -210,6 +229,12 @@ METRICS = (
 
 Applications' times are means over those of a kind.
 """
+
+
+def numbers(record: Record, chosen: Iterable[Metric] = ()) -> dict[str, float | None]:
+    """Return the numbers of ``record`` by key: of all `METRICS`, and of those of ``chosen`` that are not among them."""
+    every = {metric.key: metric for metric in (*METRICS, *chosen)}
+    return {key: metric.pick(record) for key, metric in every.items()}
 
 
 def find(asked: Sequence[str]) -> list[Metric]:
@@ -250,7 +275,7 @@ def loaded(measured: Iterable[Values]) -> tuple[str, ...]:
     means = [{key: _mean(values) or 0.0 for key, values in one.items()} for one in measured]
 
     def most(way: str, key: str) -> float:
-        return max((one.get(key if way == "down" else f"up_{key}", 0.0) for one in means), default=0.0)
+        return max((one.get(of_way(key, way), 0.0) for one in means), default=0.0)
 
     found = tuple(
         way
@@ -262,16 +287,22 @@ def loaded(measured: Iterable[Values]) -> tuple[str, ...]:
     return (max(WAYS, key=lambda way: (most(way, "delay_p95_ms"), most(way, "utilisation_percent"))),)
 
 
-def seen(metrics: Sequence[Metric], measured: Sequence[Values]) -> list[Metric]:
-    """Return those of ``metrics`` that have a number somewhere, and marks only where there are any."""
-    shown = []
-    for metric in metrics:
+def are_asked(chosen: Sequence[Metric]) -> bool:
+    """Return whether somebody chose the metrics: they are others than all that there are."""
+    return [metric.key for metric in chosen] != [metric.key for metric in METRICS]
+
+
+def shown(chosen: Sequence[Metric], measured: Sequence[Values], ways: Sequence[str]) -> list[Metric]:
+    """Return what a person is shown of the metrics ``chosen``: all of them if somebody asked for them.
+
+    Else it is those that have a number somewhere and belong to no direction or to one of ``ways``, which are loaded;
+    marks only where there are any.
+    """
+    if are_asked(chosen):
+        return list(chosen)
+    found = []
+    for metric in chosen:
         values = [value for one in measured for value in one.get(metric.key, ()) if value is not None]
-        if values and (metric.label != "marks" or any(values)):
-            shown.append(metric)
-    return shown
-
-
-def of_loaded(metrics: Sequence[Metric], ways: Sequence[str]) -> list[Metric]:
-    """Return those of ``metrics`` that belong to no direction, or to one of ``ways``."""
-    return [metric for metric in metrics if metric.way in ("", *ways)]
+        if metric.way in ("", *ways) and values and (metric.label != "marks" or any(values)):
+            found.append(metric)
+    return found

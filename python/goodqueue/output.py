@@ -14,13 +14,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
+from typing import TypeVar
 
 from goodqueue.errors import UserError, one_line
+
+Result = TypeVar("Result")
 
 RESULTS = "results.json"
 
 STORE = "store.json"
-"""What makes a folder a store of runs: `store.MANIFEST`."""
+"""What makes a folder a store of runs, as `store` writes it."""
 
 
 def check(out: str | Path, force: bool = False) -> None:
@@ -130,11 +133,12 @@ def alive(pid: int) -> bool:
     return True
 
 
-def write(out: str | Path, force: bool, fill: Callable[[Path], None]) -> str:
-    """Let ``fill`` write its files into a new folder, then put that in the place of ``out``. Return where it is.
+def write(out: str | Path, force: bool, fill: Callable[[Path], Result]) -> tuple[str, Result]:
+    """Let ``fill`` write its files into a new folder, then put that in the place of ``out``.
 
-    That is ``out``, or a free name beside it where ``out`` was refused now (`check`): see `appeared`. On any error
-    ``out`` is as it was. Raises UserError where the system refuses.
+    Return where that is, and what ``fill`` returned. It is ``out``, or a free name beside it where `check`
+    would refuse ``out`` now: see `appeared`. On any error ``out`` is as it was. Raises UserError where the system
+    refuses.
     """
 
     def put(draft: Path, path: Path) -> Path:
@@ -150,13 +154,13 @@ def replace(out: str | Path, fill: Callable[[Path], None]) -> None:
     _written(out, fill, _force)
 
 
-def _written(out: str | Path, fill: Callable[[Path], None], put: Callable[[Path, Path], Path]) -> str:
+def _written(out: str | Path, fill: Callable[[Path], Result], put: Callable[[Path, Path], Path]) -> tuple[str, Result]:
     path = _resolved(out)
     try:
         _sweep(path)
         with _workshop(path) as draft:
-            fill(draft)
-            return _shown(out, path, put(draft, path))
+            result = fill(draft)
+            return _shown(out, path, put(draft, path)), result
     except OSError as error:
         raise UserError(f"--out {out}", f"cannot be written: {error.strerror or error}") from error
 
@@ -209,7 +213,7 @@ def _force(draft: Path, path: Path) -> Path:
 def _workshop(path: Path) -> Iterator[Path]:
     """Give a hidden folder beside ``path`` that is gone afterwards, unless it was moved."""
     made = [parent for parent in path.parents if not parent.exists()]
-    draft = path.parent / f".{path.name}.partial-{os.getpid()}"
+    draft = draft_of(path)
     try:
         draft.mkdir(parents=True)
         yield draft
@@ -268,8 +272,8 @@ def write_file(out: str | Path, force: bool, data: bytes) -> str:
 
 
 def draft_of(path: Path) -> Path:
-    """Return where this process writes what is to become the file ``path``; `remove_drafts` finds it."""
-    return path.with_name(f".{path.name}.partial-{os.getpid()}")
+    """Return where this process writes what is to become ``path``: `remove_drafts` finds a file, `_sweep` a folder."""
+    return path.parent / f".{path.name}.partial-{os.getpid()}"
 
 
 def settle(draft: Path, out: str | Path, force: bool) -> str:

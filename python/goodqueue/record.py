@@ -317,7 +317,7 @@ def check_path(path: str) -> str | None:
     here: Any = Record
     walked: list[str] = []
     for part in path.split("."):
-        here = _without_none(here)
+        here = without_none(here)
         place = ".".join(walked) or "a record"
         if is_typeddict(here):
             fields = get_type_hints(here)
@@ -335,11 +335,11 @@ def check_path(path: str) -> str | None:
         else:
             return f"{place} is a number; accepted: nothing after it"
         walked.append(part)
-    ends = _without_none(here)
+    ends = without_none(here)
     return None if ends in (int, float) else f"{path} is not a number; accepted: a path that ends at one"
 
 
-def _without_none(hint: Any) -> Any:
+def without_none(hint: Any) -> Any:
     """Return the one option beside None of ``X | None``, and any other type as it is."""
     options = [option for option in get_args(hint) if option is not type(None)]
     return options[0] if type(None) in get_args(hint) and len(options) == 1 else hint

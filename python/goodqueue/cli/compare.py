@@ -104,7 +104,7 @@ def compare(
     what = f"{len(lines)} qdiscs x {seeds} seeds" + (f" x {len(on)} engines" if on[1:] else "")
     with terminal.progress(what) as progress:
         result = comparing.compare(base, lines, chosen, workers, progress, on, wanted)
-    written, trouble = None, []
+    written = failed = None
     if out is not None:
         from goodqueue import report
 
@@ -112,10 +112,7 @@ def compare(
         said = {**options, **described, "engine": asked}
         command = _command(lines, scenario, said, seeds, seed, sets or [], metric or [])
         with terminal.progress("figures and report") as progress:
-            written = output.write(
-                out, force, lambda folder: trouble.append(report.write(folder, result, command, progress))
-            )
-    failed = next((error for error in trouble if error), None)
+            written, failed = output.write(out, force, lambda folder: report.write(folder, result, command, progress))
     _print(result, json, written and f"{written}/{'results.json and records.jsonl' if failed else WRITTEN}")
     if failed:
         raise failed

@@ -47,7 +47,7 @@ def export(
         raise UserError("export", "no format; accepted: --flent")
     output.check(out, force)
     files = exporting.files(records(paths))
-    written = output.write(out, force, lambda folder: exporting.fill(folder, files))
+    written, _ = output.write(out, force, lambda folder: exporting.fill(folder, files))
     for line in exporting.notes(files):
         terminal.warn(line)
     if json:

@@ -69,18 +69,16 @@ def study(
         except OSError as error:
             stays = "what is stored stays, and the same command goes on from there"
             raise UserError(origin, f"cannot be written: {error.strerror or error}; {stays}") from error
-    trouble: list[UserError | None] = []
-    place = None
+    place = failed = None
     if out is not None:
         from goodqueue.studies import pages
 
         command = _command(name, only or [], quick, seeds, on)
         with terminal.progress("figures and report") as progress:
-            place = output.write(
-                out, force, lambda folder: trouble.append(pages.write(folder, result, command, draw, progress))
+            place, failed = output.write(
+                out, force, lambda folder: pages.write(folder, result, command, draw, progress)
             )
     written = "report.html, with its figures, results.json and measured.csv beside it"
-    failed = next((error for error in trouble if error), None)
     _print(result, json, place and f"{place}/{'results.json and measured.csv' if failed else written}")
     if failed:
         raise failed

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from goodqueue import metrics as measuring
+from goodqueue import metrics
 from goodqueue.compare import Comparison, Entry
 from goodqueue.metrics import WAYS, Metric
 from goodqueue.picture import LEAST_MS
@@ -17,9 +17,6 @@ from goodqueue.plot.labels import label_curves
 from goodqueue.plot.style import Look
 from goodqueue.record import Record
 from goodqueue.tables import decimals, number
-
-MAIN = ("delay p95", "ping p95", "utilisation", "drops")
-"""The labels of the metrics that are drawn where nothing was asked for."""
 
 ACROSS = 4
 """Panels in a row, at most."""
@@ -41,8 +38,8 @@ def delay_against_goodput(comparison: Comparison, title: str = "", way: str = ""
     with style.look():
         figure = style.new_figure(3.8)
         ax = figure.subplots()
-        ax.set_xlabel(f"mean queueing delay{'' if ways == ('down',) else f', {way}'} (ms), less to the right")
-        ax.set_ylabel(f"goodput{'' if ways == ('down',) == (flows,) else f', {flows}'} (Mbit/s)")
+        ax.set_xlabel(f"mean queueing delay{metrics.said(way, ways)} (ms), less to the right")
+        ax.set_ylabel(f"goodput{metrics.said(flows, ways)} (Mbit/s)")
         ax.set_title(title)
         ellipse.better(ax)
         if any(own for _, own in named):
@@ -57,7 +54,7 @@ def _has_goodput(comparison: Comparison, way: str) -> bool:
 
 
 def _of(entry: Entry, way: str, key: str) -> Sequence[float | None]:
-    return entry.values[key if way == "down" else f"up_{key}"]
+    return entry.values[metrics.of_way(key, way)]
 
 
 def _points(entry: Entry, way: str, flows: str) -> list[tuple[float, float]]:
@@ -66,14 +63,11 @@ def _points(entry: Entry, way: str, flows: str) -> list[tuple[float, float]]:
     return [(max(delay, LEAST_MS), goodput) for delay, goodput in pairs if delay is not None and goodput is not None]
 
 
-def estimates(comparison: Comparison, title: str = "", metrics: Sequence[Metric] | None = None) -> Figure:
-    """Draw mean and 95 % confidence interval of ``metrics``, a panel each; small marks are the single runs.
+def estimates(comparison: Comparison, chosen: Sequence[Metric], title: str = "") -> Figure:
+    """Draw mean and 95 % confidence interval of each metric ``chosen``, a panel each; small marks are the single runs.
 
-    Without ``metrics`` they are the main ones of what `Comparison.shown` has. A metric without a number anywhere has an
-    empty panel.
+    A metric without a number anywhere has an empty panel.
     """
-    shown = comparison.shown()
-    chosen = metrics if metrics is not None else [one for one in shown if one.label in MAIN] or shown[:ACROSS]
     labels = [entry.label for entry in comparison.entries]
     names, looks = panels.row_names(labels), style.looks(labels)
     columns = max(1, min(ACROSS, len(chosen)))
@@ -85,7 +79,7 @@ def estimates(comparison: Comparison, title: str = "", metrics: Sequence[Metric]
             ax.set_visible(False)
         for ax, metric in zip(places, chosen, strict=False):
             _panel(ax, comparison, metric, looks)
-            ax.set_title(panels.wrapped(measuring.label(metric, chosen), 12), fontsize=9.5)
+            ax.set_title(panels.wrapped(metrics.label(metric, metrics.ways_of(chosen)), 12), fontsize=9.5)
         panels.name_rows(places[0], labels, names)
         for ax in places[columns : len(chosen) : columns]:
             panels.name_rows(ax, labels, names)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from goodqueue.plot import panels, style
-from goodqueue.plot.labels import Curve, label_curves
+from goodqueue.plot.labels import Curve, name_curves
 from goodqueue.plot.series import described, is_law, series
 from goodqueue.plot.stored import Group, labels_of, measured_s, repeats
 from goodqueue.plot.style import Look
@@ -50,7 +50,7 @@ def figure(found: Sequence[Group], what: str | Sequence[str], title: str = "") -
     if not any(courses.values()):
         return None
     labels = labels_of(found)
-    looks = dict(zip(labels, style.looks(labels), strict=True))
+    looks = style.looks_by_label(labels)
     with style.look():
         if len(asked) == 1:
             drawn, axes = panels.grid(titles, 2.1, 3.4)
@@ -77,15 +77,7 @@ def figure(found: Sequence[Group], what: str | Sequence[str], title: str = "") -
         several = any(len(group.records) > 1 for group in found)
         words = f"mean of the runs; band: {_band(logarithmic)}" if several else "the run"
         style.note(drawn, f"Line: {words}{_shade(warmup)}. {repeats(found)}.")
-        if len(places) == 1:
-            ax = places[asked[0], titles[0]]
-            ax.set_title(title)
-            low, high = ax.get_ylim()
-            label_curves(ax, [_clipped(curve, low, high) for curve in curves])
-        else:
-            first = {curve.label: curve.line for curve in reversed(curves)}
-            shown = [label for label in labels if label in first]
-            panels.legend(drawn, [first[label] for label in shown], shown, title)
+        name_curves(drawn, list(places.values()), curves, labels, title)
     return drawn
 
 
@@ -199,11 +191,8 @@ def _draw(ax: Axes, course: Course, look: Look, logarithmic: bool, index: int) -
     alone = known & ~np.append(known[1:], False) & ~np.insert(known[:-1], 0, False)  # no line leads there
     ax.plot(course.times[alone], course.mean[alone], color=look.colour, ls="", marker=".", ms=4)
     handle = Line2D([], [], color=look.colour, linestyle=look.line, lw=line.get_linewidth(), **look.marks(4.5))
-    return Curve(course.label, list(course.times[known]), list(course.mean[known]), look.ink, handle)
-
-
-def _clipped(curve: Curve, low: float, high: float) -> Curve:
-    return Curve(curve.label, curve.x, [min(max(y, low), high) for y in curve.y], curve.colour, curve.line)
+    within = np.clip(course.mean[known], *ax.get_ylim())  # a name beside the curve must stand in the axes
+    return Curve(course.label, list(course.times[known]), list(within), look.ink, handle)
 
 
 def _band(logarithmic: Sequence[bool]) -> str:

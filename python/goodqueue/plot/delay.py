@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 
 from goodqueue.picture import Axis, axis_for
 from goodqueue.plot import panels, style
-from goodqueue.plot.labels import BACKING, Curve, label_curves
+from goodqueue.plot.labels import BACKING, Curve, name_curves
 from goodqueue.plot.style import Look
 from goodqueue.record import Record
 from goodqueue.stats import share_below
@@ -30,7 +30,7 @@ def cdf(runs: Named, title: str = "", what: str = "queueing delay", of: str = OF
 def cdfs(runs: Mapping[str, Named], title: str = "", what: str = "queueing delay", of: str = OF) -> Figure:
     """Draw what `cdf` draws, in a panel for each title of ``runs``."""
     labels = list(dict.fromkeys(label for own in runs.values() for label, _ in own))
-    looks = dict(zip(labels, style.looks(labels), strict=True))
+    looks = style.looks_by_label(labels)
     with style.look():
         figure, places = panels.grid(list(runs), 2.1, 3.6)
         axis = axis_for([percentiles for own in runs.values() for _, percentiles in own], 100)
@@ -47,13 +47,7 @@ def cdfs(runs: Mapping[str, Named], title: str = "", what: str = "queueing delay
                     curves.append(_curve(ax, label, percentiles, axis, looks[label]))
         if below:
             style.note(figure, f"{', '.join(below)}: no packet waits {axis.low:g} ms.")
-        if len(places) == 1:
-            places[0].set_title(title)
-            label_curves(places[0], curves)
-        else:
-            first = {curve.label: curve.line for curve in reversed(curves)}
-            shown = [label for label in labels if label in first]
-            panels.legend(figure, [first[label] for label in shown], shown, title)
+        name_curves(figure, places, curves, labels, title)
     return figure
 
 
@@ -70,7 +64,9 @@ def _curve(ax: Axes, label: str, percentiles: Sequence[float], axis: Axis, look:
     return Curve(label, [value for value, _ in middle], [percent for _, percent in middle], look.ink, handle)
 
 
-def over_time(runs: Sequence[tuple[str, Record]], title: str = "", queue: str = "down") -> Figure:
+def over_time(
+    runs: Sequence[tuple[str, Record]], title: str = "", queue: str = "down", what: str = "queueing delay"
+) -> Figure:
     """Draw the delay of one queue over time, a panel a run, all on the same axes. The records must hold a series.
 
     Raises KeyError for a record without a series.
@@ -100,6 +96,5 @@ def over_time(runs: Sequence[tuple[str, Record]], title: str = "", queue: str = 
             ax.margins(x=0)
         rows[0].set_title(title)
         rows[-1].set_xlabel("time (s)")
-        words = "queueing delay (ms)" if queue == "down" else f"queueing delay, {queue} (ms)"
-        figure.supylabel(words, fontsize=10.5, color="#444444")
+        figure.supylabel(f"{what} (ms)", fontsize=10.5, color="#444444")
     return figure

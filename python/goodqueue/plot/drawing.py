@@ -10,7 +10,7 @@ from goodqueue.plot import along, course, delay, ellipse, panels, rows, selectio
 from goodqueue.plot.quantity import quantities
 from goodqueue.plot.selection import NONE, QDISCS, Runs
 from goodqueue.plot.series import available, is_law
-from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, distribution, labels_of, percentiles, spoken
+from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, distribution, labels_of, loaded, percentiles
 from goodqueue.record import Record
 from goodqueue.stats import Estimate
 
@@ -125,7 +125,7 @@ def lines(found: Runs, asked: Sequence[str], by: Sequence[str], across: str | No
         named.setdefault(group.panel, {})[group.label if lines_are else ""] = estimates
     if not any(one for own in named.values() for line in own.values() for one in line.values()):
         raise UserError("plot lines", f"no record has {metric.key}; accepted: records that have")
-    called = spoken(metric, groups)
+    called = metrics.label(metric, loaded(groups))
     if x in QDISCS:
         return along.figure(named, found.named(x), "", metric, called, title)
     same = {value: value for value in found.values(x)}
@@ -134,7 +134,7 @@ def lines(found: Runs, asked: Sequence[str], by: Sequence[str], across: str | No
 
 def _estimate(records: Sequence[Record], metric: Metric) -> Estimate | None:
     """Return the estimate of ``metric`` over repeats, of which equal ones are one run."""
-    values = {one.key: [one.pick(record) for record in records] for one in (*metrics.METRICS, metric)}
+    values = measured.of([metrics.numbers(record, [metric]) for record in records])
     return measured.estimate(values, metric.key, measured.is_nil(values))
 
 

@@ -10,7 +10,7 @@ from matplotlib.patches import Polygon
 
 from goodqueue.metrics import Metric
 from goodqueue.plot import panels, style
-from goodqueue.plot.labels import Curve, label_curves
+from goodqueue.plot.labels import Curve, name_curves
 from goodqueue.plot.stored import Group, goodput, labels_of, latency, repeats
 from goodqueue.plot.style import Look
 
@@ -40,7 +40,7 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
     for group, own in zip(found, points, strict=True):
         named.setdefault(group.panel, []).append((group.label, own))
     labels = labels_of(found)
-    looks = dict(zip(labels, style.looks(labels), strict=True))
+    looks = style.looks_by_label(labels)
     with style.look():
         drawn, places = panels.grid(list(named), 2.3, 3.8)
         curves: list[Curve] = []
@@ -56,13 +56,7 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
             drawn,
             f"Small marks: runs; large: their mean; ellipse: 1 standard deviation (3 runs or more). {repeats(found)}.",
         )
-        if len(places) == 1:
-            places[0].set_title(title)
-            label_curves(places[0], curves)
-        else:
-            first = {curve.label: curve.line for curve in reversed(curves)}
-            shown = [label for label in labels if label in first]
-            panels.legend(drawn, [first[label] for label in shown], shown, title)
+        name_curves(drawn, places, curves, labels, title)
     return drawn
 
 

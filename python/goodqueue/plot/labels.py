@@ -6,6 +6,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from goodqueue.plot import panels
@@ -64,6 +65,22 @@ class Box:
         """Return whether all of it lies in ``other``."""
         across = other.left <= self.left and self.right <= other.right
         return across and other.bottom <= self.bottom and self.top <= other.top
+
+
+def name_curves(
+    figure: Figure, places: Sequence[Axes], curves: Sequence[Curve], labels: Sequence[str], title: str
+) -> None:
+    """Name the ``curves`` in the panels ``places`` and write the ``title``.
+
+    In a single panel each name stands beside its curve. Several panels have one legend, in the order of ``labels``.
+    """
+    if len(places) == 1:
+        places[0].set_title(title)
+        label_curves(places[0], curves)
+        return
+    first = {curve.label: curve.line for curve in reversed(curves)}
+    shown = [label for label in labels if label in first]
+    panels.legend(figure, [first[label] for label in shown], shown, title)
 
 
 def label_curves(ax: Axes, curves: Sequence[Curve]) -> None:

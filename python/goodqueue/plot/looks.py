@@ -119,6 +119,11 @@ def looks(labels: Sequence[str]) -> list[Look]:
     return [found[index] for index in range(len(labels))]
 
 
+def looks_by_label(labels: Sequence[str]) -> dict[str, Look]:
+    """Return how the series of one figure look, by their labels, which differ."""
+    return dict(zip(labels, looks(labels), strict=True))
+
+
 def look_of(name: str) -> Look:
     """Return how the series ``name`` looks in a figure by itself."""
     return looks([name])[0]

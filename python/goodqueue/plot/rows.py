@@ -9,9 +9,9 @@ from matplotlib.cbook import boxplot_stats
 from matplotlib.figure import Figure
 
 from goodqueue import stats
-from goodqueue.metrics import Metric
+from goodqueue.metrics import Metric, label
 from goodqueue.plot import panels, style
-from goodqueue.plot.stored import Group, distribution, labels_of, percentiles, repeats, spoken
+from goodqueue.plot.stored import Group, distribution, labels_of, loaded, percentiles, repeats
 from goodqueue.plot.style import Look
 from goodqueue.tables import decimals, number
 
@@ -78,7 +78,7 @@ def boxes(found: Sequence[Group], metric: Metric, title: str = "") -> Figure | N
 
 
 def _named(metric: Metric, found: Sequence[Group]) -> str:
-    words = spoken(metric, found)
+    words = label(metric, loaded(found))
     return f"{words} ({metric.unit})" if metric.unit else words
 
 

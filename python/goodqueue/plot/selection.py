@@ -8,6 +8,7 @@ from typing import Any
 from goodqueue import labels as naming
 from goodqueue import results
 from goodqueue.errors import UserError, quoted
+from goodqueue.plot import stored
 from goodqueue.plot.quantity import order, same
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
@@ -172,8 +173,7 @@ def groups(found: Runs, by: Sequence[str], leave: Sequence[str] = ()) -> list[Gr
     ``by`` the lines are whatever differs, and there is one panel.
     """
     if not by and not leave:
-        lines = results.labels(found.records)
-        return [Group(label, own) for label, own in _together(lines, found.records).items()]
+        return stored.groups(found.records, results.labels(found.records))
     panels = [key for key in found.differ if key not in by and key not in leave and _tells(found, key, [*by, *leave])]
     names = {key: found.named(key) for key in (*by, *panels)}
     ranks = {key: {value: at for at, value in enumerate(named)} for key, named in names.items()}
@@ -186,13 +186,6 @@ def groups(found: Runs, by: Sequence[str], leave: Sequence[str] = ()) -> list[Gr
         place = ", ".join(own[key] for key in panels), ", ".join(own[key] for key in by)
         made.setdefault(place, []).append(found.records[at])
     return [Group(label or "all", own, panel) for (panel, label), own in made.items()]
-
-
-def _together(labels: Sequence[str], records: Sequence[Record]) -> dict[str, list[Record]]:
-    found: dict[str, list[Record]] = {}
-    for label, one in zip(labels, records, strict=True):
-        found.setdefault(label, []).append(one)
-    return found
 
 
 def _tells(found: Runs, key: str, others: Sequence[str]) -> bool:

@@ -7,8 +7,8 @@ of a law (`[series] law = true`) have the names that they have in the record; th
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from goodqueue.metrics import WAYS
-from goodqueue.plot.stored import Group, said
+from goodqueue.metrics import WAYS, of_way, said, split
+from goodqueue.plot.stored import Group, loaded
 from goodqueue.record import Record
 
 Values = list[float | None]
@@ -33,8 +33,8 @@ def available(found: Sequence[Group]) -> list[str]:
     """Return the names of all series of which some record has a value, in a fixed order."""
     records = [one for group in found for one in group.records]
     names = [*QUEUES, *FLOWS, *PINGS]
-    names += [f"up_{name}" for name in (*QUEUES, *FLOWS)]
-    laws = {f"{_up(way)}{name}" for one in records for way in WAYS for name in _law(one, way)}
+    names += [of_way(name, "up") for name in (*QUEUES, *FLOWS)]
+    laws = {of_way(name, way) for one in records for way in WAYS for name in _law(one, way)}
     return [name for name in (*names, *sorted(laws)) if any(series(one, name) for one in records)]
 
 
@@ -44,21 +44,19 @@ def described(what: str, found: Sequence[Group]) -> tuple[str, str]:
     The direction of a queue is said where not the down queue alone is loaded, that of flows where not all go down.
     """
     what = next((name for group in found for one in group.records if (name := _name(one, what))), what)
-    way, name = _split(what)
+    way, name = split(what)
     ways = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
     suffix = next((end for end in UNITS if name.endswith(end)), "")
     words = {**QUEUES, **FLOWS, **PINGS}.get(name, name.removesuffix(suffix))
     unit = UNITS.get(suffix, "")
     if name in PINGS:
         return words, unit
-    if name in FLOWS:
-        return (words if ways <= {"down"} else f"{words}, {way}"), unit
-    return f"{words}{said(way, found)}", unit
+    return f"{words}{said(way, ways if name in FLOWS else loaded(found))}", unit
 
 
 def is_law(what: str) -> bool:
     """Return whether ``what`` can be a variable of a law alone."""
-    return _split(what)[1] not in {**QUEUES, **FLOWS, **PINGS}
+    return split(what)[1] not in {**QUEUES, **FLOWS, **PINGS}
 
 
 def series(record: Record, what: str) -> tuple[list[float], Values] | None:
@@ -67,7 +65,7 @@ def series(record: Record, what: str) -> tuple[list[float], Values] | None:
     exact = _name(record, what)
     if found is None or not found["time_s"] or exact is None:
         return None
-    way, name = _split(exact)
+    way, name = split(exact)
     directions = {flow["name"]: flow["direction"] for flow in record["flows"]}
     # A ping has a series as a flow has, and is none.
     flows = [flow for flow in found["flows"] if directions.get(flow["name"]) == way]
@@ -85,15 +83,6 @@ def series(record: Record, what: str) -> tuple[list[float], Values] | None:
     return (found["time_s"], values) if any(value is not None for value in values) else None
 
 
-def _up(way: str) -> str:
-    return "up_" if way == "up" else ""
-
-
-def _split(what: str) -> tuple[str, str]:
-    """Return the direction and the name without it."""
-    return ("up", what.removeprefix("up_")) if what.startswith("up_") else ("down", what)
-
-
 def _law(record: Record, way: str) -> Mapping[str, Values]:
     queues: Mapping[str, Any] = record.get("series", {}).get("queues", {})
     found: Mapping[str, Values] = queues.get(way, {}).get("law") or {}
@@ -102,11 +91,11 @@ def _law(record: Record, way: str) -> Mapping[str, Values]:
 
 def _name(record: Record, what: str) -> str | None:
     """Return the whole name of ``what``; a law's variable may come without its unit."""
-    way, name = _split(what)
+    way, name = split(what)
     if name in QUEUES or name in FLOWS or what in PINGS:
         return what
     law = _law(record, way)
-    return next((f"{_up(way)}{name}{end}" for end in ("", *UNITS) if f"{name}{end}" in law), None)
+    return next((of_way(f"{name}{end}", way) for end in ("", *UNITS) if f"{name}{end}" in law), None)
 
 
 def _over(flows: Sequence[Sequence[float | None]], mean: bool) -> Values:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from goodqueue import metrics, stats
 from goodqueue.metrics import METRICS, WAYS, Metric
-from goodqueue.record import Record, statistic
+from goodqueue.record import Record
 
 DISTRIBUTIONS = {
     "delay_ms": "queueing delay",
@@ -44,32 +44,21 @@ def labels_of(found: Sequence[Group]) -> list[str]:
 
 def loaded(found: Sequence[Group]) -> tuple[str, ...]:
     """Return the directions that are loaded in at least one group: what a figure is of unless somebody chooses."""
-    keys = {f"{up}{name}" for up in ("", "up_") for name in ("utilisation_percent", "delay_p95_ms")}
+    keys = {metrics.of_way(name, way) for way in WAYS for name in ("utilisation_percent", "delay_p95_ms")}
     needed = [metric for metric in METRICS if metric.key in keys]
     return metrics.loaded([{metric.key: group.values(metric) for metric in needed} for group in found])
-
-
-def said(way: str, found: Sequence[Group]) -> str:
-    """Return what an axis adds to the name of a queue's metric: nothing where the down queue alone is loaded."""
-    return "" if way == "down" and loaded(found) == ("down",) else f", {way}"
-
-
-def spoken(metric: Metric, found: Sequence[Group]) -> str:
-    """Return what an axis calls ``metric``: with its direction, unless the down queue alone is loaded."""
-    is_plain = not metric.way or (metric.way == "down" and loaded(found) == ("down",))
-    return metric.label if is_plain else f"{metric.label} {metric.way}"
 
 
 def distribution(what: str, found: Sequence[Group]) -> str:
     """Return what an axis calls one of `DISTRIBUTIONS`."""
     if what == "ping_rtt_ms":
         return DISTRIBUTIONS[what]
-    return f"queueing delay{said('up' if what.startswith('up_') else 'down', found)}"
+    return f"queueing delay{metrics.said(metrics.split(what)[0], loaded(found))}"
 
 
 def directed(key: str, found: Sequence[Group]) -> str:
     """Return the key of a metric, a series or a distribution of the down queue in the direction that is loaded."""
-    return key if loaded(found)[0] == "down" else f"up_{key}"
+    return metrics.of_way(key, loaded(found)[0])
 
 
 def repeats(found: Sequence[Group]) -> str:
@@ -86,7 +75,7 @@ def percentiles(group: Group, what: str) -> list[float] | None:
     """
     if what == "ping_rtt_ms":
         return stats.pool_percentiles([_ping_percentiles(one) for one in group.records])
-    way = "up" if what.startswith("up_") else "down"
+    way, _ = metrics.split(what)
     return stats.pool_percentiles([one["queues"][way]["delay_percentiles_ms"] for one in group.records])
 
 
@@ -119,19 +108,13 @@ def latency(found: Sequence[Group]) -> Metric | None:
 
     The delay is that of the direction that is loaded.
     """
-    ping = Metric("ping_rtt_mean_ms", "mean round-trip time of pings", "ms", "low", _mean_ping)
+    ping = Metric("ping_rtt_mean_ms", "mean round-trip time of pings", "ms", "low", metrics.times("ping", "mean"))
     (queue,) = metrics.find([directed("delay_mean_ms", found)])
-    words = f"mean queueing delay{said(queue.way, found)}"
+    words = f"mean queueing delay{metrics.said(queue.way, loaded(found))}"
     for metric in (ping, Metric(queue.key, words, "ms", "low", queue.pick, way=queue.way)):
         if all(metric.pick(one) is not None for group in found for one in group.records):
             return metric
     return None
-
-
-def _mean_ping(record: Record) -> float | None:
-    means = [statistic(app.get("rtt_ms"), "mean") for app in record["apps"] if app["kind"] == "ping"]
-    known = [mean for mean in means if mean is not None]
-    return sum(known) / len(known) if known else None
 
 
 def goodput(found: Sequence[Group]) -> Metric:
@@ -141,6 +124,5 @@ def goodput(found: Sequence[Group]) -> Metric:
     """
     ways = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
     way = next((way for way in (*loaded(found), *WAYS) if way in ways), "down")
-    (metric,) = metrics.find(["goodput_mbps" if way == "down" else "up_goodput_mbps"])
-    label = "goodput" if ways <= {"down"} else f"goodput, {way}"
-    return Metric(metric.key, label, metric.unit, metric.better, metric.pick, way=way)
+    (metric,) = metrics.find([metrics.of_way("goodput_mbps", way)])
+    return Metric(metric.key, f"goodput{metrics.said(way, ways)}", metric.unit, metric.better, metric.pick, way=way)

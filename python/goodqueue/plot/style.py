@@ -14,10 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from goodqueue.plot.looks import Look, look_of, looks
+from goodqueue.plot.looks import Look, look_of, looks, looks_by_label
 
 __all__ = [
-    "WIDTH_IN", "Look", "encode", "log_ms", "look", "look_of", "looks", "new_figure",
+    "WIDTH_IN", "Look", "encode", "log_ms", "look", "look_of", "looks", "looks_by_label", "new_figure",
     "note", "save", "svg",
 ]  # fmt: skip
 

@@ -5,7 +5,7 @@ import itertools
 from matplotlib.figure import Figure
 
 from goodqueue import labels as naming
-from goodqueue.metrics import Metric, label
+from goodqueue.metrics import Metric, label, ways_of
 from goodqueue.plot import along as drawing
 from goodqueue.plot.quantity import order
 from goodqueue.sweep.grid import QDISC, Axis
@@ -52,7 +52,7 @@ def along_axis(sweep: Sweep, metric: Metric, title: str = "") -> Figure:
         }
         for at in places[:PANELS]
     }
-    called = label(metric, [metric, *sweep.shown()])
+    called = label(metric, ways_of([metric, *sweep.shown()]))
     if along.key == QDISC:
         return drawing.figure(drawn, naming.short(along.values), "", metric, called, title)
     values = dict(zip(along.values, along.values, strict=True))

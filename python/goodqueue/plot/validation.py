@@ -43,8 +43,7 @@ def scatter(results: Sequence[Result]) -> Figure:
 
 
 def _looks(results: Sequence[Result]) -> dict[str, Look]:
-    qdiscs = list(dict.fromkeys(result.qdisc for result in results))
-    return dict(zip(qdiscs, style.looks(qdiscs), strict=True))
+    return style.looks_by_label(list(dict.fromkeys(result.qdisc for result in results)))
 
 
 def _point(ax: Axes, kernel: Estimate, sim: Estimate, qdisc: str, look: Look, floor: float) -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from goodqueue import comparison_tables as tables
-from goodqueue import describe, labels
+from goodqueue import describe
 from goodqueue.compare import Comparison, as_json
 from goodqueue.errors import UserError, one_line
 from goodqueue.output import RESULTS
@@ -69,7 +69,7 @@ def page(
     comparison: Comparison, drawn: list[tuple[str, str, str, str]], command: str, scenario: str, version: str
 ) -> str:
     """Return the report as HTML. ``drawn`` holds name, title, caption and SVG of each figure."""
-    names = list(labels.called(list(dict.fromkeys(entry.qdisc for entry in comparison.entries))).values())
+    names = list(dict.fromkeys(entry.name for entry in comparison.entries))
     title = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
     differences = [tables.engine_table(comparison), tables.difference_table(comparison)]
     return rendering.render(

@@ -1,16 +1,21 @@
 """The figures of a comparison: what a person feels, then the queue of each loaded direction, then all side by side."""
 
+from collections.abc import Collection, Iterator
+
 from matplotlib.figure import Figure
 
+from goodqueue import metrics
 from goodqueue.compare import Comparison
 from goodqueue.plot import comparison as plots
 from goodqueue.plot import delay
 
+KINDS = ("felt", "delay-cdf", "delay-over-time", "delay-goodput", "flow-goodput", "estimates")
 
-def of(comparison: Comparison) -> list[tuple[str, str, str, Figure]]:
-    """Return the figures of ``comparison``, each with a file name, a title and a caption.
 
-    First stands what a person feels, then the queue of each loaded direction. The names of the figures of a second
+def of(comparison: Comparison, kinds: Collection[str] = KINDS) -> list[tuple[str, str, str, Figure]]:
+    """Return the figures of ``comparison`` of these ``kinds``, each with a file name, a title and a caption.
+
+    First stands what a person feels, then the queue of each loaded direction. A name is the kind; those of a second
     direction end with it.
     """
     n, seeds = len(comparison.seeds), comparison.seeds
@@ -19,51 +24,46 @@ def of(comparison: Comparison) -> list[tuple[str, str, str, Figure]]:
     sides = f"Mean (mark) and its 95 % confidence interval (bar) over the seeds; thin strokes are the runs; {runs}."
     found: list[tuple[str, str, str, Figure]] = []
     felt = [metric for metric in shown if metric.is_felt and metric.is_main]
-    if felt and not comparison.is_asked:
+    if "felt" in kinds and felt and not comparison.is_asked:
         better = " MOS: 1 is bad, 4.4 is good." if any(metric.unit == "" for metric in felt) else ""
-        drawn = plots.estimates(comparison, metrics=felt)
-        found.append(("felt", "What a person feels", f"{sides}{better}", drawn))
-    queues = (
-        shown if comparison.is_asked else [one for one in shown if one.way and (one.is_main or one.label == "drops")]
-    )
-    for index, way in enumerate(ways):
-        found += _of_queue(comparison, way, f"-{way}" if index else "", runs, several=len(ways) > 1)
-    found.append(("estimates", "Side by side", sides, plots.estimates(comparison, metrics=queues)))
+        found.append(("felt", "What a person feels", f"{sides}{better}", plots.estimates(comparison, felt)))
+    for way in ways:
+        for kind, title, caption, drawn in _of_way(comparison, way, metrics.said(way, ways), runs, kinds):
+            found.append((kind if way == ways[0] else f"{kind}-{way}", title, caption, drawn))
+    if "estimates" in kinds:
+        if not comparison.is_asked:
+            shown = [one for one in shown if one.way and (one.is_main or one.label == "drops")]
+        found.append(("estimates", "Side by side", sides, plots.estimates(comparison, shown)))
     return found
 
 
-def _of_queue(
-    comparison: Comparison, way: str, end: str, runs: str, several: bool
-) -> list[tuple[str, str, str, Figure]]:
-    """Return the figures of the queue and the flows of one direction; the names end with ``end``."""
-    entries, seeds = comparison.entries, comparison.seeds
-    at = f", {way}" if several or way == "up" else ""
-    found: list[tuple[str, str, str, Figure]] = []
+def _of_way(
+    comparison: Comparison, way: str, at: str, runs: str, kinds: Collection[str]
+) -> Iterator[tuple[str, str, str, Figure]]:
+    """Yield the figures of the queue and the flows of one direction, each after its kind; ``at`` ends their titles."""
+    entries = comparison.entries
     spread = [(entry.label, delays) for entry in entries if (delays := entry.delay_percentiles_ms[way])]
-    if spread:
+    if "delay-cdf" in kinds and spread:
         caption = (
             f"Share of packets that queued for at most a given time; all seeds pooled, {runs}. Marks: median, p95."
         )
-        drawn = delay.cdf(spread, what=f"queueing delay{at}")
-        found.append((f"delay-cdf{end}", f"How long packets queue{at}", caption, drawn))
-    interval = entries[0].records[0].get("series", {}).get("interval_s")
-    if interval is not None and all("series" in entry.records[0] for entry in entries):
+        yield "delay-cdf", f"How long packets queue{at}", caption, delay.cdf(spread, what=f"queueing delay{at}")
+    first = [(entry.label, entry.records[0]) for entry in entries]
+    interval = first[0][1].get("series", {}).get("interval_s")
+    if "delay-over-time" in kinds and interval is not None and all("series" in record for _, record in first):
         caption = (
-            f"Mean queueing delay of each {interval:g} s of the first run (seed "
-            f"{seeds[0]}), the warm-up included. The axis is logarithmic and the same in each panel."
+            f"Mean queueing delay of each {interval:g} s of the first run (seed {comparison.seeds[0]}), the warm-up "
+            "included. The axis is logarithmic and the same in each panel."
         )
-        series = [(entry.label, entry.records[0]) for entry in entries]
-        drawn = delay.over_time(series, queue=way)
-        found.append((f"delay-over-time{end}", f"The queue over time{at}", caption, drawn))
-    goodput = "goodput_mbps" if way == "down" else "up_goodput_mbps"
-    if any(value is not None for entry in entries for value in entry.values[goodput]):
+        drawn = delay.over_time(first, queue=way, what=f"queueing delay{at}")
+        yield "delay-over-time", f"The queue over time{at}", caption, drawn
+    goodput = metrics.of_way("goodput_mbps", way)
+    if "delay-goodput" in kinds and any(value is not None for entry in entries for value in entry.values[goodput]):
         caption = (
             f"A point per run; the large mark is the median, the ellipse one standard deviation. {runs}. After "
             "RFC 7928, section 2.7."
         )
-        drawn = plots.delay_against_goodput(comparison, way=way)
-        found.append((f"delay-goodput{end}", f"What delay buys{at}", caption, drawn))
-    if flows := plots.goodput_by_flow(comparison, way=way):
+        yield "delay-goodput", f"What delay buys{at}", caption, plots.delay_against_goodput(comparison, way=way)
+    if "flow-goodput" in kinds and (flows := plots.goodput_by_flow(comparison, way=way)):
         caption = f"A mark per flow, a line of marks per seed; the vertical stroke is the equal share. {runs}."
-        found.append((f"flow-goodput{end}", f"Who gets how much{at}", caption, flows))
-    return found
+        yield "flow-goodput", f"Who gets how much{at}", caption, flows

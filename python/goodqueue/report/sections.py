@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import compare, comparison_tables, describe, labels, results, tables
+from goodqueue import compare, comparison_tables, describe, labels, metrics, results, tables
 from goodqueue.compare import Comparison
 from goodqueue.plot import course, delay, ellipse, rows, style
 from goodqueue.plot import sweep as plots
@@ -25,11 +25,11 @@ from goodqueue.tables import Column, Table, number
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
-FIGURES = ("delay-cdf", "estimates")
+FIGURES = ("felt", "delay-cdf", "estimates")
 """Of a comparison; `of_runs` adds those of its runs."""
 
-METRICS = ("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps")
-"""That a sweep's figures show where nothing was asked for."""
+METRICS = 4
+"""Of a sweep that each have a figure, at most; of more, as where nobody chose, the main ones of the queues have."""
 
 CURVES = 8
 """Distributions, ellipses or lines in one figure, at most."""
@@ -78,20 +78,17 @@ def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Secti
     """
     found = []
     if sweep.swept():
-        asked = [metric for metric in sweep.shown() if len(sweep.metrics) <= 4 or metric.key in METRICS]
+        shown = sweep.shown()
+        drawn = [one for one in shown if len(sweep.metrics) <= METRICS or (one.is_main and one.way)]
         left_out = len(plots.panels(sweep)[2]) - plots.PANELS
-        for index, metric in enumerate(asked):
+        for index, metric in enumerate(drawn):
             caption = f"Mean and 95 % confidence interval over the seeds of a cell, {_counts(sweep)}."
             if left_out > 0:
                 caption += f" {left_out} more panels are left out; the table has all cells."
             figure = plots.along_axis(sweep, metric)
-            found.append(Figure(metric.label, caption, style.svg(figure, f"{prefix}-metric{index}")))
-    way = sweep.loaded()[0]
-    spread = [(_name(cell.cell.at), runs) for cell in sweep.cells if (runs := cell.delay_percentiles_ms.get(way))]
-    if 0 < len(spread) <= CURVES:
-        caption = f"Share of packets that queued for at most a given time; all seeds pooled, {_counts(sweep)}."
-        drawn = style.svg(delay.cdf([(label, runs) for label, runs in spread if runs]), f"{prefix}-cdf")
-        found.append(Figure("How long packets queue", caption, drawn))
+            title = metrics.label(metric, metrics.ways_of(shown))
+            found.append(Figure(title, caption, style.svg(figure, f"{prefix}-metric{index}")))
+    found += _distributions(sweep, prefix)
     if kept is not None and len(sweep.cells) <= ROWS:
         groups = [Group(_name(cell.cell.at), _runs(cell.keys, kept)) for cell in sweep.cells]
         found += of_runs([group for group in groups if group.records], prefix)
@@ -106,6 +103,21 @@ def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Secti
         named={name: line for line, name in lines if line},
         scenario=to_toml(sweep.scenario),
     )
+
+
+def _distributions(sweep: Sweep, prefix: str) -> list[Figure]:
+    """Return how long packets queue in each loaded direction, where the cells are few enough for one figure."""
+    caption = f"Share of packets that queued for at most a given time; all seeds pooled, {_counts(sweep)}."
+    found, ways = [], sweep.loaded()
+    for index, way in enumerate(ways):
+        spread = [(_name(cell.cell.at), runs) for cell in sweep.cells if (runs := cell.delay_percentiles_ms.get(way))]
+        if 0 < len(spread) <= CURVES:
+            at = metrics.said(way, ways)
+            drawn = style.svg(
+                delay.cdf(spread, what=f"queueing delay{at}"), f"{prefix}-cdf{f'-{way}' if index else ''}"
+            )
+            found.append(Figure(f"How long packets queue{at}", caption, drawn))
+    return found
 
 
 def _runs(keys: Sequence[str], kept: Store) -> list[Record]:
@@ -177,8 +189,7 @@ def of_records(
         sentences=comparison_tables.certainty(shared),
         figures=[
             Figure(title, caption, style.svg(figure, f"{prefix}-{name}"))
-            for name, title, caption, figure in figures.of(shared)
-            if name in FIGURES
+            for name, title, caption, figure in figures.of(shared, FIGURES)
         ]
         + of_runs([Group(entry.label, list(entry.records)) for entry in shared.entries], prefix),
         named={names[line]: line for line in lines},

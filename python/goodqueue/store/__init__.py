@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue import inputs
+from goodqueue import inputs, output
 from goodqueue.errors import UserError, quoted
 from goodqueue.store import files
 from goodqueue.store.identity import Run
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 """The format of the files; a reader refuses a higher one than it knows."""
 
-MANIFEST = "store.json"
+MANIFEST = output.STORE
 RUNS = "runs"
 DAMAGED = "damaged"
 
@@ -160,8 +160,6 @@ def check(folder: Path, origin: str) -> None:
         return
     if folder.is_dir() and all(files.is_partial(entry, MANIFEST) for entry in folder.iterdir()):
         return  # empty, or another process is just making it
-    from goodqueue import output
-
     others = output.foreign(output.check_place(folder, origin))
     if others and not (folder / MANIFEST).exists():  # else another process has just made it
         accepted = "another name: a store, or a folder that is new or empty"

@@ -7,8 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import inputs
-from goodqueue.metrics import METRICS
+from goodqueue import inputs, metrics
 from goodqueue.record import Record
 from goodqueue.store.identity import Run
 
@@ -32,7 +31,7 @@ def schema() -> "pa.Schema":
 
     kinds: dict[str, pa.DataType] = dict.fromkeys(WHO, pa.string())
     kinds |= {"seed": pa.int64(), "scenario": pa.string()}
-    kinds |= {metric.key: pa.float64() for metric in METRICS}
+    kinds |= {metric.key: pa.float64() for metric in metrics.METRICS}
     numbers = pa.list_(pa.float64())
     kinds |= {
         "delay_percentiles_ms": numbers,
@@ -78,7 +77,7 @@ def _row(run: Run, text: str) -> dict[str, Any]:
         "rtt": scenario["path"]["rtt"],
         "duration": scenario["duration"],
         "scenario": json.dumps(scenario, ensure_ascii=False),
-        **{metric.key: metric.pick(record) for metric in METRICS},
+        **metrics.numbers(record),
         "delay_percentiles_ms": record["queues"]["down"]["delay_percentiles_ms"],
         "record": text,
     }

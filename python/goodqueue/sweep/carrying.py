@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-from goodqueue import executors, measured, run, stats
+from goodqueue import executors, measured, metrics, run, stats
 from goodqueue.errors import one_line
-from goodqueue.metrics import METRICS, WAYS, Metric
+from goodqueue.metrics import WAYS, Metric
 from goodqueue.record import Record, Scenario
 from goodqueue.store import Store, completing, identity
 from goodqueue.store.identity import Run
@@ -118,8 +118,8 @@ def _do(
 ) -> None:
     def seen(one: Run, text: str) -> None:
         record: Record = json.loads(text)
-        values = {metric.key: metric.pick(record) for metric in (*METRICS, *plan.metrics)}
         delays = {way: record["queues"][way]["delay_percentiles_ms"] for way in WAYS}
+        values = metrics.numbers(record, plan.metrics)
         state.measured[one.key] = _Measured(record["queues"]["down"]["qdisc"], values, delays)
 
     def failed(one: Run, error: BaseException) -> None:
@@ -164,15 +164,16 @@ def _values(plan: Plan, cell: Cell, runs: Sequence[Run], state: _State) -> Value
     if error is not None:
         return Values(cell, None, (), {}, {}, False, error, False if plan.goal else None)
     own = [state.measured[one.key] for one in runs]
+    every = measured.of([found.values for found in own])
     return Values(
         cell=cell,
         qdisc=own[0].qdisc,
         keys=tuple(one.key for one in runs),
-        values={metric.key: [found.values[metric.key] for found in own] for metric in plan.metrics},
+        values={metric.key: every[metric.key] for metric in plan.metrics},
         delay_percentiles_ms={
             way: stats.pool_percentiles([found.delay_percentiles_ms[way] for found in own]) for way in WAYS
         },
-        is_nil=measured.is_nil({key: [found.values[key] for found in own] for key in own[0].values}),
+        is_nil=measured.is_nil(every),
         error=None,
         reached=reached(plan.goal, _estimate(plan.goal, runs, state)) if plan.goal else None,
     )

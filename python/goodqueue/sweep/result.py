@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import compare, measured, metrics, stats
-from goodqueue.metrics import METRICS, Metric
+from goodqueue.metrics import Metric
 from goodqueue.record import Scenario
 from goodqueue.stats import Estimate
 from goodqueue.sweep.grid import QDISC, Axis, Cell
@@ -44,11 +44,8 @@ class Values:
 
     def tails(self) -> dict[str, list[float | None]]:
         """Return the 95th percentile of the delay in each direction, by the key of its metric."""
-        found = {
-            "delay_p95_ms": self.delay_percentiles_ms.get("down"),
-            "up_delay_p95_ms": self.delay_percentiles_ms.get("up"),
-        }
-        return {key: [delays[95]] for key, delays in found.items() if delays}
+        found = self.delay_percentiles_ms.items()
+        return {metrics.of_way("delay_p95_ms", way): [delays[95]] for way, delays in found if delays}
 
     def estimate(self, metric: str) -> Estimate | None:
         """Return the mean over the seeds with its interval, or None where no seed shows it."""
@@ -77,7 +74,7 @@ class Sweep:
     @property
     def is_asked(self) -> bool:
         """Whether somebody chose the metrics."""
-        return [metric.key for metric in self.metrics] != [metric.key for metric in METRICS]
+        return metrics.are_asked(self.metrics)
 
     def loaded(self) -> tuple[str, ...]:
         """Return the directions that are loaded in at least one cell."""
@@ -85,10 +82,7 @@ class Sweep:
 
     def shown(self) -> list[Metric]:
         """Return what a person is shown: what was asked for, or what the loaded directions and applications have."""
-        if self.is_asked:
-            return list(self.metrics)
-        found = metrics.seen(self.metrics, [cell.values for cell in self.cells])
-        return metrics.of_loaded(found, self.loaded())
+        return metrics.shown(self.metrics, [cell.values for cell in self.cells], self.loaded())
 
     def swept(self) -> list[Axis]:
         """Return the axes that have several values."""
