@@ -14,6 +14,13 @@ pub(crate) enum RateTrace {
     Steps(Steps),
 }
 
+/// Why a list is no trace, and which of its entries is to blame: a file's reader knows the line of each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) entry: usize,
+    pub(crate) why: String,
+}
+
 /// Bytes of an opportunity in mahimahi's own measure: an IP packet of 1500 bytes and the 4 that TUN puts before it
 /// (`PACKET_SIZE`, src/frontend/link_queue.hh).
 pub(crate) const MAHIMAHI_BYTES: u32 = 1504;
@@ -41,21 +48,23 @@ impl Opportunities {
     ///
     /// # Errors
     /// Without any, where they fall, or where the last is at 0: the list would repeat without end in no time.
-    pub(crate) fn new(millis: impl Into<Arc<[u32]>>, bytes: u32) -> Result<Self, String> {
+    pub(crate) fn new(millis: impl Into<Arc<[u32]>>, bytes: u32) -> Result<Self, Refusal> {
         let millis = millis.into();
+        let refuse = |entry, why: String| Err(Refusal { entry, why });
         if let Some(index) = millis.windows(2).position(|two| two[1] < two[0]) {
-            return Err(format!(
-                "found {} ms after {} ms; accepted: times that never fall",
-                millis[index + 1],
-                millis[index]
-            ));
+            let (last, next) = (millis[index], millis[index + 1]);
+            return refuse(
+                index + 1,
+                format!("found {next} after {last}; accepted: milliseconds that never fall"),
+            );
         }
         match (millis.last(), bytes) {
-            (None, _) => Err("found no opportunity; accepted: at least one".to_owned()),
-            (Some(0), _) => {
-                Err("found a last opportunity at 0 ms; accepted: a last one above 0 ms".to_owned())
-            }
-            (_, 0) => Err("found opportunities of 0 bytes; accepted: 1 byte or more".to_owned()),
+            (None, _) => refuse(0, "found no opportunity; accepted: at least one".to_owned()),
+            (Some(0), _) => refuse(
+                millis.len() - 1,
+                "found 0 at the end; accepted: a last millisecond above 0".to_owned(),
+            ),
+            (_, 0) => refuse(0, "found opportunities of 0 bytes; accepted: 1 byte or more".to_owned()),
             _ => Ok(Self { millis, bytes }),
         }
     }
@@ -191,9 +200,9 @@ mod tests {
     #[test]
     fn lists_without_a_rate_are_refused() {
         for (millis, found) in
-            [(vec![], "no opportunity"), (vec![0, 0], "0 ms"), (vec![3, 2], "2 ms after 3 ms")]
+            [(vec![], "no opportunity"), (vec![0, 0], "0 at the end"), (vec![3, 2], "2 after 3")]
         {
-            assert!(Opportunities::new(millis, 1504).unwrap_err().contains(found));
+            assert!(Opportunities::new(millis, 1504).unwrap_err().why.contains(found));
         }
     }
 

@@ -1,6 +1,7 @@
 //! A rate that changes at given times.
 
 use super::capacity::{Capacity, Nanobits, instant, rate};
+use super::rate_trace::Refusal;
 use goodqueue_units::{Duration, Instant, Rate};
 use std::sync::Arc;
 
@@ -38,40 +39,31 @@ impl Steps {
     /// A rate of `bps` bit/s from each time on, the first of which is 0, and the list again after `repeat`.
     ///
     /// # Errors
-    /// Where times do not rise from 0 on, or nothing would be sent any more from some time on.
-    pub(crate) fn new(rates: &[(Duration, u64)], repeat: Option<Duration>) -> Result<Self, String> {
+    /// Where times do not rise from 0 on, or nothing would be sent any more from some time on. `repeat` is the entry after the
+    /// last rate.
+    pub(crate) fn new(rates: &[(Duration, u64)], repeat: Option<Duration>) -> Result<Self, Refusal> {
         let mut steps: Vec<Step> = Vec::with_capacity(rates.len());
-        let follow = |steps: &[Step], time: Duration| match steps.last() {
-            None if time == Duration::ZERO => Ok(0),
-            None => Err(format!("found a first time of {time}; accepted: 0s")),
-            Some(last) if time.as_nanos() > last.nanos => {
-                Ok(last.before + Nanobits::from(last.bps) * Nanobits::from(time.as_nanos() - last.nanos))
-            }
-            Some(last) => Err(format!(
-                "found {time} after {}; accepted: times that rise",
-                Duration::from_nanos(last.nanos)
-            )),
-        };
-        for &(time, bps) in rates {
+        for (entry, &(time, bps)) in rates.iter().enumerate() {
             if bps > MOST_BPS {
-                return Err(format!("found {bps}bit; accepted: rates up to 10tbit"));
+                return Err(Refusal { entry, why: format!("found {bps}bit; accepted: rates up to 10tbit") });
             }
-            steps.push(Step { nanos: time.as_nanos(), bps, before: follow(&steps, time)? });
+            steps.push(Step { nanos: time.as_nanos(), bps, before: sent_by(&steps, time)? });
         }
-        let Some(last) = steps.last() else {
-            return Err("found no rate; accepted: at least one".to_owned());
-        };
+        let refuse = |entry, why: &str| Err(Refusal { entry, why: why.to_owned() });
+        let Some(last) = steps.last() else { return refuse(0, "found no rate; accepted: at least one") };
         let repeat = match repeat {
-            Some(time) => Some(Repeat { nanos: time.as_nanos(), amount: follow(&steps, time)? }),
+            Some(time) => Some(Repeat { nanos: time.as_nanos(), amount: sent_by(&steps, time)? }),
             None if last.bps == 0 => {
-                return Err("found a last rate of 0, which holds for ever; accepted: a last rate above 0, or a last line \
-                            \"TIME repeat\""
-                    .to_owned());
+                return refuse(
+                    steps.len() - 1,
+                    "found a last rate of 0, which holds for ever; accepted: a last rate above 0, or \"repeat\" in place of one \
+                     more",
+                );
             }
             None => None,
         };
         if repeat.is_some_and(|repeat| repeat.amount == 0) {
-            return Err("found rates of 0 only; accepted: at least one above 0".to_owned());
+            return refuse(steps.len(), "found rates of 0 only; accepted: at least one above 0");
         }
         Ok(Self { steps: steps.into(), repeat })
     }
@@ -101,6 +93,22 @@ impl Steps {
     fn time(&self, cycle: u128, nanos: u128) -> Instant {
         let before = self.repeat.map_or(0, |repeat| cycle.saturating_mul(u128::from(repeat.nanos)));
         instant(before.saturating_add(nanos))
+    }
+}
+
+/// What is sent by `time`, which comes after all of `steps`.
+fn sent_by(steps: &[Step], time: Duration) -> Result<Nanobits, Refusal> {
+    let refuse = |why| Err(Refusal { entry: steps.len(), why });
+    match steps.last() {
+        None if time == Duration::ZERO => Ok(0),
+        None => refuse(format!("found a first time of {time}; accepted: 0s")),
+        Some(last) if time.as_nanos() > last.nanos => {
+            Ok(last.before + Nanobits::from(last.bps) * Nanobits::from(time.as_nanos() - last.nanos))
+        }
+        Some(last) => refuse(format!(
+            "found {time} after {}; accepted: times that rise",
+            Duration::from_nanos(last.nanos)
+        )),
     }
 }
 
@@ -199,7 +207,7 @@ mod tests {
             (&[(ZERO, 10_000_000_000_001)], None, "up to 10tbit"),
         ];
         for (rates, repeat, found) in table {
-            let error = Steps::new(rates, repeat).unwrap_err();
+            let error = Steps::new(rates, repeat).unwrap_err().why;
             assert!(error.contains(found), "{error}");
         }
     }
