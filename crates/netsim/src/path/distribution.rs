@@ -1,0 +1,175 @@
+//! How a wire's delay varies: the distributions that tc-netem(8) names.
+
+use goodqueue_units::Stream;
+
+/// A distribution of a wire's delay around its mean, in units of its jitter.
+///
+/// netem looks numbers up in tables that iproute2 makes of inverse cumulative distribution functions
+/// (netem/{normal,pareto,paretonormal}.c, from the uncopyrighted NIST Net). Here they are the functions themselves, bounded as
+/// the tables are. Mean and standard deviation are those of the tables, which "jitter" does not always tell:
+///
+/// | | mean | standard deviation | least | most |
+/// |---|---|---|---|---|
+/// | uniform | 0 | 0.577 | -1 | 1 |
+/// | normal | 0 | 1 | -4 | 4 |
+/// | pareto | -0.033 | 0.821 | -0.667 | 4 |
+/// | paretonormal | -0.025 | 0.835 | -1.5 | 4 |
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Distribution {
+    /// Anything within the jitter alike: what netem does where no distribution is asked for (`tabledist`, sch_netem.c),
+    /// although tc-netem(8) says that normal is the default.
+    #[default]
+    Uniform,
+    Normal,
+    Pareto,
+    ParetoNormal,
+}
+
+/// The tables hold 16-bit numbers, in units of 1/8192 (`NETEM_DIST_SCALE`).
+const MOST: f64 = 32767.0 / 8192.0;
+
+impl Distribution {
+    /// Every distribution, and what tc-netem(8) calls it.
+    pub(crate) const ALL: [(&'static str, Self); 4] = [
+        ("uniform", Self::Uniform),
+        ("normal", Self::Normal),
+        ("pareto", Self::Pareto),
+        ("paretonormal", Self::ParetoNormal),
+    ];
+
+    /// Draws how far from the mean a delay is, in units of the jitter: one number of the stream, whatever the distribution.
+    pub(crate) fn draw(self, random: &mut Stream) -> f64 {
+        self.quantile(random.next_f64().max(f64::EPSILON)) // of 0 the normal one is NaN
+    }
+
+    /// What is not exceeded with probability `u`, which is between 0 and 1.
+    fn quantile(self, u: f64) -> f64 {
+        match self {
+            Self::Uniform => 2.0 * u - 1.0,
+            Self::Normal => normal_quantile(u).clamp(-4.0, MOST),
+            Self::Pareto => pareto_quantile(u),
+            // Both are taken at the same u, as NIST Net has it; it is no mixture of the two.
+            Self::ParetoNormal => ((normal_quantile(u) + 3.0 * pareto_quantile(u)) / 4.0).clamp(-4.0, MOST),
+        }
+    }
+}
+
+/// Pareto's distribution of shape 3 and least value 1, less its mean 3/2, times 4/3 (NIST Net). That is one over its variance,
+/// where one over its standard deviation seems meant; the standard deviation would be 1.155 without the bound.
+fn pareto_quantile(u: f64) -> f64 {
+    (4.0 / 3.0 * (1.0 / libm::cbrt(1.0 - u) - 1.5)).min(MOST)
+}
+
+/// The inverse of the standard normal distribution by P. J. Acklam's rational approximations (2003), whose relative error is
+/// below 1.2e-9.
+#[allow(clippy::excessive_precision)] // as he gives them
+fn normal_quantile(u: f64) -> f64 {
+    const A: [f64; 6] = [
+        -3.969683028665376e+01,
+        2.209460984245205e+02,
+        -2.759285104469687e+02,
+        1.383577518672690e+02,
+        -3.066479806614716e+01,
+        2.506628277459239e+00,
+    ];
+    const B: [f64; 6] = [
+        -5.447609879822406e+01,
+        1.615858368580409e+02,
+        -1.556989798598866e+02,
+        6.680131188771972e+01,
+        -1.328068155288572e+01,
+        1.0,
+    ];
+    const C: [f64; 6] = [
+        -7.784894002430293e-03,
+        -3.223964580411365e-01,
+        -2.400758277161838e+00,
+        -2.549732539343734e+00,
+        4.374664141464968e+00,
+        2.938163982698783e+00,
+    ];
+    const D: [f64; 5] =
+        [7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00, 3.754408661907416e+00, 1.0];
+    const TAIL: f64 = 0.02425;
+    let polynomial = |coefficients: &[f64], x: f64| coefficients.iter().fold(0.0, |sum, c| sum * x + c);
+    let in_tail = |p: f64| {
+        let q = libm::sqrt(-2.0 * libm::log(p));
+        polynomial(&C, q) / polynomial(&D, q)
+    };
+    if u < TAIL {
+        in_tail(u)
+    } else if u > 1.0 - TAIL {
+        -in_tail(1.0 - u)
+    } else {
+        let q = u - 0.5;
+        q * polynomial(&A, q * q) / polynomial(&B, q * q)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_units::Streams;
+
+    #[test]
+    fn the_normal_quantile_is_the_inverse_of_the_error_function() {
+        for number in 1..10_000 {
+            let u = f64::from(number) / 10_000.0;
+            let x = normal_quantile(u);
+            let back = 0.5 * libm::erfc(-x / core::f64::consts::SQRT_2);
+            assert!((back - u).abs() < 2e-9, "{u}: {x} gives {back}");
+        }
+    }
+
+    /// Against iproute2's tables (6.1, counted there): mean, standard deviation, least, most and median. A table has 4096
+    /// entries, whose normal numbers are those an eighth of an entry on.
+    #[test]
+    fn quantiles_are_those_of_iproute2s_tables() {
+        let tables = [
+            (Distribution::Normal, [-0.00078, 1.00005, -4.0, 3.52271, 0.0]),
+            (Distribution::Pareto, [-0.03349, 0.81968, -0.66663, 3.99988, -0.32007]),
+            (Distribution::ParetoNormal, [-0.02530, 0.83394, -1.50208, 3.88049, -0.23999]),
+        ];
+        for (distribution, [mean, deviation, least, most, median]) in tables {
+            let n = 4096;
+            let of = |number: i32| distribution.quantile((f64::from(number) + 0.125) / f64::from(n));
+            let (mut sum, mut squares) = (0.0, 0.0);
+            for x in (0..n).map(of) {
+                sum += x;
+                squares += x * x;
+            }
+            let found = sum / f64::from(n);
+            let spread = (squares / f64::from(n) - found * found).sqrt();
+            let near = |a: f64, b: f64| (a - b).abs() < 0.001;
+            assert!(near(found, mean) && near(spread, deviation), "{distribution:?}: {found} {spread}");
+            let (first, last, middle) = (of(0), of(n - 1), of(n / 2));
+            assert!(
+                near(first, least) && near(last, most) && near(middle, median),
+                "{distribution:?}: {first} {last} {middle}"
+            );
+        }
+    }
+
+    #[test]
+    fn draws_have_the_mean_and_the_standard_deviation_that_the_table_says() {
+        let table = [(0.0, 0.57735), (0.0, 1.0), (-0.03292, 0.82085), (-0.02469, 0.83494)];
+        for ((name, distribution), (mean, deviation)) in Distribution::ALL.into_iter().zip(table) {
+            let mut random = Streams::new(11).stream("test", 0);
+            let n = 400_000;
+            let draws: Vec<f64> = (0..n).map(|_| distribution.draw(&mut random)).collect();
+            let moment = |power: i32, around: f64| {
+                draws.iter().map(|x| (x - around).powi(power)).sum::<f64>() / f64::from(n)
+            };
+            let (found, spread) = (moment(1, 0.0), moment(2, mean).sqrt());
+            let error = deviation / f64::from(n).sqrt();
+            assert!((found - mean).abs() < 3.0 * error, "{name}: mean {found}");
+            // The standard error of a standard deviation, from the fourth moment.
+            let error =
+                (moment(4, mean) - deviation.powi(4)).sqrt() / (2.0 * deviation * f64::from(n).sqrt());
+            assert!(
+                (spread - deviation).abs() < 3.0 * error,
+                "{name}: standard deviation {spread} +- {error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! How a wire loses packets, and how tc-netem(8) writes it.
+
+use super::chance::{Chance, Dice, Percent, percent};
+use goodqueue_units::Stream;
+use std::fmt;
+
+/// A model of loss, by tc-netem(8); probabilities are from 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum Loss {
+    #[default]
+    None,
+    /// `loss random`: each packet with a probability; see [`Dice::hit`] for the correlation.
+    Random { probability: f64, correlation: f64 },
+    /// `loss gemodel`: Gilbert (1960) and Elliott (1963). A channel is good, as in the beginning, or bad. Before each next packet
+    /// it turns bad with probability `p` and good again with `r`; a bad one loses a packet with probability `one_minus_h`, a
+    /// good one with `one_minus_k`.
+    ///
+    /// In the long run it is bad for p / (p + r) of the packets. If a bad one loses all and a good one none, losses come
+    /// 1 / r in a row on average.
+    Gemodel { p: f64, r: f64, one_minus_h: f64, one_minus_k: f64 },
+}
+
+const ACCEPTED: &str =
+    "a loss such as 1%, 1% 25% (with correlation), or gemodel 1% 10% 70% 0.1% (p, r, 1-h, 1-k)";
+
+impl Loss {
+    /// Reads `1%`, `1% 25%`, `random 1% 25%`, or `gemodel` and one to four percentages. Those left out are what tc-netem(8)
+    /// says: r = 1 - p, 1-h = 100%, 1-k = 0%.
+    ///
+    /// # Errors
+    /// Says what was found and what is accepted; the caller adds the key.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let words: Vec<&str> = text.split_ascii_whitespace().collect();
+        let (is_gemodel, numbers) = match words.as_slice() {
+            ["gemodel", numbers @ ..] => (true, numbers),
+            ["random", numbers @ ..] | numbers => (false, numbers),
+        };
+        let refuse = || format!("found {text:?}; accepted: {ACCEPTED}");
+        let starts_as_number =
+            |word: &&str| word.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+        if !numbers.iter().all(starts_as_number) {
+            return Err(refuse());
+        }
+        let numbers: Vec<f64> = numbers.iter().map(|word| percent(word)).collect::<Result<_, _>>()?;
+        let number = |index: usize, default: f64| numbers.get(index).copied().unwrap_or(default);
+        match (is_gemodel, numbers.len()) {
+            (false, 1 | 2) if numbers[0] == 0.0 => Ok(Self::None),
+            (false, 1 | 2) => Ok(Self::Random { probability: numbers[0], correlation: number(1, 0.0) }),
+            (true, 1..=4) => Ok(Self::Gemodel {
+                p: numbers[0],
+                r: number(1, 1.0 - numbers[0]),
+                one_minus_h: number(2, 1.0),
+                one_minus_k: number(3, 0.0),
+            }),
+            _ => Err(refuse()),
+        }
+    }
+}
+
+impl fmt::Display for Loss {
+    /// As [`parse`](Loss::parse) reads it, in one way only.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::None => f.write_str("0%"),
+            Self::Random { probability, correlation: 0.0 } => write!(f, "{}", Percent(probability)),
+            Self::Random { probability, correlation } => {
+                write!(f, "{} {}", Percent(probability), Percent(correlation))
+            }
+            Self::Gemodel { p, r, one_minus_h: h, one_minus_k: k } => {
+                write!(f, "gemodel {} {} {} {}", Percent(p), Percent(r), Percent(h), Percent(k))
+            }
+        }
+    }
+}
+
+/// Decides packet by packet, by a [`Loss`].
+#[derive(Clone, Debug)]
+pub(crate) enum Losses {
+    Random(Dice),
+    Gemodel { loss: [Dice; 2], turn: [Dice; 2], is_bad: bool },
+}
+
+impl Losses {
+    pub(crate) fn new(loss: Loss, random: &mut Stream) -> Self {
+        let mut dice = |probability| Dice::new(Chance::of(probability), random);
+        match loss {
+            Loss::None => Self::Random(dice(0.0)),
+            Loss::Random { probability, correlation } => {
+                Self::Random(Dice::new(Chance { probability, correlation }, random))
+            }
+            Loss::Gemodel { p, r, one_minus_h, one_minus_k } => Self::Gemodel {
+                loss: [dice(one_minus_k), dice(one_minus_h)],
+                turn: [dice(p), dice(r)],
+                is_bad: false,
+            },
+        }
+    }
+
+    /// Whether the next packet is lost.
+    #[inline]
+    pub(crate) fn next(&mut self, random: &mut Stream) -> bool {
+        match self {
+            Self::Random(dice) => dice.hit(random),
+            // What is lost is decided by the state that the packet finds, as in `loss_gilb_ell` of sch_netem.c.
+            Self::Gemodel { loss, turn, is_bad } => {
+                let found = usize::from(*is_bad);
+                *is_bad ^= turn[found].hit(random);
+                loss[found].hit(random)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

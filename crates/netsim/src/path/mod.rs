@@ -1,0 +1,22 @@
+//! What a path is made of, each element on its own and without an event loop.
+//!
+//! A path is a row of hops in each direction. A hop is a *link*, a queue discipline above a [transmitter], or a
+//! [wire], which has no queue: it delays, loses, repeats and overtakes.
+//!
+//! - [`wire`]: a wire, in the words of tc-netem(8); [`loss`], [`distribution`] and [`chance`] are what it is made of.
+//! - [`transmitter`]: how long a packet takes below a discipline, at a fixed rate ([`transmitter::Fixed`]), at delivery
+//!   opportunities ([`rate_trace`]), at a rate that changes ([`steps`]) or in bursts ([`bursts`]). The last three say what
+//!   they could send by when ([`capacity`]).
+
+pub(crate) mod bursts;
+pub(crate) mod capacity;
+pub(crate) mod chance;
+pub(crate) mod distribution;
+pub(crate) mod generate;
+pub(crate) mod loss;
+pub(crate) mod rate_file;
+pub(crate) mod rate_json;
+pub(crate) mod rate_trace;
+pub(crate) mod steps;
+pub(crate) mod transmitter;
+pub(crate) mod wire;

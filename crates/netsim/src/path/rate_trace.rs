@@ -1,0 +1,233 @@
+//! Rates of a link over time that somebody recorded, wrote or drew: opportunities or steps.
+
+use super::capacity::{BYTE, Capacity, Nanobits, instant, rate};
+use super::steps::Steps;
+use goodqueue_units::{Instant, Rate};
+use std::sync::Arc;
+
+/// A link's rate over time. A copy is cheap: all share one list.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum RateTrace {
+    /// As mahimahi has it.
+    Opportunities(Opportunities),
+    /// As two columns have it, a time and the rate from then on.
+    Steps(Steps),
+}
+
+/// Why a list is no trace, and which of its entries is to blame: a file's reader knows the line of each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) entry: usize,
+    pub(crate) why: String,
+}
+
+/// Bytes of an opportunity in mahimahi's own measure: an IP packet of 1500 bytes and the 4 that TUN puts before it
+/// (`PACKET_SIZE`, src/frontend/link_queue.hh).
+pub(crate) const MAHIMAHI_BYTES: u32 = 1504;
+
+/// Bytes of an opportunity among packets that are counted as Ethernet frames, as the simulator's are: again one full packet.
+pub(crate) const FRAME_BYTES: u32 = 1514;
+
+/// Delivery opportunities, as mahimahi's link shell has them (Netravali et al. 2015): a list of milliseconds, at each of which a full
+/// packet can leave.
+///
+/// - Equal milliseconds are several opportunities. After the last the list repeats, and its 0 is then that last millisecond.
+/// - An opportunity carries bytes, not packets: several small ones, or the rest of one that the opportunity before began.
+/// - What nobody waits for is lost. A packet that arrives at the very moment of an opportunity is too late for it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Opportunities {
+    /// Not empty, never falling, and the last is above 0.
+    millis: Arc<[u32]>,
+    bytes: u32,
+}
+
+const MILLI: u128 = 1_000_000;
+
+impl Opportunities {
+    /// Opportunities of `bytes` bytes at `millis`.
+    ///
+    /// # Errors
+    /// Without any, where they fall, or where the last is at 0: the list would repeat without end in no time.
+    pub(crate) fn new(millis: impl Into<Arc<[u32]>>, bytes: u32) -> Result<Self, Refusal> {
+        let millis = millis.into();
+        let refuse = |entry, why: String| Err(Refusal { entry, why });
+        if let Some(index) = millis.windows(2).position(|two| two[1] < two[0]) {
+            let (last, next) = (millis[index], millis[index + 1]);
+            return refuse(
+                index + 1,
+                format!("found {next} after {last}; accepted: milliseconds that never fall"),
+            );
+        }
+        match (millis.last(), bytes) {
+            (None, _) => refuse(0, "found no opportunity; accepted: at least one".to_owned()),
+            (Some(0), _) => refuse(
+                millis.len() - 1,
+                "found 0 at the end; accepted: a last millisecond above 0".to_owned(),
+            ),
+            (_, 0) => refuse(0, "found opportunities of 0 bytes; accepted: 1 byte or more".to_owned()),
+            _ => Ok(Self { millis, bytes }),
+        }
+    }
+
+    pub(crate) fn millis(&self) -> &[u32] {
+        &self.millis
+    }
+
+    /// After how many milliseconds the list repeats.
+    pub(crate) fn period(&self) -> u32 {
+        self.millis.last().copied().unwrap_or(1)
+    }
+
+    /// The same, each of `bytes` bytes.
+    pub(crate) fn of_bytes(self, bytes: u32) -> Self {
+        Self { bytes: bytes.max(1), ..self }
+    }
+
+    /// Nanobits of an opportunity.
+    fn each(&self) -> Nanobits {
+        Nanobits::from(self.bytes) * BYTE
+    }
+
+    /// When opportunity `index` is, counted from 0 through all repetitions.
+    fn time(&self, index: u128) -> Instant {
+        let (cycle, index) = (index / self.millis.len() as u128, index % self.millis.len() as u128);
+        let millis =
+            cycle.saturating_mul(u128::from(self.period())) + u128::from(self.millis[index as usize]);
+        instant(millis.saturating_mul(MILLI))
+    }
+}
+
+impl Capacity for Opportunities {
+    fn by(&self, time: Instant) -> Nanobits {
+        let millis = time.as_nanos() / 1_000_000;
+        let (cycle, rest) = (millis / u64::from(self.period()), millis % u64::from(self.period()));
+        let in_cycle = self.millis.partition_point(|opportunity| u64::from(*opportunity) <= rest);
+        (u128::from(cycle) * self.millis.len() as u128 + in_cycle as u128) * self.each()
+    }
+
+    fn begins(&self, amount: Nanobits) -> Instant {
+        self.time(amount / self.each())
+    }
+
+    fn ends(&self, amount: Nanobits) -> Instant {
+        self.time((amount - 1) / self.each())
+    }
+
+    fn mean_rate(&self) -> Rate {
+        rate(self.millis.len() as u128 * self.each(), u128::from(self.period()) * MILLI)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::capacity::Served;
+    use super::super::capacity::tests::check;
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    /// mahimahi's rule, written from its description as a walk from one opportunity to the next: in which millisecond each
+    /// packet leaves. Packets are (arrival in ms, bytes), in order.
+    fn by_mahimahis_rule(millis: &[u32], packets: &[(u64, u32)]) -> Vec<u64> {
+        let (mut left, mut cycle, mut index) = (Vec::new(), 0, 0);
+        let mut coming = packets.iter().copied().collect::<VecDeque<_>>();
+        while let Some(&(arrival, _)) = coming.front() {
+            let time = cycle + u64::from(millis[index]);
+            (index, cycle) = if index + 1 == millis.len() {
+                (0, cycle + u64::from(millis[index]))
+            } else {
+                (index + 1, cycle)
+            };
+            let mut budget = MAHIMAHI_BYTES;
+            let mut arrived = arrival < time;
+            while arrived && budget > 0 {
+                let Some(front) = coming.front_mut() else { break };
+                let sent = front.1.min(budget);
+                (front.1, budget) = (front.1 - sent, budget - sent);
+                if front.1 == 0 {
+                    left.push(time);
+                    coming.pop_front();
+                }
+                arrived = coming.front().is_some_and(|packet| packet.0 < time);
+            }
+        }
+        left
+    }
+
+    /// A link with a FIFO above `served` that takes packets off as soon as the one before has left, or, if `waits`, when the
+    /// transmitter says that it starts: in which millisecond each packet leaves.
+    fn by_transmitter(served: &mut Served<Opportunities>, packets: &[(u64, u32)], waits: bool) -> Vec<u64> {
+        let (mut free, mut left) = (Instant::ZERO, Vec::new());
+        for &(arrival, bytes) in packets {
+            let mut now = Instant::from_nanos(arrival * 1_000_000);
+            if now < free {
+                now = free; // it waited behind the one before
+            } else {
+                served.idle(); // the queue was empty in between
+            }
+            if waits {
+                now = served.start(now);
+            }
+            free = now + served.occupy(now, bytes);
+            assert_eq!(free.as_nanos() % 1_000_000, 0);
+            left.push(free.as_nanos() / 1_000_000);
+        }
+        left
+    }
+
+    #[test]
+    fn small_packets_share_an_opportunity_and_large_ones_take_several() {
+        let trace = Opportunities::new([2, 2, 5, 10], MAHIMAHI_BYTES).unwrap();
+        let mut served = Served::new(trace);
+        // 752 bytes are half an opportunity: four leave at 2 ms, the fifth shares the one at 5 ms with a part of the last, which
+        // goes on at 10 ms and, after the list repeats, at 12 ms.
+        let packets = [(0, 752), (0, 752), (0, 752), (0, 752), (1, 752), (3, 752 + 1504 + 1)];
+        for waits in [false, true] {
+            assert_eq!(by_transmitter(&mut served, &packets, waits), [2, 2, 2, 2, 5, 12]);
+            served = Served::new(Opportunities::new([2, 2, 5, 10], MAHIMAHI_BYTES).unwrap());
+        }
+        assert_eq!(by_mahimahis_rule(&[2, 2, 5, 10], &packets), [2, 2, 2, 2, 5, 12]);
+    }
+
+    #[test]
+    fn twelve_megabits_are_one_full_packet_a_millisecond() {
+        let trace = Opportunities::new([1], FRAME_BYTES).unwrap();
+        assert_eq!(trace.mean_rate().as_bps(), 1514 * 8 * 1000);
+        let second = Instant::from_nanos(1_000_000_000);
+        assert_eq!(Served::new(trace).bits(Instant::ZERO, second), 1514.0 * 8.0 * 1000.0);
+    }
+
+    #[test]
+    fn lists_without_a_rate_are_refused() {
+        for (millis, found) in
+            [(vec![], "no opportunity"), (vec![0, 0], "0 at the end"), (vec![3, 2], "2 after 3")]
+        {
+            assert!(Opportunities::new(millis, 1504).unwrap_err().why.contains(found));
+        }
+    }
+
+    proptest! {
+        /// Whoever has results of mahimahi's link shell expects every packet in the same millisecond.
+        #[test]
+        fn packets_leave_in_the_same_millisecond_as_by_mahimahis_rule(
+            gaps in prop::collection::vec(0..20_u32, 1..30),
+            arrivals in prop::collection::vec((0..30_u64, 1..1505_u32), 1..100),
+        ) {
+            let millis: Vec<u32> = gaps.iter().scan(0, |sum, gap| { *sum += gap; Some(*sum) }).collect();
+            prop_assume!(millis.last() != Some(&0));
+            let packets: Vec<(u64, u32)> =
+                arrivals.iter().scan(0, |sum, (gap, bytes)| { *sum += gap / 3; Some((*sum, *bytes)) }).collect();
+            let expected = by_mahimahis_rule(&millis, &packets);
+            for waits in [false, true] {
+                let mut served = Served::new(Opportunities::new(millis.clone(), MAHIMAHI_BYTES).unwrap());
+                prop_assert_eq!(&by_transmitter(&mut served, &packets, waits), &expected);
+            }
+        }
+
+        #[test]
+        fn capacity_and_times_agree(gaps in prop::collection::vec(0..20_u32, 1..30), at in 0..200_000_000_u64) {
+            let millis: Vec<u32> = gaps.iter().scan(1, |sum, gap| { *sum += gap; Some(*sum) }).collect();
+            check(&Opportunities::new(millis, 1504).unwrap(), at)?;
+        }
+    }
+}
