@@ -36,7 +36,7 @@ pub trait Foreign: Send + Sync {
 /// What a foreign discipline is made from.
 pub struct Request<'a> {
     /// The scenario's key, for refusals.
-    pub key: &'static str,
+    pub key: &'a str,
     /// The line, such as `./my_aqm.py:MyAqm target 5ms`.
     pub line: &'a str,
     /// Which bottleneck it is for.

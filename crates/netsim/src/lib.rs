@@ -36,8 +36,7 @@ mod metronome;
 mod observer;
 mod outline;
 mod packet;
-#[allow(dead_code)] // until the event loop has rows of hops
-mod path;
+pub mod path;
 mod pipe;
 mod probe;
 pub mod record;

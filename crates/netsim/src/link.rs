@@ -1,14 +1,17 @@
 //! The bottleneck of one direction: a queue discipline, the transmitter below it, and the pipes that it leads to.
 
-use crate::agenda::{Agenda, PIPE, QDISC_TIMER, WIRE};
+use crate::agenda::{Agenda, Component, PIPE, QDISC_TIMER, WIRE};
 use crate::foreign::Discipline;
 use crate::observer::Watch;
 use crate::packet::Packet;
+use crate::path::transmitter::Transmitter;
 use crate::pipe::Pipes;
 use crate::probe::delay::QueueDelays;
 use crate::scenario::Direction;
+use crate::sim::ring::Ring;
 use goodqueue_qdisc::{Drop, Error, Mark, Owner, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Rate, Stream};
+use std::collections::VecDeque;
 
 /// What the discipline tells of packets' fates, and the dice that it draws.
 pub(crate) struct Fates {
@@ -74,8 +77,14 @@ pub(crate) struct Link {
     pub(crate) fates: Fates,
     pub(crate) delays: QueueDelays,
     pub(crate) pipes: Pipes,
+    parts: Parts,
     direction: Direction,
     rate: Rate,
+    transmitter: Transmitter,
+    /// Packets below the discipline, if a driver holds some.
+    pub(crate) ring: Option<Box<Ring>>,
+    /// Packets that go on to another hop, and when they come there.
+    onward: VecDeque<(Instant, Packet)>,
     /// The times before, at other rates.
     past: Vec<Stretch>,
     /// When the transmission ends, or [`Instant::MAX`] where none is under way. Its packet is in its pipe already.
@@ -93,18 +102,32 @@ pub(crate) struct Link {
     forwarded_bytes: u64,
     /// Sum of the delays of all packets forwarded, in nanoseconds; unlike `delays`, the warm-up's too.
     delay_sum: u128,
-    /// Length of the last transmission, and its duration as quotient and remainder by the rate: nearly all packets are
-    /// full, and a division costs more.
-    last_length: (u32, u64, u64),
-    /// Remainders of a nanosecond, in 1/rate ns, that transmissions were too short by so far.
-    owed: u64,
+}
+
+/// A link's places in the agenda.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts {
+    /// The discipline's timer.
+    pub(crate) timer: Component,
+    /// The wire.
+    pub(crate) wire: Component,
+    /// The way to another hop.
+    pub(crate) onward: Component,
+}
+
+impl Parts {
+    /// Those of the bottleneck of `direction`, whose packets may go `onward`.
+    pub(crate) fn of_bottleneck(direction: Direction, onward: Component) -> Self {
+        Self { timer: QDISC_TIMER + direction as u32, wire: WIRE + direction as u32, onward }
+    }
 }
 
 impl Link {
     pub(crate) fn new(
         qdisc: Discipline,
-        rate: Rate,
+        transmitter: Transmitter,
         direction: Direction,
+        parts: Parts,
         pipes: Pipes,
         random: Stream,
         watch: Option<Box<Watch>>,
@@ -116,8 +139,12 @@ impl Link {
             fates,
             delays: QueueDelays::new(),
             pipes,
+            parts,
             direction,
-            rate,
+            rate: transmitter.mean_rate(),
+            transmitter,
+            ring: None,
+            onward: VecDeque::new(),
             past: Vec::new(),
             ends: Instant::MAX,
             is_streaming: false,
@@ -128,8 +155,6 @@ impl Link {
             forwarded: 0,
             forwarded_bytes: 0,
             delay_sum: 0,
-            last_length: (0, 0, 0),
-            owed: 0,
         };
         link.plan_patience();
         link
@@ -146,7 +171,7 @@ impl Link {
     pub(crate) fn watch(&mut self, watch: Box<Watch>, agenda: &mut Agenda) {
         self.fates.watch = Some(watch);
         self.plan_patience();
-        agenda.set(WIRE + self.direction as u32, self.ends);
+        agenda.set(self.parts.wire, self.ends);
     }
 
     /// Offers `packet` to the queue. The link must be [settled](Self::settle): it is left to the caller, who has not made the
@@ -161,6 +186,8 @@ impl Link {
         self.qdisc.enqueue(now, packet, &mut self.fates);
         if self.ends == Instant::MAX {
             self.transmit(now, agenda);
+        } else if let Some(ring) = &mut self.ring {
+            ring.fill(now, &mut self.qdisc, &mut self.fates);
         }
     }
 
@@ -188,19 +215,6 @@ impl Link {
         }
     }
 
-    /// How long `length` bytes occupy the wire: whole nanoseconds that add up to the exact time over many packets.
-    fn occupy(&mut self, length: u32) -> Duration {
-        let bps = self.rate.as_bps();
-        if self.last_length.0 != length {
-            let nanobits = u64::from(length) * 8_000_000_000;
-            self.last_length = (length, nanobits / bps, nanobits % bps);
-        }
-        self.owed += self.last_length.2;
-        let carry = self.owed >= bps;
-        self.owed -= if carry { bps } else { 0 };
-        Duration::from_nanos(self.last_length.1 + u64::from(carry))
-    }
-
     /// The discipline's timer.
     pub(crate) fn on_timer(&mut self, now: Instant, agenda: &mut Agenda) {
         self.settle_before(now, agenda);
@@ -220,7 +234,7 @@ impl Link {
     /// Plans the discipline's timer.
     pub(crate) fn plan_timer(&self, agenda: &mut Agenda) {
         let time = self.qdisc.next_timer().unwrap_or(Instant::MAX);
-        agenda.set(QDISC_TIMER + self.direction as u32, time);
+        agenda.set(self.parts.timer, time);
     }
 
     /// From now on the rate or the discipline's parameters are others; what is on the wire leaves as it was going to.
@@ -238,7 +252,7 @@ impl Link {
         self.qdisc.change(now, rate, line, &mut self.fates)?;
         if let Some(rate) = rate {
             self.past.push(Stretch { until: now, rate: self.rate, busy: self.busy_until(now) });
-            (self.rate, self.last_length, self.owed) = (rate, (0, 0, 0), 0);
+            (self.rate, self.transmitter) = (rate, Transmitter::fixed(rate));
         }
         self.resume(now, agenda);
         Ok(())
@@ -255,8 +269,17 @@ impl Link {
     /// Takes the next packet from the queue to the wire, and so into its pipe.
     fn transmit(&mut self, now: Instant, agenda: &mut Agenda) {
         self.watch_at(now);
+        let start = self.transmitter.start(now);
+        if start > now && self.holds_packets() {
+            // Until then it is as good as occupied.
+            self.ends = start;
+            return agenda.set(self.parts.wire, start);
+        }
         // It is copied once, into its pipe.
-        let sent = self.qdisc.dequeue(now, &mut self.fates);
+        let sent = match &mut self.ring {
+            None => self.qdisc.dequeue(now, &mut self.fates),
+            Some(ring) => ring.take(now, &mut self.qdisc, &mut self.fates),
+        };
         let Some(packet) = &sent else { return self.rest(agenda) };
         let delay = now.since(packet.arrival);
         self.delays.record(delay);
@@ -265,23 +288,51 @@ impl Link {
             watch.started(now, *packet, delay);
         }
         let length = packet.len();
-        let duration = self.occupy(length);
+        let duration = self.transmitter.occupy(now, length);
         self.forwarded += 1;
         self.forwarded_bytes += u64::from(length);
         self.busy = self.busy + duration;
         self.is_streaming = now == self.wire_free;
         self.wire_free = now + duration;
         self.ends = self.wire_free;
-        agenda.set(WIRE + self.direction as u32, self.ends + self.patience);
-        if let Some((pipe, time)) = self.pipes.push(self.wire_free, packet) {
-            agenda.set(PIPE + 2 * pipe + self.direction as u32, time);
+        agenda.set(self.parts.wire, self.ends + self.patience);
+        if self.pipes.end_here(packet.flow) {
+            if let Some((pipe, time)) = self.pipes.push(self.wire_free, packet) {
+                agenda.set(PIPE + 2 * pipe + self.direction as u32, time);
+            }
+        } else {
+            self.send_on(*packet, agenda);
         }
+    }
+
+    /// `packet` goes on to another hop when its transmission ends.
+    #[cold]
+    fn send_on(&mut self, packet: Packet, agenda: &mut Agenda) {
+        if self.onward.is_empty() {
+            agenda.set(self.parts.onward, self.wire_free);
+        }
+        self.onward.push_back((self.wire_free, packet));
+    }
+
+    /// The packet that now goes on to another hop.
+    pub(crate) fn take_onward(&mut self, now: Instant, agenda: &mut Agenda) -> Option<Packet> {
+        self.settle(now, agenda);
+        let (time, packet) = self.onward.pop_front()?;
+        debug_assert_eq!(time, now);
+        agenda.set(self.parts.onward, self.onward.front().map_or(Instant::MAX, |(next, _)| *next));
+        Some(packet)
+    }
+
+    /// Whether something waits, in the discipline or below it.
+    fn holds_packets(&self) -> bool {
+        self.qdisc.backlog().packets > 0 || self.ring.as_ref().is_some_and(|ring| !ring.is_empty())
     }
 
     /// The queue gives no packet.
     fn rest(&mut self, agenda: &mut Agenda) {
         self.ends = Instant::MAX;
-        agenda.set(WIRE + self.direction as u32, Instant::MAX);
+        agenda.set(self.parts.wire, Instant::MAX);
+        self.transmitter.idle();
         if self.qdisc.backlog().packets > 0 {
             debug_assert!(!self.qdisc.is_work_conserving(), "it says that it holds nothing back");
             self.plan_timer(agenda); // it holds some back, and wants to be asked again
@@ -299,8 +350,14 @@ impl Link {
     }
 
     /// Percent of the capacity that was used from `since`, up to which the wire had been occupied for `busy`, to `now`:
-    /// the occupied share of each stretch, weighted by its rate.
-    pub(crate) fn utilisation_percent(&self, since: Instant, busy: Duration, now: Instant) -> f64 {
+    /// the occupied share of each stretch, weighted by its rate. Of a varying rate, what of its capacity the `bytes` forwarded since
+    /// then took.
+    pub(crate) fn utilisation_percent(&self, since: Instant, busy: Duration, bytes: u64, now: Instant) -> f64 {
+        if !matches!(self.transmitter, Transmitter::Fixed(_)) {
+            let capacity = self.transmitter.capacity_bits(since, now);
+            // A packet counts when its transmission begins: one at the end may be more than the capacity up to then.
+            return if capacity > 0.0 { (800.0 * bytes as f64 / capacity).min(100.0) } else { 0.0 };
+        }
         let last = Stretch { until: now, rate: self.rate, busy: self.busy_until(now) };
         let (mut since, mut before) = (since, busy);
         let (mut used, mut capacity) = (0.0, 0.0);
@@ -321,7 +378,8 @@ impl Link {
     /// If a packet was lost or made out of nothing: offered = forwarded + dropped + queued must hold at any time.
     pub(crate) fn counts(&self) -> Counts {
         let dropped = self.fates.drops.iter().sum();
-        let queued = u64::from(self.qdisc.backlog().packets);
+        let below = self.ring.as_ref().map_or(0, |ring| ring.len());
+        let queued = u64::from(self.qdisc.backlog().packets) + below;
         assert_eq!(
             self.offered,
             self.forwarded + dropped + queued,

@@ -4,6 +4,9 @@ use crate::packet::Packet;
 use goodqueue_units::{Duration, Instant, prefetch};
 use std::collections::VecDeque;
 
+/// Of flows whose packets go on to another hop.
+pub(crate) const ONWARD: u32 = u32::MAX;
+
 /// The pipes of one direction: one for each delay, and which of them each flow's packets take.
 pub(crate) struct Pipes {
     pipes: Vec<Pipe>,
@@ -23,6 +26,12 @@ impl Pipes {
         Self { pipes, of_flow }
     }
 
+    /// Whether packets of `flow` go from here to their host, and not on to another hop.
+    #[inline]
+    pub(crate) fn end_here(&self, flow: u32) -> bool {
+        self.of_flow[flow as usize] != ONWARD
+    }
+
     /// How many flows there are.
     pub(crate) fn flows(&self) -> usize {
         self.of_flow.len()
@@ -33,8 +42,11 @@ impl Pipes {
         self.pipes.len()
     }
 
-    /// The shortest of the delays.
+    /// The shortest of the delays; none where packets go on to another hop.
     pub(crate) fn least_delay(&self) -> Duration {
+        if self.of_flow.contains(&ONWARD) {
+            return Duration::ZERO;
+        }
         self.pipes.iter().map(|pipe| pipe.delay).min().unwrap_or(Duration::ZERO)
     }
 
@@ -42,7 +54,12 @@ impl Pipes {
     /// comes out.
     #[inline]
     pub(crate) fn push(&mut self, time: Instant, packet: &Packet) -> Option<(u32, Instant)> {
-        let number = self.of_flow[packet.flow as usize];
+        self.push_into(self.of_flow[packet.flow as usize], time, packet)
+    }
+
+    /// As [`push`](Self::push), into the pipe `number`.
+    #[inline]
+    pub(crate) fn push_into(&mut self, number: u32, time: Instant, packet: &Packet) -> Option<(u32, Instant)> {
         let pipe = &mut self.pipes[number as usize];
         let out = time + pipe.delay;
         let was_empty = pipe.on_the_way.is_empty();

@@ -5,8 +5,11 @@ use crate::probe::delay::Summary;
 use crate::probe::goodput::Quantiles;
 use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};
 use crate::probe::{percent, ratio, rounded};
-use crate::scenario::{Direction, Scenario};
-use crate::sim::Simulation;
+use crate::link::Link;
+use crate::path::netem::WireCounts;
+use crate::scenario::{Direction, Hop, LinkSpec, Scenario};
+use crate::sim::row::{Body, HopState};
+use crate::sim::{Baseline, Simulation};
 use crate::tally::Totals;
 pub use crate::traffic::page::{PageResult, PageSeries};
 pub use crate::traffic::ping::{PingResult, PingSeries};
@@ -37,6 +40,9 @@ pub struct Record {
     pub scenario: Scenario,
     /// The bottlenecks.
     pub queues: PerDirection<QueueRecord>,
+    /// The hops beside them, in the order of the resolved scenario.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hops: Vec<HopRecord>,
     /// The flows that carry data, in the scenario's order.
     pub flows: Vec<FlowRecord>,
     /// How evenly they shared.
@@ -80,6 +86,70 @@ pub struct QueueRecord {
     pub drops_by_reason: BTreeMap<&'static str, u64>,
     /// Marks by reason; only those that occurred.
     pub marks_by_reason: BTreeMap<&'static str, u64>,
+    /// The driver's ring below the discipline, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ring: Option<RingRecord>,
+}
+
+/// A driver's ring within the measured time.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct RingRecord {
+    /// Time from a packet's leaving the discipline to the start of its transmission: a part of the queue's `delay_ms`.
+    pub delay_ms: Option<Summary>,
+    /// Packets in it when the run ended.
+    pub packets_at_end: u64,
+}
+
+/// A hop beside the bottlenecks.
+#[derive(Clone, Debug, Serialize)]
+pub struct HopRecord {
+    /// Its name in the scenario.
+    pub name: String,
+    /// What it is.
+    pub kind: &'static str,
+    /// Whose packets go through it.
+    pub direction: Direction,
+    /// What it did.
+    #[serde(flatten)]
+    pub body: HopBody,
+}
+
+/// What a hop did within the measured time.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum HopBody {
+    /// Of a link.
+    Link(QueueRecord),
+    /// Of a wire.
+    Wire(WireRecord),
+}
+
+/// A wire within the measured time.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct WireRecord {
+    /// Packets.
+    pub packets: WirePackets,
+    /// Lost of offered.
+    pub loss_percent: f64,
+}
+
+/// Packets: `held_at_start + offered + duplicated = delivered + lost + held_at_end`.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct WirePackets {
+    /// Arrived at the wire.
+    pub offered: u64,
+    /// Came out of it.
+    pub delivered: u64,
+    /// Lost, those beyond its limit among them.
+    pub lost: u64,
+    /// Lost because too many were on their way.
+    pub over_limit: u64,
+    /// Went on twice.
+    pub duplicated: u64,
+    /// Were on their way when measuring began.
+    pub held_at_start: u64,
+    /// Were on their way when the run ended.
+    pub held_at_end: u64,
 }
 
 /// Packets: `queued_at_start + offered = forwarded + dropped + queued_at_end`.
@@ -178,6 +248,9 @@ pub struct SeriesRecord {
     pub time_s: Vec<f64>,
     /// The queues.
     pub queues: PerDirection<QueueSeries>,
+    /// The hops that are links, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub hops: BTreeMap<String, QueueSeries>,
     /// The flows.
     pub flows: Vec<FlowSeries>,
     /// What kinds have to show, where intervals are asked for: `pings`, `calls`, `pages`, with one entry per flow.
@@ -230,7 +303,8 @@ impl Simulation {
             version: env!("CARGO_PKG_VERSION"),
             seed: self.scenario.seed,
             scenario: self.scenario.clone(),
-            queues: PerDirection { down: self.queue(Direction::Down), up: self.queue(Direction::Up) },
+            queues: PerDirection { down: self.bottleneck(Direction::Down), up: self.bottleneck(Direction::Up) },
+            hops: self.hop_records(),
             flows: self.indices(|flow| !flow.kind.is_probe).map(|index| self.flow(index)).collect(),
             fairness: self.fairness(),
             apps: (0..self.flows.len()).filter_map(|index| self.app_record(index)).collect(),
@@ -247,8 +321,31 @@ impl Simulation {
         stop.min(self.now).since(start.max(Instant::ZERO + self.scenario.warmup.0)).as_secs_f64()
     }
 
-    fn queue(&self, direction: Direction) -> QueueRecord {
-        let (link, baseline) = (&self.links[direction.index()], &self.baseline[direction.index()]);
+    fn bottleneck(&self, direction: Direction) -> QueueRecord {
+        let end = direction.index();
+        self.queue(self.scenario.link(direction), &self.links[end], &self.baseline[end])
+    }
+
+    fn hop_records(&self) -> Vec<HopRecord> {
+        let states = self.row.iter().flat_map(|row| &row.hops);
+        let record = |(hop, state): (&Hop, &HopState)| HopRecord {
+            name: hop.name.clone(),
+            kind: hop.kind.name,
+            direction: hop.direction,
+            body: match (&state.body, &hop.link) {
+                (Body::Link(link), Some(spec)) => {
+                    HopBody::Link(self.queue(spec, link, &state.baseline.link))
+                }
+                (Body::Link(_), None) => unreachable!("a link was built of what the scenario says"),
+                (Body::Element(element), _) => {
+                    HopBody::Wire(wire(element.counts(), state.baseline.element))
+                }
+            },
+        };
+        self.scenario.hops.list.iter().zip(states).map(record).collect()
+    }
+
+    fn queue(&self, spec: &LinkSpec, link: &Link, baseline: &Baseline) -> QueueRecord {
         let (before, after) = (baseline.counts, link.counts());
         let seconds = self.measured_s(Instant::ZERO, Instant::MAX);
         let since = Instant::ZERO + self.scenario.warmup.0;
@@ -262,8 +359,8 @@ impl Simulation {
         };
         let bytes = after.forwarded_bytes - before.forwarded_bytes;
         QueueRecord {
-            qdisc: self.scenario.link(direction).line.to_string(),
-            utilisation_percent: rounded(link.utilisation_percent(since, baseline.busy, self.now)),
+            qdisc: spec.line.to_string(),
+            utilisation_percent: rounded(link.utilisation_percent(since, baseline.busy, bytes, self.now)),
             throughput_mbps: rounded(ratio(bytes as f64 * 8e-6, seconds)),
             delay_ms: link.delays.summary(),
             delay_percentiles_ms: link.delays.percentiles_ms(),
@@ -272,6 +369,10 @@ impl Simulation {
             mark_percent: percent(packets.marked, packets.offered),
             drops_by_reason: by_reason(Drop::ALL.map(Drop::name), &link.fates.drops, &baseline.drops),
             marks_by_reason: by_reason(Mark::ALL.map(Mark::name), &link.fates.marks, &baseline.marks),
+            ring: link.ring.as_ref().map(|ring| RingRecord {
+                delay_ms: ring.delays.summary(),
+                packets_at_end: ring.len(),
+            }),
         }
     }
 
@@ -350,6 +451,12 @@ impl Simulation {
         self.measured_s(self.flows[index].start, self.flows[index].stop) > 0.0
     }
 
+    fn hop_series(&self) -> BTreeMap<String, QueueSeries> {
+        let states = self.row.iter().flat_map(|row| &row.hops);
+        let links = self.scenario.hops.list.iter().zip(states).filter(|(hop, _)| hop.link.is_some());
+        links.map(|(hop, state)| (hop.name.clone(), state.series.clone())).collect()
+    }
+
     fn kind_series(&self) -> KindSeries {
         let named = KINDS.iter().map(|kind| {
             let flows = self.flows.iter().filter(|flow| flow.kind == *kind);
@@ -367,6 +474,7 @@ impl Simulation {
             interval_s: asked.interval.map(|interval| interval.0.as_secs_f64()),
             time_s: self.interval_ends.iter().map(|end| end.as_secs_f64()).collect(),
             queues: PerDirection { down: down.clone(), up: up.clone() },
+            hops: self.hop_series(),
             flows: self.flow_series.clone(),
             kinds: self.kind_series(),
             packets: down_log
@@ -374,6 +482,20 @@ impl Simulation {
                 .map(|(down, up)| PerDirection { down: down.series(), up: up.series() }),
         })
     }
+}
+
+/// What a wire did since its counts were `before`.
+fn wire(after: WireCounts, before: WireCounts) -> WireRecord {
+    let packets = WirePackets {
+        offered: after.offered - before.offered,
+        delivered: after.delivered - before.delivered,
+        lost: after.lost - before.lost,
+        over_limit: after.over_limit - before.over_limit,
+        duplicated: after.duplicated - before.duplicated,
+        held_at_start: before.held,
+        held_at_end: after.held,
+    };
+    WireRecord { packets, loss_percent: percent(packets.lost, packets.offered) }
 }
 
 /// Jain's fairness index (Jain, Chiu, Hawe 1984): `(Σx)² / (n Σx²)`.

@@ -2,24 +2,30 @@
 
 mod ahead;
 mod applications;
+mod build;
+mod onward;
+pub(crate) mod ring;
+pub(crate) mod row;
 mod way;
 
 use crate::agenda::{Agenda, Component, METRONOME, PIPE, QDISC_TIMER, WIRE};
 use crate::flow::{Flow, Source};
-use crate::foreign::{Discipline, Maker, Request};
-use crate::link::{Counts, Link};
+use crate::foreign::Maker;
+use crate::link::{Counts, Link, Parts};
 use crate::metronome::{Beat, Metronome};
 use crate::observer::{Event, SharedObserver, Watch, tell};
 use crate::packet::{Body, Datagram, Packet};
 use crate::pipe::Pipes;
 use crate::probe::goodput::BIN;
-use crate::probe::series::{FlowSeries, FlowTotals, PacketLog, Pick, QueueSeries};
-use crate::scenario::{Direction, Line, LinkSpec, Scenario, ScenarioError};
+use crate::probe::series::{FlowSeries, FlowTotals, Pick, QueueSeries};
+use crate::scenario::{Direction, Scenario, ScenarioError};
 use crate::sockets::{SocketId, Sockets};
 use crate::tally::{FlowFates, Totals};
-use goodqueue_qdisc::{AnyQdisc, Qdisc};
+use goodqueue_qdisc::Qdisc;
 use goodqueue_tcp::{Segment, Wire};
-use goodqueue_units::{Duration, Instant, Streams};
+use goodqueue_units::{Duration, Instant};
+use build::{Build, Place};
+use row::{Body as HopBody, HopState, Node, Places, Row, Ways};
 use std::hint::black_box;
 use way::Way;
 
@@ -38,8 +44,11 @@ pub struct Simulation {
     metronome: Metronome,
     /// Changes of the scenario that have taken place.
     changed: usize,
-    /// Distinct RTTs: pipes of each direction.
-    rtts: usize,
+    /// The hops beside the bottlenecks, and the ways through them; none in a dumbbell.
+    pub(crate) row: Option<Box<Row>>,
+    /// The first component of the row, and the first of the flows' timers.
+    row_start: Component,
+    flow_timers: Component,
     /// What every packet of a flow asks for; beside the flows, which are too large to stay in a cache.
     ways: Vec<Way>,
     observer: Option<SharedObserver>,
@@ -54,6 +63,8 @@ struct ToLink<'a> {
     offered: &'a mut u64,
     link: &'a mut Link,
     agenda: &'a mut Agenda,
+    /// Where packets are put that meet another hop before the bottleneck.
+    detour: Option<&'a mut Vec<Packet>>,
 }
 
 impl Wire for ToLink<'_> {
@@ -66,7 +77,10 @@ impl Wire for ToLink<'_> {
         let body = Body::Tcp(Segment { dscp: self.dscp, ..segment });
         let packet = Packet { arrival: self.now, flow: self.flow, hash: self.hash, body };
         *self.offered += 1;
-        self.link.offer(self.now, packet, self.agenda);
+        match &mut self.detour {
+            None => self.link.offer(self.now, packet, self.agenda),
+            Some(packets) => packets.push(packet),
+        }
     }
 }
 
@@ -77,6 +91,22 @@ pub(crate) struct Baseline {
     pub(crate) busy: Duration,
     pub(crate) drops: Vec<u64>,
     pub(crate) marks: Vec<u64>,
+}
+
+impl Baseline {
+    /// Measuring of `link` begins.
+    pub(crate) fn of(link: &mut Link, now: Instant) -> Self {
+        link.delays.reset();
+        if let Some(ring) = &mut link.ring {
+            ring.delays.reset();
+        }
+        Self {
+            counts: link.counts(),
+            busy: link.busy_until(now),
+            drops: link.fates.drops.to_vec(),
+            marks: link.fates.marks.to_vec(),
+        }
+    }
 }
 
 impl Simulation {
@@ -98,23 +128,34 @@ impl Simulation {
     pub fn with_foreign(mut scenario: Scenario, make: &mut Maker<'_>) -> Result<Self, ScenarioError> {
         let mut sockets = Sockets::default();
         let mut flows = Flow::all(&scenario, &mut sockets);
-        let [down, up] = pipes(&flows);
-        let rtts = down.len();
+        let rtts: Vec<Duration> = flows.iter().map(|flow| flow.rtt).collect();
+        let ways_through = Ways::new(&scenario, &rtts);
+        let pipes = Direction::ALL.map(|direction| ways_through.pipes(direction));
+        // Pipes of the two directions take turns, as many of each.
+        let row_start = PIPE + 2 * pipes.each_ref().map(Pipes::len).into_iter().max().unwrap_or(0) as Component;
+        let mut places = Places::new(row_start, !scenario.hops.list.is_empty());
+        let mut build = Build { scenario: &mut scenario, make };
+        let [down, up] = pipes;
+        let parts = |way: Direction| Parts::of_bottleneck(way, row_start + way as Component);
         let links = [
-            Self::link(&mut scenario, Direction::Down, down, make)?,
-            Self::link(&mut scenario, Direction::Up, up, make)?,
+            build.link(Place::Bottleneck(Direction::Down), parts(Direction::Down), down)?,
+            build.link(Place::Bottleneck(Direction::Up), parts(Direction::Up), up)?,
         ];
+        let hops = build.hops(&ways_through, &mut places)?;
+        let flow_timers = row_start + places.len() as Component;
+        let row = (!hops.is_empty()).then(|| Box::new(ways_through.row(hops, &places)));
         let ways = flows.iter().map(Way::of).collect();
         let interval = scenario.series.as_ref().and_then(|series| series.interval).map(|span| span.0);
         let changes = scenario.change.iter().map(|change| change.at.0);
         let metronome = Metronome::new(scenario.warmup.0, interval, changes);
-        let mut agenda = Agenda::new(PIPE as usize + 2 * (rtts + flows.len()));
+        let mut agenda = Agenda::new(flow_timers as usize + 2 * flows.len());
         agenda.set(METRONOME, metronome.next_time());
-        for link in &links {
+        let of_hops = row.iter().flat_map(|row| row.hops.iter().filter_map(HopState::link));
+        for link in links.iter().chain(of_hops) {
             link.plan_timer(&mut agenda);
         }
         for (index, flow) in flows.iter().enumerate() {
-            agenda.set(PIPE + 2 * (rtts + index) as u32, flow.start);
+            agenda.set(flow_timers + 2 * index as Component, flow.start);
         }
         if interval.is_some() {
             flows.iter_mut().for_each(Flow::log);
@@ -137,39 +178,13 @@ impl Simulation {
             agenda,
             metronome,
             changed: 0,
-            rtts,
+            row,
+            row_start,
+            flow_timers,
             ways,
             observer: None,
             scenario,
         })
-    }
-
-    fn link(
-        scenario: &mut Scenario,
-        direction: Direction,
-        pipes: Pipes,
-        make: &mut Maker<'_>,
-    ) -> Result<Link, ScenarioError> {
-        let LinkSpec { line, key, .. } = scenario.link(direction).clone();
-        let parameters = scenario.link(direction).parameters();
-        let random = Streams::new(scenario.seed).stream("qdisc", direction as u64);
-        let qdisc = match line {
-            Line::Registry(args) => Discipline::Registry(
-                AnyQdisc::build(&args, &parameters).map_err(|error| ScenarioError::new(key, error.0))?,
-            ),
-            Line::Foreign(line) => {
-                let random = random.clone();
-                let made = make(Request { key, line: &line, direction, link: parameters, random })?;
-                scenario.link_mut(direction).line = Line::Foreign(made.line());
-                Discipline::Foreign(Box::new(made))
-            }
-        };
-        let window = scenario.series.as_ref().and_then(|series| series.packets);
-        let watch = window.map(|window| {
-            let log = PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0);
-            Box::new(Watch::new(direction, Some(log)))
-        });
-        Ok(Link::new(qdisc, parameters.rate, direction, pipes, random, watch))
     }
 
     /// From now on `observer` is told of every packet.
@@ -210,21 +225,23 @@ impl Simulation {
             self.act(component);
         }
         self.now = until.max(self.now);
-        self.links.iter_mut().for_each(|link| link.settle(self.now, &mut self.agenda));
+        let (now, agenda) = (self.now, &mut self.agenda);
+        let of_hops = self.row.iter_mut().flat_map(|row| row.hops.iter_mut().filter_map(HopState::link_mut));
+        self.links.iter_mut().chain(of_hops).for_each(|link| link.settle(now, agenda));
     }
 
     // In the loop's own function, so that a wire costs no second call; what is rarer or larger stands apart.
     #[inline]
     fn act(&mut self, component: Component) {
-        let flow_timers = PIPE + 2 * self.rtts as u32;
         let (now, agenda) = (self.now, &mut self.agenda);
         match component {
             METRONOME => self.beat(),
             QDISC_TIMER..WIRE => self.links[(component - QDISC_TIMER) as usize].on_timer(now, agenda),
             WIRE..PIPE => self.links[(component - WIRE) as usize].settle(now, agenda),
-            _ if component < flow_timers => self.arrived((component - PIPE) as usize),
+            _ if component < self.row_start => self.arrived((component - PIPE) as usize),
+            _ if component < self.flow_timers => self.hop_acts((component - self.row_start) as usize),
             _ => {
-                let timer = (component - flow_timers) as usize;
+                let timer = (component - self.flow_timers) as usize;
                 match timer.checked_sub(2 * self.flows.len()) {
                     None => self.flow_timer(timer / 2, timer % 2),
                     Some(timer) => self.socket_timer((timer / 2) as SocketId, timer % 2),
@@ -352,7 +369,7 @@ impl Simulation {
     }
 
     fn timer(&self, index: usize, timer: usize) -> Component {
-        PIPE + (2 * (self.rtts + index) + timer) as u32
+        self.flow_timers + (2 * index + timer) as u32
     }
 
     /// Lets end `end` of TCP flow `index`, the one that hears that direction, send what it may, and sets its timer. An
@@ -370,7 +387,11 @@ impl Simulation {
         let link = &mut self.links[direction.index()];
         let (flow, hash) = (index as u32, hash[direction.index()]);
         let (dscp, offered) = (way.dscp, &mut way.offered[direction.index()]);
-        let mut wire = ToLink { now: self.now, flow, hash, dscp, offered, link, agenda: &mut self.agenda };
+        let mut packets = Vec::new();
+        let entry = self.row.as_ref().map_or(Node::Bottleneck, |row| row.entry(index, direction));
+        let detour = (entry != Node::Bottleneck).then_some(&mut packets);
+        let mut wire =
+            ToLink { now: self.now, flow, hash, dscp, offered, link, agenda: &mut self.agenda, detour };
         connection.transmit(self.now, &mut wire);
         let deadline = connection.poll_timeout().unwrap_or(Instant::MAX);
         // Only ever earlier here: a deadline that has moved on is found out when the timer fires.
@@ -381,6 +402,9 @@ impl Simulation {
                 None => self.timer(index, self.ways[index].end_of(end)),
             };
             self.agenda.set(timer, deadline);
+        }
+        for packet in packets {
+            self.enter(entry, direction, packet);
         }
     }
 
@@ -399,14 +423,15 @@ impl Simulation {
     /// Offers a packet of no connection to the link of `direction`.
     fn offer(&mut self, direction: Direction, packet: Packet) {
         self.ways[packet.flow as usize].offered[direction.index()] += 1;
-        let link = &mut self.links[direction.index()];
-        link.settle(self.now, &mut self.agenda);
-        link.offer(self.now, packet, &mut self.agenda);
+        let entry = self.row.as_ref().map_or(Node::Bottleneck, |row| row.entry(packet.flow as usize, direction));
+        self.enter(entry, direction, packet);
     }
 
     #[cold]
     fn beat(&mut self) {
-        self.links.iter_mut().for_each(|link| link.settle_before(self.now, &mut self.agenda));
+        let (now, agenda) = (self.now, &mut self.agenda);
+        let of_hops = self.row.iter_mut().flat_map(|row| row.hops.iter_mut().filter_map(HopState::link_mut));
+        self.links.iter_mut().chain(of_hops).for_each(|link| link.settle_before(now, agenda));
         match self.metronome.strike() {
             Beat::WarmedUp => self.warmed_up(),
             Beat::Bin => {
@@ -427,7 +452,11 @@ impl Simulation {
     fn change(&mut self) {
         let Some(change) = self.scenario.change.get(self.changed) else { return };
         self.changed += 1;
-        let link = &mut self.links[change.direction.index()];
+        let link = match (change.place, &mut self.row) {
+            (Some(place), Some(row)) => row.hops[place].link_mut(),
+            _ => Some(&mut self.links[change.direction.index()]),
+        };
+        let Some(link) = link else { return };
         let rate = change.rate.map(|rate| rate.0);
         if let Err(error) = link.change(self.now, rate, change.qdisc.as_deref(), &mut self.agenda) {
             unreachable!("reading the scenario has tried it: {error}");
@@ -438,21 +467,20 @@ impl Simulation {
     pub(crate) fn totals(&self, index: usize) -> Totals {
         let flow = &self.flows[index];
         let offered = self.ways[index].offered[flow.direction.index()];
-        let dropped = self.links[flow.direction.index()].fates.dropped[index];
+        let mut dropped = self.links[flow.direction.index()].fates.dropped[index];
+        if let Some(row) = &self.row {
+            dropped += row.dropped(index, flow.direction, &self.scenario);
+        }
         flow.totals(FlowFates { offered, dropped }, &self.sockets)
     }
 
     /// Measuring begins.
     fn warmed_up(&mut self) {
+        let now = self.now;
         for (link, baseline) in self.links.iter_mut().zip(&mut self.baseline) {
-            link.delays.reset();
-            *baseline = Baseline {
-                counts: link.counts(),
-                busy: link.busy_until(self.now),
-                drops: link.fates.drops.to_vec(),
-                marks: link.fates.marks.to_vec(),
-            };
+            *baseline = Baseline::of(link, self.now);
         }
+        self.hops().for_each(|hop| hop.warmed_up(now));
         for index in 0..self.flows.len() {
             let totals = self.totals(index);
             let flow = &mut self.flows[index];
@@ -469,7 +497,12 @@ impl Simulation {
     fn end_interval(&mut self) {
         let Some(interval) = self.scenario.series.as_ref().and_then(|series| series.interval) else { return };
         self.interval_ends.push(self.now);
-        for (link, series) in self.links.iter().zip(&mut self.queue_series) {
+        let of_hops = self.row.iter_mut().flat_map(|row| &mut row.hops);
+        let of_hops = of_hops.filter_map(|hop| match &hop.body {
+            HopBody::Link(link) => Some((link, &mut hop.series)),
+            HopBody::Element(_) => None,
+        });
+        for (link, series) in self.links.iter().zip(&mut self.queue_series).chain(of_hops) {
             let mut pick = Pick { name: "drop_probability", value: None };
             link.qdisc.probe(&mut pick);
             series.end_interval(link.delay_totals(), link.qdisc.backlog().packets, pick.value);
@@ -489,19 +522,4 @@ impl Simulation {
             self.flow_series[index].end_interval(totals, sender, interval.0);
         }
     }
-}
-
-/// The pipes of both directions: one each way for every distinct base RTT, in the order of the flows.
-fn pipes(flows: &[Flow]) -> [Pipes; 2] {
-    let mut rtts = Vec::new();
-    let mut number_of = std::collections::BTreeMap::new();
-    let of_flow = flows.iter().map(|flow| {
-        *number_of.entry(flow.rtt).or_insert_with(|| {
-            rtts.push(flow.rtt);
-            rtts.len() as u32 - 1
-        })
-    });
-    let of_flow: Vec<_> = of_flow.collect();
-    let (down, up) = (rtts.iter().map(|&rtt| rtt / 2), rtts.iter().map(|&rtt| rtt - rtt / 2));
-    [Pipes::new(down, of_flow.clone()), Pipes::new(up, of_flow)]
 }

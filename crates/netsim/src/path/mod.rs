@@ -13,10 +13,21 @@ pub(crate) mod capacity;
 pub(crate) mod chance;
 pub(crate) mod distribution;
 pub(crate) mod generate;
+pub mod kind;
+pub(crate) mod link;
 pub(crate) mod loss;
+pub(crate) mod netem;
 pub(crate) mod rate_file;
 pub(crate) mod rate_json;
 pub(crate) mod rate_trace;
 pub(crate) mod steps;
 pub(crate) mod transmitter;
 pub(crate) mod wire;
+
+pub use kind::HopKind;
+
+/// Every kind of hop.
+pub const HOPS: &[&HopKind] = &[
+    &link::KIND,
+    &wire::KIND,
+];

@@ -1,233 +1,180 @@
 //! A wire: no queue of its own, but what tc-netem(8) does to packets: delay, jitter, loss, duplication, reordering.
 
-use super::chance::{Chance, Dice};
+use super::chance::{Chance, Percent, percent};
 use super::distribution::Distribution;
-use super::loss::{Loss, Losses};
-use goodqueue_units::{Duration, Instant, Stream};
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, VecDeque};
+use super::kind::{Element, HopKind, Make};
+use super::loss::Loss;
+use super::netem::{Accepted, Wire, WireCounts, WireParams};
+use crate::packet::Packet;
+use crate::scenario::key::{Key, Quantity, Values};
+use crate::scenario::{Json, ScenarioError, Span};
+use goodqueue_units::{Duration, Instant};
+use serde_json::json;
 
-/// What a wire does to packets, in the words of tc-netem(8).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct WireParams {
-    /// How long a packet takes, jitter aside.
-    pub(crate) delay: Duration,
-    /// How much a packet's delay differs from that: the unit of `distribution`. No delay is negative.
-    pub(crate) jitter: Duration,
-    pub(crate) distribution: Distribution,
-    pub(crate) loss: Loss,
-    /// Probability that a packet goes on twice.
-    pub(crate) duplicate: f64,
-    /// Which packets are sent at once, before all that are on their way.
-    pub(crate) reorder: Chance,
-    /// After a packet that was sent at once, that many less one take their time. 0 is 1, so that every packet may be: `tc` sets
-    /// it so where it is left out. `tc` takes `gap` alone for `reorder 100%`; whoever reads a line has to say so here.
-    pub(crate) gap: u32,
-    /// Whether jitter lets a packet overtake another, as it does in netem. Without, a packet that would overtake arrives with
-    /// the one before it, as in netem above a pfifo. What `reorder` sends at once overtakes all the same.
-    pub(crate) may_reorder: bool,
-    /// Packets that are on their way at most; the next are lost. netem's default is 1000, which loses packets of a long fat
-    /// path that nobody wanted lost: [`WireParams::default`] has a million, 10 Gbit/s times a second.
-    pub(crate) limit: usize,
-}
+const LONGEST: Span = Span(Duration::from_secs(1000));
 
-impl Default for WireParams {
-    /// Nothing happens to a packet, not even time.
-    fn default() -> Self {
+/// How long packets take.
+pub(crate) const DELAY: Key<Span> = Key::with_default("delay", "\"0s\"")
+    .range(Span(Duration::ZERO), LONGEST)
+    .example("\"10ms\"")
+    .help("how long each packet takes, beside the path's base RTT")
+    .source("tc-netem(8)");
+const JITTER: Key<Span> = Key::with_default("jitter", "\"0s\"")
+    .range(Span(Duration::ZERO), LONGEST)
+    .example("\"3ms\"")
+    .help("how much the delay varies: the unit of `distribution`")
+    .source("tc-netem(8)");
+const DISTRIBUTION: Key<Distribution> = Key::with_default("distribution", "\"uniform\"")
+    .help("how the delay is distributed around its mean")
+    .source("tc-netem(8)");
+const LOSS: Key<Loss> = Key::with_default("loss", "\"0%\"")
+    .example("\"1%\"")
+    .help("which packets are lost: \"1%\", \"1% 25%\" with correlation, or \"gemodel P R 1-H 1-K\" (Gilbert-Elliott)")
+    .source("tc-netem(8)");
+const DUPLICATE: Key<Share> = Key::with_default("duplicate", "\"0%\"")
+    .example("\"1%\"")
+    .help("share of the packets that go on twice")
+    .source("tc-netem(8)");
+const REORDER: Key<Chance> = Key::with_default("reorder", "\"0%\"")
+    .example("\"25% 50%\"")
+    .help("share of the packets that are sent at once and overtake, with its correlation")
+    .source("tc-netem(8)");
+const GAP: Key<u64> = Key::with_default("gap", "1")
+    .range(1, 1_000_000)
+    .unit("packets")
+    .help("at most every so many packets one is sent at once by `reorder`")
+    .source("tc-netem(8)");
+const JITTER_REORDERS: Key<bool> = Key::with_default("jitter_reorders", "false")
+    .help("whether jitter lets packets overtake each other, as in netem without a pfifo below it")
+    .source("tc-netem(8)");
+const LIMIT: Key<u64> = Key::with_default("limit", "1000000")
+    .range(1, 100_000_000)
+    .unit("packets")
+    .help("packets that are on their way at most; the next ones are lost")
+    .source("tc-netem(8), where it is 1000");
+
+/// A hop without a queue.
+pub(crate) const KIND: HopKind = HopKind {
+    name: "wire",
+    summary: "delay, jitter, loss, duplication and reordering, as tc-netem(8) has them",
+    keys: &[&DELAY, &JITTER, &DISTRIBUTION, &LOSS, &DUPLICATE, &REORDER, &GAP, &JITTER_REORDERS, &LIMIT],
+    check: |table, values| {
+        if values.get(&REORDER).probability > 0.0 && values.get(&DELAY).0 == Duration::ZERO {
+            let message = "found none, where `reorder` needs one to overtake; accepted: a time such as \"10ms\"";
+            return Err(ScenarioError::new(table.key("delay"), message));
+        }
+        Ok(())
+    },
+    make: Make::Element(|values, random| Box::new(Wire::<Packet>::new(WireParams::of(values), random))),
+};
+
+impl WireParams {
+    fn of(values: &Values) -> Self {
         Self {
-            delay: Duration::ZERO,
-            jitter: Duration::ZERO,
-            distribution: Distribution::default(),
-            loss: Loss::None,
-            duplicate: 0.0,
-            reorder: Chance::default(),
-            gap: 0,
-            may_reorder: true,
-            limit: 1_000_000,
+            delay: values.get(&DELAY).0,
+            jitter: values.get(&JITTER).0,
+            distribution: values.get(&DISTRIBUTION),
+            loss: values.get(&LOSS),
+            duplicate: values.get(&DUPLICATE).0,
+            reorder: values.get(&REORDER),
+            gap: u32::try_from(values.get(&GAP)).unwrap_or(u32::MAX),
+            may_reorder: values.get(&JITTER_REORDERS),
+            limit: usize::try_from(values.get(&LIMIT)).unwrap_or(usize::MAX),
         }
     }
 }
 
-/// Packets since the run began; `offered + duplicated = delivered + lost + held` at any time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct WireCounts {
-    pub(crate) offered: u64,
-    /// Packets that became two.
-    pub(crate) duplicated: u64,
-    pub(crate) delivered: u64,
-    /// Those that the limit refused among them.
-    pub(crate) lost: u64,
-    /// Of `lost`, those that the limit refused: a wire too short for its path, no loss that anybody asked for.
-    pub(crate) over_limit: u64,
-    /// On their way.
-    pub(crate) held: u64,
+/// A share of the packets, in percent.
+#[derive(Clone, Copy, Debug)]
+struct Share(f64);
+
+/// The text of a value.
+fn text(found: &Json) -> Result<&str, String> {
+    let described = || format!("found {}; accepted: a share such as \"1%\"", crate::scenario::key::describe(found));
+    found.as_str().ok_or_else(described)
 }
 
-/// What became of a packet that a wire was given. Both may be true: its second copy was one too many.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Accepted {
-    pub(crate) lost: bool,
-    pub(crate) duplicated: bool,
-}
-
-/// A packet on its way.
-struct Held<P> {
-    release: Instant,
-    /// Its place among all arrivals, which decides between packets of the same time.
-    number: u64,
-    packet: P,
-}
-
-impl<P> Held<P> {
-    fn key(&self) -> (Instant, u64) {
-        (self.release, self.number)
+impl Quantity for Share {
+    const TYPE: &'static str = "percent";
+    fn read(found: &Json) -> Result<Self, String> {
+        text(found).and_then(percent).map(Self)
+    }
+    fn write(&self) -> Json {
+        json!(Percent(self.0).to_string())
+    }
+    fn schema() -> Json {
+        json!({"type": "string", "pattern": "^[0-9.]+%$"})
     }
 }
 
-impl<P> PartialEq for Held<P> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-impl<P> Eq for Held<P> {}
-impl<P> PartialOrd for Held<P> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<P> Ord for Held<P> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
-/// A wire of one direction.
-pub(crate) struct Wire<P> {
-    params: WireParams,
-    random: Stream,
-    losses: Losses,
-    duplicate: Dice,
-    reorder: Dice,
-    /// How many took their time since one was sent at once.
-    in_turn: u32,
-    /// Release time of the last packet that took its time.
-    latest: Instant,
-    /// Packets in order of release: on most wires all of them.
-    row: VecDeque<Held<P>>,
-    /// Packets that overtake the last of the row.
-    ahead: BinaryHeap<Reverse<Held<P>>>,
-    counts: WireCounts,
-}
-
-impl<P: Copy> Wire<P> {
-    pub(crate) fn new(params: WireParams, mut random: Stream) -> Self {
-        let losses = Losses::new(params.loss, &mut random);
-        let duplicate = Dice::new(Chance::of(params.duplicate), &mut random);
-        let reorder = Dice::new(params.reorder, &mut random);
-        Self {
-            params,
-            random,
-            losses,
-            duplicate,
-            reorder,
-            in_turn: 0,
-            latest: Instant::ZERO,
-            row: VecDeque::new(),
-            ahead: BinaryHeap::new(),
-            counts: WireCounts::default(),
-        }
-    }
-
-    /// Takes `packet` at `now`, which may be yet to come but is never before the last packet's.
-    ///
-    /// One that is both duplicated and lost goes on once, and counts as neither, as in netem. A second copy has a delay of its
-    /// own. Here it is not lost on its own: netem sends it through itself again, so that it draws once more.
-    #[inline]
-    pub(crate) fn accept(&mut self, now: Instant, packet: P) -> Accepted {
-        self.counts.offered += 1;
-        let twice = self.duplicate.hit(&mut self.random);
-        let none = self.losses.next(&mut self.random);
-        let mut accepted = Accepted { lost: none && !twice, duplicated: twice && !none };
-        self.counts.lost += u64::from(accepted.lost);
-        self.counts.duplicated += u64::from(accepted.duplicated);
-        let copies = 1 + u32::from(twice) - u32::from(none);
-        for _ in 0..copies {
-            if self.held() < self.params.limit {
-                self.hold(now, packet);
-            } else {
-                self.counts.lost += 1;
-                self.counts.over_limit += 1;
-                accepted.lost = true;
+impl Quantity for Chance {
+    const TYPE: &'static str = "percent, with its correlation";
+    fn read(found: &Json) -> Result<Self, String> {
+        let words: Vec<&str> = text(found)?.split_ascii_whitespace().collect();
+        match words[..] {
+            [probability] => percent(probability).map(Self::of),
+            [probability, correlation] => {
+                Ok(Self { probability: percent(probability)?, correlation: percent(correlation)? })
             }
-        }
-        accepted
-    }
-
-    fn hold(&mut self, now: Instant, packet: P) {
-        let release = self.release_time(now);
-        let held = Held { release, number: self.counts.offered + self.counts.duplicated, packet };
-        match self.row.back() {
-            Some(last) if held < *last => self.ahead.push(Reverse(held)),
-            _ => self.row.push_back(held),
+            _ => Err(format!("found {found}; accepted: one or two shares such as \"25% 50%\"")),
         }
     }
-
-    /// When a packet that enters at `now` leaves.
-    fn release_time(&mut self, now: Instant) -> Instant {
-        if self.in_turn >= self.params.gap.saturating_sub(1) && self.reorder.hit(&mut self.random) {
-            self.in_turn = 0;
-            return now;
+    fn write(&self) -> Json {
+        let Self { probability, correlation } = *self;
+        if correlation == 0.0 {
+            return json!(Percent(probability).to_string());
         }
-        self.in_turn = self.in_turn.saturating_add(1);
-        let mut delay = self.params.delay.as_nanos();
-        if self.params.jitter > Duration::ZERO {
-            let off = self.params.distribution.draw(&mut self.random) * self.params.jitter.as_nanos() as f64;
-            delay = delay.saturating_add_signed(libm::round(off) as i64);
-        }
-        let own = now + Duration::from_nanos(delay);
-        self.latest = if self.params.may_reorder { own } else { own.max(self.latest) };
-        self.latest
+        json!(format!("{} {}", Percent(probability), Percent(correlation)))
     }
-
-    fn held(&self) -> usize {
-        self.row.len() + self.ahead.len()
-    }
-
-    /// When the next packet is due, if one is on its way.
-    #[inline]
-    pub(crate) fn next_time(&self) -> Option<Instant> {
-        let in_row = self.row.front().map(Held::key);
-        let ahead = self.ahead.peek().map(|held| held.0.key());
-        [in_row, ahead].into_iter().flatten().min().map(|key| key.0)
-    }
-
-    /// The next packet that is due at `now`, in order of time, then of arrival.
-    #[inline]
-    pub(crate) fn release(&mut self, now: Instant) -> Option<P> {
-        let is_ahead = match (self.ahead.peek(), self.row.front()) {
-            (Some(Reverse(ahead)), Some(first)) => ahead < first,
-            (ahead, _) => ahead.is_some(),
-        };
-        let next = if is_ahead { self.ahead.peek().map(|held| &held.0) } else { self.row.front() };
-        if next?.release > now {
-            return None;
-        }
-        let held = if is_ahead { self.ahead.pop().map(|held| held.0) } else { self.row.pop_front() };
-        self.counts.delivered += 1;
-        held.map(|held| held.packet)
-    }
-
-    /// Packets so far.
-    ///
-    /// # Panics
-    /// If a packet vanished or was made out of nothing.
-    pub(crate) fn counts(&self) -> WireCounts {
-        let counts = WireCounts { held: self.held() as u64, ..self.counts };
-        let WireCounts { offered, duplicated, delivered, lost, held, .. } = counts;
-        assert_eq!(offered + duplicated, delivered + lost + held, "conservation: {counts:?}");
-        counts
+    fn schema() -> Json {
+        json!({"type": "string", "pattern": "^[0-9.]+%( [0-9.]+%)?$"})
     }
 }
 
-#[cfg(test)]
-mod tests;
+impl Quantity for Loss {
+    const TYPE: &'static str = "loss";
+    fn read(found: &Json) -> Result<Self, String> {
+        text(found).and_then(Self::parse)
+    }
+    fn write(&self) -> Json {
+        json!(self.to_string())
+    }
+    fn schema() -> Json {
+        json!({"type": "string", "pattern": "^((random )?[0-9.]+%( [0-9.]+%)?|gemodel( [0-9.]+%){1,4})$"})
+    }
+}
+
+impl Quantity for Distribution {
+    const TYPE: &'static str = "word";
+    fn read(found: &Json) -> Result<Self, String> {
+        let names = Self::ALL.map(|(name, _)| name);
+        let known = Self::ALL.iter().find(|(name, _)| Some(*name) == found.as_str());
+        known.map(|(_, one)| *one).ok_or_else(|| match found.as_str() {
+            Some(text) => crate::scenario::key::no_such_word(text, &names),
+            None => format!("found {}; accepted: {}", crate::scenario::key::describe(found), names.join(", ")),
+        })
+    }
+    fn write(&self) -> Json {
+        let name = Self::ALL.iter().find(|(_, one)| one == self).map_or("uniform", |(name, _)| name);
+        json!(name)
+    }
+    fn schema() -> Json {
+        json!({"type": "string", "enum": Self::ALL.map(|(name, _)| name)})
+    }
+}
+
+impl Element for Wire<Packet> {
+    fn accept(&mut self, now: Instant, packet: Packet) -> Accepted {
+        Self::accept(self, now, packet)
+    }
+    fn next_time(&self) -> Option<Instant> {
+        Self::next_time(self)
+    }
+    fn release(&mut self, now: Instant) -> Option<Packet> {
+        Self::release(self, now)
+    }
+    fn counts(&self) -> WireCounts {
+        Self::counts(self)
+    }
+}
+

@@ -1,7 +1,8 @@
 //! `[[change]]`: what becomes different in the course of a run, a link's rate or its discipline's parameters.
 
-use super::key::{AnyKey, Key, Result, Table};
-use super::link::{FRAME_BYTES, Line, LinkSpec};
+use super::hop::{BOTTLENECK, Hops};
+use super::key::{AnyKey, Key, Result, Table, no_such_word};
+use super::link::{Bottleneck, FRAME_BYTES, Line, LinkSpec};
 use super::{Direction, MOST_RATE, RateText, ScenarioError, Span, refuse, traffic};
 use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain};
 use goodqueue_units::Duration;
@@ -16,15 +17,25 @@ const QDISC: Key<String> = Key::optional("qdisc", "\"codel target 10ms\"")
     .help("what would follow `tc qdisc change dev X root`: the discipline's name, and the parameters that change")
     .simulator_only();
 
-pub(super) const KEYS: &[&dyn AnyKey] = &[&AT, &traffic::DIRECTION, &RATE, &QDISC];
+const HOP: Key<String> = Key::derived("hop", "the bottleneck of the direction", "\"modem\"")
+    .help("which hop changes, by its name, in place of the direction")
+    .simulator_only();
 
-/// A change of one bottleneck, its line with what it leaves out filled in.
+pub(super) const KEYS: &[&dyn AnyKey] = &[&AT, &traffic::DIRECTION, &HOP, &RATE, &QDISC];
+
+/// A change of one link, its line with what it leaves out filled in.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
     /// When.
     pub at: Span,
-    /// Which bottleneck.
+    /// Which direction.
     pub direction: Direction,
+    /// Which hop, where it is not the bottleneck.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hop: Option<String>,
+    /// The place of that hop in the scenario's list.
+    #[serde(skip)]
+    pub(crate) place: Option<usize>,
     /// The link's rate from then on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateText>,
@@ -34,8 +45,16 @@ pub struct Change {
 }
 
 /// Reads the changes of `scenario`, whose run lasts for `whole`, each on top of those before it; `links` are what they begin with.
-pub(super) fn read(scenario: &Table<'_>, whole: Duration, links: [&LinkSpec; 2]) -> Result<Vec<Change>> {
-    let mut state = links.map(|link| (link.line.clone(), link.parameters()));
+pub(super) fn read(
+    scenario: &Table<'_>,
+    whole: Duration,
+    bottleneck: &Bottleneck,
+    hops: &Hops,
+) -> Result<Vec<Change>> {
+    // The two bottlenecks, and then the hops, of which wires have nothing that could change.
+    let bottlenecks = [Some(&bottleneck.down), Some(&bottleneck.up)].into_iter();
+    let links = bottlenecks.chain(hops.list.iter().map(|hop| hop.link.as_ref()));
+    let mut state: Vec<Option<State>> = links.map(|link| link.map(State::of)).collect();
     let mut before = Duration::ZERO;
     let mut changes = Vec::new();
     for table in scenario.tables("change")? {
@@ -43,9 +62,12 @@ pub(super) fn read(scenario: &Table<'_>, whole: Duration, links: [&LinkSpec; 2])
         let change = Change {
             at: table.take(&AT)?,
             direction: table.take(&traffic::DIRECTION)?,
+            hop: table.find(&HOP)?.filter(|name| name != BOTTLENECK),
+            place: None,
             rate: table.find(&RATE)?,
             qdisc: table.find(&QDISC)?,
         };
+        let change = change.find_hop(&table, hops)?;
         if change.at.0 >= whole {
             return refuse(&table.key("at"), change.at.0, &format!("before the end, {whole}"));
         }
@@ -54,15 +76,45 @@ pub(super) fn read(scenario: &Table<'_>, whole: Duration, links: [&LinkSpec; 2])
             return refuse(&table.key("at"), change.at.0, &accepted);
         }
         before = change.at.0;
-        let (line, link) = &mut state[change.direction.index()];
-        changes.push(change.apply(&table, line, link)?);
+        let place = change.place.map_or(change.direction.index(), |place| 2 + place);
+        let Some(state) = &mut state[place] else {
+            let found = change.hop.unwrap_or_default();
+            return refuse(&table.key("hop"), format!("{found:?}, which is no link"), "a hop of kind \"link\"");
+        };
+        changes.push(change.apply(&table, state)?);
     }
     Ok(changes)
 }
 
+/// What a link is by the time of a change.
+struct State {
+    line: Line,
+    link: Link,
+    /// Whether its rate can change: not that of a trace, nor of bursts.
+    is_fixed: bool,
+}
+
+impl State {
+    fn of(link: &LinkSpec) -> Self {
+        Self { line: link.line.clone(), link: link.parameters(), is_fixed: link.below.is_fixed() }
+    }
+}
+
 impl Change {
-    /// Applies the change to what `line` and `link` are by then, and fills in what its own line leaves out.
-    fn apply(mut self, table: &Table<'_>, line: &mut Line, link: &mut Link) -> Result<Self> {
+    /// Finds the hop that it names, and its direction.
+    fn find_hop(mut self, table: &Table<'_>, hops: &Hops) -> Result<Self> {
+        let Some(name) = &self.hop else { return Ok(self) };
+        let place = hops.list.iter().position(|hop| hop.name == *name);
+        let names: Vec<&str> = hops.list.iter().map(|hop| hop.name.as_str()).chain([BOTTLENECK]).collect();
+        let unknown = || ScenarioError::new(table.key("hop"), no_such_word(name, &names));
+        let place = place.ok_or_else(unknown)?;
+        (self.place, self.direction) = (Some(place), hops.list[place].direction);
+        Ok(self)
+    }
+
+    /// Applies the change to what its link is by then, and fills in what its own line leaves out.
+    fn apply(mut self, table: &Table<'_>, state: &mut State) -> Result<Self> {
+        let State { line, link, is_fixed } = state;
         if self.rate.is_none() && self.qdisc.is_none() {
             return Err(ScenarioError::new(table.key("rate"), "missing; accepted: a rate, a qdisc or both"));
         }
@@ -70,6 +122,9 @@ impl Change {
             Ok(_) => Ok(()),
             Err(error) => Err(ScenarioError::new(table.key(name), error.0)),
         };
+        if let (Some(RateText(rate)), false) = (self.rate, *is_fixed) {
+            return refuse(&table.key("rate"), rate, "none, since the link has a trace or bursts");
+        }
         if let Some(RateText(rate)) = self.rate {
             *link = Link { rate, mtu: FRAME_BYTES };
             if let Line::Registry(args) = line {

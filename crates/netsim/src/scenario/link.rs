@@ -1,8 +1,9 @@
-//! `[bottleneck]` and `[bottleneck.up]`: the queue and the link of each direction.
+//! `[bottleneck]` and `[bottleneck.up]`: the queue and the link of each direction. A hop that is a link is read here, too.
 
 use super::key::{AnyKey, Key, Result, Table};
-use super::{MOST_RATE, RateText, ScenarioError};
+use super::{RateText, ScenarioError};
 use crate::foreign::is_foreign;
+use crate::path::link::{self, Below, KEYS};
 use goodqueue_qdisc::param::{Unit, Value};
 use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain, registry};
 use goodqueue_units::{Duration, Rate};
@@ -11,15 +12,6 @@ use serde::{Serialize, Serializer};
 /// Bytes of a full frame: MSS 1448, timestamps, IPv4, Ethernet.
 pub(crate) const FRAME_BYTES: u32 = 1514;
 
-const RATE: Key<RateText> =
-    Key::required("rate", "\"25mbit\"").range(MOST_RATE.0, MOST_RATE.1).help("the link's rate");
-const QDISC: Key<String> = Key::required("qdisc", "\"codel target 5ms\"")
-    .help("what would follow `tc qdisc add dev X root` (`goodqueue list qdiscs`), or FILE.py:CLASS with its parameters");
-const UP_RATE: Key<RateText> = Key::derived("rate", "as down", "\"2mbit\"")
-    .range(MOST_RATE.0, MOST_RATE.1)
-    .help("the link's rate on the way up");
-const UP_QDISC: Key<String> =
-    Key::derived("qdisc", "as down", "\"fq_codel\"").help("the qdisc line of the way up");
 const BDP: Key<f64> = Key::required("bdp", "2.0")
     .range(0.0, 1e6)
     .help("the queue's limit, in place of a `limit` in the line: multiples of rate times `path.rtt`, in full frames, rounded down");
@@ -29,10 +21,6 @@ const MIN_PACKETS: Key<u64> = Key::with_default("min_packets", "0")
     .example("10")
     .help("the limit is at least so many full frames");
 
-/// Of `[bottleneck]`.
-pub(super) const KEYS: &[&dyn AnyKey] = &[&RATE, &QDISC];
-/// Of `[bottleneck.up]`.
-pub(super) const UP_KEYS: &[&dyn AnyKey] = &[&UP_RATE, &UP_QDISC];
 /// Of `buffer` in both.
 pub(super) const BUFFER_KEYS: &[&dyn AnyKey] = &[&BDP, &MIN_PACKETS];
 
@@ -54,15 +42,33 @@ impl std::fmt::Display for Line {
     }
 }
 
-/// The queue and the link of one direction.
+/// A discipline above a link.
 #[derive(Clone, Debug)]
 pub struct LinkSpec {
-    /// The link's rate.
+    /// The link's rate, in the long run where it varies.
     pub rate: RateText,
+    /// What the link sends with.
+    pub below: Below,
     /// The discipline, the limit from a `buffer` among its parameters.
     pub line: Line,
     /// Where the line stands in the scenario, for refusals.
-    pub(crate) key: &'static str,
+    pub(crate) key: String,
+}
+
+impl Serialize for LinkSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Written<'a> {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            rate: Option<RateText>,
+            qdisc: &'a str,
+            #[serde(flatten)]
+            below: &'a Below,
+        }
+        let qdisc = self.line.to_string();
+        let rate = self.below.trace.is_none().then_some(self.rate);
+        Written { rate, qdisc: &qdisc, below: &self.below }.serialize(serializer)
+    }
 }
 
 impl LinkSpec {
@@ -84,19 +90,12 @@ pub struct Bottleneck {
 impl Serialize for Bottleneck {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Up<'a> {
-            rate: RateText,
-            qdisc: &'a str,
+        struct Written<'a> {
+            #[serde(flatten)]
+            down: &'a LinkSpec,
+            up: &'a LinkSpec,
         }
-        #[derive(Serialize)]
-        struct Down<'a> {
-            rate: RateText,
-            qdisc: &'a str,
-            up: Up<'a>,
-        }
-        let [down, up] = [&self.down, &self.up].map(|link| link.line.to_string());
-        let up = Up { rate: self.up.rate, qdisc: &up };
-        Down { rate: self.down.rate, qdisc: &down, up }.serialize(serializer)
+        Written { down: &self.down, up: &self.up }.serialize(serializer)
     }
 }
 
@@ -125,23 +124,45 @@ impl Bottleneck {
     /// Reads `table`, of a path with the base RTT `rtt`.
     pub(super) fn read(table: &Table<'_>, rtt: Duration) -> Result<Self> {
         table.refuse_others(KEYS, &["buffer", "up"])?;
-        let (rate, words, buffer) = (table.take(&RATE)?, table.take(&QDISC)?, Buffer::read(table)?);
+        let down = LinkSpec::read(table, rtt, None)?;
         let empty = serde_json::Value::Object(serde_json::Map::new());
         let up = match table.table("up")? {
             Some(up) => up,
             None => Table::new(table.key("up"), &empty)?,
         };
-        up.refuse_others(UP_KEYS, &["buffer"])?;
-        let (up_rate, up_words) = (up.find(&UP_RATE)?.unwrap_or(rate), up.find(&UP_QDISC)?);
+        up.refuse_others(KEYS, &["buffer"])?;
         // A qdisc line of its own comes without the other direction's buffer.
-        let inherited = if up_words.is_none() { buffer } else { None };
-        let up_buffer = Buffer::read(&up)?.or(inherited);
-        let down = understood(table, &words, rate.0, buffer, rtt)?;
-        let up = understood(&up, up_words.as_ref().unwrap_or(&words), up_rate.0, up_buffer, rtt)?;
-        Ok(Self {
-            down: LinkSpec { rate, line: down, key: "bottleneck.qdisc" },
-            up: LinkSpec { rate: up_rate, line: up, key: "bottleneck.up.qdisc" },
-        })
+        let words = link::qdisc(table)?.filter(|_| !up.has("qdisc"));
+        let buffer = Buffer::read(table)?.filter(|_| words.is_some());
+        let up = LinkSpec::read(&up, rtt, Some(Other { link: &down, words, buffer }))?;
+        Ok(Self { down, up })
+    }
+}
+
+/// What the way up takes from the way down.
+struct Other<'a> {
+    link: &'a LinkSpec,
+    words: Option<String>,
+    buffer: Option<Buffer>,
+}
+
+impl LinkSpec {
+    /// Reads the link of a hop, of a path with the base RTT `rtt`.
+    pub(super) fn of_hop(table: &Table<'_>, rtt: Duration) -> Result<Self> {
+        Self::read(table, rtt, None)
+    }
+
+    /// Reads a link; what the table leaves out is as in `other`.
+    fn read(table: &Table<'_>, rtt: Duration, other: Option<Other<'_>>) -> Result<Self> {
+        let of_link = other.as_ref().map(|other| (other.link.rate, &other.link.below));
+        let (rate, below) = Below::read(table, of_link)?;
+        let words = match other.as_ref().and_then(|other| other.words.clone()) {
+            Some(words) => words,
+            None => link::required_qdisc(table)?,
+        };
+        let buffer = Buffer::read(table)?.or(other.and_then(|other| other.buffer));
+        let line = understood(table, &words, rate.0, buffer, rtt)?;
+        Ok(Self { rate, below, line, key: table.key("qdisc") })
     }
 }
 

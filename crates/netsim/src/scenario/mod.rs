@@ -7,6 +7,7 @@ mod change;
 mod direction;
 mod dscp;
 mod ecn;
+mod hop;
 pub mod key;
 mod link;
 pub mod reference;
@@ -18,6 +19,7 @@ pub use change::Change;
 pub use direction::Direction;
 pub use dscp::Dscp;
 pub use ecn::EcnAsked;
+pub use hop::{BOTTLENECK, Hop, Hops};
 pub use link::{Bottleneck, Line, LinkSpec};
 pub use series::{Series, Window};
 pub use text::{RateText, Size, Span};
@@ -85,6 +87,9 @@ pub struct Scenario {
     pub bottleneck: Bottleneck,
     /// Propagation.
     pub path: Path,
+    /// What the path has beside the bottleneck.
+    #[serde(rename = "hop", serialize_with = "listed", skip_serializing_if = "is_dumbbell")]
+    pub hops: Hops,
     /// Who sends.
     pub traffic: Vec<Traffic>,
     /// What becomes different in the course of the run, in the order of time.
@@ -93,6 +98,14 @@ pub struct Scenario {
     /// Time series, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
+}
+
+fn is_dumbbell(hops: &Hops) -> bool {
+    hops.list.is_empty()
+}
+
+fn listed<S: serde::Serializer>(hops: &Hops, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    hops.list.serialize(serializer)
 }
 
 /// Propagation.
@@ -111,7 +124,7 @@ impl Scenario {
         let content: Json =
             serde_json::from_str(json).map_err(|error| ScenarioError::new("", error.to_string()))?;
         let table = Table::new("", &content)?;
-        table.refuse_others(KEYS, &["bottleneck", "path", "traffic", "change", "series"])?;
+        table.refuse_others(KEYS, &["bottleneck", "path", "hop", "traffic", "change", "series"])?;
         let (duration, warmup) = (table.take(&DURATION)?, table.take(&WARMUP)?);
         let seed = table.take(&SEED)?;
         if warmup >= duration {
@@ -125,10 +138,12 @@ impl Scenario {
         path.refuse_others(PATH_KEYS, &[])?;
         let path = Path { rtt: path.take(&PATH_RTT)? };
         let bottleneck = Bottleneck::read(&bottleneck, path.rtt.0)?;
-        let change = change::read(&table, duration.0, [&bottleneck.down, &bottleneck.up])?;
+        let hops = Hops::read(&table, path.rtt.0)?;
+        let change = change::read(&table, duration.0, &bottleneck, &hops)?;
         let traffic = traffic::read(&table, duration.0, path.rtt)?;
+        hops.check(&traffic)?;
         let series = table.table("series")?.map(|table| Series::read(&table)).transpose()?;
-        let scenario = Self { duration, warmup, seed, bottleneck, path, traffic, change, series };
+        let scenario = Self { duration, warmup, seed, bottleneck, path, hops, traffic, change, series };
         scenario.series.as_ref().map_or(Ok(()), |series| series.check(&scenario))?;
         Ok(scenario)
     }

@@ -31,9 +31,32 @@ const RTT: Key<Span> = Key::derived("rtt", "path.rtt", "\"20ms\"")
     .range(Span(Duration::ZERO), Span(Duration::from_secs(1000)))
     .help("base round-trip time of these flows");
 
+const HOPS: Key<Names> = Key::derived("hops", "all", "[\"bottleneck\", \"modem\"]")
+    .help("the hops that these flows cross, in both directions");
+
 /// The keys that every kind takes.
 pub(super) const COMMON: &[&dyn AnyKey] =
-    &[&KIND, &NAME, &COUNT, &DIRECTION, &START, &START_SPREAD, &STAGGER, &STOP, &RTT];
+    &[&KIND, &NAME, &COUNT, &DIRECTION, &START, &START_SPREAD, &STAGGER, &STOP, &RTT, &HOPS];
+
+/// Names of hops.
+#[derive(Clone, Debug)]
+struct Names(Vec<String>);
+
+impl Quantity for Names {
+    const TYPE: &'static str = "list of names";
+    fn read(found: &Json) -> std::result::Result<Self, String> {
+        let names = found.as_array().filter(|list| !list.is_empty());
+        let names = names.and_then(|list| list.iter().map(|name| name.as_str().map(String::from)).collect());
+        let accepted = "a list of hops such as [\"bottleneck\", \"modem\"]";
+        names.map(Self).ok_or_else(|| format!("found {}; accepted: {accepted}", describe(found)))
+    }
+    fn write(&self) -> Json {
+        json!(self.0)
+    }
+    fn schema() -> Json {
+        json!({"type": "array", "minItems": 1, "items": {"type": "string"}})
+    }
+}
 
 /// One or several alike flows, with nothing left open.
 #[derive(Clone, Debug)]
@@ -56,6 +79,8 @@ pub struct Traffic {
     pub stop: Span,
     /// Base round-trip time.
     pub rtt: Span,
+    /// The hops that they cross, where those are not all.
+    pub hops: Option<Vec<String>>,
     /// The values of the kind's keys.
     pub values: Values,
 }
@@ -158,6 +183,7 @@ impl Traffic {
             stagger: table.take(&STAGGER)?,
             stop: table.find(&STOP)?.unwrap_or(Span(whole)),
             rtt: table.find(&RTT)?.unwrap_or(path_rtt),
+            hops: table.find(&HOPS)?.map(|names| names.0),
             values: Values::default(),
         };
         traffic.check_times(table, whole)?;
@@ -192,6 +218,11 @@ impl Traffic {
         let order: Vec<&'static dyn AnyKey> = tcp::ORDER.iter().chain(kind.keys).copied().collect();
         values.sort(&order);
         Ok(())
+    }
+
+    /// Whether its packets go through the hop `name`.
+    pub(crate) fn crosses(&self, name: &str) -> bool {
+        self.hops.as_ref().is_none_or(|hops| hops.iter().any(|hop| hop == name))
     }
 
     /// Codepoint of its packets.
@@ -234,6 +265,9 @@ impl Serialize for Traffic {
         table.serialize_entry("stagger", &self.stagger)?;
         table.serialize_entry("stop", &self.stop)?;
         table.serialize_entry("rtt", &self.rtt)?;
+        if let Some(hops) = &self.hops {
+            table.serialize_entry("hops", hops)?;
+        }
         self.values.write(&mut table, |name| !is_shared(name))?;
         table.end()
     }

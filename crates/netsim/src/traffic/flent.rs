@@ -140,9 +140,10 @@ fn named(table: &Table<'_>, name: &str) -> String {
     }
 }
 
-/// A ping of the test's, which lasts for the whole run and takes the test's RTT.
+/// A ping of the test's, which lasts for the whole run and takes the test's way.
 fn probe(table: &Table<'_>, name: &str) -> Map<String, Json> {
-    let rtt = table.content().get("rtt").map(|rtt| ("rtt".to_string(), rtt.clone()));
+    let path = ["rtt", "hops"].into_iter();
+    let path = path.filter_map(|key| Some((key.to_string(), table.content().get(key)?.clone())));
     let own = [("kind".to_string(), json!("ping")), ("name".to_string(), json!(named(table, name)))];
-    own.into_iter().chain(rtt).collect()
+    own.into_iter().chain(path).collect()
 }

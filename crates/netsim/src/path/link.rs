@@ -1,0 +1,161 @@
+//! A link: a queue discipline above a transmitter, as the bottleneck is one.
+
+use super::bursts::Bursts;
+use super::kind::{HopKind, Make};
+use super::rate_file;
+use super::rate_trace::RateTrace;
+use super::transmitter::Transmitter;
+use crate::scenario::key::{AnyKey, Key, Quantity, Result, Table, describe};
+use crate::scenario::{Json, MOST_RATE, RateText, ScenarioError, Span, refuse};
+use goodqueue_units::{Duration, Rate};
+use serde::Serialize;
+use serde_json::json;
+use std::path::Path;
+
+/// The link's rate.
+const RATE: Key<RateText> = Key::derived("rate", "the mean of `trace`, where there is one", "\"25mbit\"")
+    .range(MOST_RATE.0, MOST_RATE.1)
+    .help("the link's rate");
+const TRACE: Key<TraceFile> = Key::optional("trace", "\"lte.mahimahi\"")
+    .help("a file of delivery opportunities (mahimahi) or of rates over time (two columns, or netem-trace's JSON), in place of `rate`")
+    .source("mm-link(1), Netravali et al. 2015");
+const BURSTS: Key<Span> = Key::optional("bursts", "\"4ms\"")
+    .range(Span(Duration::from_micros(1)), Span(Duration::from_secs(10)))
+    .help("the link is served in bursts, one per such a time: rate times time leaves at once, and what nobody waits for is lost");
+const PEAK: Key<RateText> = Key::optional("peak", "\"100mbit\"")
+    .range(MOST_RATE.0, MOST_RATE.1)
+    .help("the rate within a burst; at once if left out");
+const RING: Key<u64> = Key::optional("ring", "256")
+    .range(1, 1_000_000)
+    .unit("packets")
+    .help("packets that a driver's ring below the discipline holds: the discipline is asked for the next as soon as there is room")
+    .simulator_only();
+const QDISC: Key<String> = Key::required("qdisc", "\"codel target 5ms\"")
+    .help("what would follow `tc qdisc add dev X root` (`goodqueue list qdiscs`), or FILE.py:CLASS with its parameters");
+
+/// What is below the discipline.
+pub(crate) const KEYS: &[&dyn AnyKey] = &[&RATE, &QDISC, &TRACE, &BURSTS, &PEAK, &RING];
+
+pub(crate) const KIND: HopKind = HopKind {
+    name: "link",
+    summary: "a queue discipline above a transmitter: a rate, a trace of rates, or bursts",
+    keys: KEYS,
+    check: |_, _| Ok(()),
+    make: Make::Link,
+};
+
+/// A file of rates, read.
+#[derive(Clone, Debug)]
+pub struct TraceFile {
+    file: String,
+    pub(crate) trace: RateTrace,
+}
+
+impl Quantity for TraceFile {
+    const TYPE: &'static str = "file";
+    fn read(found: &Json) -> std::result::Result<Self, String> {
+        let Some(file) = found.as_str() else {
+            return Err(format!("found {}; accepted: a file's name in quotes", describe(found)));
+        };
+        let path = Path::new(file);
+        // Neither a folder nor something that never ends.
+        if !path.is_file() {
+            return Err(format!("found no file {file:?}; accepted: a trace of rates"));
+        }
+        let content = std::fs::read(path).map_err(|error| format!("{file}: {error}; accepted: a trace of rates"))?;
+        let trace = rate_file::read(&content).map_err(|why| format!("{file}: {why}"))?;
+        Ok(Self { file: file.to_string(), trace })
+    }
+    fn write(&self) -> Json {
+        json!(self.file)
+    }
+    fn schema() -> Json {
+        json!({"type": "string"})
+    }
+}
+
+/// What a link sends with.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Below {
+    /// A file of rates, in place of a fixed one.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_written")]
+    pub trace: Option<TraceFile>,
+    /// How often it is served, if in bursts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bursts: Option<Span>,
+    /// The rate within a burst.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak: Option<RateText>,
+    /// Packets that a ring below the discipline holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ring: Option<u64>,
+}
+
+fn as_written<S: serde::Serializer>(file: &Option<TraceFile>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    file.as_ref().map(Quantity::write).serialize(serializer)
+}
+
+impl Below {
+    /// Reads what `table` says of its link, and the link's rate in the long run. Of what it leaves out `other` is taken, unless it
+    /// has a rate or a trace of its own.
+    pub(crate) fn read(table: &Table<'_>, other: Option<(RateText, &Self)>) -> Result<(RateText, Self)> {
+        let (rate, trace) = (table.find(&RATE)?, table.find(&TRACE)?);
+        let other = other.filter(|_| rate.is_none() && trace.is_none());
+        let inherited = |pick: fn(&Self) -> Option<u64>| other.and_then(|(_, below)| pick(below));
+        let ring = table.find(&RING)?.or_else(|| inherited(|below| below.ring));
+        let bursts = table.find(&BURSTS)?.or_else(|| other.and_then(|(_, below)| below.bursts));
+        let peak = table.find(&PEAK)?.or_else(|| other.and_then(|(_, below)| below.peak));
+        let trace = trace.or_else(|| other.and_then(|(_, below)| below.trace.clone()));
+        let below = Self { trace, bursts, peak, ring };
+        let rate = match (rate, &below.trace, other) {
+            (Some(_), Some(_), _) => {
+                return refuse(&table.key("trace"), "a rate besides", "rate or trace");
+            }
+            (None, Some(file), _) => RateText(Transmitter::trace(file.trace.clone()).mean_rate()),
+            (Some(rate), None, _) | (None, None, Some((rate, _))) => rate,
+            (None, None, None) => {
+                let message = format!("missing; accepted: a rate such as {}", "\"25mbit\"");
+                return Err(ScenarioError::new(table.key("rate"), message));
+            }
+        };
+        below.check(table, rate)?;
+        Ok((rate, below))
+    }
+
+    fn check(&self, table: &Table<'_>, rate: RateText) -> Result<()> {
+        if self.trace.is_some() && self.bursts.is_some() {
+            return refuse(&table.key("bursts"), "a trace besides", "bursts with a rate");
+        }
+        if self.peak.is_some() && self.bursts.is_none() {
+            return refuse(&table.key("peak"), "no bursts", "a peak rate with bursts");
+        }
+        let refused = |why| ScenarioError::new(table.key(if self.peak.is_some() { "peak" } else { "bursts" }), why);
+        self.transmitter(rate.0).map(drop).map_err(refused)
+    }
+
+    /// Whether it has one rate at all times.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.trace.is_none() && self.bursts.is_none()
+    }
+
+    /// The transmitter, of a link of `rate`.
+    pub(crate) fn transmitter(&self, rate: Rate) -> std::result::Result<Transmitter, String> {
+        if let Some(file) = &self.trace {
+            return Ok(Transmitter::trace(file.trace.clone()));
+        }
+        match self.bursts {
+            Some(every) => Bursts::new(rate, every.0, self.peak.map(|peak| peak.0)).map(Transmitter::bursts),
+            None => Ok(Transmitter::fixed(rate)),
+        }
+    }
+}
+
+/// The words of a discipline, where the table has them.
+pub(crate) fn qdisc(table: &Table<'_>) -> Result<Option<String>> {
+    if table.has("qdisc") { table.find(&QDISC) } else { Ok(None) }
+}
+
+/// As [`qdisc`], where it must be there.
+pub(crate) fn required_qdisc(table: &Table<'_>) -> Result<String> {
+    table.take(&QDISC)
+}

@@ -1,0 +1,233 @@
+//! What tc-netem(8) does to packets, packet by packet: the machine below a [wire](super::wire).
+
+use super::chance::{Chance, Dice};
+use super::distribution::Distribution;
+use super::loss::{Loss, Losses};
+use goodqueue_units::{Duration, Instant, Stream};
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, VecDeque};
+
+/// What a wire does to packets, in the words of tc-netem(8).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct WireParams {
+    /// How long a packet takes, jitter aside.
+    pub(crate) delay: Duration,
+    /// How much a packet's delay differs from that: the unit of `distribution`. No delay is negative.
+    pub(crate) jitter: Duration,
+    pub(crate) distribution: Distribution,
+    pub(crate) loss: Loss,
+    /// Probability that a packet goes on twice.
+    pub(crate) duplicate: f64,
+    /// Which packets are sent at once, before all that are on their way.
+    pub(crate) reorder: Chance,
+    /// After a packet that was sent at once, that many less one take their time. 0 is 1, so that every packet may be: `tc` sets
+    /// it so where it is left out. `tc` takes `gap` alone for `reorder 100%`; whoever reads a line has to say so here.
+    pub(crate) gap: u32,
+    /// Whether jitter lets a packet overtake another, as it does in netem. Without, a packet that would overtake arrives with
+    /// the one before it, as in netem above a pfifo. What `reorder` sends at once overtakes all the same.
+    pub(crate) may_reorder: bool,
+    /// Packets that are on their way at most; the next are lost. netem's default is 1000, which loses packets of a long fat
+    /// path that nobody wanted lost: [`WireParams::default`] has a million, 10 Gbit/s times a second.
+    pub(crate) limit: usize,
+}
+
+impl Default for WireParams {
+    /// Nothing happens to a packet, not even time.
+    fn default() -> Self {
+        Self {
+            delay: Duration::ZERO,
+            jitter: Duration::ZERO,
+            distribution: Distribution::default(),
+            loss: Loss::None,
+            duplicate: 0.0,
+            reorder: Chance::default(),
+            gap: 0,
+            may_reorder: true,
+            limit: 1_000_000,
+        }
+    }
+}
+
+/// Packets since the run began; `offered + duplicated = delivered + lost + held` at any time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WireCounts {
+    pub(crate) offered: u64,
+    /// Packets that became two.
+    pub(crate) duplicated: u64,
+    pub(crate) delivered: u64,
+    /// Those that the limit refused among them.
+    pub(crate) lost: u64,
+    /// Of `lost`, those that the limit refused: a wire too short for its path, no loss that anybody asked for.
+    pub(crate) over_limit: u64,
+    /// On their way.
+    pub(crate) held: u64,
+}
+
+/// What became of a packet that a wire was given. Both may be true: its second copy was one too many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Accepted {
+    pub(crate) lost: bool,
+    pub(crate) duplicated: bool,
+}
+
+/// A packet on its way.
+struct Held<P> {
+    release: Instant,
+    /// Its place among all arrivals, which decides between packets of the same time.
+    number: u64,
+    packet: P,
+}
+
+impl<P> Held<P> {
+    fn key(&self) -> (Instant, u64) {
+        (self.release, self.number)
+    }
+}
+
+impl<P> PartialEq for Held<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+impl<P> Eq for Held<P> {}
+impl<P> PartialOrd for Held<P> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<P> Ord for Held<P> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// A wire of one direction.
+pub(crate) struct Wire<P> {
+    params: WireParams,
+    random: Stream,
+    losses: Losses,
+    duplicate: Dice,
+    reorder: Dice,
+    /// How many took their time since one was sent at once.
+    in_turn: u32,
+    /// Release time of the last packet that took its time.
+    latest: Instant,
+    /// Packets in order of release: on most wires all of them.
+    row: VecDeque<Held<P>>,
+    /// Packets that overtake the last of the row.
+    ahead: BinaryHeap<Reverse<Held<P>>>,
+    counts: WireCounts,
+}
+
+impl<P: Copy> Wire<P> {
+    pub(crate) fn new(params: WireParams, mut random: Stream) -> Self {
+        let losses = Losses::new(params.loss, &mut random);
+        let duplicate = Dice::new(Chance::of(params.duplicate), &mut random);
+        let reorder = Dice::new(params.reorder, &mut random);
+        Self {
+            params,
+            random,
+            losses,
+            duplicate,
+            reorder,
+            in_turn: 0,
+            latest: Instant::ZERO,
+            row: VecDeque::new(),
+            ahead: BinaryHeap::new(),
+            counts: WireCounts::default(),
+        }
+    }
+
+    /// Takes `packet` at `now`, which may be yet to come but is never before the last packet's.
+    ///
+    /// One that is both duplicated and lost goes on once, and counts as neither, as in netem. A second copy has a delay of its
+    /// own. Here it is not lost on its own: netem sends it through itself again, so that it draws once more.
+    #[inline]
+    pub(crate) fn accept(&mut self, now: Instant, packet: P) -> Accepted {
+        self.counts.offered += 1;
+        let twice = self.duplicate.hit(&mut self.random);
+        let none = self.losses.next(&mut self.random);
+        let mut accepted = Accepted { lost: none && !twice, duplicated: twice && !none };
+        self.counts.lost += u64::from(accepted.lost);
+        self.counts.duplicated += u64::from(accepted.duplicated);
+        let copies = 1 + u32::from(twice) - u32::from(none);
+        for _ in 0..copies {
+            if self.held() < self.params.limit {
+                self.hold(now, packet);
+            } else {
+                self.counts.lost += 1;
+                self.counts.over_limit += 1;
+                accepted.lost = true;
+            }
+        }
+        accepted
+    }
+
+    fn hold(&mut self, now: Instant, packet: P) {
+        let release = self.release_time(now);
+        let held = Held { release, number: self.counts.offered + self.counts.duplicated, packet };
+        match self.row.back() {
+            Some(last) if held < *last => self.ahead.push(Reverse(held)),
+            _ => self.row.push_back(held),
+        }
+    }
+
+    /// When a packet that enters at `now` leaves.
+    fn release_time(&mut self, now: Instant) -> Instant {
+        if self.in_turn >= self.params.gap.saturating_sub(1) && self.reorder.hit(&mut self.random) {
+            self.in_turn = 0;
+            return now;
+        }
+        self.in_turn = self.in_turn.saturating_add(1);
+        let mut delay = self.params.delay.as_nanos();
+        if self.params.jitter > Duration::ZERO {
+            let off = self.params.distribution.draw(&mut self.random) * self.params.jitter.as_nanos() as f64;
+            delay = delay.saturating_add_signed(libm::round(off) as i64);
+        }
+        let own = now + Duration::from_nanos(delay);
+        self.latest = if self.params.may_reorder { own } else { own.max(self.latest) };
+        self.latest
+    }
+
+    fn held(&self) -> usize {
+        self.row.len() + self.ahead.len()
+    }
+
+    /// When the next packet is due, if one is on its way.
+    #[inline]
+    pub(crate) fn next_time(&self) -> Option<Instant> {
+        let in_row = self.row.front().map(Held::key);
+        let ahead = self.ahead.peek().map(|held| held.0.key());
+        [in_row, ahead].into_iter().flatten().min().map(|key| key.0)
+    }
+
+    /// The next packet that is due at `now`, in order of time, then of arrival.
+    #[inline]
+    pub(crate) fn release(&mut self, now: Instant) -> Option<P> {
+        let is_ahead = match (self.ahead.peek(), self.row.front()) {
+            (Some(Reverse(ahead)), Some(first)) => ahead < first,
+            (ahead, _) => ahead.is_some(),
+        };
+        let next = if is_ahead { self.ahead.peek().map(|held| &held.0) } else { self.row.front() };
+        if next?.release > now {
+            return None;
+        }
+        let held = if is_ahead { self.ahead.pop().map(|held| held.0) } else { self.row.pop_front() };
+        self.counts.delivered += 1;
+        held.map(|held| held.packet)
+    }
+
+    /// Packets so far.
+    ///
+    /// # Panics
+    /// If a packet vanished or was made out of nothing.
+    pub(crate) fn counts(&self) -> WireCounts {
+        let counts = WireCounts { held: self.held() as u64, ..self.counts };
+        let WireCounts { offered, duplicated, delivered, lost, held, .. } = counts;
+        assert_eq!(offered + duplicated, delivered + lost + held, "conservation: {counts:?}");
+        counts
+    }
+}
+
+#[cfg(test)]
+mod tests;

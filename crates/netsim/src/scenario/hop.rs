@@ -1,0 +1,248 @@
+//! `[[hop]]`: what a path has beside the bottleneck. The hops of a direction stand in a row, the bottleneck among them.
+
+use super::key::{AnyKey, Key, Quantity, Result, Table, Values, describe, no_such_word};
+use super::link::LinkSpec;
+use super::traffic::{DIRECTION, Traffic};
+use super::{Direction, Json, ScenarioError, refuse};
+use crate::path::kind::Make;
+use crate::path::{HOPS, HopKind};
+use goodqueue_units::Duration;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::json;
+
+/// What the bottleneck is called in a row.
+pub const BOTTLENECK: &str = "bottleneck";
+
+/// The most hops in all.
+const MOST_HOPS: usize = 30;
+
+const NAME: Key<String> = Key::required("name", "\"modem\"").help("what the hop is called in the record and by others");
+const KIND: Key<&'static HopKind> =
+    Key::required("kind", "\"link\"").help("what it is: a link with a queue, or a wire");
+const AFTER: Key<String> = Key::derived("after", "the last hop of the direction, where `before` is left out too", "\"bottleneck\"")
+    .help("the hop that packets of the direction leave just before this one");
+const BEFORE: Key<String> =
+    Key::optional("before", "\"bottleneck\"").help("the hop that packets of the direction enter just after this one");
+
+/// The keys that every kind takes.
+pub(super) const COMMON: &[&dyn AnyKey] = &[&NAME, &KIND, &DIRECTION, &AFTER, &BEFORE];
+
+/// A hop beside the bottleneck, with nothing left open.
+#[derive(Clone, Debug)]
+pub struct Hop {
+    /// What it is called.
+    pub name: String,
+    /// What it is.
+    pub kind: &'static HopKind,
+    /// Whose packets go through it.
+    pub direction: Direction,
+    /// The discipline and the link, if it is one.
+    pub link: Option<LinkSpec>,
+    /// The values of its kind's keys, if it is no link.
+    pub values: Values,
+    /// Its neighbour towards the bottleneck.
+    next_to: String,
+    /// Whether packets meet the bottleneck after it.
+    is_before: bool,
+}
+
+/// The hops of a scenario: those of the way down, then those of the way up, each in the order in which packets meet them.
+#[derive(Clone, Debug, Default)]
+pub struct Hops {
+    /// Those beside the bottleneck.
+    pub list: Vec<Hop>,
+    /// In each direction the places in `list`, `None` for the bottleneck.
+    pub rows: [Vec<Option<usize>>; 2],
+}
+
+impl Quantity for &'static HopKind {
+    const TYPE: &'static str = "kind of hop";
+    fn read(found: &Json) -> std::result::Result<Self, String> {
+        let names: Vec<&str> = HOPS.iter().map(|kind| kind.name).collect();
+        let Some(text) = found.as_str() else {
+            return Err(format!("found {}; accepted: {}", describe(found), names.join(", ")));
+        };
+        let known = HOPS.iter().copied().find(|kind| kind.name == text);
+        known.ok_or_else(|| no_such_word(text, &names))
+    }
+    fn write(&self) -> Json {
+        json!(self.name)
+    }
+    fn schema() -> Json {
+        let names: Vec<&str> = HOPS.iter().map(|kind| kind.name).collect();
+        json!({"type": "string", "enum": names})
+    }
+}
+
+/// A hop as it was written, which wants its place.
+struct Asked<'a> {
+    table: Table<'a>,
+    hop: Hop,
+    /// Whether it names its neighbour.
+    is_placed: bool,
+}
+
+impl Hops {
+    /// Reads the hops of `scenario`, whose path has the base RTT `rtt`.
+    pub(super) fn read(scenario: &Table<'_>, rtt: Duration) -> Result<Self> {
+        let tables = scenario.tables("hop")?;
+        if tables.len() > MOST_HOPS {
+            return refuse("hop", format!("{} hops", tables.len()), &format!("at most {MOST_HOPS}"));
+        }
+        let mut asked: Vec<Asked<'_>> = Vec::new();
+        for table in tables {
+            let hop = Hop::read(&table, rtt)?;
+            if hop.name == BOTTLENECK || asked.iter().any(|other| other.hop.name == hop.name) {
+                let found = format!("{:?}, which another hop has", hop.name);
+                return refuse(&table.key("name"), found, "a name of its own");
+            }
+            let is_placed = table.has("after") || table.has("before");
+            asked.push(Asked { table, hop, is_placed });
+        }
+        let mut hops = Self { list: Vec::new(), rows: Direction::ALL.map(|_| vec![None]) };
+        for way in Direction::ALL {
+            let (of_way, others) = asked.into_iter().partition(|one: &Asked<'_>| one.hop.direction == way);
+            asked = others;
+            hops.place(way, of_way)?;
+        }
+        Ok(hops)
+    }
+
+    /// Puts the hops of one direction in their row: each beside its neighbour, as soon as that has its place.
+    fn place(&mut self, way: Direction, mut waiting: Vec<Asked<'_>>) -> Result<()> {
+        let mut names = vec![BOTTLENECK.to_string()];
+        let mut placed: Vec<Hop> = Vec::new();
+        while !waiting.is_empty() {
+            let is_next = |one: &Asked<'_>| !one.is_placed || names.contains(&one.hop.next_to);
+            let Some(next) = waiting.iter().position(is_next) else {
+                return Err(Self::nowhere(&waiting));
+            };
+            let Asked { table, mut hop, is_placed } = waiting.remove(next);
+            if !is_placed {
+                hop.next_to = names.last().cloned().unwrap_or_default();
+            }
+            if let Some(twin) =
+                placed.iter().find(|one| (&one.next_to, one.is_before) == (&hop.next_to, hop.is_before))
+            {
+                let key = table.key(if hop.is_before { "before" } else { "after" });
+                let found = format!("{:?}, where {:?} is already", hop.next_to, twin.name);
+                return refuse(&key, found, &format!("{:?}, or another hop", twin.name));
+            }
+            let beside = names.iter().position(|name| *name == hop.next_to).unwrap_or(0);
+            names.insert(if hop.is_before { beside } else { beside + 1 }, hop.name.clone());
+            placed.push(hop);
+        }
+        self.rows[way.index()].clear();
+        let at = names.iter().position(|name| name == BOTTLENECK).unwrap_or(0);
+        for (place, name) in names.iter().enumerate() {
+            let hop = placed.iter().position(|hop| hop.name == *name).map(|found| placed.swap_remove(found));
+            self.rows[way.index()].push(hop.is_some().then_some(self.list.len()));
+            // In the resolved scenario each hop names its neighbour towards the bottleneck.
+            self.list.extend(hop.map(|hop| {
+                let is_before = place < at;
+                let next_to = names[if is_before { place + 1 } else { place - 1 }].clone();
+                Hop { is_before, next_to, ..hop }
+            }));
+        }
+        Ok(())
+    }
+
+    /// Why none of `waiting` has a place.
+    fn nowhere(waiting: &[Asked<'_>]) -> ScenarioError {
+        let Asked { table, hop, .. } = &waiting[0];
+        let key = table.key(if hop.is_before { "before" } else { "after" });
+        let names: Vec<&str> = waiting.iter().map(|one| one.hop.name.as_str()).collect();
+        if let Some(lost) = waiting.iter().find(|one| !names.contains(&one.hop.next_to.as_str())) {
+            let key = lost.table.key(if lost.hop.is_before { "before" } else { "after" });
+            let message = format!(
+                "found {:?}; accepted: \"{BOTTLENECK}\", or the name of another hop {}",
+                lost.hop.next_to,
+                lost.hop.direction.name()
+            );
+            return ScenarioError::new(key, message);
+        }
+        let message = format!(
+            "found {:?}, in a cycle of {}; accepted: a row that begins at \"{BOTTLENECK}\"",
+            hop.next_to,
+            names.join(", ")
+        );
+        ScenarioError::new(key, message)
+    }
+
+    /// Refuses names in `traffic` that are no hops, and hops that no flow crosses.
+    pub(super) fn check(&self, traffic: &[Traffic]) -> Result<()> {
+        let names: Vec<&str> =
+            [BOTTLENECK].into_iter().chain(self.list.iter().map(|hop| hop.name.as_str())).collect();
+        for (place, one) in traffic.iter().enumerate() {
+            for name in one.hops.iter().flatten().filter(|name| !names.contains(&name.as_str())) {
+                return Err(ScenarioError::new(format!("traffic[{place}].hops"), no_such_word(name, &names)));
+            }
+        }
+        let is_crossed = |name: &str| traffic.iter().any(|one| one.crosses(name));
+        match names.iter().find(|name| !is_crossed(name)) {
+            Some(name) => {
+                let key = if *name == BOTTLENECK { BOTTLENECK } else { "hop" };
+                refuse(key, format!("{name:?}, which no flow crosses"), "a hop that some [[traffic]] names in `hops`")
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Hop {
+    fn read(table: &Table<'_>, rtt: Duration) -> Result<Self> {
+        let kind = table.take(&KIND)?;
+        let keys: Vec<&dyn AnyKey> = COMMON.iter().chain(kind.keys).copied().collect();
+        let is_link = matches!(kind.make, Make::Link);
+        table.refuse_others(&keys, if is_link { &["buffer"] } else { &[] })?;
+        let (after, before) = (table.find(&AFTER)?, table.find(&BEFORE)?);
+        if let (Some(_), Some(before)) = (&after, &before) {
+            return refuse(&table.key("before"), format!("{before:?} and an `after`"), "one of them");
+        }
+        let mut values = Values::default();
+        if !is_link {
+            kind.keys.iter().try_for_each(|key| key.read(table, &mut values))?;
+            (kind.check)(table, &values)?;
+        }
+        Ok(Self {
+            name: table.take(&NAME)?,
+            kind,
+            direction: table.take(&DIRECTION)?,
+            link: is_link.then(|| LinkSpec::of_hop(table, rtt)).transpose()?,
+            values,
+            is_before: before.is_some(),
+            next_to: before.or(after).unwrap_or_default(),
+        })
+    }
+}
+
+impl Serialize for Hop {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        #[derive(serde::Serialize)]
+        struct Written<'a> {
+            name: &'a str,
+            kind: &'a str,
+            direction: Direction,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            after: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            before: Option<&'a str>,
+            #[serde(flatten, skip_serializing_if = "Option::is_none")]
+            link: Option<&'a LinkSpec>,
+            #[serde(flatten)]
+            values: &'a Values,
+        }
+        let (after, before) = if self.is_before { (None, Some(&*self.next_to)) } else { (Some(&*self.next_to), None) };
+        let (name, kind) = (&*self.name, self.kind.name);
+        let (link, values) = (self.link.as_ref(), &self.values);
+        Written { name, kind, direction: self.direction, after, before, link, values }.serialize(serializer)
+    }
+}
+
+impl Serialize for Values {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut table = serializer.serialize_map(None)?;
+        self.write(&mut table, |_| true)?;
+        table.end()
+    }
+}

@@ -1,0 +1,108 @@
+//! What a run is built of: a scenario's links and hops.
+
+use super::Simulation;
+use super::ring::Ring;
+use super::row::{Body, HopState, Places, Ways};
+use crate::foreign::{Discipline, Maker, Request};
+use crate::link::{Link, Parts};
+use crate::observer::Watch;
+use crate::path::kind::Make;
+use crate::pipe::Pipes;
+use crate::probe::series::PacketLog;
+use crate::scenario::{Direction, Line, LinkSpec, Scenario, ScenarioError};
+use goodqueue_qdisc::AnyQdisc;
+use goodqueue_units::{Instant, Streams};
+
+/// Builds what `scenario` describes; `make` makes the disciplines that are not of the registry.
+pub(super) struct Build<'a, 'b> {
+    pub(super) scenario: &'a mut Scenario,
+    pub(super) make: &'a mut Maker<'b>,
+}
+
+/// Which link of a scenario.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    Bottleneck(Direction),
+    /// That of the hop at this place of its list, in its direction.
+    Hop(usize, Direction),
+}
+
+impl Build<'_, '_> {
+    fn spec(&mut self, place: Place) -> Option<&mut LinkSpec> {
+        match place {
+            Place::Bottleneck(direction) => Some(self.scenario.link_mut(direction)),
+            Place::Hop(hop, _) => self.scenario.hops.list[hop].link.as_mut(),
+        }
+    }
+
+    /// The link at `place`, which acts at `parts` and leads into `pipes`.
+    ///
+    /// # Errors
+    /// What the discipline or its maker refuses.
+    pub(super) fn link(&mut self, place: Place, parts: Parts, pipes: Pipes) -> Result<Link, ScenarioError> {
+        let Some(spec) = self.spec(place).cloned() else { unreachable!("a hop of kind link has a link") };
+        let (direction, number) = match place {
+            Place::Bottleneck(direction) => (direction, direction as u64),
+            Place::Hop(hop, direction) => (direction, 2 + hop as u64),
+        };
+        let parameters = spec.parameters();
+        let LinkSpec { line, key, below, rate } = spec;
+        let random = Streams::new(self.scenario.seed).stream("qdisc", number);
+        let qdisc = match line {
+            Line::Registry(args) => Discipline::Registry(
+                AnyQdisc::build(&args, &parameters).map_err(|error| ScenarioError::new(key, error.0))?,
+            ),
+            Line::Foreign(line) => {
+                let random = random.clone();
+                let made = (self.make)(Request { key: &key, line: &line, direction, link: parameters, random })?;
+                if let Some(spec) = self.spec(place) {
+                    spec.line = Line::Foreign(made.line());
+                }
+                Discipline::Foreign(Box::new(made))
+            }
+        };
+        let window = self.scenario.series.as_ref().and_then(|series| series.packets);
+        let watch = window.filter(|_| matches!(place, Place::Bottleneck(_))).map(|window| {
+            let log = PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0);
+            Box::new(Watch::new(direction, Some(log)))
+        });
+        let refused = |why| ScenarioError::new("", why);
+        let transmitter = below.transmitter(rate.0).map_err(refused)?;
+        let mut link = Link::new(qdisc, transmitter, direction, parts, pipes, random, watch);
+        link.ring = below.ring.map(|room| Box::new(Ring::new(room)));
+        Ok(link)
+    }
+
+    /// The hops beside the bottlenecks, each at its own of `places`.
+    ///
+    /// # Errors
+    /// As [`Build::link`].
+    pub(super) fn hops(&mut self, ways: &Ways, places: &mut Places) -> Result<Vec<HopState>, ScenarioError> {
+        let law = self.scenario.series.as_ref().is_some_and(|series| series.law);
+        let mut hops = Vec::new();
+        for place in 0..self.scenario.hops.list.len() {
+            let hop = &self.scenario.hops.list[place];
+            let (direction, seed) = (hop.direction, self.scenario.seed);
+            let (body, component) = match hop.kind.make {
+                Make::Link => {
+                    let parts = places.link(place);
+                    let link = self.link(Place::Hop(place, direction), parts, ways.onward())?;
+                    (Body::Link(link), parts.timer)
+                }
+                Make::Element(make) => {
+                    let random = Streams::new(seed).stream(&format!("hop {}", hop.name), 0);
+                    (Body::Element(make(&hop.values, random)), places.element(place))
+                }
+            };
+            hops.push(HopState::new(body, ways.flows(), component, law));
+        }
+        Ok(hops)
+    }
+}
+
+impl Simulation {
+    /// The hops beside the bottlenecks.
+    pub(super) fn hops(&mut self) -> impl Iterator<Item = &mut HopState> {
+        self.row.iter_mut().flat_map(|row| &mut row.hops)
+    }
+}
