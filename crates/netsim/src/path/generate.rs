@@ -99,6 +99,9 @@ pub(crate) fn generate(shape: Shape, length: Duration, seed: u64) -> Result<Rate
     }
 }
 
+/// Milliseconds for which a cellular rate stays the same: a tick of Sprout's.
+const TICK: u32 = 20;
+
 /// An exponential number of mean 1.
 fn exponential(random: &mut Stream) -> f64 {
     -libm::log(1.0 - random.next_f64())
@@ -128,15 +131,19 @@ impl Cellular {
         // The mean of the exponential of a normal number is exp(deviation^2 / 2); outages take their share of the time.
         let (per_up, outage) = (self.outages_per_minute / 60_000.0, self.outage.as_millis_f64());
         let typical = per_milli * (1.0 + per_up * outage) / libm::exp(self.deviation * self.deviation / 2.0);
-        let kept = libm::exp(-1e-3 / self.correlation_time.as_secs_f64());
+        let kept = libm::exp(-f64::from(TICK) / self.correlation_time.as_millis_f64());
         let drawn = libm::sqrt(1.0 - kept * kept);
         let normal = |random: &mut Stream| Distribution::Normal.draw(random);
         let mut level = normal(&mut random); // in standard deviations
+        let mut pace = typical * libm::exp(self.deviation * level); // opportunities a millisecond
         let (mut up, mut down) = (exponential(&mut random) / per_up, 0.0); // milliseconds until the next outage, and left of one
         let mut next = exponential(&mut random); // of what is expected until the next opportunity, what is left
         let mut list = Vec::with_capacity(expected as usize);
         for now in 1..=millis {
-            level = kept * level + drawn * normal(&mut random);
+            if now % TICK == 0 {
+                level = kept * level + drawn * normal(&mut random);
+                pace = typical * libm::exp(self.deviation * level);
+            }
             // Outages may begin and end within the millisecond.
             let (mut left, mut sending) = (1.0_f64, 0.0);
             while left > 0.0 {
@@ -152,7 +159,7 @@ impl Cellular {
                     (down, up) = (exponential(&mut random) * outage, exponential(&mut random) / per_up);
                 }
             }
-            next -= sending * typical * libm::exp(self.deviation * level);
+            next -= sending * pace;
             while next <= 0.0 {
                 list.push(now);
                 next += exponential(&mut random);

@@ -34,7 +34,7 @@ enum Pairs {
     Units {
         pattern: Vec<(Span, Vec<Bandwidth>)>,
     },
-    /// In milliseconds and Mbit/s: what older versions of the crate write.
+    /// In milliseconds and Mbit/s: what other versions of the crate write.
     Numbers(Vec<(f64, Vec<f64>)>),
 }
 
@@ -175,7 +175,10 @@ pub(crate) fn read(text: &str) -> Result<Steps, String> {
 mod tests {
     use super::*;
 
-    fn rates(text: &str) -> Result<(Vec<(u64, u64)>, Option<Duration>), String> {
+    /// Times in milliseconds and rates in bit/s, and when the list starts again.
+    type Rates = (Vec<(u64, u64)>, Option<Duration>);
+
+    fn rates(text: &str) -> Result<Rates, String> {
         let steps = read(text)?;
         Ok((steps.rates().map(|(time, bps)| (time.as_nanos() / 1_000_000, bps)).collect(), steps.repeat()))
     }
