@@ -173,10 +173,13 @@ fn receive_window(scenario: &Scenario) -> u32 {
     const LEAST: u64 = 16 << 20;
     const MOST: u64 = 1 << 31;
     let changed = scenario.change.iter().filter_map(|change| change.rate);
-    let rates = Direction::ALL.map(|way| scenario.link(way).rate).into_iter().chain(changed);
+    let hops = &scenario.hops.list;
+    let of_hops = hops.iter().filter_map(|hop| hop.link.as_ref()).map(|link| link.rate);
+    let rates = Direction::ALL.map(|way| scenario.link(way).rate).into_iter().chain(of_hops).chain(changed);
     let bps = rates.map(|RateText(rate)| rate.as_bps()).max().unwrap_or(0);
     let rtts = scenario.traffic.iter().map(|traffic| traffic.rtt).chain([scenario.path.rtt]);
-    let rtt_s = rtts.map(|rtt| rtt.0.as_secs_f64()).fold(0.0, f64::max);
+    let wires_s: f64 = hops.iter().map(|hop| hop.kind.delay(&hop.values).as_secs_f64()).sum();
+    let rtt_s = rtts.map(|rtt| rtt.0.as_secs_f64()).fold(0.0, f64::max) + wires_s;
     let buffer = (bps as f64 * rtt_s) as u64; // 8 times, in bytes
     (buffer.clamp(LEAST, MOST) / 2) as u32
 }

@@ -352,7 +352,13 @@ impl Link {
     /// Percent of the capacity that was used from `since`, up to which the wire had been occupied for `busy`, to `now`:
     /// the occupied share of each stretch, weighted by its rate. Of a varying rate, what of its capacity the `bytes` forwarded since
     /// then took.
-    pub(crate) fn utilisation_percent(&self, since: Instant, busy: Duration, bytes: u64, now: Instant) -> f64 {
+    pub(crate) fn utilisation_percent(
+        &self,
+        since: Instant,
+        busy: Duration,
+        bytes: u64,
+        now: Instant,
+    ) -> f64 {
         if !matches!(self.transmitter, Transmitter::Fixed(_)) {
             let capacity = self.transmitter.capacity_bits(since, now);
             // A packet counts when its transmission begins: one at the end may be more than the capacity up to then.

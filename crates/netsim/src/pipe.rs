@@ -59,7 +59,12 @@ impl Pipes {
 
     /// As [`push`](Self::push), into the pipe `number`.
     #[inline]
-    pub(crate) fn push_into(&mut self, number: u32, time: Instant, packet: &Packet) -> Option<(u32, Instant)> {
+    pub(crate) fn push_into(
+        &mut self,
+        number: u32,
+        time: Instant,
+        packet: &Packet,
+    ) -> Option<(u32, Instant)> {
         let pipe = &mut self.pipes[number as usize];
         let out = time + pipe.delay;
         let was_empty = pipe.on_the_way.is_empty();

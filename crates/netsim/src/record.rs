@@ -1,12 +1,12 @@
 //! The record of a run: one object, the same from every engine.
 
 use crate::flow::{Flow, Source};
+use crate::link::Link;
+use crate::path::netem::WireCounts;
 use crate::probe::delay::Summary;
 use crate::probe::goodput::Quantiles;
 use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};
 use crate::probe::{percent, ratio, rounded};
-use crate::link::Link;
-use crate::path::netem::WireCounts;
 use crate::scenario::{Direction, Hop, LinkSpec, Scenario};
 use crate::sim::row::{Body, HopState};
 use crate::sim::{Baseline, Simulation};
@@ -119,7 +119,7 @@ pub struct HopRecord {
 #[serde(untagged)]
 pub enum HopBody {
     /// Of a link.
-    Link(QueueRecord),
+    Link(Box<QueueRecord>),
     /// Of a wire.
     Wire(WireRecord),
 }
@@ -303,7 +303,10 @@ impl Simulation {
             version: env!("CARGO_PKG_VERSION"),
             seed: self.scenario.seed,
             scenario: self.scenario.clone(),
-            queues: PerDirection { down: self.bottleneck(Direction::Down), up: self.bottleneck(Direction::Up) },
+            queues: PerDirection {
+                down: self.bottleneck(Direction::Down),
+                up: self.bottleneck(Direction::Up),
+            },
             hops: self.hop_records(),
             flows: self.indices(|flow| !flow.kind.is_probe).map(|index| self.flow(index)).collect(),
             fairness: self.fairness(),
@@ -334,12 +337,10 @@ impl Simulation {
             direction: hop.direction,
             body: match (&state.body, &hop.link) {
                 (Body::Link(link), Some(spec)) => {
-                    HopBody::Link(self.queue(spec, link, &state.baseline.link))
+                    HopBody::Link(Box::new(self.queue(spec, link, &state.baseline.link)))
                 }
                 (Body::Link(_), None) => unreachable!("a link was built of what the scenario says"),
-                (Body::Element(element), _) => {
-                    HopBody::Wire(wire(element.counts(), state.baseline.element))
-                }
+                (Body::Element(element), _) => HopBody::Wire(wire(element.counts(), state.baseline.element)),
             },
         };
         self.scenario.hops.list.iter().zip(states).map(record).collect()
@@ -369,10 +370,10 @@ impl Simulation {
             mark_percent: percent(packets.marked, packets.offered),
             drops_by_reason: by_reason(Drop::ALL.map(Drop::name), &link.fates.drops, &baseline.drops),
             marks_by_reason: by_reason(Mark::ALL.map(Mark::name), &link.fates.marks, &baseline.marks),
-            ring: link.ring.as_ref().map(|ring| RingRecord {
-                delay_ms: ring.delays.summary(),
-                packets_at_end: ring.len(),
-            }),
+            ring: link
+                .ring
+                .as_ref()
+                .map(|ring| RingRecord { delay_ms: ring.delays.summary(), packets_at_end: ring.len() }),
         }
     }
 

@@ -21,10 +21,10 @@ use crate::probe::series::{FlowSeries, FlowTotals, Pick, QueueSeries};
 use crate::scenario::{Direction, Scenario, ScenarioError};
 use crate::sockets::{SocketId, Sockets};
 use crate::tally::{FlowFates, Totals};
+use build::{Build, Place};
 use goodqueue_qdisc::Qdisc;
 use goodqueue_tcp::{Segment, Wire};
 use goodqueue_units::{Duration, Instant};
-use build::{Build, Place};
 use row::{Body as HopBody, HopState, Node, Places, Row, Ways};
 use std::hint::black_box;
 use way::Way;
@@ -132,7 +132,8 @@ impl Simulation {
         let ways_through = Ways::new(&scenario, &rtts);
         let pipes = Direction::ALL.map(|direction| ways_through.pipes(direction));
         // Pipes of the two directions take turns, as many of each.
-        let row_start = PIPE + 2 * pipes.each_ref().map(Pipes::len).into_iter().max().unwrap_or(0) as Component;
+        let row_start =
+            PIPE + 2 * pipes.each_ref().map(Pipes::len).into_iter().max().unwrap_or(0) as Component;
         let mut places = Places::new(row_start, !scenario.hops.list.is_empty());
         let mut build = Build { scenario: &mut scenario, make };
         let [down, up] = pipes;
@@ -423,7 +424,8 @@ impl Simulation {
     /// Offers a packet of no connection to the link of `direction`.
     fn offer(&mut self, direction: Direction, packet: Packet) {
         self.ways[packet.flow as usize].offered[direction.index()] += 1;
-        let entry = self.row.as_ref().map_or(Node::Bottleneck, |row| row.entry(packet.flow as usize, direction));
+        let entry =
+            self.row.as_ref().map_or(Node::Bottleneck, |row| row.entry(packet.flow as usize, direction));
         self.enter(entry, direction, packet);
     }
 

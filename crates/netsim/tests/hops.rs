@@ -63,8 +63,10 @@ fn wires_before_and_after_the_bottleneck_add_their_delays() {
     assert!((ping_ms(&record, "p50") - 75.08).abs() < 0.02, "{record:#}");
     let wire = &record["hops"][0]["packets"];
     assert_eq!(wire["lost"], 0);
-    assert_eq!(wire["offered"].as_u64().unwrap() + wire["held_at_start"].as_u64().unwrap(),
-        wire["delivered"].as_u64().unwrap() + wire["held_at_end"].as_u64().unwrap());
+    assert_eq!(
+        wire["offered"].as_u64().unwrap() + wire["held_at_start"].as_u64().unwrap(),
+        wire["delivered"].as_u64().unwrap() + wire["held_at_end"].as_u64().unwrap()
+    );
 }
 
 #[test]
@@ -73,7 +75,8 @@ fn a_lossy_wire_loses_what_it_says_and_flows_are_told() {
     asked["duration"] = json!("60s");
     let record = json_of(&run(&asked));
     let air = &record["hops"][0];
-    let (offered, lost) = (air["packets"]["offered"].as_u64().unwrap(), air["packets"]["lost"].as_u64().unwrap());
+    let (offered, lost) =
+        (air["packets"]["offered"].as_u64().unwrap(), air["packets"]["lost"].as_u64().unwrap());
     // Three standard deviations of a binomial.
     let sd = (0.01 * 0.99 * offered as f64).sqrt();
     assert!((lost as f64 - 0.01 * offered as f64).abs() < 3.0 * sd, "{lost} of {offered}");
@@ -140,14 +143,19 @@ fn a_rate_from_a_file_is_followed() {
     let file = std::env::temp_dir().join(format!("goodqueue-rates-{}.txt", std::process::id()));
     std::fs::write(&file, "0s 20mbit\n10s 5mbit\n").unwrap();
     let mut asked = scenario(&json!([]));
-    asked["bottleneck"] = json!({"trace": file.to_str().unwrap(), "qdisc": "codel", "up": {"rate": "20mbit"}});
+    asked["bottleneck"] =
+        json!({"trace": file.to_str().unwrap(), "qdisc": "codel", "up": {"rate": "20mbit"}});
     asked["warmup"] = json!("0s");
     let resolved = Scenario::from_json(&asked.to_string()).unwrap();
     let again = serde_json::to_string(&resolved).unwrap();
     assert_eq!(serde_json::to_string(&Scenario::from_json(&again).unwrap()).unwrap(), again);
     let record = run(&asked);
     // 20 Mbit/s for half of the time and 5 for the other half: 12.5, less the start.
-    assert!((11.5..12.5).contains(&record.queues.down.throughput_mbps), "{}", record.queues.down.throughput_mbps);
+    assert!(
+        (11.5..12.5).contains(&record.queues.down.throughput_mbps),
+        "{}",
+        record.queues.down.throughput_mbps
+    );
     assert!((92.0..=100.0).contains(&record.queues.down.utilisation_percent));
     std::fs::write(&file, "0s 20mbit\n5s oops\n").unwrap();
     let error = Scenario::from_json(&asked.to_string()).unwrap_err().to_string();
@@ -166,12 +174,16 @@ fn a_path_resolves_to_itself() {
             {"name": "z", "kind": "wire", "direction": "up"},
         ]),
     ] {
-        let once = serde_json::to_string(&Scenario::from_json(&scenario(&hops).to_string()).unwrap()).unwrap();
+        let once =
+            serde_json::to_string(&Scenario::from_json(&scenario(&hops).to_string()).unwrap()).unwrap();
         let twice = serde_json::to_string(&Scenario::from_json(&once).unwrap()).unwrap();
         assert_eq!(once, twice);
     }
     let dumbbell = Scenario::from_json(&scenario(&json!([])).to_string()).unwrap();
-    assert!(serde_json::to_value(dumbbell).unwrap().get("hop").is_none(), "records of before stay as they were");
+    assert!(
+        serde_json::to_value(dumbbell).unwrap().get("hop").is_none(),
+        "records of before stay as they were"
+    );
 }
 
 #[test]
@@ -199,22 +211,43 @@ fn what_makes_no_path_is_refused_in_one_line() {
     };
     let table = [
         (json!([wire(json!({"loss": "101%"}))]), "hop[0].loss: found \"101%\"; accepted: 0% to 100%"),
-        (json!([wire(json!({"after": "nobody"}))]), "hop[0].after: found \"nobody\"; accepted: \"bottleneck\", or the name"),
+        (
+            json!([wire(json!({"after": "nobody"}))]),
+            "hop[0].after: found \"nobody\"; accepted: \"bottleneck\", or the name",
+        ),
         (
             json!([{"name": "a", "kind": "wire", "after": "b"}, {"name": "b", "kind": "wire", "before": "a"}]),
             "hop[0].after: found \"b\", in a cycle of a, b; accepted: a row that begins at \"bottleneck\"",
         ),
-        (json!([wire(json!({"after": "bottleneck", "before": "bottleneck"}))]), "hop[0].before: found \"bottleneck\" and an"),
+        (
+            json!([wire(json!({"after": "bottleneck", "before": "bottleneck"}))]),
+            "hop[0].before: found \"bottleneck\" and an",
+        ),
         (
             json!([{"name": "a", "kind": "wire", "after": "bottleneck"}, {"name": "b", "kind": "wire", "after": "bottleneck"}]),
             "hop[1].after: found \"bottleneck\", where \"a\" is already; accepted: \"a\", or another hop",
         ),
-        (json!([wire(json!({"name": "bottleneck"}))]), "hop[0].name: found \"bottleneck\", which another hop has"),
-        (json!([wire(json!({"kind": "wier"}))]), "hop[0].kind: found \"wier\"; did you mean \"wire\"? accepted: link, wire"),
-        (json!([wire(json!({"dealy": "1ms"}))]), "hop[0].dealy: unknown key; did you mean \"delay\"? accepted: name, kind,"),
-        (json!([wire(json!({"rate": "1mbit"}))]), "hop[0].rate: unknown key; did you mean \"name\"? accepted: name, kind,"),
+        (
+            json!([wire(json!({"name": "bottleneck"}))]),
+            "hop[0].name: found \"bottleneck\", which another hop has",
+        ),
+        (
+            json!([wire(json!({"kind": "wier"}))]),
+            "hop[0].kind: found \"wier\"; did you mean \"wire\"? accepted: link, wire",
+        ),
+        (
+            json!([wire(json!({"dealy": "1ms"}))]),
+            "hop[0].dealy: unknown key; did you mean \"delay\"? accepted: name, kind,",
+        ),
+        (
+            json!([wire(json!({"rate": "1mbit"}))]),
+            "hop[0].rate: unknown key; did you mean \"name\"? accepted: name, kind,",
+        ),
         (json!([wire(json!({"reorder": "5%"}))]), "hop[0].delay: found none, where `reorder` needs one"),
-        (json!([{"name": "l", "kind": "link", "qdisc": "codel"}]), "hop[0].rate: missing; accepted: a rate such as \"25mbit\""),
+        (
+            json!([{"name": "l", "kind": "link", "qdisc": "codel"}]),
+            "hop[0].rate: missing; accepted: a rate such as \"25mbit\"",
+        ),
         (
             json!([{"name": "l", "kind": "link", "rate": "1mbit", "qdisc": "codel", "peak": "2mbit"}]),
             "hop[0].peak: found no bursts; accepted: a peak rate with bursts",
@@ -234,7 +267,10 @@ fn what_makes_no_path_is_refused_in_one_line() {
         flow["hops"] = json!(["bottleneck"]);
     }
     let error = Scenario::from_json(&uncrossed.to_string()).unwrap_err().to_string();
-    assert_eq!(error, "hop: found \"w\", which no flow crosses; accepted: a hop that some [[traffic]] names in `hops`");
+    assert_eq!(
+        error,
+        "hop: found \"w\", which no flow crosses; accepted: a hop that some [[traffic]] names in `hops`"
+    );
     uncrossed["traffic"][0]["hops"] = json!(["modem"]);
     let error = Scenario::from_json(&uncrossed.to_string()).unwrap_err().to_string();
     assert_eq!(error, "traffic[0].hops: found \"modem\"; accepted: bottleneck, w");

@@ -62,7 +62,8 @@ impl Quantity for TraceFile {
         if !path.is_file() {
             return Err(format!("found no file {file:?}; accepted: a trace of rates"));
         }
-        let content = std::fs::read(path).map_err(|error| format!("{file}: {error}; accepted: a trace of rates"))?;
+        let content =
+            std::fs::read(path).map_err(|error| format!("{file}: {error}; accepted: a trace of rates"))?;
         let trace = rate_file::read(&content).map_err(|why| format!("{file}: {why}"))?;
         Ok(Self { file: file.to_string(), trace })
     }
@@ -91,7 +92,10 @@ pub struct Below {
     pub ring: Option<u64>,
 }
 
-fn as_written<S: serde::Serializer>(file: &Option<TraceFile>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+fn as_written<S: serde::Serializer>(
+    file: &Option<TraceFile>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
     file.as_ref().map(Quantity::write).serialize(serializer)
 }
 
@@ -129,7 +133,8 @@ impl Below {
         if self.peak.is_some() && self.bursts.is_none() {
             return refuse(&table.key("peak"), "no bursts", "a peak rate with bursts");
         }
-        let refused = |why| ScenarioError::new(table.key(if self.peak.is_some() { "peak" } else { "bursts" }), why);
+        let refused =
+            |why| ScenarioError::new(table.key(if self.peak.is_some() { "peak" } else { "bursts" }), why);
         self.transmitter(rate.0).map(drop).map_err(refused)
     }
 

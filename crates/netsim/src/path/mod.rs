@@ -26,8 +26,24 @@ pub(crate) mod wire;
 
 pub use kind::HopKind;
 
+use goodqueue_units::{Duration, Rate};
+
+/// Writes a trace of rates that looks like those of a kind of link, as a file that [`rate_file`] reads.
+///
+/// `shape` is `lte` (delivery opportunities of a mean rate), `starlink` (steps of 15 s around a mean) or `mmwave` (a link that is
+/// blocked now and then, whose rates are its own).
+///
+/// # Errors
+/// What was found and what is accepted.
+pub fn generate_rates(shape: &str, mean: Rate, length: Duration, seed: u64) -> Result<String, String> {
+    let shape = match shape {
+        "lte" => generate::Shape::Cellular(generate::Cellular::lte(mean)),
+        "starlink" => generate::Shape::Starlink(generate::Starlink { mean, spread: 0.5 }),
+        "mmwave" => generate::Shape::MmWave(generate::MmWave::TYPICAL),
+        _ => return Err(crate::scenario::key::no_such_word(shape, &["lte", "starlink", "mmwave"])),
+    };
+    generate::generate(shape, length, seed).map(|trace| trace.to_string())
+}
+
 /// Every kind of hop.
-pub const HOPS: &[&HopKind] = &[
-    &link::KIND,
-    &wire::KIND,
-];
+pub const HOPS: &[&HopKind] = &[&link::KIND, &wire::KIND];

@@ -23,6 +23,7 @@ pub(crate) struct Refusal {
 
 /// Bytes of an opportunity in mahimahi's own measure: an IP packet of 1500 bytes and the 4 that TUN puts before it
 /// (`PACKET_SIZE`, src/frontend/link_queue.hh).
+#[cfg(test)]
 pub(crate) const MAHIMAHI_BYTES: u32 = 1504;
 
 /// Bytes of an opportunity among packets that are counted as Ethernet frames, as the simulator's are: again one full packet.
@@ -76,11 +77,6 @@ impl Opportunities {
     /// After how many milliseconds the list repeats.
     pub(crate) fn period(&self) -> u32 {
         self.millis.last().copied().unwrap_or(1)
-    }
-
-    /// The same, each of `bytes` bytes.
-    pub(crate) fn of_bytes(self, bytes: u32) -> Self {
-        Self { bytes: bytes.max(1), ..self }
     }
 
     /// Nanobits of an opportunity.

@@ -60,7 +60,8 @@ pub(crate) const KIND: HopKind = HopKind {
     keys: &[&DELAY, &JITTER, &DISTRIBUTION, &LOSS, &DUPLICATE, &REORDER, &GAP, &JITTER_REORDERS, &LIMIT],
     check: |table, values| {
         if values.get(&REORDER).probability > 0.0 && values.get(&DELAY).0 == Duration::ZERO {
-            let message = "found none, where `reorder` needs one to overtake; accepted: a time such as \"10ms\"";
+            let message =
+                "found none, where `reorder` needs one to overtake; accepted: a time such as \"10ms\"";
             return Err(ScenarioError::new(table.key("delay"), message));
         }
         Ok(())
@@ -90,7 +91,8 @@ struct Share(f64);
 
 /// The text of a value.
 fn text(found: &Json) -> Result<&str, String> {
-    let described = || format!("found {}; accepted: a share such as \"1%\"", crate::scenario::key::describe(found));
+    let described =
+        || format!("found {}; accepted: a share such as \"1%\"", crate::scenario::key::describe(found));
     found.as_str().ok_or_else(described)
 }
 
@@ -151,7 +153,9 @@ impl Quantity for Distribution {
         let known = Self::ALL.iter().find(|(name, _)| Some(*name) == found.as_str());
         known.map(|(_, one)| *one).ok_or_else(|| match found.as_str() {
             Some(text) => crate::scenario::key::no_such_word(text, &names),
-            None => format!("found {}; accepted: {}", crate::scenario::key::describe(found), names.join(", ")),
+            None => {
+                format!("found {}; accepted: {}", crate::scenario::key::describe(found), names.join(", "))
+            }
         })
     }
     fn write(&self) -> Json {
@@ -177,4 +181,3 @@ impl Element for Wire<Packet> {
         Self::counts(self)
     }
 }
-

@@ -79,7 +79,11 @@ pub(super) fn read(
         let place = change.place.map_or(change.direction.index(), |place| 2 + place);
         let Some(state) = &mut state[place] else {
             let found = change.hop.unwrap_or_default();
-            return refuse(&table.key("hop"), format!("{found:?}, which is no link"), "a hop of kind \"link\"");
+            return refuse(
+                &table.key("hop"),
+                format!("{found:?}, which is no link"),
+                "a hop of kind \"link\"",
+            );
         };
         changes.push(change.apply(&table, state)?);
     }

@@ -16,13 +16,15 @@ pub const BOTTLENECK: &str = "bottleneck";
 /// The most hops in all.
 const MOST_HOPS: usize = 30;
 
-const NAME: Key<String> = Key::required("name", "\"modem\"").help("what the hop is called in the record and by others");
+const NAME: Key<String> =
+    Key::required("name", "\"modem\"").help("what the hop is called in the record and by others");
 const KIND: Key<&'static HopKind> =
     Key::required("kind", "\"link\"").help("what it is: a link with a queue, or a wire");
-const AFTER: Key<String> = Key::derived("after", "the last hop of the direction, where `before` is left out too", "\"bottleneck\"")
-    .help("the hop that packets of the direction leave just before this one");
-const BEFORE: Key<String> =
-    Key::optional("before", "\"bottleneck\"").help("the hop that packets of the direction enter just after this one");
+const AFTER: Key<String> =
+    Key::derived("after", "the last hop of the direction, where `before` is left out too", "\"bottleneck\"")
+        .help("the hop that packets of the direction leave just before this one");
+const BEFORE: Key<String> = Key::optional("before", "\"bottleneck\"")
+    .help("the hop that packets of the direction enter just after this one");
 
 /// The keys that every kind takes.
 pub(super) const COMMON: &[&dyn AnyKey] = &[&NAME, &KIND, &DIRECTION, &AFTER, &BEFORE];
@@ -174,7 +176,8 @@ impl Hops {
         let names: Vec<&str> =
             [BOTTLENECK].into_iter().chain(self.list.iter().map(|hop| hop.name.as_str())).collect();
         for (place, one) in traffic.iter().enumerate() {
-            for name in one.hops.iter().flatten().filter(|name| !names.contains(&name.as_str())) {
+            let unknown = one.hops.iter().flatten().find(|name| !names.contains(&name.as_str()));
+            if let Some(name) = unknown {
                 return Err(ScenarioError::new(format!("traffic[{place}].hops"), no_such_word(name, &names)));
             }
         }
@@ -182,7 +185,11 @@ impl Hops {
         match names.iter().find(|name| !is_crossed(name)) {
             Some(name) => {
                 let key = if *name == BOTTLENECK { BOTTLENECK } else { "hop" };
-                refuse(key, format!("{name:?}, which no flow crosses"), "a hop that some [[traffic]] names in `hops`")
+                refuse(
+                    key,
+                    format!("{name:?}, which no flow crosses"),
+                    "a hop that some [[traffic]] names in `hops`",
+                )
             }
             None => Ok(()),
         }
@@ -232,7 +239,8 @@ impl Serialize for Hop {
             #[serde(flatten)]
             values: &'a Values,
         }
-        let (after, before) = if self.is_before { (None, Some(&*self.next_to)) } else { (Some(&*self.next_to), None) };
+        let (after, before) =
+            if self.is_before { (None, Some(&*self.next_to)) } else { (Some(&*self.next_to), None) };
         let (name, kind) = (&*self.name, self.kind.name);
         let (link, values) = (self.link.as_ref(), &self.values);
         Written { name, kind, direction: self.direction, after, before, link, values }.serialize(serializer)

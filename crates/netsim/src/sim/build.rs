@@ -54,7 +54,8 @@ impl Build<'_, '_> {
             ),
             Line::Foreign(line) => {
                 let random = random.clone();
-                let made = (self.make)(Request { key: &key, line: &line, direction, link: parameters, random })?;
+                let made =
+                    (self.make)(Request { key: &key, line: &line, direction, link: parameters, random })?;
                 if let Some(spec) = self.spec(place) {
                     spec.line = Line::Foreign(made.line());
                 }

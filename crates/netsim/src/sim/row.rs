@@ -108,7 +108,8 @@ impl Ways {
             });
             of_flow.extend(std::iter::repeat_n(number as u32, traffic.count as usize));
         }
-        let mut ways = Self { of_flow, nodes, exits: [Vec::new(), Vec::new()], delays: [Vec::new(), Vec::new()] };
+        let mut ways =
+            Self { of_flow, nodes, exits: [Vec::new(), Vec::new()], delays: [Vec::new(), Vec::new()] };
         for direction in Direction::ALL {
             ways.plan_exits(direction, rtts);
         }
@@ -296,4 +297,3 @@ impl HopState {
         }
     }
 }
-

@@ -7,11 +7,11 @@
 //! `irtt` do, a packet each 200 ms whether or not the last came back (netperf's UDP_RR, which Flent also knows, waits for it),
 //! of the one byte of payload that netperf's have: the smallest frame.
 
-use super::kind::{Kind, Make};
+use super::kind::{Content, Kind, Make};
 use super::tcp;
 use crate::scenario::key::{Quantity, Result, Table};
 use crate::scenario::{Dscp, Json, refuse};
-use serde_json::{Map, json};
+use serde_json::json;
 
 /// Bytes of a UDP probe: the smallest Ethernet frame, without its checksum.
 const UDP_PROBE_BYTES: u64 = 60;
@@ -103,7 +103,7 @@ pub(crate) const TCP_NDOWN: Kind = Kind {
 
 impl Test {
     /// The tables of the flows that `table` stands for.
-    fn flows(&self, table: &Table<'_>) -> Result<Vec<Map<String, Json>>> {
+    fn flows(&self, table: &Table<'_>) -> Result<Vec<Content>> {
         if table.has("direction") {
             let found = &table.content()["direction"];
             let kind = &table.content()["kind"];
@@ -141,7 +141,7 @@ fn named(table: &Table<'_>, name: &str) -> String {
 }
 
 /// A ping of the test's, which lasts for the whole run and takes the test's way.
-fn probe(table: &Table<'_>, name: &str) -> Map<String, Json> {
+fn probe(table: &Table<'_>, name: &str) -> Content {
     let path = ["rtt", "hops"].into_iter();
     let path = path.filter_map(|key| Some((key.to_string(), table.content().get(key)?.clone())));
     let own = [("kind".to_string(), json!("ping")), ("name".to_string(), json!(named(table, name)))];

@@ -43,6 +43,9 @@ pub struct Kind {
     pub option: Shorthand,
 }
 
+/// A table's content.
+pub(crate) type Content = Map<String, Json>;
+
 /// What a kind's flows are made of.
 pub(crate) enum Make {
     /// One TCP connection that always has data to send.
@@ -52,7 +55,7 @@ pub(crate) enum Make {
     /// Datagrams at fixed times.
     Datagrams(fn(&Values) -> Pace),
     /// Flows of other kinds: the tables that the table stands for.
-    Flows(fn(&Table<'_>) -> Result<Vec<Map<String, Json>>>),
+    Flows(fn(&Table<'_>) -> Result<Vec<Content>>),
 }
 
 /// What `--traffic KIND:DETAIL` means.
