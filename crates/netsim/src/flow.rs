@@ -42,11 +42,10 @@ pub(crate) struct Flow {
 }
 
 /// Who sends.
-#[allow(clippy::large_enum_variant)] // few flows are the small one
 pub(crate) enum Source {
-    /// The transfer of this flow, which is the one of this number.
-    Bulk(u32),
-    Isochronous(Isochronous),
+    /// The transfer of the flow's own number in [`Sockets::bulk`], and its congestion control.
+    Bulk(CcLine),
+    Isochronous(Box<Isochronous>), // in a box: else each of a hundred thousand transfers would have its 250 bytes
     App(Box<App>),
 }
 
@@ -167,8 +166,10 @@ impl Flow {
         };
         let thinking = streams.stream(&format!("think of {name}"), 0);
         let bulk = || {
-            sockets.bulk[place as usize] = Bulk::new(config()?, direction);
-            Ok(Source::Bulk(place))
+            let config = config()?;
+            let cc = config.cc_line();
+            sockets.bulk[place as usize] = Bulk::new(config, direction);
+            Ok(Source::Bulk(cc))
         };
         let source = Source::new(traffic, start, thinking, bulk, app)?;
         Ok(Self {
@@ -187,10 +188,10 @@ impl Flow {
         })
     }
 
-    /// What it has done so far; `fates` is the bottleneck's account of it.
-    pub(crate) fn totals(&self, fates: FlowFates, sockets: &Sockets) -> Totals {
+    /// What it, number `index`, has done so far; `fates` is the bottleneck's account of it.
+    pub(crate) fn totals(&self, index: usize, fates: FlowFates, sockets: &Sockets) -> Totals {
         let totals = match &self.source {
-            &Source::Bulk(number) => sockets.bulk[number as usize].totals(),
+            Source::Bulk(_) => sockets.bulk[index].totals(self.direction),
             Source::Isochronous(source) => {
                 Totals { delivered_bytes: source.received_bytes, ..Totals::default() }
             }
@@ -199,10 +200,11 @@ impl Flow {
         Totals { fates, ..totals }
     }
 
-    /// The sender of its data, if it is TCP: of an application's connections the one that was opened last.
-    pub(crate) fn sender<'a>(&'a self, sockets: &'a Sockets) -> Option<&'a Connection> {
+    /// The sender of the data of this flow, number `index`, if it is TCP: of an application's connections the one that was
+    /// opened last.
+    pub(crate) fn sender<'a>(&'a self, index: usize, sockets: &'a Sockets) -> Option<&'a Connection> {
         match &self.source {
-            &Source::Bulk(number) => Some(sockets.bulk[number as usize].sender()),
+            Source::Bulk(_) => Some(sockets.bulk[index].sender(self.direction)),
             Source::Isochronous(_) => None,
             Source::App(app) => app.sender(sockets),
         }
@@ -319,16 +321,18 @@ impl Source {
                 let interval = Duration::from_secs(8 * u64::from(len));
                 let source =
                     Isochronous::new(start, interval, rate()?.as_bps(), len, datagram_ecn, Far::Takes);
-                Ok(Self::Isochronous(source))
+                Ok(Self::Isochronous(Box::new(source)))
             }
             Kind::Ping => {
-                Ok(Self::Isochronous(Isochronous::new(start, interval()?, 1, len, datagram_ecn, Far::Echoes)))
+                let source = Isochronous::new(start, interval()?, 1, len, datagram_ecn, Far::Echoes);
+                Ok(Self::Isochronous(Box::new(source)))
             }
             Kind::Voip => {
                 let codec = codec(traffic)?;
                 let listener = Far::Listens(Box::new(Listener::new()));
                 let (interval, len) = (codec.interval(), codec.packet_bytes());
-                Ok(Self::Isochronous(Isochronous::new(start, interval, 1, len, datagram_ecn, listener)))
+                let source = Isochronous::new(start, interval, 1, len, datagram_ecn, listener);
+                Ok(Self::Isochronous(Box::new(source)))
             }
             Kind::Page => {
                 let connections = traffic.connections.ok_or_else(|| missing("connections"))?;

@@ -4,9 +4,12 @@ use crate::packet::Packet;
 use goodqueue_units::{Duration, Instant, prefetch};
 use std::collections::VecDeque;
 
-/// The pipes of one direction: one for each delay, and which of them each flow's packets take.
+/// The pipes of one direction: one for each delay.
 pub(crate) struct Pipes {
     pipes: Vec<Pipe>,
+    flows: usize,
+    /// Which of them each flow's packets take; empty where there is but one, so that nothing is looked up, which with a hundred
+    /// thousand flows would be a cache miss a packet.
     of_flow: Vec<u32>,
 }
 
@@ -19,13 +22,14 @@ struct Pipe {
 impl Pipes {
     /// A pipe for each of `delays`; `of_flow` says which each flow takes.
     pub(crate) fn new(delays: impl Iterator<Item = Duration>, of_flow: Vec<u32>) -> Self {
-        let pipes = delays.map(|delay| Pipe { delay, on_the_way: VecDeque::new() }).collect();
-        Self { pipes, of_flow }
+        let pipes: Vec<_> = delays.map(|delay| Pipe { delay, on_the_way: VecDeque::new() }).collect();
+        let flows = of_flow.len();
+        Self { of_flow: if pipes.len() > 1 { of_flow } else { Vec::new() }, pipes, flows }
     }
 
     /// How many flows there are.
     pub(crate) fn flows(&self) -> usize {
-        self.of_flow.len()
+        self.flows
     }
 
     /// How many pipes there are.
@@ -42,7 +46,7 @@ impl Pipes {
     /// comes out.
     #[inline]
     pub(crate) fn push(&mut self, time: Instant, packet: &Packet) -> Option<(u32, Instant)> {
-        let number = self.of_flow[packet.flow as usize];
+        let number = self.of_flow.get(packet.flow as usize).copied().unwrap_or(0);
         let pipe = &mut self.pipes[number as usize];
         let out = time + pipe.delay;
         let was_empty = pipe.on_the_way.is_empty();
@@ -56,10 +60,10 @@ impl Pipes {
         self.pipes[number].on_the_way.front().map(|(_, packet)| packet)
     }
 
-    /// The flow of the packet that is `places` behind it, if there is one.
+    /// The packet that is `places` behind it, if there is one.
     #[inline]
-    pub(crate) fn flow_behind(&self, number: usize, places: usize) -> Option<u32> {
-        self.pipes[number].on_the_way.get(places).map(|(_, packet)| packet.flow)
+    pub(crate) fn behind(&self, number: usize, places: usize) -> Option<&Packet> {
+        self.pipes[number].on_the_way.get(places).map(|(_, packet)| packet)
     }
 
     /// Asks the processor for the packet that is `places` behind it.
