@@ -9,7 +9,7 @@ use crate::traffic::bulk::Bulk;
 use crate::traffic::isochronous::Isochronous;
 use crate::traffic::kind::Make;
 use crate::traffic::{Kind, result, tcp};
-use goodqueue_tcp::{Config, Connection};
+use goodqueue_tcp::{CcLine, Config, Connection};
 use goodqueue_units::{Duration, Instant, Streams};
 use std::collections::BTreeMap;
 
@@ -37,11 +37,10 @@ pub(crate) struct Flow {
 }
 
 /// Who sends.
-#[allow(clippy::large_enum_variant)] // few flows are the small one
 pub(crate) enum Source {
-    /// The transfer of this flow, which is the one of this number.
-    Bulk(u32),
-    Isochronous(Isochronous),
+    /// The transfer of the flow's own number in [`Sockets::bulk`], and its congestion control.
+    Bulk(CcLine),
+    Isochronous(Box<Isochronous>), // in a box: else each of a hundred thousand transfers would have its 250 bytes
     App(Box<App>),
 }
 
@@ -87,14 +86,18 @@ impl Flow {
         let direction = traffic.direction;
         let source = match traffic.kind.make {
             Make::Bulk => {
-                sockets.bulk[place as usize] = Bulk::new(config(), direction);
-                Source::Bulk(place)
+                let config = config();
+                let cc = config.cc_line();
+                sockets.bulk[place as usize] = Bulk::new(config, direction);
+                Source::Bulk(cc)
             }
             Make::App(program) => {
                 let program = program(&traffic.values, streams.stream(&format!("think of {name}"), 0));
                 Source::App(Box::new(App::new(program, config(), place, direction, hashes.clone())))
             }
-            Make::Datagrams(pace) => Source::Isochronous(Isochronous::new(start, pace(&traffic.values))),
+            Make::Datagrams(pace) => {
+                Source::Isochronous(Box::new(Isochronous::new(start, pace(&traffic.values))))
+            }
             Make::Flows(_) => unreachable!("a scenario that was read has the flows in its place"),
         };
         Self {
@@ -113,10 +116,10 @@ impl Flow {
         }
     }
 
-    /// What it has done so far; `fates` is the bottleneck's account of it.
-    pub(crate) fn totals(&self, fates: FlowFates, sockets: &Sockets) -> Totals {
+    /// What it, number `index`, has done so far; `fates` is the bottleneck's account of it.
+    pub(crate) fn totals(&self, index: usize, fates: FlowFates, sockets: &Sockets) -> Totals {
         let totals = match &self.source {
-            &Source::Bulk(number) => sockets.bulk[number as usize].totals(),
+            Source::Bulk(_) => sockets.bulk[index].totals(self.direction),
             Source::Isochronous(source) => {
                 Totals { delivered_bytes: source.received_bytes, ..Totals::default() }
             }
@@ -125,10 +128,11 @@ impl Flow {
         Totals { fates, ..totals }
     }
 
-    /// The sender of its data, if it is TCP: of an application's connections the one that was opened last.
-    pub(crate) fn sender<'a>(&'a self, sockets: &'a Sockets) -> Option<&'a Connection> {
+    /// The sender of the data of this flow, number `index`, if it is TCP: of an application's connections the one that was
+    /// opened last.
+    pub(crate) fn sender<'a>(&'a self, index: usize, sockets: &'a Sockets) -> Option<&'a Connection> {
         match &self.source {
-            &Source::Bulk(number) => Some(sockets.bulk[number as usize].sender()),
+            Source::Bulk(_) => Some(sockets.bulk[index].sender(self.direction)),
             Source::Isochronous(_) => None,
             Source::App(app) => app.sender(sockets),
         }

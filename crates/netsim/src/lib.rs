@@ -29,6 +29,7 @@
 //! Runs are deterministic: the same scenario and seed give the same record, on any machine.
 
 mod agenda;
+mod calendar;
 mod flow;
 pub mod foreign;
 mod link;

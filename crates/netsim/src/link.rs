@@ -5,7 +5,7 @@ use crate::foreign::Discipline;
 use crate::observer::Watch;
 use crate::packet::Packet;
 use crate::path::transmitter::Transmitter;
-use crate::pipe::Pipes;
+use crate::pipe::{ONWARD, Pipes};
 use crate::probe::delay::QueueDelays;
 use crate::scenario::Direction;
 use crate::sim::ring::Ring;
@@ -296,12 +296,12 @@ impl Link {
         self.wire_free = now + duration;
         self.ends = self.wire_free;
         agenda.set(self.parts.wire, self.ends + self.patience);
-        if self.pipes.end_here(packet.flow) {
-            if let Some((pipe, time)) = self.pipes.push(self.wire_free, packet) {
-                agenda.set(PIPE + 2 * pipe + self.direction as u32, time);
-            }
-        } else {
-            self.send_on(*packet, agenda);
+        let pipe = self.pipes.number(packet.flow);
+        if pipe == ONWARD {
+            return self.send_on(*packet, agenda);
+        }
+        if let Some((pipe, time)) = self.pipes.push(pipe, self.wire_free, packet) {
+            agenda.set(PIPE + 2 * pipe + self.direction as u32, time);
         }
     }
 

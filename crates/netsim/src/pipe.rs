@@ -7,9 +7,12 @@ use std::collections::VecDeque;
 /// Of flows whose packets go on to another hop.
 pub(crate) const ONWARD: u32 = u32::MAX;
 
-/// The pipes of one direction: one for each delay, and which of them each flow's packets take.
+/// The pipes of one direction: one for each delay.
 pub(crate) struct Pipes {
     pipes: Vec<Pipe>,
+    flows: usize,
+    /// Which of them each flow's packets take; empty where there is but one, so that nothing is looked up, which with a hundred
+    /// thousand flows would be a cache miss a packet.
     of_flow: Vec<u32>,
 }
 
@@ -22,19 +25,21 @@ struct Pipe {
 impl Pipes {
     /// A pipe for each of `delays`; `of_flow` says which each flow takes.
     pub(crate) fn new(delays: impl Iterator<Item = Duration>, of_flow: Vec<u32>) -> Self {
-        let pipes = delays.map(|delay| Pipe { delay, on_the_way: VecDeque::new() }).collect();
-        Self { pipes, of_flow }
+        let pipes: Vec<_> = delays.map(|delay| Pipe { delay, on_the_way: VecDeque::new() }).collect();
+        let flows = of_flow.len();
+        let is_one = pipes.len() == 1 && !of_flow.contains(&ONWARD);
+        Self { of_flow: if is_one { Vec::new() } else { of_flow }, pipes, flows }
     }
 
-    /// Whether packets of `flow` go from here to their host, and not on to another hop.
+    /// The pipe that packets of `flow` take to their host; [`ONWARD`]: they go on to another hop.
     #[inline]
-    pub(crate) fn end_here(&self, flow: u32) -> bool {
-        self.of_flow[flow as usize] != ONWARD
+    pub(crate) fn number(&self, flow: u32) -> u32 {
+        self.of_flow.get(flow as usize).copied().unwrap_or(0)
     }
 
     /// How many flows there are.
     pub(crate) fn flows(&self) -> usize {
-        self.of_flow.len()
+        self.flows
     }
 
     /// How many pipes there are.
@@ -50,21 +55,10 @@ impl Pipes {
         self.pipes.iter().map(|pipe| pipe.delay).min().unwrap_or(Duration::ZERO)
     }
 
-    /// Sends `packet` in at `time`, which may be yet to come. Where its pipe was empty: that pipe, and when the packet
-    /// comes out.
+    /// Sends `packet` into the pipe `number` at `time`, which may be yet to come. Where that pipe was empty: its number, and when
+    /// the packet comes out.
     #[inline]
-    pub(crate) fn push(&mut self, time: Instant, packet: &Packet) -> Option<(u32, Instant)> {
-        self.push_into(self.of_flow[packet.flow as usize], time, packet)
-    }
-
-    /// As [`push`](Self::push), into the pipe `number`.
-    #[inline]
-    pub(crate) fn push_into(
-        &mut self,
-        number: u32,
-        time: Instant,
-        packet: &Packet,
-    ) -> Option<(u32, Instant)> {
+    pub(crate) fn push(&mut self, number: u32, time: Instant, packet: &Packet) -> Option<(u32, Instant)> {
         let pipe = &mut self.pipes[number as usize];
         let out = time + pipe.delay;
         let was_empty = pipe.on_the_way.is_empty();
@@ -78,10 +72,10 @@ impl Pipes {
         self.pipes[number].on_the_way.front().map(|(_, packet)| packet)
     }
 
-    /// The flow of the packet that is `places` behind it, if there is one.
+    /// The packet that is `places` behind it, if there is one.
     #[inline]
-    pub(crate) fn flow_behind(&self, number: usize, places: usize) -> Option<u32> {
-        self.pipes[number].on_the_way.get(places).map(|(_, packet)| packet.flow)
+    pub(crate) fn behind(&self, number: usize, places: usize) -> Option<&Packet> {
+        self.pipes[number].on_the_way.get(places).map(|(_, packet)| packet)
     }
 
     /// Asks the processor for the packet that is `places` behind it.

@@ -397,10 +397,7 @@ impl Simulation {
         let measured = self.measured(index);
         let tcp = flow.kind.is_tcp();
         let (cc, rtt_ms) = match &flow.source {
-            &Source::Bulk(number) => {
-                let bulk = &self.sockets.bulk[number as usize];
-                (Some(bulk.cc.to_string()), bulk.rtt.summary())
-            }
+            Source::Bulk(cc) => (Some(cc.to_string()), self.sockets.bulk[index].rtt.summary()),
             Source::Isochronous(_) => (None, None),
             Source::App(app) => (Some(app.cc().to_string()), app.rtt.summary()),
         };

@@ -6,6 +6,7 @@ mod build;
 mod onward;
 pub(crate) mod ring;
 pub(crate) mod row;
+mod timers;
 mod way;
 
 use crate::agenda::{Agenda, Component, METRONOME, PIPE, QDISC_TIMER, WIRE};
@@ -323,56 +324,6 @@ impl Simulation {
         }
     }
 
-    /// Timer 0 of flow `index`, that of its sender, or timer 1.
-    #[inline(never)]
-    fn flow_timer(&mut self, index: usize, timer: usize) {
-        let now = self.now;
-        let stopping = timer == 0 && now >= self.flows[index].stop;
-        if stopping && self.flows[index].delivered_at_stop.is_none() {
-            self.flows[index].delivered_at_stop = Some(self.totals(index).delivered_bytes);
-        }
-        let flow = &mut self.flows[index];
-        let (direction, stop, dscp) = (flow.direction, flow.stop, flow.dscp);
-        match &mut flow.source {
-            Source::Bulk(_) => {
-                let bulk = &mut self.sockets.bulk[index];
-                let end = self.ways[index].end_of(timer);
-                if stopping && !bulk.closed {
-                    bulk.closed = true;
-                    if stop < Instant::ZERO + self.scenario.duration.0 {
-                        bulk.ends[end].close(); // at the end of the run everybody stops, and nobody closes
-                    }
-                }
-                // Timers are lazy: the deadline may have moved on since this one was set.
-                if bulk.ends[end].poll_timeout().is_some_and(|deadline| deadline <= now) {
-                    bulk.ends[end].handle_timeout(now);
-                }
-                let latest = if timer == 0 && !bulk.closed { stop } else { Instant::MAX };
-                self.ways[index].timers[end] = latest;
-                self.pump(index, end, None);
-                if self.ways[index].timers[end] == latest {
-                    self.agenda.set(self.timer(index, timer), latest);
-                }
-            }
-            Source::Isochronous(source) => {
-                let number = (!stopping).then(|| source.send());
-                let next = if stopping { Instant::MAX } else { source.next_time().min(stop) };
-                self.agenda.set(self.timer(index, timer), next);
-                if let Some(number) = number {
-                    self.send_datagram(index, direction, number, dscp);
-                }
-            }
-            Source::App(app) => {
-                app.handle_timeout(now, stop, &mut self.sockets);
-                self.serve(index);
-            }
-        }
-    }
-
-    fn timer(&self, index: usize, timer: usize) -> Component {
-        self.flow_timers + (2 * index + timer) as u32
-    }
-
     /// Lets end `end` of TCP flow `index`, the one that hears that direction, send what it may, and sets its timer. An
     /// application's flow says of which connection.
     fn pump(&mut self, index: usize, end: usize, socket: Option<SocketId>) {
@@ -473,7 +424,7 @@ impl Simulation {
         if let Some(row) = &self.row {
             dropped += row.dropped(index, flow.direction, &self.scenario);
         }
-        flow.totals(FlowFates { offered, dropped }, &self.sockets)
+        flow.totals(index, FlowFates { offered, dropped }, &self.sockets)
     }
 
     /// Measuring begins.
@@ -520,7 +471,7 @@ impl Simulation {
             };
             let totals =
                 FlowTotals { delivered_bytes: totals.delivered_bytes, dropped: totals.fates.dropped, echoes };
-            let sender = self.flows[index].sender(&self.sockets);
+            let sender = self.flows[index].sender(index, &self.sockets);
             self.flow_series[index].end_interval(totals, sender, interval.0);
         }
     }

@@ -413,10 +413,12 @@ impl Connection {
         [0..SENDER + of_sender, RECEIVER..RECEIVER + of_receiver]
     }
 
-    /// Asks the processor for the record of the oldest segment, which the next ACK is going to touch.
+    /// Asks the processor for the record of the oldest segment, which the next ACK is going to touch, and for what is held out of
+    /// order, which the next data are.
     #[inline]
     pub fn prefetch_oldest(&self) {
         self.sender.board().prefetch_oldest();
+        self.receiver.prefetch_held();
     }
 
     /// Whether the handshake is over.

@@ -12,7 +12,7 @@ use crate::{Flags, SackBlock, Segment, SeqNumber, Stack};
 use alloc::collections::VecDeque;
 use core::hint::select_unpredictable;
 use core::mem::offset_of;
-use goodqueue_units::{Duration, Ecn, Instant};
+use goodqueue_units::{Duration, Ecn, Instant, prefetch};
 
 /// Segments that carry nothing and lie outside the window are answered no more often than this (Linux's
 /// `tcp_invalid_ratelimit`).
@@ -180,6 +180,16 @@ impl Receiver {
     fn has_gap(&self) -> bool {
         debug_assert_eq!(self.held > 0, !self.ranges.is_empty());
         self.held > 0
+    }
+
+    /// Asks the processor for the ranges that are held out of order.
+    #[inline]
+    pub(crate) fn prefetch_held(&self) {
+        if self.held > 0
+            && let Some(range) = self.ranges.front()
+        {
+            prefetch(range);
+        }
     }
 
     /// Whether more is to be looked at than the next segment.

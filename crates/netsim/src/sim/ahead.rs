@@ -1,9 +1,8 @@
 //! Looking ahead: a pipe tells whose turn is next, and so what the processor should fetch meanwhile.
 
 use super::Simulation;
-use crate::scenario::Direction;
 use goodqueue_qdisc::Qdisc;
-use goodqueue_units::Duration;
+use goodqueue_units::{Duration, prefetch};
 
 /// So many flows' connections stay in a cache, and need not be asked for before their turn comes.
 const CACHED: usize = 256;
@@ -21,13 +20,41 @@ impl Simulation {
     pub(super) fn look_ahead(&self, pipe: usize) {
         let (pipes, end) = (&self.links[pipe % 2].pipes, pipe % 2);
         pipes.prefetch(pipe / 2, 4);
-        if let Some(flow) = pipes.flow_behind(pipe / 2, 2) {
-            let sends = Direction::ALL[end] != self.ways[flow as usize].direction;
-            self.sockets.bulk[flow as usize].prefetch(end, sends);
+        if let Some(packet) = pipes.behind(pipe / 2, 2) {
+            let flow = packet.flow as usize;
+            // Who gets an ACK is the sender; the way says so, too, but would have to be waited for.
+            let sends = packet.segment().is_some_and(|segment| segment.payload_len == 0);
+            prefetch(&self.ways[flow]);
+            self.sockets.bulk[flow].prefetch(end, sends);
         }
-        if let Some(flow) = pipes.flow_behind(pipe / 2, 1) {
-            self.sockets.bulk[flow as usize].ends[end].prefetch_oldest();
-            self.links[1 - end].qdisc.prefetch(self.ways[flow as usize].hash[1 - end]);
+        if let Some(packet) = pipes.behind(pipe / 2, 1) {
+            let flow = packet.flow as usize;
+            self.sockets.bulk[flow].ends[end].prefetch_oldest();
+            self.links[1 - end].qdisc.prefetch(self.ways[flow].hash[1 - end]);
+        }
+    }
+
+    /// The same, of flows whose timers are going to fire.
+    #[inline(never)]
+    pub(super) fn look_ahead_of_timers(&self) {
+        let flow_behind = |places| {
+            let timer = self.agenda.behind(places)?.checked_sub(self.timer(0, 0))? as usize;
+            (timer < 2 * self.flows.len()).then_some((timer / 2, timer % 2))
+        };
+        if let Some((flow, _)) = flow_behind(3) {
+            prefetch(&self.ways[flow]);
+        }
+        if let Some((flow, timer)) = flow_behind(2) {
+            let (end, bulk) = (self.ways[flow].end_of(timer), &self.sockets.bulk[flow]);
+            match timer {
+                0 => prefetch(&bulk.ends[end]), // after a retransmission timeout, all of a sender is touched
+                _ => bulk.prefetch(end, false),
+            }
+        }
+        if let Some((flow, timer)) = flow_behind(1) {
+            let end = self.ways[flow].end_of(timer);
+            self.sockets.bulk[flow].ends[end].prefetch_oldest();
+            self.links[1 - end].qdisc.prefetch(self.ways[flow].hash[1 - end]);
         }
     }
 

@@ -44,7 +44,7 @@ impl Simulation {
             (Node::Hop(hop), Some(row)) => HopState::enter(&mut row.hops[hop], now, packet, agenda),
             (Node::Host, Some(row)) => {
                 let exit = row.exit(packet.flow as usize, direction);
-                if let Some((pipe, time)) = self.links[end].pipes.push_into(exit, now, &packet) {
+                if let Some((pipe, time)) = self.links[end].pipes.push(exit, now, &packet) {
                     agenda.set(PIPE + 2 * pipe + end as u32, time);
                 }
             }

@@ -19,6 +19,8 @@ pub(super) struct Way {
     pub(super) direction: Direction,
     /// Whether it is a bulk transfer.
     pub(super) is_bulk: bool,
+    /// Whether the sender of a bulk transfer has begun to close.
+    pub(super) is_closed: bool,
     /// When the timer of each end of a bulk transfer fires, as [`Socket::timers`](crate::sockets::Socket::timers).
     pub(super) timers: [Instant; 2],
 }
@@ -29,7 +31,8 @@ impl Way {
     pub(super) fn of(flow: &Flow) -> Self {
         let &Flow { hash, dscp, stop, direction, .. } = flow;
         let is_bulk = matches!(flow.source, Source::Bulk(_));
-        Self { offered: [0; 2], hash, dscp, stop, direction, is_bulk, timers: [Instant::MAX; 2] }
+        let timers = [Instant::MAX; 2];
+        Self { offered: [0; 2], hash, dscp, stop, direction, is_bulk, is_closed: false, timers }
     }
 
     /// The end of a bulk transfer whose timer is number `timer`, that of the sender being number 0; and the other way round.

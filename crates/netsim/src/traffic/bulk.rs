@@ -5,7 +5,7 @@ use super::tcp;
 use crate::probe::delay::FlowDelays;
 use crate::scenario::Direction;
 use crate::tally::Totals;
-use goodqueue_tcp::{CcLine, Config, Connection};
+use goodqueue_tcp::{Config, Connection};
 use goodqueue_units::{prefetch, prefetch_bytes};
 
 pub(crate) const KIND: Kind = Kind {
@@ -15,27 +15,20 @@ pub(crate) const KIND: Kind = Kind {
 
 /// A TCP connection that always has data to send.
 pub(crate) struct Bulk {
-    /// Congestion control.
-    pub(crate) cc: CcLine,
     /// An end stands where the direction does that it hears, as in [`Socket`](crate::sockets::Socket).
     pub(crate) ends: [Connection; 2],
-    /// Which of them sends.
-    sender: usize,
     /// Round-trip times as the sender measures them.
     pub(crate) rtt: FlowDelays,
-    /// Whether the sender has begun to close.
-    pub(crate) closed: bool,
 }
 
 impl Bulk {
     /// A transfer in `direction` that always has data to send, once it is started.
     pub(crate) fn new(config: Config, direction: Direction) -> Self {
         let sender = direction.reverse().index();
-        let cc = config.cc_line();
         let mut ends = [Connection::server(config.clone()), Connection::server(config.clone())];
         ends[sender] = Connection::client(config);
         ends[sender].write_unlimited();
-        Self { cc, ends, sender, rtt: FlowDelays::new(), closed: false }
+        Self { ends, rtt: FlowDelays::new() }
     }
 
     /// One that is never opened, in the place of a flow that is no bulk transfer.
@@ -43,9 +36,9 @@ impl Bulk {
         Self::new(Config::default(), Direction::Down)
     }
 
-    /// The end that sends.
-    pub(crate) fn sender(&self) -> &Connection {
-        &self.ends[self.sender]
+    /// The end that sends, of a transfer in `direction`.
+    pub(crate) fn sender(&self, direction: Direction) -> &Connection {
+        &self.ends[direction.reverse().index()]
     }
 
     /// Asks the processor for what a segment is going to touch for which `end` is meant, which `sends` or does not.
@@ -59,11 +52,11 @@ impl Bulk {
         }
     }
 
-    /// What it has done so far.
-    pub(crate) fn totals(&self) -> Totals {
+    /// What a transfer in `direction` has done so far.
+    pub(crate) fn totals(&self, direction: Direction) -> Totals {
         Totals {
-            delivered_bytes: self.ends[1 - self.sender].delivered_bytes(),
-            ..Totals::of_sender(self.sender())
+            delivered_bytes: self.ends[direction.index()].delivered_bytes(),
+            ..Totals::of_sender(self.sender(direction))
         }
     }
 }
