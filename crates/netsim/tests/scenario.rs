@@ -67,7 +67,7 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
         (
             "/bottleneck/rat",
             json!("1mbit"),
-            "bottleneck.rat: unknown key; did you mean \"rate\"? accepted: rate, qdisc, buffer, up",
+            "bottleneck.rat: unknown key; did you mean \"rate\"? accepted: rate, qdisc, trace, bursts, peak, ring, buffer, up",
         ),
         ("/bottleneck/rate", json!(null), "bottleneck.rate: missing; accepted: a rate such as \"25mbit\""),
         (
@@ -264,7 +264,7 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
         (
             "/change",
             json!([{"at": "5s", "rates": "1mbit"}]),
-            "change[0].rates: unknown key; did you mean \"rate\"? accepted: at, direction, rate, qdisc",
+            "change[0].rates: unknown key; did you mean \"rate\"? accepted: at, direction, hop, rate, qdisc",
         ),
         ("/series", json!({"interval": "1ns"}), "series.interval: found 1ns; accepted: 70us to 70s"),
     ];
