@@ -1,4 +1,4 @@
-//! goodqueue's simulator: flows through a dumbbell, in virtual time.
+//! goodqueue's simulator: flows through a dumbbell, or through a row of hops, in virtual time.
 //!
 //! ```text
 //!   sender 0 ─┐                                                       ┌─ receiver 0
@@ -7,8 +7,9 @@
 //!             └─◀ (up) ◀══ half the RTT ══ [ wire ◀─ qdisc ] ◀────────┘
 //! ```
 //!
-//! Each direction has a bottleneck of its own: a queue discipline ([`goodqueue_qdisc`]) above a wire. Hosts have no
-//! queues: what a [`goodqueue_tcp`] connection sends arrives at the bottleneck at once, and propagation follows.
+//! Each direction has a bottleneck of its own: a queue discipline ([`goodqueue_qdisc`]) above a wire. Other hops may stand
+//! before and behind it ([`path`]). Hosts have no queues: what a [`goodqueue_tcp`] connection sends arrives at the first hop at
+//! once, and propagation follows the last.
 //!
 //! A run is read ([`Scenario::from_json`]), made ([`Simulation::new`]), run ([`Simulation::advance`]) and summed up
 //! ([`Simulation::record`]):
