@@ -2,7 +2,7 @@
 
 use super::{Bottleneck, Buffer, Direction, RateText, Scenario, ScenarioError, Series, Span, Traffic};
 use crate::foreign::is_foreign;
-use goodqueue_qdisc::param::{Unit, Value};
+use goodqueue_qdisc::param::{ParamSpec, Unit, Value};
 use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain, registry};
 use goodqueue_units::{Duration, Rate, parse};
 
@@ -188,7 +188,7 @@ fn apply_buffer(table: &str, args: &mut Args, buffer: Buffer, rate: Rate, rtt: D
     }
     let frames = frames(table, buffer, rate, rtt)?;
     let limit = args.spec.params.iter().find(|param| param.name == "limit");
-    let limit = match limit.map(|param| param.unit) {
+    let limit = match limit.and_then(ParamSpec::unit) {
         Some(Unit::Packets) => frames,
         Some(Unit::Bytes) => frames.saturating_mul(FRAME_BYTES.into()),
         _ => return Err(ScenarioError::new(key, format!("{name} has no limit that a buffer could set"))),
