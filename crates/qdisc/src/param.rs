@@ -7,17 +7,21 @@
 //! A discipline that holds another one (`tbf`, `htb`) names it behind the word `child`, which ends its own parameters:
 //! `htb rate 10mbit child codel target 5ms`.
 mod args;
+mod kind;
 mod read;
 mod shared;
 mod spec;
 #[cfg(test)]
 mod tests;
 mod typed;
+mod unit;
 
 pub use args::Args;
+pub use kind::{Kind, Masked, TimeOrPackets, Words};
 pub use shared::{ECN, LIMIT};
-pub use spec::{Default, Form, ParamSpec, QdiscSpec, Unit, Value};
-pub use typed::{Kind, Masked, Param, TimeOrPackets, Words, bps, ms, secs, us};
+pub use spec::{Default, Form, ParamSpec, QdiscSpec, Value};
+pub use typed::{Param, bps, ms, secs, us};
+pub use unit::Unit;
 
 use alloc::string::String;
 use goodqueue_units::Rate;

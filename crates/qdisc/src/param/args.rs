@@ -1,7 +1,8 @@
 //! A line's parameters, each with a value.
 
+use super::kind::Kind;
 use super::spec::{Default, Form, ParamSpec, QdiscSpec, Value};
-use super::typed::{Kind, Param};
+use super::typed::Param;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;

@@ -123,8 +123,6 @@ pub(super) const CHILD: Param<()> = Param::child("the discipline inside: all tha
 
 words! {
     pub(super) enum LinkLayer { Ethernet = "ethernet", Atm = "atm", Adsl = "adsl" }
-}
-words! {
     pub(super) enum Idle { Linux = "linux", Told = "told" }
 }
 #[cfg(test)]

@@ -51,8 +51,6 @@ const FRAMINGS: &[(&str, &str)] = &[
 
 words! {
     pub(super) enum Autorate { Ingress = "autorate-ingress" }
-}
-words! {
     pub(super) enum Diffserv {
         BestEffort = "besteffort",
         Precedence = "precedence",
@@ -60,8 +58,6 @@ words! {
         Four = "diffserv4",
         Eight = "diffserv8",
     }
-}
-words! {
     /// In the order of Linux's bits.
     pub(super) enum Isolate {
         Nothing = "flowblind",
@@ -73,21 +69,13 @@ words! {
         DualDestination = "dual-dsthost",
         Triple = "triple-isolate",
     }
-}
-words! {
     pub(super) enum AckFilter {
         Off = "no-ack-filter",
         Careful = "ack-filter",
         Aggressive = "ack-filter-aggressive",
     }
-}
-words! {
     enum Gso { Split = "split-gso", Whole = "no-split-gso" }
-}
-words! {
     pub(super) enum Base { Raw = "raw" }
-}
-words! {
     pub(super) enum Direction { Egress = "egress", Ingress = "ingress" }
 }
 

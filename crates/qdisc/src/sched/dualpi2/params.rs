@@ -28,17 +28,9 @@ const OF_RFC9332: [&str; 5] = [MIN_TH.name(), RANGE.name(), TH_LEN.name(), SCHED
 
 words! {
     pub(super) enum Variant { Linux = "linux", Rfc9332 = "rfc9332" }
-}
-words! {
     pub(super) enum OnOverload { Drop = "drop_on_overload", Overflow = "overflow" }
-}
-words! {
     pub(super) enum DropAt { Dequeue = "drop_dequeue", Enqueue = "drop_enqueue" }
-}
-words! {
     pub(super) enum L4s { Ect1 = "l4s_ect", Any = "any_ect" }
-}
-words! {
     pub(super) enum Scheduler { Weighted = "wrr", TimeShiftedFifo = "ts_fifo" }
 }
 
@@ -57,31 +49,26 @@ pub(super) const COUPLING_FACTOR: Param<u32> = Param::count(
     "k: the L4S queue marks k times as often as p', classic drops with p' squared",
 )
 .default(2)
-.range(1, 255)
-.source(EITHER);
+.range(1, 255);
 const TARGET: Param<Duration> =
-    Param::time("target", "queue delay that the controller steers to").default(ms(15)).source(EITHER);
+    Param::time("target", "queue delay that the controller steers to").default(ms(15));
 const TUPDATE: Param<Option<Duration>> = Param::time(
     "tupdate",
     "time between two updates of p'; unset: the smaller of target and a third of max_rtt",
 )
-.by_variant([Some(ms(16)), None])
-.source(EITHER);
+.by_variant([Some(ms(16)), None]);
 const ALPHA: Param<Option<f64>> = Param::real(
     "alpha",
     "weight of the delay's distance from target, in 1/s; unset: 0.1 tupdate / max_rtt^2",
 )
 .by_variant([Some(41.0 / GAIN_SCALE), None])
-.range(0.0, GREATEST_GAIN)
-.source(EITHER);
+.range(0.0, GREATEST_GAIN);
 const BETA: Param<Option<f64>> =
     Param::real("beta", "weight of the delay's change, in 1/s; unset: 0.3 / max_rtt")
         .by_variant([Some(819.0 / GAIN_SCALE), None])
-        .range(0.0, GREATEST_GAIN)
-        .source(EITHER);
+        .range(0.0, GREATEST_GAIN);
 const MAX_RTT: Param<Option<Duration>> = Param::time("max_rtt", "greatest round trip expected; linux: target, tupdate, alpha and beta follow from it, and stand in its place")
-    .by_variant([None, Some(ms(100))])
-    .source(EITHER);
+    .by_variant([None, Some(ms(100))]);
 const TYPICAL_RTT: Param<Option<Duration>> =
     Param::time("typical_rtt", "as max_rtt, of which it is a sixth unless both are set").source(MAN);
 pub(super) const STEP_THRESH: Param<Option<TimeOrPackets>> = Param::time_or_packets(
@@ -146,7 +133,7 @@ const VARIANT: Param<Variant> =
         .fixed()
         .source("mainline Linux; RFC 9332, Appendix A");
 
-pub(super) const PARAMS: &[ParamSpec] = params! {
+pub(super) const PARAMS: &[ParamSpec] = params! { from EITHER =>
     LIMIT, MEMLIMIT, COUPLING_FACTOR, TARGET, TUPDATE, ALPHA, BETA, MAX_RTT, TYPICAL_RTT, STEP_THRESH, MIN_QLEN_STEP,
     ON_OVERLOAD, DROP_AT, L4S, CLASSIC_PROTECTION, SPLIT_GSO, MIN_TH, RANGE, TH_LEN, SCHEDULER, TSHIFT, VARIANT,
 };
