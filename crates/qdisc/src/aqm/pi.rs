@@ -53,7 +53,7 @@ const Q_REF: Param<f64> =
     Param::real("q_ref", "packets that the controller steers to").default(50.0).range(0.0, 1e9);
 
 const PARAMS: &[ParamSpec] = params! { from NS2 =>
-    LIMIT, A, B, W, Q_REF, BYTES,
+    LIMIT, A, B, W, Q_REF, BYTES.source(NS2),
     AVPKT.source("ns-2.35: Queue/PI mean_pktsize_ (500)").help("average packet, for bytes; unset: a full frame"),
     ECN,
 };

@@ -73,7 +73,7 @@ const INTERVAL: Param<Duration> =
 
 const PARAMS: &[ParamSpec] = params! { from NS2 =>
     LIMIT, GAMMA, PHI, ALPHA, BSTAR, INW, INTERVAL,
-    BYTES.help("count arrivals and the queue in bytes"),
+    BYTES.source(NS2).help("count arrivals and the queue in bytes"),
     AVPKT.source("ns-2.35: Queue/REM mean_pktsize_ (1000)")
         .help("average packet, in which the link's rate is counted; unset: a full frame"),
     ECN,
