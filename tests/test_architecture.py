@@ -1,6 +1,7 @@
 """The arrows between the crates point one way (ARCHITECTURE.md)."""
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -51,3 +52,17 @@ def test_disciplines_and_tcp_do_without_std() -> None:
     for crate in ("units", "qdisc", "tcp"):
         text = (ROOT / "crates" / crate / "src" / "lib.rs").read_text(encoding="utf-8")
         assert "#![no_std]" in text, f"{crate} is to be usable where there is no std"
+
+
+def test_only_disciplines_that_hold_any_other_know_the_registry() -> None:
+    """Else a parameter's file could not be read without the table of all disciplines, which could not be without it."""
+    source = ROOT / "crates" / "qdisc" / "src"
+    names = re.compile(r"\b(registry|AnyQdisc|parse_line)\b")
+    tests = re.compile(r"^#\[cfg\(test\)\]\n(mod tests \{|fn ).*", re.DOTALL | re.MULTILINE)
+    comment = re.compile(r"//.*")
+    know = {
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*.rs")
+        if path.name != "tests.rs" and names.search(tests.sub("", comment.sub("", path.read_text(encoding="utf-8"))))
+    }
+    assert know == {"lib.rs", "registry.rs", "sched/htb.rs", "sched/tbf.rs"}

@@ -1,11 +1,13 @@
 """`goodqueue.qdisc`: every discipline by itself, driven by hand from Python."""
 
 import doctest
+import json
 from collections.abc import Callable
 
 import pytest
 
 import goodqueue.qdisc as q
+from goodqueue import _goodqueue
 
 MS = 1_000_000
 
@@ -153,3 +155,28 @@ def test_an_unknown_discipline_is_an_attribute_error_that_lists_the_known() -> N
         q.codle  # noqa: B018
     assert "fq_codel" in dir(q)
     assert "fq_codel" in q.fq_codel.__doc__
+
+
+def test_a_line_s_values_have_their_units_in_their_keys() -> None:
+    values = _goodqueue.qdisc_values("codel target 5500us limit 7 ecn")
+    expected = {"limit_packets": 7, "target_ms": 5.5, "interval_ms": 100, "ecn": True, "ce_threshold_ms": None}
+    assert values == expected | {"variant": "linux"}
+    tbf = _goodqueue.qdisc_values("tbf rate 2500kbit child dualpi2 step_thresh 3p classic_protection 12.5%")
+    assert (tbf["rate_mbps"], tbf["burst_bytes"], tbf["latency_ms"]) == (2.5, 5120, None)
+    assert (tbf["child"], tbf["child_step_thresh_packets"], tbf["child_l4s"]) == ("dualpi2", 3, "l4s_ect")
+    assert (tbf["child_classic_protection_percent"], tbf["child_coupling_factor"]) == (12.5, 2)
+    assert _goodqueue.qdisc_values("fq_codel ce_threshold_selector 1/3")["ce_threshold_selector"] == "0x1/0x3"
+    with pytest.raises(ValueError, match='did you mean "codel"'):
+        _goodqueue.qdisc_values("codle")
+
+
+@pytest.mark.parametrize("name", q.names())
+def test_each_parameter_that_a_line_can_set_has_a_value(name: str) -> None:
+    """A sweep's columns are these: one a parameter, none twice, numbers as numbers."""
+    (spec,) = (spec for spec in json.loads(_goodqueue.qdiscs()) if spec["name"] == name)
+    settable = [param for param in spec["params"] if param["unit"] not in ("alias", "refused", "shorthand", "line")]
+    values = {key: value for key, value in _goodqueue.qdisc_values(name).items() if not key.startswith("child")}
+    assert len(values) == len(settable)
+    for param, (key, value) in zip(settable, values.items(), strict=True):
+        assert key.startswith(param["name"])
+        assert (value is None) == (param["default"].split(" or by variant ")[0] == "unset"), key

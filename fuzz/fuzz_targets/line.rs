@@ -3,7 +3,7 @@
 
 use arbitrary::Arbitrary;
 use goodqueue_qdisc::packet::Plain;
-use goodqueue_qdisc::param::Unit;
+use goodqueue_qdisc::param::Form;
 use goodqueue_qdisc::registry::{ALL, parse_line};
 use goodqueue_qdisc::{AnyQdisc, Link};
 use goodqueue_units::Rate;
@@ -37,10 +37,10 @@ fn line(which: u8, words: &[Word]) -> String {
     for word in words {
         line.push(' ');
         match *word {
-            Word::Param(index, choice) => match param(index).map(|param| (param.unit, param.name)) {
-                Some((Unit::Word(words), _)) => line += words[usize::from(choice) % words.len()],
-                Some((Unit::Shorthand(table), _)) => line += table[usize::from(choice) % table.len()].0,
-                Some((Unit::Choice(words), name)) => {
+            Word::Param(index, choice) => match param(index).map(|param| (param.form, param.name)) {
+                Some((Form::Word(words), _)) => line += words[usize::from(choice) % words.len()],
+                Some((Form::Shorthand(table), _)) => line += table[usize::from(choice) % table.len()].0,
+                Some((Form::Choice(words), name)) => {
                     line += &format!("{name} {}", words[usize::from(choice) % words.len()]);
                 }
                 Some((_, name)) => line += name,

@@ -112,11 +112,11 @@ fn within(param: &ParamSpec, value: u16) -> String {
     let (least, greatest) = param.range;
     let share = f64::from(value) / f64::from(u16::MAX);
     let number = (least - 1.0 + (greatest - least + 1.0).powf(share)).clamp(least, greatest);
-    match param.unit {
-        Unit::Time | Unit::Milliseconds => format!("{} {}ns", param.name, number as u64),
-        Unit::Rate => format!("{} {}bit", param.name, number as u64),
-        Unit::Real | Unit::Percent => format!("{} {number}", param.name),
-        Unit::Bytes | Unit::Packets | Unit::Count => format!("{} {}", param.name, number as u64),
+    match param.unit() {
+        Some(Unit::Time | Unit::Milliseconds) => format!("{} {}ns", param.name, number as u64),
+        Some(Unit::Rate) => format!("{} {}bit", param.name, number as u64),
+        Some(Unit::Real | Unit::Percent) => format!("{} {number}", param.name),
+        Some(Unit::Bytes | Unit::Packets | Unit::Count) => format!("{} {}", param.name, number as u64),
         _ => unusual(param, value.into()),
     }
 }

@@ -189,6 +189,14 @@ class Qdisc:
 def qdisc_line(name: str, params: dict[str, Any]) -> str:
     """The tc line of discipline `name` with `params`. Raises ValueError."""
 
+def qdisc_values(line: str) -> dict[str, float | bool | str | None]:
+    """Each parameter of a tc line with its value, those that the line leaves out too; None: unset, or derived.
+
+    Numbers have their unit in the key, as `target_ms`, `limit_packets`, `quantum_bytes`, `rate_mbps`, `share_percent`;
+    those without a unit (`alpha`), flags and words have none. The qdisc inside another one is `child`, and its parameters
+    begin with `child_`. Raises ValueError.
+    """
+
 def time_ns(text: str | int) -> int:
     """A time with its unit, such as 5ms, in nanoseconds; a whole number is nanoseconds already. Raises ValueError."""
 

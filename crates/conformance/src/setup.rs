@@ -8,7 +8,7 @@ mod write;
 
 use crate::arrival::Arrival;
 use crate::trace::Header;
-use goodqueue_qdisc::{AnyQdisc, Args, Link};
+use goodqueue_qdisc::{AnyQdisc, Args, Link, param};
 use goodqueue_units::Rate;
 
 pub(crate) use write::{Pairs, header};
@@ -45,6 +45,29 @@ impl From<String> for Refusal {
     fn from(what: String) -> Self {
         Self::Malformed(what)
     }
+}
+
+/// The value of the parameter `word`, which the discipline of `args` must list.
+fn value(args: &Args, word: &str) -> param::Value {
+    args.value(word).unwrap_or_else(|| panic!("{} does not list {word}", args.spec.name))
+}
+
+fn integer(args: &Args, word: &str) -> Option<u64> {
+    if let param::Value::Integer(integer) = value(args, word) { Some(integer) } else { None }
+}
+
+fn real(args: &Args, word: &str) -> Option<f64> {
+    if let param::Value::Real(real) = value(args, word) { Some(real) } else { None }
+}
+
+fn flag(args: &Args, word: &str) -> bool {
+    value(args, word) == param::Value::Flag(true)
+}
+
+/// Whether `chosen` is the word that stands for the parameter `word`.
+fn is(args: &Args, word: &str, chosen: &str) -> bool {
+    let value = value(args, word);
+    args.spec.param(word).is_some_and(|param| param.show(value) == chosen)
 }
 
 /// The key of a line of ours, for disciplines and variants that the kernel has not, and so no table.

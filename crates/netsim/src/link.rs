@@ -4,7 +4,7 @@ use crate::agenda::{Agenda, Component, PIPE, QDISC_TIMER, WIRE};
 use crate::foreign::Discipline;
 use crate::observer::Watch;
 use crate::packet::Packet;
-use crate::path::transmitter::Transmitter;
+use crate::path::transmitter::{Fixed, Transmitter};
 use crate::pipe::{ONWARD, Pipes};
 use crate::probe::delay::QueueDelays;
 use crate::scenario::Direction;
@@ -80,11 +80,9 @@ pub(crate) struct Link {
     parts: Parts,
     direction: Direction,
     rate: Rate,
-    transmitter: Transmitter,
-    /// Packets below the discipline, if a driver holds some.
-    pub(crate) ring: Option<Box<Ring>>,
-    /// Packets that go on to another hop, and when they come there.
-    onward: VecDeque<(Instant, Packet)>,
+    fixed: Fixed,
+    /// What it has beside a fixed rate and hosts behind it; most links have nothing, and do not pay for it.
+    special: Option<Box<Special>>,
     /// The times before, at other rates.
     past: Vec<Stretch>,
     /// When the transmission ends, or [`Instant::MAX`] where none is under way. Its packet is in its pipe already.
@@ -102,6 +100,22 @@ pub(crate) struct Link {
     forwarded_bytes: u64,
     /// Sum of the delays of all packets forwarded, in nanoseconds; unlike `delays`, the warm-up's too.
     delay_sum: u128,
+}
+
+/// What few links have.
+struct Special {
+    /// In place of a fixed rate.
+    transmitter: Option<Transmitter>,
+    /// Packets below the discipline, if a driver holds some.
+    ring: Option<Ring>,
+    /// Packets that go on to another hop, and when they come there.
+    onward: VecDeque<(Instant, Packet)>,
+}
+
+/// What a link sends with.
+pub(crate) struct Below {
+    pub(crate) transmitter: Transmitter,
+    pub(crate) ring: Option<Ring>,
 }
 
 /// A link's places in the agenda.
@@ -125,7 +139,7 @@ impl Parts {
 impl Link {
     pub(crate) fn new(
         qdisc: Discipline,
-        transmitter: Transmitter,
+        below: Below,
         direction: Direction,
         parts: Parts,
         pipes: Pipes,
@@ -133,6 +147,14 @@ impl Link {
         watch: Option<Box<Watch>>,
     ) -> Self {
         let dropped = vec![0; pipes.flows()];
+        let Below { transmitter, ring } = below;
+        let rate = transmitter.mean_rate();
+        let (fixed, transmitter) = match transmitter {
+            Transmitter::Fixed(fixed) => (fixed, None),
+            other => (Fixed::new(rate), Some(other)),
+        };
+        let is_special = transmitter.is_some() || ring.is_some() || pipes.lead_on();
+        let special = is_special.then(|| Box::new(Special { transmitter, ring, onward: VecDeque::new() }));
         let fates = Fates { random, drops: [0; _], marks: [0; _], dropped, watch };
         let mut link = Self {
             qdisc,
@@ -141,10 +163,9 @@ impl Link {
             pipes,
             parts,
             direction,
-            rate: transmitter.mean_rate(),
-            transmitter,
-            ring: None,
-            onward: VecDeque::new(),
+            rate,
+            fixed,
+            special,
             past: Vec::new(),
             ends: Instant::MAX,
             is_streaming: false,
@@ -178,7 +199,7 @@ impl Link {
     /// packet yet, and need not copy it around what that does.
     #[inline]
     pub(crate) fn offer(&mut self, now: Instant, packet: Packet, agenda: &mut Agenda) {
-        debug_assert!(self.ends > now, "not settled");
+        debug_assert!(self.ends > now || self.special.is_some(), "not settled"); // a gate, or a burst, takes no time
         self.offered += 1;
         if let Some(watch) = &mut self.fates.watch {
             watch.offered(now, packet);
@@ -186,7 +207,7 @@ impl Link {
         self.qdisc.enqueue(now, packet, &mut self.fates);
         if self.ends == Instant::MAX {
             self.transmit(now, agenda);
-        } else if let Some(ring) = &mut self.ring {
+        } else if let Some(ring) = self.special.as_mut().and_then(|special| special.ring.as_mut()) {
             ring.fill(now, &mut self.qdisc, &mut self.fates);
         }
     }
@@ -252,7 +273,7 @@ impl Link {
         self.qdisc.change(now, rate, line, &mut self.fates)?;
         if let Some(rate) = rate {
             self.past.push(Stretch { until: now, rate: self.rate, busy: self.busy_until(now) });
-            (self.rate, self.transmitter) = (rate, Transmitter::fixed(rate));
+            (self.rate, self.fixed) = (rate, Fixed::new(rate));
         }
         self.resume(now, agenda);
         Ok(())
@@ -269,70 +290,110 @@ impl Link {
     /// Takes the next packet from the queue to the wire, and so into its pipe.
     fn transmit(&mut self, now: Instant, agenda: &mut Agenda) {
         self.watch_at(now);
-        let start = self.transmitter.start(now);
-        if start > now && self.holds_packets() {
-            // Until then it is as good as occupied.
-            self.ends = start;
-            return agenda.set(self.parts.wire, start);
+        if self.special.is_some() {
+            return self.transmit_special(now, agenda);
         }
         // It is copied once, into its pipe.
-        let sent = match &mut self.ring {
-            None => self.qdisc.dequeue(now, &mut self.fates),
-            Some(ring) => ring.take(now, &mut self.qdisc, &mut self.fates),
-        };
+        let sent = self.qdisc.dequeue(now, &mut self.fates);
         let Some(packet) = &sent else { return self.rest(agenda) };
+        let duration = self.fixed.occupy(packet.len());
+        self.begin(now, packet, duration, agenda);
+        let pipe = self.pipes.number(packet.flow);
+        if let Some((pipe, time)) = self.pipes.push(pipe, self.wire_free, packet) {
+            agenda.set(PIPE + 2 * pipe + self.direction as u32, time);
+        }
+    }
+
+    /// The transmission of `packet` begins.
+    #[inline(always)] // in two places: of ordinary links, with each packet, and of special ones
+    fn begin(&mut self, now: Instant, packet: &Packet, duration: Duration, agenda: &mut Agenda) {
         let delay = now.since(packet.arrival);
         self.delays.record(delay);
         self.delay_sum += u128::from(delay.as_nanos());
         if let Some(watch) = &mut self.fates.watch {
             watch.started(now, *packet, delay);
         }
-        let length = packet.len();
-        let duration = self.transmitter.occupy(now, length);
         self.forwarded += 1;
-        self.forwarded_bytes += u64::from(length);
+        self.forwarded_bytes += u64::from(packet.len());
         self.busy = self.busy + duration;
         self.is_streaming = now == self.wire_free;
         self.wire_free = now + duration;
         self.ends = self.wire_free;
         agenda.set(self.parts.wire, self.ends + self.patience);
-        let pipe = self.pipes.number(packet.flow);
-        if pipe == ONWARD {
-            return self.send_on(*packet, agenda);
-        }
-        if let Some((pipe, time)) = self.pipes.push(pipe, self.wire_free, packet) {
-            agenda.set(PIPE + 2 * pipe + self.direction as u32, time);
-        }
     }
 
-    /// `packet` goes on to another hop when its transmission ends.
+    /// As [`transmit`](Self::transmit), where there is more than a fixed rate and a host behind it.
     #[cold]
-    fn send_on(&mut self, packet: Packet, agenda: &mut Agenda) {
-        if self.onward.is_empty() {
-            agenda.set(self.parts.onward, self.wire_free);
+    fn transmit_special(&mut self, now: Instant, agenda: &mut Agenda) {
+        let Some(mut special) = self.special.take() else { return };
+        let start = special.transmitter.as_mut().map_or(now, |transmitter| transmitter.start(now));
+        let waits =
+            self.qdisc.backlog().packets > 0 || special.ring.as_ref().is_some_and(|ring| ring.len() > 0);
+        if start > now && waits {
+            // Until then it is as good as occupied.
+            self.ends = start;
+            agenda.set(self.parts.wire, start);
+        } else if let Some(packet) = self.pull(now, &mut special) {
+            let length = packet.len();
+            let duration = match &mut special.transmitter {
+                Some(transmitter) => transmitter.occupy(now, length),
+                None => self.fixed.occupy(length),
+            };
+            self.begin(now, &packet, duration, agenda);
+            match self.pipes.number(packet.flow) {
+                ONWARD => {
+                    if special.onward.is_empty() {
+                        agenda.set(self.parts.onward, self.wire_free);
+                    }
+                    special.onward.push_back((self.wire_free, packet));
+                }
+                pipe => {
+                    if let Some((pipe, time)) = self.pipes.push(pipe, self.wire_free, &packet) {
+                        agenda.set(PIPE + 2 * pipe + self.direction as u32, time);
+                    }
+                }
+            }
+        } else {
+            if let Some(transmitter) = &mut special.transmitter {
+                transmitter.idle();
+            }
+            self.rest(agenda);
         }
-        self.onward.push_back((self.wire_free, packet));
+        self.special = Some(special);
+    }
+
+    /// The next packet, from the ring if there is one.
+    fn pull(&mut self, now: Instant, special: &mut Special) -> Option<Packet> {
+        match &mut special.ring {
+            None => self.qdisc.dequeue(now, &mut self.fates),
+            Some(ring) => ring.take(now, &mut self.qdisc, &mut self.fates),
+        }
     }
 
     /// The packet that now goes on to another hop.
     pub(crate) fn take_onward(&mut self, now: Instant, agenda: &mut Agenda) -> Option<Packet> {
         self.settle(now, agenda);
-        let (time, packet) = self.onward.pop_front()?;
+        let onward = &mut self.special.as_mut()?.onward;
+        let (time, packet) = onward.pop_front()?;
         debug_assert_eq!(time, now);
-        agenda.set(self.parts.onward, self.onward.front().map_or(Instant::MAX, |(next, _)| *next));
+        agenda.set(self.parts.onward, onward.front().map_or(Instant::MAX, |(next, _)| *next));
         Some(packet)
     }
 
-    /// Whether something waits, in the discipline or below it.
-    fn holds_packets(&self) -> bool {
-        self.qdisc.backlog().packets > 0 || self.ring.as_ref().is_some_and(|ring| !ring.is_empty())
+    /// The driver's ring below the discipline, if there is one.
+    pub(crate) fn ring(&self) -> Option<&Ring> {
+        self.special.as_ref()?.ring.as_ref()
+    }
+
+    /// As [`ring`](Self::ring).
+    pub(crate) fn ring_mut(&mut self) -> Option<&mut Ring> {
+        self.special.as_mut()?.ring.as_mut()
     }
 
     /// The queue gives no packet.
     fn rest(&mut self, agenda: &mut Agenda) {
         self.ends = Instant::MAX;
         agenda.set(self.parts.wire, Instant::MAX);
-        self.transmitter.idle();
         if self.qdisc.backlog().packets > 0 {
             debug_assert!(!self.qdisc.is_work_conserving(), "it says that it holds nothing back");
             self.plan_timer(agenda); // it holds some back, and wants to be asked again
@@ -359,8 +420,9 @@ impl Link {
         bytes: u64,
         now: Instant,
     ) -> f64 {
-        if !matches!(self.transmitter, Transmitter::Fixed(_)) {
-            let capacity = self.transmitter.capacity_bits(since, now);
+        let varying = self.special.as_ref().and_then(|special| special.transmitter.as_ref());
+        if let Some(transmitter) = varying {
+            let capacity = transmitter.capacity_bits(since, now);
             // A packet counts when its transmission begins: one at the end may be more than the capacity up to then.
             return if capacity > 0.0 { (800.0 * bytes as f64 / capacity).min(100.0) } else { 0.0 };
         }
@@ -384,7 +446,7 @@ impl Link {
     /// If a packet was lost or made out of nothing: offered = forwarded + dropped + queued must hold at any time.
     pub(crate) fn counts(&self) -> Counts {
         let dropped = self.fates.drops.iter().sum();
-        let below = self.ring.as_ref().map_or(0, |ring| ring.len());
+        let below = self.ring().map_or(0, Ring::len);
         let queued = u64::from(self.qdisc.backlog().packets) + below;
         assert_eq!(
             self.offered,

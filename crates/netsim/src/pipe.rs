@@ -37,6 +37,11 @@ impl Pipes {
         self.of_flow.get(flow as usize).copied().unwrap_or(0)
     }
 
+    /// Whether packets of any flow go on to another hop.
+    pub(crate) fn lead_on(&self) -> bool {
+        self.of_flow.contains(&ONWARD)
+    }
+
     /// How many flows there are.
     pub(crate) fn flows(&self) -> usize {
         self.flows
@@ -49,7 +54,7 @@ impl Pipes {
 
     /// The shortest of the delays; none where packets go on to another hop.
     pub(crate) fn least_delay(&self) -> Duration {
-        if self.of_flow.contains(&ONWARD) {
+        if self.lead_on() {
             return Duration::ZERO;
         }
         self.pipes.iter().map(|pipe| pipe.delay).min().unwrap_or(Duration::ZERO)

@@ -371,8 +371,7 @@ impl Simulation {
             drops_by_reason: by_reason(Drop::ALL.map(Drop::name), &link.fates.drops, &baseline.drops),
             marks_by_reason: by_reason(Mark::ALL.map(Mark::name), &link.fates.marks, &baseline.marks),
             ring: link
-                .ring
-                .as_ref()
+                .ring()
                 .map(|ring| RingRecord { delay_ms: ring.delays.summary(), packets_at_end: ring.len() }),
         }
     }
@@ -466,8 +465,8 @@ impl Simulation {
     fn series(&self) -> Option<SeriesRecord> {
         let asked = self.scenario.series.as_ref()?;
         let [down, up] = &self.queue_series;
-        let [down_log, up_log] =
-            self.links.each_ref().map(|link| link.fates.watch.as_ref().and_then(|watch| watch.log.as_ref()));
+        let log = |way: Direction| self.links[way.index()].fates.watch.as_ref()?.log.as_ref();
+        let [down_log, up_log] = Direction::ALL.map(log);
         Some(SeriesRecord {
             interval_s: asked.interval.map(|interval| interval.0.as_secs_f64()),
             time_s: self.interval_ends.iter().map(|end| end.as_secs_f64()).collect(),

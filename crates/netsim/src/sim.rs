@@ -34,7 +34,8 @@ use way::Way;
 pub struct Simulation {
     pub(crate) scenario: Scenario,
     pub(crate) now: Instant,
-    pub(crate) links: [Link; 2],
+    /// The bottlenecks, and, where some flow meets another hop before its own, a gate per direction that hosts send into.
+    pub(crate) links: Vec<Link>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) sockets: Sockets,
     pub(crate) baseline: [Baseline; 2],
@@ -64,8 +65,6 @@ struct ToLink<'a> {
     offered: &'a mut u64,
     link: &'a mut Link,
     agenda: &'a mut Agenda,
-    /// Where packets are put that meet another hop before the bottleneck.
-    detour: Option<&'a mut Vec<Packet>>,
 }
 
 impl Wire for ToLink<'_> {
@@ -78,10 +77,7 @@ impl Wire for ToLink<'_> {
         let body = Body::Tcp(Segment { dscp: self.dscp, ..segment });
         let packet = Packet { arrival: self.now, flow: self.flow, hash: self.hash, body };
         *self.offered += 1;
-        match &mut self.detour {
-            None => self.link.offer(self.now, packet, self.agenda),
-            Some(packets) => packets.push(packet),
-        }
+        self.link.offer(self.now, packet, self.agenda);
     }
 }
 
@@ -98,7 +94,7 @@ impl Baseline {
     /// Measuring of `link` begins.
     pub(crate) fn of(link: &mut Link, now: Instant) -> Self {
         link.delays.reset();
-        if let Some(ring) = &mut link.ring {
+        if let Some(ring) = link.ring_mut() {
             ring.delays.reset();
         }
         Self {
@@ -139,14 +135,22 @@ impl Simulation {
         let mut build = Build { scenario: &mut scenario, make };
         let [down, up] = pipes;
         let parts = |way: Direction| Parts::of_bottleneck(way, row_start + way as Component);
-        let links = [
+        let mut links = vec![
             build.link(Place::Bottleneck(Direction::Down), parts(Direction::Down), down)?,
             build.link(Place::Bottleneck(Direction::Up), parts(Direction::Up), up)?,
         ];
+        if !build.scenario.hops.list.is_empty() {
+            let gates = Direction::ALL.map(|way| Build::gate(way, places.gate(way), ways_through.onward()));
+            links.extend(gates);
+        }
         let hops = build.hops(&ways_through, &mut places)?;
         let flow_timers = row_start + places.len() as Component;
         let row = (!hops.is_empty()).then(|| Box::new(ways_through.row(hops, &places)));
-        let ways = flows.iter().map(Way::of).collect();
+        let entries = |flow: usize| match &row {
+            None => [0, 1],
+            Some(row) => Direction::ALL.map(|way| row.first_link(flow, way)),
+        };
+        let ways = flows.iter().enumerate().map(|(index, flow)| Way::of(flow, entries(index))).collect();
         let interval = scenario.series.as_ref().and_then(|series| series.interval).map(|span| span.0);
         let changes = scenario.change.iter().map(|change| change.at.0);
         let metronome = Metronome::new(scenario.warmup.0, interval, changes);
@@ -336,14 +340,10 @@ impl Simulation {
             let bulk = &mut self.sockets.bulk[index];
             (&mut bulk.ends[end], &mut way.timers[end], way.hash)
         };
-        let link = &mut self.links[direction.index()];
+        let link = &mut self.links[way.first_link[direction.index()] as usize];
         let (flow, hash) = (index as u32, hash[direction.index()]);
         let (dscp, offered) = (way.dscp, &mut way.offered[direction.index()]);
-        let mut packets = Vec::new();
-        let entry = self.row.as_ref().map_or(Node::Bottleneck, |row| row.entry(index, direction));
-        let detour = (entry != Node::Bottleneck).then_some(&mut packets);
-        let mut wire =
-            ToLink { now: self.now, flow, hash, dscp, offered, link, agenda: &mut self.agenda, detour };
+        let mut wire = ToLink { now: self.now, flow, hash, dscp, offered, link, agenda: &mut self.agenda };
         connection.transmit(self.now, &mut wire);
         let deadline = connection.poll_timeout().unwrap_or(Instant::MAX);
         // Only ever earlier here: a deadline that has moved on is found out when the timer fires.
@@ -354,9 +354,6 @@ impl Simulation {
                 None => self.timer(index, self.ways[index].end_of(end)),
             };
             self.agenda.set(timer, deadline);
-        }
-        for packet in packets {
-            self.enter(entry, direction, packet);
         }
     }
 

@@ -143,8 +143,8 @@ fn qdiscs() -> PyResult<String> {
                 .map(|param| {
                     json!({
                         "name": param.name,
-                        "unit": param.unit.name(),
-                        "default": param.show(param.default),
+                        "unit": param.kind(),
+                        "default": param.show_default(),
                         "accepted": param.accepted(),
                         "source": param.source,
                         "help": param.help,
@@ -302,6 +302,7 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     add_class::<packet::Link>(module)?;
     add_class::<qdisc::Qdisc>(module)?;
     module.add_function(wrap_pyfunction!(qdisc::qdisc_line, module)?)?;
+    module.add_function(wrap_pyfunction!(qdisc::qdisc_values, module)?)?;
     module.add_function(wrap_pyfunction!(qdisc::time_ns, module)?)?;
     module.add_function(wrap_pyfunction!(qdisc::rate_bps, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;

@@ -4,10 +4,10 @@ use crate::law::Law;
 use crate::packet::{Packet, Place, instant};
 use goodqueue_netsim::foreign::is_foreign;
 use goodqueue_qdisc::packet::Plain;
-use goodqueue_qdisc::param::Unit;
+use goodqueue_qdisc::param::{Form, ParamSpec, Unit, Value};
 use goodqueue_qdisc::{
-    AnyQdisc, Drop as Why, Link, Mark, Owner, Packet as QdiscPacket, Probe, Qdisc as _, QdiscSpec, TcpHeader,
-    registry,
+    AnyQdisc, Args, Drop as Why, Link, Mark, Owner, Packet as QdiscPacket, Probe, Qdisc as _, QdiscSpec,
+    TcpHeader, registry,
 };
 use goodqueue_units::{Ecn, Instant, Rate, Stream, Streams, parse};
 use pyo3::exceptions::PyValueError;
@@ -329,35 +329,81 @@ fn line_of(spec: &QdiscSpec, params: Option<&Bound<'_, PyDict>>) -> PyResult<Str
     for (key, value) in params.into_iter().flatten() {
         let key: String = key.extract()?;
         let spec = known.iter().find(|param| param.name == key);
-        let unit = spec.map(|param| param.unit);
+        let form = spec.map(|param| param.form);
         let flag = value.cast::<PyBool>().ok().map(|flag| flag.is_true());
         let text = value.str()?.to_string();
         let accepted = || spec.map_or_else(String::new, |param| param.accepted());
         let refused =
             |why: &str| Err(PyValueError::new_err(format!("{name} {key}: found {}{why}", value.repr()?)));
-        let words = match (unit, flag) {
-            (Some(Unit::Flag), Some(true)) => key,
-            (Some(Unit::Flag), Some(false)) => {
-                format!("no{}{key}", if key.contains('_') { "_" } else { "" })
-            }
-            (Some(Unit::Flag), None) => return refused("; accepted: True or False"),
+        let words = match (form, flag) {
+            (Some(Form::Flag), Some(true)) => key,
+            (Some(Form::Flag), Some(false)) => spec.map_or(key, ParamSpec::negated),
+            (Some(Form::Flag), None) => return refused("; accepted: True or False"),
             (Some(_), Some(_)) => return refused(&format!("; accepted: {}", accepted())),
-            (Some(Unit::Time | Unit::Rate), None) if !value.is_instance_of::<pyo3::types::PyString>() => {
+            (Some(Form::Number(Unit::Time | Unit::Rate)), None)
+                if !value.is_instance_of::<pyo3::types::PyString>() =>
+            {
                 return refused(&format!(", which has no unit; accepted: {}", accepted()));
             }
-            (Some(Unit::Line), None) => {
+            (Some(Form::Child), None) => {
                 child = format!(" {key} {text}"); // which ends a line
                 continue;
             }
             _ if text.split_whitespace().count() != 1 => {
                 return refused(&format!("; accepted: {}", accepted()));
             }
-            (Some(Unit::Word(_) | Unit::Shorthand(_)), None) => text,
+            (Some(Form::Word(_) | Form::Shorthand(_)), None) => text,
             _ => format!("{key} {text}"),
         };
         line = format!("{line} {words}");
     }
     Ok(line + &child)
+}
+
+/// Each parameter of a `tc` line with its value, those that the line leaves out too. Numbers have their unit in the key
+/// (`target_ms`, `limit_packets`, `rate_mbps`), and parameters of a child `child_` before it.
+#[pyfunction]
+pub(crate) fn qdisc_values<'py>(py: Python<'py>, line: &str) -> PyResult<Bound<'py, PyDict>> {
+    let values = PyDict::new(py);
+    put_values(&values, "", &registry::parse_line(line).map_err(refuse)?)?;
+    Ok(values)
+}
+
+fn put_values(values: &Bound<'_, PyDict>, before: &str, args: &Args) -> PyResult<()> {
+    for (param, value) in args.iter() {
+        let unit = match param.form {
+            Form::Number(unit) => Some(unit),
+            Form::Flag | Form::Choice(_) | Form::Word(_) => None,
+            Form::Shorthand(_) | Form::Child | Form::Alias(_) | Form::Refused(_) => continue,
+        };
+        // What a unit is called in a key, and how many of those that values are kept in it holds.
+        let (unit, scale) = match (unit, value) {
+            (Some(Unit::Packets), _) | (Some(Unit::TimeOrPackets), Value::Packets(_)) => ("_packets", 1.0),
+            (Some(Unit::Time | Unit::Milliseconds | Unit::TimeOrPackets), _) => ("_ms", 1e6),
+            (Some(Unit::Bytes), _) => ("_bytes", 1.0),
+            (Some(Unit::Rate), _) => ("_mbps", 1e6),
+            (Some(Unit::Percent), _) => ("_percent", 1.0),
+            (Some(Unit::Count | Unit::Real | Unit::Masked) | None, _) => ("", 1.0),
+        };
+        let key = format!("{before}{}{unit}", param.name);
+        match (value, param.form) {
+            (Value::Unset, _) => values.set_item(key, None::<f64>)?,
+            (Value::Flag(on), _) => values.set_item(key, on)?,
+            (_, Form::Choice(_) | Form::Word(_) | Form::Number(Unit::Masked)) => {
+                values.set_item(key, param.show(value))?;
+            }
+            (Value::Real(real), _) => values.set_item(key, real)?,
+            (Value::Integer(number) | Value::Packets(number), _) if scale == 1.0 => {
+                values.set_item(key, number)?
+            }
+            (Value::Integer(number) | Value::Packets(number), _) => {
+                values.set_item(key, number as f64 / scale)?
+            }
+        }
+    }
+    let Some(child) = args.child() else { return Ok(()) };
+    values.set_item(format!("{before}child"), child.spec.name)?;
+    put_values(values, &format!("{before}child_"), child)
 }
 
 /// A time such as `5ms` in nanoseconds; a whole number is nanoseconds already.

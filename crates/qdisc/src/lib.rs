@@ -10,6 +10,7 @@
 //! - [`Fifo`]: the ring that packets wait in;
 //! - [`aqm`]: control laws over one FIFO (CoDel, PIE, RED …), one file each;
 //! - [`sched`]: containers that hold several queues (FQ-CoDel, SFQ …) or none of a law's wits (FIFO);
+//! - [`Discipline`]: what the registry can list;
 //! - [`param`]: parameters as data, and the `tc` line that sets them;
 //! - [`registry`]: the one line that each discipline is listed by, and [`AnyQdisc`], which it makes.
 //!
@@ -55,6 +56,7 @@ struct Contributing;
 struct Readme;
 
 pub mod aqm;
+mod discipline;
 mod fifo;
 pub mod packet;
 pub mod param;
@@ -64,6 +66,7 @@ pub mod sched;
 mod signal;
 mod tcp;
 
+pub use discipline::Discipline;
 pub use fifo::Fifo;
 pub use packet::Packet;
 pub use param::{Args, Error, Link, QdiscSpec};

@@ -1,19 +1,27 @@
 //! Parameters as data, and the `tc` line that sets them.
 //!
-//! A discipline declares a [`QdiscSpec`]. From it come the parser of its `tc` words, range checks, the canonical
-//! line in results, `--help`, the documentation's tables and the tests' strategies. A constant and its source are
-//! written once.
+//! A discipline declares each parameter as a constant of type [`Param`], by which it reads the value too, and lists them in
+//! its [`QdiscSpec`]. From it come the parser of its `tc` words, range checks, the canonical line in results, `--help`, the
+//! documentation's tables and the tests' strategies. A constant and its source are written once.
 //!
 //! A discipline that holds another one (`tbf`, `htb`) names it behind the word `child`, which ends its own parameters:
 //! `htb rate 10mbit child codel target 5ms`.
 mod args;
+mod kind;
 mod read;
+mod shared;
 mod spec;
 #[cfg(test)]
 mod tests;
+mod typed;
+mod unit;
 
 pub use args::Args;
-pub use spec::{ParamSpec, QdiscSpec, Unit, Value};
+pub use kind::{Kind, Masked, TimeOrPackets, Words};
+pub use shared::{ECN, LIMIT};
+pub use spec::{Default, Form, ParamSpec, QdiscSpec, Value};
+pub use typed::{Param, bps, ms, secs, us};
+pub use unit::Unit;
 
 use alloc::string::String;
 use goodqueue_units::Rate;

@@ -4,6 +4,7 @@
 //! the documentation, the conformance runner, the property tests and the benchmarks. To add a discipline, write
 //! its file and add its line here.
 
+use crate::discipline::Discipline;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
@@ -13,44 +14,6 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use goodqueue_units::{Instant, Rate, parse};
-
-/// A discipline that the registry can list: its specification, how to make one from it, and how to change it.
-pub trait Discipline<P>: Qdisc<P> + Sized {
-    /// Name, parameters and sources.
-    const SPEC: QdiscSpec;
-
-    /// Parameters that keep the value that the discipline was made with; beside `variant`, which always does.
-    const FIXED: &'static [&'static str] = &[];
-
-    /// Parameters that a change unsets where it names another one and not them: `("latency", "limit")` in `tbf`, whose
-    /// limit would go before the new latency.
-    const TAKES_BACK: &'static [(&'static str, &'static str)] = &[];
-
-    /// Makes one from a line's parameters.
-    ///
-    /// # Errors
-    /// Where parameters contradict each other; ranges were checked before.
-    fn build(args: &Args, link: &Link) -> Result<Self, Error>;
-
-    /// Takes `args`, all of its parameters, and `link` in place of those that it had. Its state stands, what follows
-    /// from parameters and link is derived anew, and what exceeds a smaller limit is dropped through `owner`.
-    ///
-    /// # Errors
-    /// Where [`Discipline::build`] has one, and in that case nothing has changed.
-    fn change<O: Owner<P>>(
-        &mut self,
-        now: Instant,
-        args: &Args,
-        link: &Link,
-        owner: &mut O,
-    ) -> Result<(), Error>;
-
-    /// Puts in place what follows from other parameters, so that the line printed is the line that runs. Parameters that
-    /// contradict each other stay, for [`Discipline::build`] to refuse.
-    fn settle(args: &mut Args) {
-        let _ = args;
-    }
-}
 
 /// A discipline, and what it is set up with.
 pub struct Live<Q> {
@@ -72,18 +35,6 @@ macro_rules! qdiscs {
 
         impl<$P: Packet> AnyQdisc<$P> {
             const SPECS: &'static [QdiscSpec] = &[$(<$type as Discipline<$P>>::SPEC,)+];
-            const FIXED: &'static [&'static [&'static str]] = &[$(<$type as Discipline<$P>>::FIXED,)+];
-            const TAKES_BACK: &'static [&'static [(&'static str, &'static str)]] =
-                &[$(<$type as Discipline<$P>>::TAKES_BACK,)+];
-
-            /// As [`Discipline::settle`], of the discipline that `args` describe.
-            fn settle(args: &mut Args) {
-                $(
-                    if args.spec.name == <$type as Discipline<$P>>::SPEC.name {
-                        <$type as Discipline<$P>>::settle(args);
-                    }
-                )+
-            }
 
             /// Makes the discipline that `args` describe.
             ///
@@ -216,24 +167,6 @@ qdiscs! { <P>
 /// Every discipline. What a discipline is does not depend on its packets, so any packet type serves here.
 pub static ALL: &[QdiscSpec] = AnyQdisc::<crate::packet::Plain>::SPECS;
 
-/// The parameters of the discipline `name` that cannot change while it lives, beside `variant`.
-#[must_use]
-pub fn fixed(name: &str) -> &'static [&'static str] {
-    let specs = ALL.iter().zip(AnyQdisc::<crate::packet::Plain>::FIXED);
-    specs.filter(|(spec, _)| spec.name == name).map(|(_, fixed)| *fixed).next().unwrap_or(&[])
-}
-
-/// [`Discipline::TAKES_BACK`] of the discipline `name`.
-pub(crate) fn takes_back(name: &str) -> &'static [(&'static str, &'static str)] {
-    let specs = ALL.iter().zip(AnyQdisc::<crate::packet::Plain>::TAKES_BACK);
-    specs.filter(|(spec, _)| spec.name == name).map(|(_, pairs)| *pairs).next().unwrap_or(&[])
-}
-
-/// [`Discipline::settle`] of the discipline that `args` describe.
-pub(crate) fn settle(args: &mut Args) {
-    AnyQdisc::<crate::packet::Plain>::settle(args);
-}
-
 /// Understands a `tc` line: the discipline's name and its parameters (what follows `tc qdisc add dev X root`).
 ///
 /// # Errors
@@ -242,11 +175,7 @@ pub fn parse_line(line: &str) -> Result<Args, Error> {
     let line = line.trim();
     let (name, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     match ALL.iter().find(|spec| spec.name == name) {
-        Some(spec) => {
-            let mut args = Args::parse(spec, words)?;
-            settle(&mut args);
-            Ok(args)
-        }
+        Some(spec) => Args::parse(spec, words),
         None => Err(Error(unknown(name))),
     }
 }
@@ -278,7 +207,19 @@ impl<P: Packet> AnyQdisc<P> {
     /// # Errors
     /// As [`Args::changed`] and [`AnyQdisc::build`]; nothing has changed then.
     pub fn change<O: Owner<P>>(&mut self, now: Instant, line: &str, owner: &mut O) -> Result<(), Error> {
-        let (args, link) = (self.args().changed(line)?, self.link());
+        let args = self.args().changed(line)?;
+        self.set_args(now, args, owner)
+    }
+
+    /// As [`AnyQdisc::change`], with what [`Args::changed`] made of the line and of [`AnyQdisc::args`].
+    ///
+    /// # Errors
+    /// As [`AnyQdisc::build`]; nothing has changed then.
+    ///
+    /// # Panics
+    /// Where `args` are another discipline's.
+    pub fn set_args<O: Owner<P>>(&mut self, now: Instant, args: Args, owner: &mut O) -> Result<(), Error> {
+        let link = self.link();
         self.reconfigure(now, args, link, owner)
     }
 

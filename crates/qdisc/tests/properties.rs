@@ -4,6 +4,7 @@
 mod invariants;
 
 use goodqueue_qdisc::packet::Plain;
+use goodqueue_qdisc::param::Form;
 use goodqueue_qdisc::registry::{ALL, parse_line};
 use goodqueue_qdisc::{AnyQdisc, Args, Link};
 use goodqueue_units::Rate;
@@ -128,6 +129,22 @@ fn every_discipline_is_made_from_its_defaults_and_its_line_can_be_read_back() {
     }
 }
 
+/// A law that read a parameter which its discipline does not list, or one that a variant leaves unset, would panic.
+#[test]
+fn every_discipline_is_made_in_every_variant() {
+    for spec in ALL {
+        let words = match spec.param("variant").map(|variant| variant.form) {
+            Some(Form::Choice(words)) => {
+                words.iter().map(|word| format!("{} variant {word}", spec.name)).collect()
+            }
+            _ => vec![spec.name.to_string()],
+        };
+        for line in words {
+            AnyQdisc::<Plain>::parse(&line, &link()).unwrap_or_else(|error| panic!("{line}: {error}"));
+        }
+    }
+}
+
 #[test]
 fn unusual_values_are_accepted_one_at_a_time() {
     for spec in ALL {
@@ -147,8 +164,7 @@ fn any_link_serves() {
     for (spec, (bps, mtu)) in ALL.iter().flat_map(|spec| links.map(|link| (spec, link))) {
         let link = Link { rate: Rate::from_bps(bps).unwrap(), mtu };
         let ops = [Op::Enqueue { len: 1514, flow: 1, ecn: 0 }, Op::Advance(1_000_000), Op::Dequeue];
-        let bandwidth =
-            spec.params.iter().find(|param| param.name == "bandwidth").map(|param| unusual(param, 0));
+        let bandwidth = spec.param("bandwidth").map(|param| unusual(param, 0));
         for line in [spec.name.to_string(), format!("{} {}", spec.name, bandwidth.unwrap_or_default())] {
             let args = parse_line(&line).unwrap();
             every_packet_has_one_fate(&args, &link, 0, &ops)

@@ -1,6 +1,6 @@
 //! The header of a cake trace, as words. Linux's numbers stand for words here.
 
-use super::{Pairs, Refusal};
+use super::{Pairs, Refusal, flag, integer, is, real};
 use crate::trace::Header;
 use goodqueue_qdisc::sched::cake::{memory_limit, times};
 use goodqueue_qdisc::{Args, Link, registry};
@@ -81,29 +81,28 @@ pub(super) fn words(header: &Header) -> Result<String, Refusal> {
 
 /// All keys of the line.
 pub(super) fn write(args: &Args, link: &Link, pairs: &mut Pairs) {
-    let index =
-        |name, words: &[&str]| words.iter().position(|known| *known == args.choice(name)).unwrap_or(0);
+    let index = |name, words: &[&str]| words.iter().position(|word| is(args, name, word)).unwrap_or(0);
     let (rtt, target) = times(args);
-    let overhead = args.real("overhead");
+    let overhead = real(args, "overhead");
     let flags = [
-        (overhead.is_some() && args.choice("base") != "raw", OVERHEAD),
-        (args.integer("autorate").is_some(), AUTORATE),
-        (args.choice("direction") == "ingress", INGRESS),
-        (args.flag("wash"), WASH),
-        (args.choice("gso") == "split-gso", SPLIT_GSO),
+        (overhead.is_some() && !is(args, "base", "raw"), OVERHEAD),
+        (is(args, "autorate", "autorate-ingress"), AUTORATE),
+        (is(args, "direction", "ingress"), INGRESS),
+        (flag(args, "wash"), WASH),
+        (is(args, "gso", "split-gso"), SPLIT_GSO),
     ];
-    pairs.add("shape_bytes_per_s", args.integer("bandwidth").unwrap_or(0) / 8);
+    pairs.add("shape_bytes_per_s", integer(args, "bandwidth").unwrap_or(0) / 8);
     pairs.add("interval_us", rtt.as_nanos() / 1000);
     pairs.add("target_us", target.as_nanos() / 1000);
     pairs.add("tin_mode", index("diffserv", &TIN_MODES));
-    pairs.add("flow_mode_bits", index("isolation", &FLOW_MODES) + if args.flag("nat") { NAT } else { 0 });
+    pairs.add("flow_mode_bits", index("isolation", &FLOW_MODES) + if flag(args, "nat") { NAT } else { 0 });
     pairs.add("atm_mode", index("cells", &CELLS));
     pairs.add("rate_flags", flags.iter().map(|(on, flag)| if *on { *flag } else { 0 }).sum::<u32>());
     pairs.add("rate_overhead", overhead.unwrap_or(0.0) as i64);
-    pairs.add("rate_mpu", args.integer("mpu").unwrap_or(0));
+    pairs.add("rate_mpu", integer(args, "mpu").unwrap_or(0));
     pairs.add("buffer_limit_bytes", memory_limit(args, link.mtu));
     let filter = index("ack_filter", &ACK_FILTERS);
-    for (key, value) in [("ack_filter", filter as u64), ("fwmark_mask", args.integer("fwmark").unwrap_or(0))]
+    for (key, value) in [("ack_filter", filter as u64), ("fwmark_mask", integer(args, "fwmark").unwrap_or(0))]
     {
         if value != 0 {
             pairs.add(key, value);

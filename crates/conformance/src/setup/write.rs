@@ -1,10 +1,13 @@
 //! The header of a trace of ours: the tables of [`super`] read from right to left.
 
 use super::{
-    Bit, Flag, Header, LINE, Note, Only, Refusal, Rule, SFQ_RED, TABLE, Ticks, Value, Words, kernel_gain,
+    Bit, Flag, Header, LINE, Note, Only, Refusal, Rule, SFQ_RED, TABLE, Ticks, Value, Words, flag, integer,
+    is, kernel_gain, real, value,
 };
-use goodqueue_qdisc::aqm::red;
-use goodqueue_qdisc::param::{ParamSpec, Unit, Value as Worth};
+use goodqueue_qdisc::aqm::codel::CE_THRESHOLD;
+use goodqueue_qdisc::aqm::{choke, red};
+use goodqueue_qdisc::param::{ParamSpec, Value as Worth};
+use goodqueue_qdisc::sched::sfq;
 use goodqueue_qdisc::{Args, Link, registry};
 
 /// The timers' grain that headers count periods in.
@@ -54,7 +57,7 @@ pub(crate) fn header(args: &Args, link: &Link) -> Result<Pairs, String> {
     pairs.add("HZ", HZ);
     let rules = TABLE.iter().find(|(name, _)| *name == args.spec.name);
     // The tables are the kernel's, and so is its variant alone.
-    match rules.filter(|_| ["", "linux"].contains(&args.choice("variant"))) {
+    match rules.filter(|_| args.value("variant").is_none() || is(args, "variant", "linux")) {
         Some((_, rules)) => {
             write(rules, args, link, &mut pairs);
             check(args, link, &pairs)?;
@@ -76,7 +79,7 @@ fn check(args: &Args, link: &Link, pairs: &Pairs) -> Result<(), String> {
     let back = registry::parse_line(&back).map_err(|error| error.0)?;
     let said = |param: &ParamSpec| !SAID_OTHERWISE.contains(&(name, param.name));
     for param in args.spec.params.iter().filter(|param| said(param)) {
-        let (ours, theirs) = (value(args, param), value(&back, param));
+        let (ours, theirs) = (value(args, param.name), value(&back, param.name));
         // What is unset was derived.
         if ours != Worth::Unset && ours != theirs {
             let (found, accepted) = (param.show(ours), param.show(theirs));
@@ -86,36 +89,26 @@ fn check(args: &Args, link: &Link, pairs: &Pairs) -> Result<(), String> {
     Ok(())
 }
 
-fn value(args: &Args, param: &ParamSpec) -> Worth {
-    match (args.integer(param.name), args.real(param.name), args.packets(param.name)) {
-        (Some(integer), ..) => Worth::Integer(integer),
-        (_, Some(real), _) => Worth::Real(real),
-        (.., Some(packets)) => Worth::Packets(packets),
-        _ if param.unit == Unit::Flag => Worth::Flag(args.flag(param.name)),
-        _ => Worth::Unset,
-    }
-}
-
 fn write(rules: &[Rule], args: &Args, link: &Link, pairs: &mut Pairs) {
     for rule in rules {
         match *rule {
             Value(key, word, unit) => {
-                let value = match (args.integer(word), unit) {
+                let value = match (integer(args, word), unit) {
                     (Some(ns), "us") => Some((ns / 1000).to_string()),
                     (Some(integer), _) => Some(integer.to_string()),
                     (None, _) => {
-                        args.real(word).map(|real| real.to_string()).or_else(|| derived(args, link, word))
+                        real(args, word).map(|real| real.to_string()).or_else(|| derived(args, link, word))
                     }
                 };
                 if let Some(value) = value {
                     pairs.add(key, value);
                 }
             }
-            Flag(key, word) => pairs.add(key, u8::from(args.flag(word))),
-            Bit(key, bit, word) => pairs.bit(key, bit, args.flag(word)),
+            Flag(key, word) => pairs.add(key, u8::from(flag(args, word))),
+            Bit(key, bit, word) => pairs.bit(key, bit, flag(args, word)),
             Only(key, value) | Note(key, value) => pairs.add(key, value),
             Words(_, write) => write(args, link, pairs),
-            Ticks(key, word, shift) => pairs.add(key, args.integer(word).unwrap_or(0) >> shift),
+            Ticks(key, word, shift) => pairs.add(key, integer(args, word).unwrap_or(0) >> shift),
         }
     }
 }
@@ -123,16 +116,16 @@ fn write(rules: &[Rule], args: &Args, link: &Link, pairs: &mut Pairs) {
 /// What the discipline derives for a word that the line leaves unset: a reader must not have to know how.
 fn derived(args: &Args, link: &Link, word: &str) -> Option<String> {
     let (min, max, burst) = match args.spec.name {
-        "red" => red::thresholds(args, "limit", 1),
-        "choke" => red::thresholds(args, "limit", args.integer("avpkt")?),
-        "sfq" => red::thresholds(args, "redflowlimit", 1),
+        "red" => red::asked(args).thresholds(),
+        "choke" => choke::asked(args).thresholds(),
+        "sfq" => sfq::asked(args)?.thresholds(),
         _ => (0, 0, 0),
     };
     let value = match (args.spec.name, word) {
         ("red" | "choke" | "sfq", "min") => min,
         ("red" | "choke" | "sfq", "max") => max,
         ("red" | "choke" | "sfq", "burst") => burst,
-        ("dualpi2", "memlimit") => 2 * u64::from(link.mtu) * args.integer("limit")?,
+        ("dualpi2", "memlimit") => 2 * u64::from(link.mtu) * integer(args, "limit")?,
         (_, "quantum") => link.mtu.into(),
         _ => return None,
     };
@@ -140,21 +133,24 @@ fn derived(args: &Args, link: &Link, word: &str) -> Option<String> {
 }
 
 pub(super) fn ce_threshold(args: &Args, _link: &Link, pairs: &mut Pairs) {
-    pairs.add("ce_threshold_ticks", args.integer("ce_threshold").map_or(i32::MAX as u64, |ns| ns >> 10));
+    pairs.add(
+        "ce_threshold_ticks",
+        args.get(&CE_THRESHOLD).map_or(i32::MAX as u64, |time| time.as_nanos() >> 10),
+    );
 }
 
 pub(super) fn ce_threshold_selector(args: &Args, _link: &Link, pairs: &mut Pairs) {
-    let pair = args.integer("ce_threshold_selector").unwrap_or(0);
+    let pair = integer(args, "ce_threshold_selector").unwrap_or(0);
     pairs.add("ce_threshold_selector", pair >> 8);
     pairs.add("ce_threshold_mask", pair & 0xff);
 }
 
 pub(super) fn perturb(args: &Args, _link: &Link, pairs: &mut Pairs) {
-    pairs.add("perturb_period_jiffies", args.integer("perturb").unwrap_or(0) * HZ);
+    pairs.add("perturb_period_jiffies", integer(args, "perturb").unwrap_or(0) * HZ);
 }
 
 pub(super) fn sfq_red(args: &Args, link: &Link, pairs: &mut Pairs) {
-    let red = args.integer("redflowlimit").is_some();
+    let red = sfq::asked(args).is_some();
     pairs.add("red", u8::from(red));
     if red {
         write(SFQ_RED, args, link, pairs);
@@ -162,20 +158,24 @@ pub(super) fn sfq_red(args: &Args, link: &Link, pairs: &mut Pairs) {
 }
 
 pub(super) fn probability(args: &Args, _link: &Link, pairs: &mut Pairs) {
-    pairs.add("cfg_prob", args.real("probability").unwrap_or(0.0));
+    pairs.add("cfg_prob", real(args, "probability").unwrap_or(0.0));
 }
 
 pub(super) fn dualpi2_gain(args: &Args, word: &str, pairs: &mut Pairs) {
-    let gain = (args.real(word).unwrap_or(0.0) as f32 * 256.0) as u64;
+    let gain = (real(args, word).unwrap_or(0.0) as f32 * 256.0) as u64;
     pairs.add(if word == "alpha" { "alpha_internal" } else { "beta_internal" }, kernel_gain(gain));
 }
 
 pub(super) fn dualpi2_words(args: &Args, _link: &Link, pairs: &mut Pairs) {
-    let packets = args.packets("step_thresh");
-    pairs.add("step_thresh", packets.or(args.integer("step_thresh")).unwrap_or(0));
-    pairs.add("step_in_packets", u8::from(packets.is_some()));
-    let is = |name, word| u8::from(args.choice(name) == word);
+    let (step, in_packets) = match value(args, "step_thresh") {
+        Worth::Packets(packets) => (packets, true),
+        Worth::Integer(ns) => (ns, false),
+        _ => (0, false),
+    };
+    pairs.add("step_thresh", step);
+    pairs.add("step_in_packets", u8::from(in_packets));
+    let is = |name, word| u8::from(is(args, name, word));
     pairs.add("drop_overload", is("on_overload", "drop_on_overload"));
     pairs.add("drop_early", is("drop_at", "drop_enqueue"));
-    pairs.add("ecn_mask", if args.choice("l4s") == "any_ect" { 3 } else { 1 });
+    pairs.add("ecn_mask", if is("l4s", "any_ect") == 1 { 3 } else { 1 });
 }

@@ -17,6 +17,8 @@ pub(crate) enum Transmitter {
     Steps(Served<Steps>),
     /// In bursts.
     Bursts(Served<Bursts>),
+    /// At once.
+    Gate,
 }
 
 impl Transmitter {
@@ -52,6 +54,7 @@ impl Transmitter {
             Self::Opportunities(served) => served.occupy(now, bytes),
             Self::Steps(served) => served.occupy(now, bytes),
             Self::Bursts(served) => served.occupy(now, bytes),
+            Self::Gate => Duration::ZERO,
         }
     }
 
@@ -62,7 +65,7 @@ impl Transmitter {
     #[inline]
     pub(crate) fn start(&mut self, now: Instant) -> Instant {
         match self {
-            Self::Fixed(_) => now,
+            Self::Fixed(_) | Self::Gate => now,
             Self::Opportunities(served) => served.start(now),
             Self::Steps(served) => served.start(now),
             Self::Bursts(served) => served.start(now),
@@ -74,7 +77,7 @@ impl Transmitter {
     #[inline]
     pub(crate) fn idle(&mut self) {
         match self {
-            Self::Fixed(_) => {}
+            Self::Fixed(_) | Self::Gate => {}
             Self::Opportunities(served) => served.idle(),
             Self::Steps(served) => served.idle(),
             Self::Bursts(served) => served.idle(),
@@ -88,6 +91,7 @@ impl Transmitter {
             Self::Opportunities(served) => served.bits(from, to),
             Self::Steps(served) => served.bits(from, to),
             Self::Bursts(served) => served.bits(from, to),
+            Self::Gate => f64::INFINITY,
         }
     }
 
@@ -98,6 +102,7 @@ impl Transmitter {
             Self::Opportunities(served) => served.mean_rate(),
             Self::Steps(served) => served.mean_rate(),
             Self::Bursts(served) => served.mean_rate(),
+            Self::Gate => crate::scenario::MOST_RATE.1.0,
         }
     }
 }

@@ -4,7 +4,7 @@ use super::key::{AnyKey, Key, Result, Table};
 use super::{RateText, ScenarioError};
 use crate::foreign::is_foreign;
 use crate::path::link::{self, Below, KEYS};
-use goodqueue_qdisc::param::{Unit, Value};
+use goodqueue_qdisc::param::{ParamSpec, Unit, Value};
 use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain, registry};
 use goodqueue_units::{Duration, Rate};
 use serde::{Serialize, Serializer};
@@ -221,7 +221,7 @@ fn apply_buffer(table: &Table<'_>, args: &mut Args, frames: u64) -> Result<()> {
         return Err(twice(table, name, word));
     }
     let limit = args.spec.params.iter().find(|param| param.name == "limit");
-    let limit = match limit.map(|param| param.unit) {
+    let limit = match limit.and_then(ParamSpec::unit) {
         Some(Unit::Packets) => frames,
         Some(Unit::Bytes) => frames.saturating_mul(FRAME_BYTES.into()),
         _ => {

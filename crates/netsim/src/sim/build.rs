@@ -4,13 +4,14 @@ use super::Simulation;
 use super::ring::Ring;
 use super::row::{Body, HopState, Places, Ways};
 use crate::foreign::{Discipline, Maker, Request};
-use crate::link::{Link, Parts};
+use crate::link::{Below, Link, Parts};
 use crate::observer::Watch;
 use crate::path::kind::Make;
+use crate::path::transmitter::Transmitter;
 use crate::pipe::Pipes;
 use crate::probe::series::PacketLog;
-use crate::scenario::{Direction, Line, LinkSpec, Scenario, ScenarioError};
-use goodqueue_qdisc::AnyQdisc;
+use crate::scenario::{Direction, FRAME_BYTES, Line, LinkSpec, MOST_RATE, Scenario, ScenarioError};
+use goodqueue_qdisc::{AnyQdisc, registry};
 use goodqueue_units::{Instant, Streams};
 
 /// Builds what `scenario` describes; `make` makes the disciplines that are not of the registry.
@@ -69,9 +70,18 @@ impl Build<'_, '_> {
         });
         let refused = |why| ScenarioError::new("", why);
         let transmitter = below.transmitter(rate.0).map_err(refused)?;
-        let mut link = Link::new(qdisc, transmitter, direction, parts, pipes, random, watch);
-        link.ring = below.ring.map(|room| Box::new(Ring::new(room)));
-        Ok(link)
+        let below = Below { transmitter, ring: below.ring.map(Ring::new) };
+        Ok(Link::new(qdisc, below, direction, parts, pipes, random, watch))
+    }
+
+    /// What hosts send into whose packets of `direction` meet another hop first: it takes no time, and drops nothing.
+    #[allow(clippy::expect_used)] // the line is ours
+    pub(super) fn gate(direction: Direction, parts: Parts, pipes: Pipes) -> Link {
+        let link = goodqueue_qdisc::Link { rate: MOST_RATE.1.0, mtu: FRAME_BYTES };
+        let line = registry::parse_line("pfifo limit 1000000000").expect("a line of the registry's");
+        let qdisc = Discipline::Registry(AnyQdisc::build(&line, &link).expect("pfifo takes any link"));
+        let below = Below { transmitter: Transmitter::Gate, ring: None };
+        Link::new(qdisc, below, direction, parts, pipes, Streams::new(0).stream("gate", 0), None)
     }
 
     /// The hops beside the bottlenecks, each at its own of `places`.

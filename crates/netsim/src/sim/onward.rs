@@ -1,7 +1,7 @@
 //! The loop's part for paths of more than a bottleneck: packets that go on from one hop to another.
 
 use super::Simulation;
-use super::row::{Body, HopState, Node, Part};
+use super::row::{Body, GATES, HopState, Node, Part};
 use crate::agenda::PIPE;
 use crate::packet::Packet;
 use crate::scenario::Direction;
@@ -14,25 +14,28 @@ impl Simulation {
         let Some(row) = &mut self.row else { return };
         let part = row.part(place);
         let (from, packet) = match part {
-            Part::BottleneckOnward(end) => (Node::Bottleneck, self.links[end].take_onward(now, agenda)),
+            Part::BottleneckOnward(end) => (Some(Node::Bottleneck), self.links[end].take_onward(now, agenda)),
+            Part::GateWire(end) => return self.links[GATES + end].settle(now, agenda),
+            Part::GateOnward(end) => (None, self.links[GATES + end].take_onward(now, agenda)),
             Part::Timer(hop) | Part::Wire(hop) | Part::Onward(hop) => {
                 let Body::Link(link) = &mut row.hops[hop].body else { return };
                 match part {
                     Part::Timer(_) => return link.on_timer(now, agenda),
                     Part::Wire(_) => return link.settle(now, agenda),
-                    _ => (Node::Hop(hop), link.take_onward(now, agenda)),
+                    _ => (Some(Node::Hop(hop)), link.take_onward(now, agenda)),
                 }
             }
-            Part::Release(hop) => (Node::Hop(hop), row.hops[hop].release(now, agenda)),
+            Part::Release(hop) => (Some(Node::Hop(hop)), row.hops[hop].release(now, agenda)),
         };
         let Some(packet) = packet else { return };
         let direction = match part {
-            Part::BottleneckOnward(end) => Direction::ALL[end],
+            Part::BottleneckOnward(end) | Part::GateWire(end) | Part::GateOnward(end) => Direction::ALL[end],
             Part::Timer(hop) | Part::Wire(hop) | Part::Onward(hop) | Part::Release(hop) => {
                 self.scenario.hops.list[hop].direction
             }
         };
-        let next = row.next(packet.flow as usize, direction, from);
+        let flow = packet.flow as usize;
+        let next = from.map_or_else(|| row.entry(flow, direction), |from| row.next(flow, direction, from));
         self.enter(next, direction, packet);
     }
 

@@ -27,10 +27,6 @@ impl Ring {
         self.packets.len() as u64
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.packets.is_empty()
-    }
-
     /// Takes from `qdisc` what there is room for.
     pub(crate) fn fill(&mut self, now: Instant, qdisc: &mut Discipline, fates: &mut Fates) {
         while self.packets.len() < self.room {

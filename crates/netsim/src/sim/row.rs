@@ -16,6 +16,9 @@ use crate::sim::Baseline;
 use goodqueue_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
+/// The place of the first gate among the links.
+pub(super) const GATES: usize = 2;
+
 /// Where a packet goes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Node {
@@ -57,6 +60,10 @@ pub(crate) enum Body {
 pub(super) enum Part {
     /// Packets go on from a bottleneck.
     BottleneckOnward(usize),
+    /// The wire of a gate; its discipline has no timer.
+    GateWire(usize),
+    /// Packets go on from a gate to their first hop.
+    GateOnward(usize),
     /// The timer of a hop's discipline.
     Timer(usize),
     /// A hop's wire.
@@ -184,6 +191,13 @@ impl Places {
         self.first + self.parts.len() as Component
     }
 
+    /// The places of the gate of `direction`.
+    pub(super) fn gate(&mut self, direction: Direction) -> Parts {
+        let (wire, end) = (self.next(), direction.index());
+        self.parts.extend([Part::GateWire(end), Part::GateOnward(end)]);
+        Parts { timer: wire, wire, onward: wire + 1 }
+    }
+
     /// The places of the hop `number`, if it is a link.
     pub(super) fn link(&mut self, number: usize) -> Parts {
         let timer = self.next();
@@ -209,6 +223,12 @@ impl Row {
     pub(super) fn entry(&self, flow: usize, direction: Direction) -> Node {
         let way = &self.ways[self.way_of_flow[flow] as usize][direction.index()];
         way.first().copied().unwrap_or(Node::Host)
+    }
+
+    /// The link that a host sends packets of `flow` into: the bottleneck, or a gate, which leads to the flow's first hop.
+    pub(super) fn first_link(&self, flow: usize, direction: Direction) -> u8 {
+        let gate = if self.entry(flow, direction) == Node::Bottleneck { 0 } else { GATES };
+        (gate + direction.index()) as u8
     }
 
     /// Where packets of `flow` go after `node`.

@@ -21,6 +21,8 @@ pub(super) struct Way {
     pub(super) is_bulk: bool,
     /// Whether the sender of a bulk transfer has begun to close.
     pub(super) is_closed: bool,
+    /// The link that its hosts send into, a direction each.
+    pub(super) first_link: [u8; 2],
     /// When the timer of each end of a bulk transfer fires, as [`Socket::timers`](crate::sockets::Socket::timers).
     pub(super) timers: [Instant; 2],
 }
@@ -28,11 +30,11 @@ pub(super) struct Way {
 const _: () = assert!(size_of::<Way>() == 64);
 
 impl Way {
-    pub(super) fn of(flow: &Flow) -> Self {
+    pub(super) fn of(flow: &Flow, first_link: [u8; 2]) -> Self {
         let &Flow { hash, dscp, stop, direction, .. } = flow;
         let is_bulk = matches!(flow.source, Source::Bulk(_));
         let timers = [Instant::MAX; 2];
-        Self { offered: [0; 2], hash, dscp, stop, direction, is_bulk, is_closed: false, timers }
+        Self { offered: [0; 2], hash, dscp, stop, direction, is_bulk, is_closed: false, first_link, timers }
     }
 
     /// The end of a bulk transfer whose timer is number `timer`, that of the sender being number 0; and the other way round.

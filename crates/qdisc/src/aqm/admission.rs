@@ -3,7 +3,7 @@
 use super::{mark, unit_interval};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::Args;
+use crate::param::{Args, ECN, LIMIT};
 use crate::qdisc::{Backlog, Enqueued};
 use crate::signal::{Drop, Mark, Owner};
 
@@ -16,7 +16,7 @@ pub(super) struct Admission {
 
 impl Admission {
     pub(super) fn new(args: &Args) -> Self {
-        Self { limit: args.integer("limit").unwrap_or(0) as usize, ecn: args.flag("ecn") }
+        Self { limit: args.get(&LIMIT) as usize, ecn: args.get(&ECN) }
     }
 
     pub(super) fn limit(self) -> Backlog {

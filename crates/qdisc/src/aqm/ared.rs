@@ -19,11 +19,12 @@
 //! - idle time tells in the adaptation too;
 //! - max_p never leaves [bottom, 0.5], where the report only stops to move it once it has.
 
-use super::gentle::{BYTES, Gentle, LIMIT, Params, Vars, WAIT, capacity, flag, real};
+use super::gentle::{BYTES, Gentle, LIMIT, MAX_P, Params, Vars, WAIT, capacity};
 use super::{Aqm, Periodic};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, ECN, Error, Link, Param, ParamSpec, QdiscSpec, ms, secs};
+use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Probe};
 use crate::signal::Owner;
 use goodqueue_units::{Duration, Instant};
@@ -35,17 +36,17 @@ const MIN_TH_FLOOR: f64 = 5.0;
 fn set_up(args: &Args, link: &Link) -> Params {
     let packet = f64::from(link.mtu);
     let capacity = capacity(link, packet);
-    let target = args.time("target").unwrap_or(Duration::ZERO).as_secs_f64();
-    let min = args.real("min").unwrap_or((target * capacity / 2.0).max(MIN_TH_FLOOR));
+    let target = args.get(&TARGET).as_secs_f64();
+    let min = args.get(&MIN).unwrap_or((target * capacity / 2.0).max(MIN_TH_FLOOR));
     Params {
         min,
-        max: args.real("max").unwrap_or(3.0 * min),
-        weight: args.real("weight").unwrap_or(1.0 - libm::exp(-1.0 / capacity)),
+        max: args.get(&MAX).unwrap_or(3.0 * min),
+        weight: args.get(&WEIGHT).unwrap_or(1.0 - libm::exp(-1.0 / capacity)),
         capacity,
         packet,
         gentle: true,
-        bytes: args.flag("bytes"),
-        wait: args.flag("wait"),
+        bytes: args.get(&BYTES),
+        wait: args.get(&WAIT),
     }
 }
 
@@ -61,9 +62,9 @@ pub(super) struct Adaptation {
 impl Adaptation {
     fn new(args: &Args, link: &Link) -> Self {
         Self {
-            alpha: args.real("alpha").unwrap_or(0.0),
-            beta: args.real("beta").unwrap_or(1.0),
-            bottom: args.real("bottom").unwrap_or((80_000.0 / link.rate.as_bps() as f64).min(0.01)),
+            alpha: args.get(&ALPHA),
+            beta: args.get(&BETA),
+            bottom: args.get(&BOTTOM).unwrap_or((80_000.0 / link.rate.as_bps() as f64).min(0.01)),
         }
     }
 
@@ -89,87 +90,43 @@ pub struct Ared {
     timer: Periodic,
 }
 
-const fn time(
-    name: &'static str,
-    milliseconds: u64,
-    range: (f64, f64),
-    source: &'static str,
-    help: &'static str,
-) -> ParamSpec {
-    ParamSpec {
-        name,
-        unit: Unit::Time,
-        default: Value::Integer(milliseconds * 1_000_000),
-        range,
-        source,
-        help,
-    }
-}
-
 const REPORT: &str = "Floyd, Gummadi, Shenker 2001";
 
-const PARAMS: &[ParamSpec] = &[
-    LIMIT,
-    time(
-        "target",
-        5,
-        (1e3, 60e9),
-        "ns-2: Queue/RED targetdelay_",
-        "queue delay that the thresholds are set for",
-    ),
-    flag("ecn", REPORT, "mark ECN-capable packets instead of dropping them, up to an average of max"),
-    BYTES,
-    WAIT,
-    real(
-        "min",
-        Value::Unset,
-        (0.1, 1e9),
-        REPORT,
-        "lower threshold in packets; unset: target's half, 5 at least",
-    ),
-    real("max", Value::Unset, (0.1, 1e9), REPORT, "upper threshold in packets; unset: 3 min"),
-    real(
-        "weight",
-        Value::Unset,
-        (1e-9, 1.0),
-        REPORT,
-        "weight of the average; unset: 1 - exp(-1/C), C packets/s",
-    ),
-    time("interval", 500, (1e6, 60e9), REPORT, "time between two adaptations of max_p"),
-    real(
-        "max_p",
-        Value::Real(0.1),
-        (1e-9, MAX_P_TOP),
-        "ns-2: Queue/RED linterm_ 10",
-        "drop probability at max, to begin with",
-    ),
-    real(
-        "alpha",
-        Value::Real(0.01),
-        (0.0, 0.5),
-        REPORT,
-        "greatest step of max_p upwards; a quarter of max_p at most",
-    ),
-    real("beta", Value::Real(0.9), (0.01, 1.0), REPORT, "factor of max_p downwards"),
-    real(
-        "bottom",
-        Value::Unset,
-        (0.0, MAX_P_TOP),
-        "ns-2.35: Queue/RED bottom_",
-        "least max_p; unset: 0.01, or 80000/rate above 8 Mbit/s",
-    ),
-];
+const TARGET: Param<Duration> = Param::time("target", "queue delay that the thresholds are set for")
+    .default(ms(5))
+    .source("ns-2: Queue/RED targetdelay_");
+const MIN: Param<Option<f64>> =
+    Param::real("min", "lower threshold in packets; unset: target's half, 5 at least").range(0.1, 1e9);
+const MAX: Param<Option<f64>> =
+    Param::real("max", "upper threshold in packets; unset: 3 min").range(0.1, 1e9);
+const WEIGHT: Param<Option<f64>> =
+    Param::real("weight", "weight of the average; unset: 1 - exp(-1/C), C packets/s").range(1e-9, 1.0);
+const INTERVAL: Param<Duration> =
+    Param::time("interval", "time between two adaptations of max_p").default(ms(500)).range(ms(1), secs(60));
+const ALPHA: Param<f64> = Param::real("alpha", "greatest step of max_p upwards; a quarter of max_p at most")
+    .default(0.01)
+    .range(0.0, 0.5);
+const BETA: Param<f64> = Param::real("beta", "factor of max_p downwards").default(0.9).range(0.01, 1.0);
+const BOTTOM: Param<Option<f64>> =
+    Param::real("bottom", "least max_p; unset: 0.01, or 80000/rate above 8 Mbit/s")
+        .range(0.0, MAX_P_TOP)
+        .source("ns-2.35: Queue/RED bottom_");
+
+const PARAMS: &[ParamSpec] = params! { from REPORT =>
+    LIMIT, TARGET,
+    ECN.help("mark ECN-capable packets instead of dropping them, up to an average of max"),
+    BYTES, WAIT, MIN, MAX, WEIGHT, INTERVAL,
+    MAX_P.range(1e-9, MAX_P_TOP).source("ns-2: Queue/RED linterm_ 10").help("drop probability at max, to begin with"),
+    ALPHA, BETA, BOTTOM,
+};
 
 impl Aqm for Ared {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "ared",
-        summary: "Adaptive RED: thresholds from rate and delay, gentle, probability adapted to the load",
-        source: "Floyd, Gummadi, Shenker 2001; Floyd, Jacobson 1993",
-        params: PARAMS,
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new("ared", PARAMS)
+        .summary("Adaptive RED: thresholds from rate and delay, gentle, probability adapted to the load")
+        .source("Floyd, Gummadi, Shenker 2001; Floyd, Jacobson 1993");
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-        let interval = args.time("interval").unwrap_or(Duration::from_millis(500));
+        let interval = args.get(&INTERVAL);
         Ok(Self {
             law: Gentle::new(args, set_up(args, link))?,
             adaptation: Adaptation::new(args, link),

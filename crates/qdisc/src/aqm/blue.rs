@@ -20,10 +20,11 @@
 
 use super::Aqm;
 use super::admission::Admission;
-use super::gentle::{LIMIT, flag, real};
+use super::gentle::LIMIT;
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, ECN, Error, Link, Param, QdiscSpec, ms, secs};
+use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Probe};
 use crate::signal::Owner;
 use goodqueue_units::{Duration, Instant};
@@ -42,56 +43,38 @@ pub struct Blue {
 
 const PORT: &str = "Feng et al. 2002, as NITK's ns-3 port quotes it";
 
-const PARAMS: &[ParamSpec] = &[
-    LIMIT,
-    real(
-        "d1",
-        Value::Real(0.02),
-        (0.0, 1.0),
-        "unverified: Feng et al. 2002, from memory; the port has 0.0025",
-        "step of the probability upwards, when the buffer overflows",
-    ),
-    real(
-        "d2",
-        Value::Real(0.002),
-        (0.0, 1.0),
-        "unverified: Feng et al. 2002, from memory; the port has 0.00025",
-        "step of the probability downwards, when the link goes idle",
-    ),
-    ParamSpec {
-        name: "freeze_time",
-        unit: Unit::Time,
-        default: Value::Integer(100_000_000),
-        range: (0.0, 60e9),
-        source: PORT,
-        help: "time that must pass between two steps",
-    },
-    ParamSpec {
-        name: "threshold",
-        unit: Unit::Packets,
-        default: Value::Unset,
-        range: (0.0, 1e9),
-        source: PORT,
-        help: "packets above which an arrival counts as an overflow; unset: only an overflow does",
-    },
-    flag("ecn", "Feng et al. 2002", "mark ECN-capable packets instead of dropping them"),
-];
+const D1: Param<f64> = Param::real("d1", "step of the probability upwards, when the buffer overflows")
+    .default(0.02)
+    .source("unverified: Feng et al. 2002, from memory; the port has 0.0025");
+const D2: Param<f64> = Param::real("d2", "step of the probability downwards, when the link goes idle")
+    .default(0.002)
+    .source("unverified: Feng et al. 2002, from memory; the port has 0.00025");
+const FREEZE_TIME: Param<Duration> = Param::time("freeze_time", "time that must pass between two steps")
+    .default(ms(100))
+    .range(ms(0), secs(60))
+    .source(PORT);
+const THRESHOLD: Param<Option<u32>> = Param::packets(
+    "threshold",
+    "packets above which an arrival counts as an overflow; unset: only an overflow does",
+)
+.range(0, 1_000_000_000)
+.source(PORT);
 
 impl Aqm for Blue {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "blue",
-        summary: "Drops arrivals at random, with a probability that overflow raises and idleness lowers",
-        source: "Feng et al. 2002",
-        params: PARAMS,
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new(
+        "blue",
+        params! { LIMIT, D1, D2, FREEZE_TIME, THRESHOLD, ECN.source("Feng et al. 2002") },
+    )
+    .summary("Drops arrivals at random, with a probability that overflow raises and idleness lowers")
+    .source("Feng et al. 2002");
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
         Ok(Self {
             admission: Admission::new(args),
-            d1: args.real("d1").unwrap_or(0.0),
-            d2: args.real("d2").unwrap_or(0.0),
-            freeze_time: args.time("freeze_time").unwrap_or(Duration::ZERO),
-            threshold: args.integer("threshold").map_or(usize::MAX, |packets| packets as usize),
+            d1: args.get(&D1),
+            d2: args.get(&D2),
+            freeze_time: args.get(&FREEZE_TIME),
+            threshold: args.get(&THRESHOLD).map_or(usize::MAX, |packets| packets as usize),
             p: 0.0,
             last_update: None,
         })

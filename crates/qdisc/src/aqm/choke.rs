@@ -15,11 +15,14 @@
 //! empty ring (net/sched/sch_choke.c): it hands out nothing more, and the next arrival overwrites the packet in front, which
 //! is neither sent nor counted as dropped. We lose no packets: that arrival is refused, as if `limit` were reached. The flow compared is [`Packet::flow_id`], for the kernel addresses and ports.
 
-use super::red::{Marking, Params, Scale, Vars, Verdict, max_p, set_up};
+use super::red::{
+    AVPKT, Asked, BANDWIDTH, BURST, HARDDROP, Marking, PROBABILITY, Params, Scale, Vars, Verdict, max_p,
+};
+use crate::discipline::Discipline;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, ECN, Error, LIMIT, Link, Param, ParamSpec, QdiscSpec};
+use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Head, Measure, Probe, Qdisc};
-use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
 use alloc::collections::VecDeque;
 use goodqueue_units::Instant;
@@ -47,88 +50,43 @@ pub struct Choke<P> {
     matched: u64,
 }
 
-const fn packets(name: &'static str, default: Value, range: (f64, f64), help: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Packets, default, range, source: "tc-choke(8)", help }
+const MAN: &str = "tc-choke(8)";
+const EITHER: &str = "tc-choke(8), tc-red(8)";
+
+const MIN: Param<Option<u32>> =
+    Param::packets("min", "average up to which no packet is dropped; unset: a third of max")
+        .range(1, 131_071);
+const MAX: Param<Option<u32>> = Param::packets(
+    "max",
+    "average above which every packet is dropped; unset: 3 min, else a quarter of limit",
+)
+.range(1, 131_071);
+
+const PARAMS: &[ParamSpec] = params! { from MAN =>
+    LIMIT.range(1, 131_071).help("packets that the queue holds at most; tc has no default"),
+    MIN, MAX,
+    BURST.help("packets that may arrive at once; unset: a third of 2 min + max"),
+    AVPKT.source(EITHER).help("average packet, for the decay while idle"),
+    BANDWIDTH.source(EITHER), PROBABILITY.source(EITHER),
+    ECN.help("mark ECN-capable packets instead of dropping them, but for those that match"),
+    HARDDROP.source("Linux 6.1 (golden traces)").help("with ecn: drop all the same above max"),
+};
+
+/// What a line asks for.
+#[must_use]
+pub fn asked(args: &Args) -> Asked {
+    let [min, max] = [MIN, MAX].map(|param| args.get(&param).map(u64::from));
+    Asked::new(args, Scale::Packets, args.get(&LIMIT).into(), min, max)
 }
 
-const PARAMS: &[ParamSpec] = &[
-    packets(
-        "limit",
-        Value::Integer(1000),
-        (1.0, 131_071.0),
-        "packets that the queue holds at most; tc has no default",
-    ),
-    packets(
-        "min",
-        Value::Unset,
-        (1.0, 131_071.0),
-        "average up to which no packet is dropped; unset: a third of max",
-    ),
-    packets(
-        "max",
-        Value::Unset,
-        (1.0, 131_071.0),
-        "average above which every packet is dropped; unset: 3 min, else a quarter of limit",
-    ),
-    packets(
-        "burst",
-        Value::Unset,
-        (1.0, 1e6),
-        "packets that may arrive at once; unset: a third of 2 min + max",
-    ),
-    ParamSpec {
-        name: "avpkt",
-        unit: Unit::Bytes,
-        default: Value::Integer(1000),
-        range: (1.0, 2_147_483_647.0),
-        source: "tc-choke(8), tc-red(8)",
-        help: "average packet, for the decay while idle",
-    },
-    ParamSpec {
-        name: "bandwidth",
-        unit: Unit::Rate,
-        default: Value::Integer(10_000_000),
-        range: (1.0, 1e13),
-        source: "tc-choke(8), tc-red(8)",
-        help: "rate at which the average decays while the link is idle",
-    },
-    ParamSpec {
-        name: "probability",
-        unit: Unit::Real,
-        default: Value::Real(0.02),
-        range: (1e-9, 0.999_999),
-        source: "tc-choke(8), tc-red(8)",
-        help: "drop probability when the average reaches max",
-    },
-    ParamSpec {
-        name: "ecn",
-        unit: Unit::Flag,
-        default: Value::Flag(false),
-        range: (0.0, 0.0),
-        source: "tc-choke(8)",
-        help: "mark ECN-capable packets instead of dropping them, but for those that match",
-    },
-    ParamSpec {
-        name: "harddrop",
-        unit: Unit::Flag,
-        default: Value::Flag(false),
-        range: (0.0, 0.0),
-        source: "Linux 6.1 (golden traces)",
-        help: "with ecn: drop all the same above max",
-    },
-];
-
 impl<P: Packet> Discipline<P> for Choke<P> {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "choke",
-        summary: "RED in packets that drops an arrival together with a random packet of its own flow",
-        source: "Pan, Prabhakar, Psounis, INFOCOM 2000; tc-choke(8)",
-        params: PARAMS,
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new("choke", PARAMS)
+        .summary("RED in packets that drops an arrival together with a random packet of its own flow")
+        .source("Pan, Prabhakar, Psounis, INFOCOM 2000; tc-choke(8)");
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
-        let params = set_up(args, "limit", Scale::Packets)?;
-        let limit = args.integer("limit").unwrap_or(0) as u32;
+        let params = asked(args).set_up(Some(args.get(&BANDWIDTH)))?;
+        let limit = args.get(&LIMIT);
         Ok(Self {
             places: VecDeque::new(),
             head: 0,
@@ -137,7 +95,7 @@ impl<P: Packet> Discipline<P> for Choke<P> {
             limit,
             vars: Vars::new(&params, max_p(args)),
             params,
-            marking: Marking::new(args),
+            marking: Marking::new(args.get(&ECN), args.get(&HARDDROP), false),
             matched: 0,
         })
     }

@@ -21,13 +21,15 @@
 //!
 //! `cobalt` over one FIFO is ours: Linux has it in CAKE alone. It drops from the head at overflow, as CAKE does.
 
+use super::codel::{INTERVAL, TARGET};
 use super::{Aqm, mark};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, Error, LIMIT, Link, Param, QdiscSpec, bps};
+use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe};
 use crate::signal::{Drop, Mark, Owner};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Rate};
 
 /// What the law compares with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -247,58 +249,36 @@ pub struct Cobalt {
     vars: Vars,
 }
 
-/// One of BLUE's two steps.
-const fn step(name: &'static str, default: f64, help: &'static str) -> ParamSpec {
-    ParamSpec {
-        name,
-        unit: Unit::Real,
-        default: Value::Real(default),
-        range: (0.0, 1.0),
-        source: "Linux's cake",
-        help,
-    }
-}
+const BANDWIDTH: Param<Option<Rate>> = Param::rate(
+    "bandwidth",
+    "no delay below four full frames at this rate is acted on; unset: the guard is off",
+)
+.range(bps(512), bps(1_000_000_000_000))
+.source("Linux's cake");
+const UP: Param<f64> =
+    Param::real("p_inc", "BLUE's step up at an overflow").default(1.0 / 256.0).source("Linux's cake");
+const DOWN: Param<f64> =
+    Param::real("p_dec", "BLUE's step down at an empty queue").default(1.0 / 4096.0).source("Linux's cake");
 
 impl Aqm for Cobalt {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "cobalt",
-        summary: "CoDel for flows that answer, BLUE for overflow by those that do not: CAKE's law over one queue",
-        source: "Høiland-Jørgensen, Täht, Morton, Piece of CAKE, 2018; tc-cake(8)",
-        params: &[
-            ParamSpec {
-                name: "limit",
-                unit: Unit::Packets,
-                default: Value::Integer(1000),
-                range: (1.0, 1e9),
-                source: "tc-codel(8): as codel",
-                help: "packets that the queue holds at most",
-            },
-            super::codel::TARGET,
-            super::codel::INTERVAL,
-            ParamSpec {
-                name: "bandwidth",
-                unit: Unit::Rate,
-                default: Value::Unset,
-                range: (512.0, 1e12),
-                source: "Linux's cake",
-                help: "no delay below four full frames at this rate is acted on; unset: the guard is off",
-            },
-            step("p_inc", 1.0 / 256.0, "BLUE's step up at an overflow"),
-            step("p_dec", 1.0 / 4096.0, "BLUE's step down at an empty queue"),
-        ],
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new(
+        "cobalt",
+        params! { LIMIT.source("tc-codel(8): as codel"), TARGET, INTERVAL, BANDWIDTH, UP, DOWN },
+    )
+    .summary("CoDel for flows that answer, BLUE for overflow by those that do not: CAKE's law over one queue")
+    .source("Høiland-Jørgensen, Täht, Morton, Piece of CAKE, 2018; tc-cake(8)");
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-        let frame_ns = |bps: u64| u64::from(link.mtu).saturating_mul(8_000_000_000) / bps;
-        let step = |name| (args.real(name).unwrap_or(0.0) * 4_294_967_296.0) as u32;
+        let frame_ns = |rate: Rate| u64::from(link.mtu).saturating_mul(8_000_000_000) / rate.as_bps();
+        let step = |share: f64| (share * 4_294_967_296.0) as u32;
         let params = Params {
-            target: args.time("target").unwrap_or_default(),
-            interval: args.time("interval").unwrap_or_default(),
-            mtu_time: Duration::from_nanos(args.integer("bandwidth").map_or(0, frame_ns)),
-            p_inc: step("p_inc"),
-            p_dec: step("p_dec"),
+            target: args.get(&TARGET),
+            interval: args.get(&INTERVAL),
+            mtu_time: Duration::from_nanos(args.get(&BANDWIDTH).map_or(0, frame_ns)),
+            p_inc: step(args.get(&UP)),
+            p_dec: step(args.get(&DOWN)),
         };
-        Ok(Self { limit: args.integer("limit").unwrap_or(0) as usize, params, vars: Vars::default() })
+        Ok(Self { limit: args.get(&LIMIT) as usize, params, vars: Vars::default() })
     }
 
     fn change(&mut self, _now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
@@ -359,7 +339,7 @@ mod tests {
     use super::*;
     use crate::packet::Plain;
     use crate::sched::Noted;
-    use crate::{Qdisc, registry::Discipline};
+    use crate::{Discipline, Qdisc};
     use goodqueue_units::{Ecn, Rate};
     use std::vec::Vec;
 

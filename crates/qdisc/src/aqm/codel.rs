@@ -23,40 +23,43 @@
 use super::{Aqm, mark};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, ECN, Error, LIMIT, Link, Masked, Param, QdiscSpec, ms, secs, us};
 use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe};
 use crate::signal::{Drop, Mark, Owner};
+use crate::{params, words};
 use core::fmt;
 use core::hint::select_unpredictable;
 use goodqueue_units::{Duration, Instant};
 
 /// The parameters that CoDel has wherever it is used; `fq_codel` lists them too.
-pub const TARGET: ParamSpec = ParamSpec {
-    name: "target",
-    unit: Unit::Time,
-    default: Value::Integer(5_000_000),
-    range: (1e3, 1000e9), // 100 s switch CoDel off (fq_nocodel); the clock compares up to 2199 s
-    source: "RFC 8289, 4.4",
-    help: "acceptable standing queue delay",
-};
+// 100 s switch CoDel off (fq_nocodel); the clock compares up to 2199 s.
+pub const TARGET: Param<Duration> = Param::time("target", "acceptable standing queue delay")
+    .default(ms(5))
+    .range(us(1), secs(1000))
+    .source("RFC 8289, 4.4");
 /// See [`TARGET`].
-pub const INTERVAL: ParamSpec = ParamSpec {
-    name: "interval",
-    unit: Unit::Time,
-    default: Value::Integer(100_000_000),
-    range: (1e3, 60e9),
-    source: "RFC 8289, 4.3",
-    help: "window in which the delay must fall below target once; a worst-case round-trip time",
-};
+pub const INTERVAL: Param<Duration> = Param::time(
+    "interval",
+    "window in which the delay must fall below target once; a worst-case round-trip time",
+)
+.default(ms(100))
+.source("RFC 8289, 4.3");
 /// See [`TARGET`].
-pub const CE_THRESHOLD: ParamSpec = ParamSpec {
-    name: "ce_threshold",
-    unit: Unit::Time,
-    default: Value::Unset,
-    range: (0.0, 1e12),
-    source: "tc-codel(8)",
-    help: "mark every ECN-capable packet that waited longer; unset: off",
-};
+pub const CE_THRESHOLD: Param<Option<Duration>> =
+    Param::time("ce_threshold", "mark every ECN-capable packet that waited longer; unset: off")
+        .range(us(0), secs(1000))
+        .source("tc-codel(8)");
+const VARIANT: Param<Variant> = Param::choice(
+    "variant",
+    "Linux's fixed-point root, the RFC's exact one, or that with the resume rule of 2012",
+    "linux",
+)
+.fixed()
+.source("RFC 8289, 5.6; acm2012 unverified");
+
+words! {
+    enum Variant { Linux = "linux", Rfc8289 = "rfc8289", Acm2012 = "acm2012" }
+}
 
 /// What the law compares with, in ticks.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +68,7 @@ pub struct Params {
     interval: Ticks,
     ce_threshold: Option<Ticks>,
     /// What the DS field must be under which mask, for `ce_threshold` to apply.
-    ce_threshold_selector: Option<(u8, u8)>,
+    ce_threshold_selector: Option<Masked>,
     ecn: bool,
     /// Whether the control law takes the exact root.
     exact: bool,
@@ -76,29 +79,31 @@ pub struct Params {
 }
 
 impl Params {
-    /// The parameters of a line that lists [`TARGET`], [`INTERVAL`], [`CE_THRESHOLD`], `ecn` and perhaps
-    /// `ce_threshold_selector` and `variant`.
+    /// The parameters of a line that lists [`TARGET`], [`INTERVAL`], [`ECN`] and [`CE_THRESHOLD`].
     #[must_use]
     pub fn new(args: &Args, link: &Link) -> Self {
-        let ticks = |name| args.time(name).map(Ticks::of);
         Self {
-            target: ticks("target").unwrap_or(Ticks(0)),
-            interval: ticks("interval").unwrap_or(Ticks(0)),
-            ce_threshold: ticks("ce_threshold"),
-            ce_threshold_selector: args
-                .integer("ce_threshold_selector")
-                .map(|pair| ((pair >> 8) as u8, pair as u8)),
-            ecn: args.flag("ecn"),
-            exact: matches!(args.choice("variant"), "rfc8289" | "acm2012"),
-            resume_2012: args.choice("variant") == "acm2012",
+            target: Ticks::of(args.get(&TARGET)),
+            interval: Ticks::of(args.get(&INTERVAL)),
+            ce_threshold: args.get(&CE_THRESHOLD).map(Ticks::of),
+            ce_threshold_selector: None,
+            ecn: args.get(&ECN),
+            exact: false,
+            resume_2012: false,
             mtu: link.mtu,
         }
+    }
+
+    /// With what the DS field must be for `ce_threshold` to apply; `None`: anything.
+    #[must_use]
+    pub fn selecting(self, ce_threshold_selector: Option<Masked>) -> Self {
+        Self { ce_threshold_selector, ..self }
     }
 
     /// Whether `ce_threshold` applies to `packet`.
     fn selects<P: Packet>(&self, packet: &P) -> bool {
         let ds_field = packet.dscp() << 2 | packet.ecn().bits();
-        self.ce_threshold_selector.is_none_or(|(value, mask)| ds_field & mask == value)
+        self.ce_threshold_selector.is_none_or(|Masked { value, mask }| ds_field & mask == value)
     }
 }
 
@@ -421,44 +426,18 @@ pub struct Codel {
 }
 
 impl Aqm for Codel {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "codel",
-        summary: "Controlled delay: drops from the head while the delay stands above target",
-        source: "RFC 8289; tc-codel(8)",
-        params: &[
-            ParamSpec {
-                name: "limit",
-                unit: Unit::Packets,
-                default: Value::Integer(1000),
-                range: (1.0, 1e9),
-                source: "tc-codel(8)",
-                help: "packets that the queue holds at most",
-            },
-            TARGET,
-            INTERVAL,
-            ParamSpec {
-                name: "ecn",
-                unit: Unit::Flag,
-                default: Value::Flag(false),
-                range: (0.0, 0.0),
-                source: "tc-codel(8)",
-                help: "mark ECN-capable packets instead of dropping them",
-            },
-            CE_THRESHOLD,
-            ParamSpec {
-                name: "variant",
-                unit: Unit::Choice(&["linux", "rfc8289", "acm2012"]),
-                default: Value::Integer(0),
-                range: (0.0, 0.0),
-                source: "RFC 8289, 5.6; acm2012 unverified",
-                help: "Linux's fixed-point root, the RFC's exact one, or that with the resume rule of 2012",
-            },
-        ],
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new(
+        "codel",
+        params! { LIMIT.source("tc-codel(8)"), TARGET, INTERVAL, ECN.source("tc-codel(8)"), CE_THRESHOLD, VARIANT },
+    )
+    .summary("Controlled delay: drops from the head while the delay stands above target")
+    .source("RFC 8289; tc-codel(8)");
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-        let limit = args.integer("limit").unwrap_or(0) as usize;
-        Ok(Self { limit, params: Params::new(args, link), vars: Vars::default() })
+        let variant = args.get(&VARIANT);
+        let (exact, resume_2012) = (variant != Variant::Linux, variant == Variant::Acm2012);
+        let params = Params { exact, resume_2012, ..Params::new(args, link) };
+        Ok(Self { limit: args.get(&LIMIT) as usize, params, vars: Vars::default() })
     }
 
     fn change(&mut self, _now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
@@ -528,7 +507,7 @@ mod tests {
     fn the_rfcs_variant_takes_the_exact_root() {
         let link = Link { rate: goodqueue_units::Rate::from_bps(1_000_000).unwrap(), mtu: 1514 };
         static SPEC: QdiscSpec = Codel::SPEC;
-        let params = Params::new(&Args::parse(&SPEC, "variant rfc8289").unwrap(), &link);
+        let params = Codel::build(&Args::parse(&SPEC, "variant rfc8289").unwrap(), &link).unwrap().params;
         for (count, gap_ms) in [(1, 100.0), (2, 70.711), (3, 57.735), (4, 50.0)] {
             let vars = Vars { count, ..Vars::default() };
             let ticks = vars.control_law(Ticks(0), &params).0;
@@ -546,7 +525,8 @@ mod tests {
         let link = Link { rate: goodqueue_units::Rate::from_bps(1_000_000).unwrap(), mtu: 1514 };
         let due = Ticks(9_765_625);
         let resumed = |variant: &str, count, after_ms: i64| {
-            let params = Params::new(&Args::parse(&SPEC, &format!("variant {variant}")).unwrap(), &link);
+            let args = Args::parse(&SPEC, &format!("variant {variant}")).unwrap();
+            let params = Codel::build(&args, &link).unwrap().params;
             let mut vars = Vars { count, lastcount: 4, drop_next: due, ..Vars::default() };
             vars.resume(&params, Ticks((i64::from(due.0) + after_ms * 1_000_000 / 1024) as u32));
             assert_eq!(vars.lastcount, vars.count);

@@ -25,11 +25,12 @@
 use super::{Aqm, Periodic};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, Error, Link, Param, QdiscSpec, ms};
+use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Raw};
 use crate::signal::{Drop, Owner};
 use alloc::string::ToString;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Rate};
 
 // Constants under the names of A.1.2; times that are compared with delays in seconds.
 const A: f64 = 0.25;
@@ -68,20 +69,20 @@ struct Params {
 
 impl Params {
     fn new(args: &Args, link: &Link) -> Result<Self, Error> {
-        let bytes = |name| args.integer(name).map(|bps| bps as f64 / 8.0);
-        let link_rate = link.rate.as_bps() as f64 / 8.0;
-        let msr = bytes("msr").unwrap_or(link_rate.min(bytes("peak_rate").unwrap_or(link_rate)));
-        let peak_rate = bytes("peak_rate").unwrap_or(link_rate.max(msr));
+        let bytes = |rate: Rate| rate.as_bps() as f64 / 8.0;
+        let (peak_rate, link_rate) = (args.get(&PEAK_RATE).map(bytes), bytes(link.rate));
+        let msr = args.get(&MSR).map_or_else(|| link_rate.min(peak_rate.unwrap_or(link_rate)), bytes);
+        let peak_rate = peak_rate.unwrap_or(link_rate.max(msr));
         if peak_rate < msr {
             return Err(Error("docsis_pie: peak_rate must not be less than msr".to_string()));
         }
         let buffer = ((msr * 0.25) as u64).max(10 * u64::from(link.mtu));
         Ok(Self {
-            target: args.time("target").unwrap_or(Duration::ZERO).as_secs_f64(),
+            target: args.get(&TARGET).as_secs_f64(),
             msr,
             peak_rate,
-            burst: args.integer("burst").unwrap_or(0) as f64,
-            limit: args.integer("limit").unwrap_or(buffer),
+            burst: args.get(&BURST) as f64,
+            limit: args.get(&LIMIT).unwrap_or(buffer),
         })
     }
 }
@@ -225,51 +226,28 @@ pub struct DocsisPie {
     timer: Periodic,
 }
 
-const fn rate(name: &'static str, help: &'static str) -> ParamSpec {
-    ParamSpec {
-        name,
-        unit: Unit::Rate,
-        default: Value::Unset,
-        range: (1.0, 1e13),
-        source: "RFC 8034, A.1.1",
-        help,
-    }
-}
+const LIMIT: Param<Option<u64>> = Param::bytes(
+    "limit",
+    "bytes that the queue holds at most; unset: what msr sends in 250 ms, ten full frames at least",
+)
+.source("RFC 8034, A.1.1: BUFFER_SIZE");
+const TARGET: Param<Duration> = Param::time("target", "queue delay that the controller steers to")
+    .default(ms(10))
+    .source("RFC 8034, 4.1");
+const MSR: Param<Option<Rate>> =
+    Param::rate("msr", "Maximum Sustained Traffic Rate; unset: the link's rate").source("RFC 8034, A.1.1");
+const PEAK_RATE: Param<Option<Rate>> =
+    Param::rate("peak_rate", "Peak Traffic Rate, that of sending on credit; unset: the link's rate")
+        .source("RFC 8034, A.1.1");
+const BURST: Param<u64> = Param::bytes("burst", "Maximum Traffic Burst: the greatest credit")
+    .default(3044)
+    .range(0, 4_294_967_295)
+    .source("RFC 8034, section 3: B; two frames of 1522 bytes");
 
 impl Aqm for DocsisPie {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "docsis_pie",
-        summary: "The PIE of cable modems: delay predicted from the rates, one early drop in a burst",
-        source: "RFC 8034",
-        params: &[
-            ParamSpec {
-                name: "limit",
-                unit: Unit::Bytes,
-                default: Value::Unset,
-                range: (1.0, 1e12),
-                source: "RFC 8034, A.1.1: BUFFER_SIZE",
-                help: "bytes that the queue holds at most; unset: what msr sends in 250 ms, ten full frames at least",
-            },
-            ParamSpec {
-                name: "target",
-                unit: Unit::Time,
-                default: Value::Integer(10_000_000),
-                range: (1e3, 60e9),
-                source: "RFC 8034, 4.1",
-                help: "queue delay that the controller steers to",
-            },
-            rate("msr", "Maximum Sustained Traffic Rate; unset: the link's rate"),
-            rate("peak_rate", "Peak Traffic Rate, that of sending on credit; unset: the link's rate"),
-            ParamSpec {
-                name: "burst",
-                unit: Unit::Bytes,
-                default: Value::Integer(3044),
-                range: (0.0, 4_294_967_295.0),
-                source: "RFC 8034, section 3: B; two frames of 1522 bytes",
-                help: "Maximum Traffic Burst: the greatest credit",
-            },
-        ],
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new("docsis_pie", params! { LIMIT, TARGET, MSR, PEAK_RATE, BURST })
+        .summary("The PIE of cable modems: delay predicted from the rates, one early drop in a burst")
+        .source("RFC 8034");
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let params = Params::new(args, link)?;

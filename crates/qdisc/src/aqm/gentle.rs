@@ -22,7 +22,7 @@
 use super::{mark, unit_interval};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, Unit, Value};
+use crate::param::{Args, ECN, Error, Link, Param};
 use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Raw};
 use crate::signal::{Drop, Mark, Owner};
 use alloc::format;
@@ -135,10 +135,10 @@ impl Gentle {
         if params.max <= params.min {
             return Err(Error(format!("{}: max must be greater than min", args.spec.name)));
         }
-        let max_p = args.real("max_p").unwrap_or(0.0);
+        let max_p = args.get(&MAX_P);
         Ok(Self {
-            limit: args.integer("limit").unwrap_or(0) as usize,
-            ecn: args.flag("ecn"),
+            limit: args.get(&LIMIT) as usize,
+            ecn: args.get(&ECN),
             start: max_p,
             params,
             vars: Vars { avg: 0.0, max_p, count: None, p_b: 0.0, idle_since: None },
@@ -206,39 +206,17 @@ impl Gentle {
     }
 }
 
-pub(super) const fn real(
-    name: &'static str,
-    default: Value,
-    range: (f64, f64),
-    source: &'static str,
-    help: &'static str,
-) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Real, default, range, source, help }
-}
-
-pub(super) const fn flag(name: &'static str, source: &'static str, help: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Flag, default: Value::Flag(false), range: (0.0, 0.0), source, help }
-}
-
-pub(super) const LIMIT: ParamSpec = ParamSpec {
-    name: "limit",
-    unit: Unit::Packets,
-    default: Value::Integer(1000),
-    range: (1.0, 1e9),
-    source: "as tc's pie and codel",
-    help: "packets that the queue holds at most",
-};
-
-pub(super) const BYTES: ParamSpec = flag(
-    "bytes",
-    "Floyd, Jacobson 1993",
-    "measure the queue in bytes, and scale the probability by the packet's size",
-);
-
-pub(super) const WAIT: ParamSpec = ParamSpec {
-    default: Value::Flag(true),
-    ..flag("wait", "ns-2.35: Queue/RED wait_", "let 1/p packets pass before the next drop")
-};
+pub(super) const LIMIT: Param<u32> = crate::param::LIMIT.source("as tc's pie and codel");
+pub(super) const AVPKT: Param<Option<u64>> =
+    Param::bytes("avpkt", "average packet; unset: a full frame").range(1, 1_000_000);
+pub(super) const BYTES: Param<bool> =
+    Param::flag("bytes", "measure the queue in bytes, and scale the probability by the packet's size")
+        .source("Floyd, Jacobson 1993");
+pub(super) const WAIT: Param<bool> = Param::flag("wait", "let 1/p packets pass before the next drop")
+    .default(true)
+    .source("ns-2.35: Queue/RED wait_");
+pub(super) const MAX_P: Param<f64> =
+    Param::real("max_p", "drop probability at max").default(0.1).range(1e-9, 1.0);
 
 #[cfg(test)]
 mod tests {

@@ -23,11 +23,11 @@ pub mod red_gentle;
 pub mod rem;
 pub mod sfb;
 
+use crate::discipline::Discipline;
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
-use crate::registry::Discipline;
 use crate::signal::{Drop, Mark, Owner};
 use goodqueue_units::{Duration, Ecn, Instant};
 

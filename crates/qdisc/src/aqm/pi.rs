@@ -18,11 +18,12 @@
 //! a full queue drops before the dice are thrown; the first update comes 1/w after the start.
 
 use super::admission::Admission;
-use super::gentle::{LIMIT, flag, real};
+use super::gentle::{AVPKT, BYTES, LIMIT};
 use super::{Aqm, Periodic};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, ECN, Error, Link, Param, ParamSpec, QdiscSpec};
+use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Raw};
 use crate::signal::Owner;
 use goodqueue_units::{Duration, Instant};
@@ -44,42 +45,33 @@ pub struct Pi {
 
 const NS2: &str = "ns-2.35: Queue/PI";
 
-const PARAMS: &[ParamSpec] = &[
-    LIMIT,
-    real("a", Value::Real(1.822e-5), (0.0, 1.0), NS2, "weight of the queue's distance from q_ref, a packet"),
-    real("b", Value::Real(1.816e-5), (0.0, 1.0), NS2, "weight of the last one's, with the other sign"),
-    real("w", Value::Real(170.0), (0.1, 1e5), NS2, "updates of the probability a second"),
-    real("q_ref", Value::Real(50.0), (0.0, 1e9), NS2, "packets that the controller steers to"),
-    flag("bytes", NS2, "measure the queue in bytes, and scale the probability by the packet's size"),
-    ParamSpec {
-        name: "avpkt",
-        unit: Unit::Bytes,
-        default: Value::Unset,
-        range: (1.0, 1e6),
-        source: "ns-2.35: Queue/PI mean_pktsize_ (500)",
-        help: "average packet, for bytes; unset: a full frame",
-    },
-    flag("ecn", NS2, "mark ECN-capable packets instead of dropping them"),
-];
+const A: Param<f64> =
+    Param::real("a", "weight of the queue's distance from q_ref, a packet").default(1.822e-5);
+const B: Param<f64> = Param::real("b", "weight of the last one's, with the other sign").default(1.816e-5);
+const W: Param<f64> = Param::real("w", "updates of the probability a second").default(170.0).range(0.1, 1e5);
+const Q_REF: Param<f64> =
+    Param::real("q_ref", "packets that the controller steers to").default(50.0).range(0.0, 1e9);
+
+const PARAMS: &[ParamSpec] = params! { from NS2 =>
+    LIMIT, A, B, W, Q_REF, BYTES.source(NS2),
+    AVPKT.source("ns-2.35: Queue/PI mean_pktsize_ (500)").help("average packet, for bytes; unset: a full frame"),
+    ECN,
+};
 
 impl Aqm for Pi {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "pi",
-        summary: "Drops arrivals at random, with a probability that steers the queue to q_ref packets",
-        source: "Hollot et al. 2001; ns-2.35",
-        params: PARAMS,
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new("pi", PARAMS)
+        .summary("Drops arrivals at random, with a probability that steers the queue to q_ref packets")
+        .source("Hollot et al. 2001; ns-2.35");
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-        let real = |name| args.real(name).unwrap_or(0.0);
-        let interval = Duration::from_secs_f64(1.0 / args.real("w").unwrap_or(1.0));
+        let interval = Duration::from_secs_f64(1.0 / args.get(&W));
         Ok(Self {
             admission: Admission::new(args),
-            bytes: args.flag("bytes"),
-            a: real("a"),
-            b: real("b"),
-            q_ref: real("q_ref"),
-            packet: args.integer("avpkt").unwrap_or(link.mtu.into()) as f64,
+            bytes: args.get(&BYTES),
+            a: args.get(&A),
+            b: args.get(&B),
+            q_ref: args.get(&Q_REF),
+            packet: args.get(&AVPKT).unwrap_or(link.mtu.into()) as f64,
             p: 0.0,
             q_old: 0.0,
             timer: Periodic::new(interval, interval),

@@ -42,14 +42,14 @@ mod rfc8033;
 use super::{Aqm, Periodic, mark};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, QdiscSpec};
+use crate::param::{Args, ECN, Error, LIMIT, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe, Raw};
 use crate::signal::{Drop, Mark, Owner};
-use alloc::format;
+use alloc::string::ToString;
 use core::fmt;
 use goodqueue_units::{Duration, Instant};
-pub(crate) use params::{ALPHA, BETA, BYTEMODE, DQ_RATE_ESTIMATOR, ECN, TARGET, TUPDATE};
-use params::{PARAMS, RFC8033, Rules};
+pub(crate) use params::{ALPHA, BETA, BYTEMODE, DQ_RATE_ESTIMATOR, TARGET, TUPDATE};
+use params::{AUTO_INACTIVE, LINUX, PARAMS, Rules, VARIANT};
 
 /// Probability one; 56 bits, so that 64 hold the sum of 8.5 that de-randomisation (5.4) needs.
 pub const MAX_PROB: u64 = u64::MAX >> 8;
@@ -81,19 +81,18 @@ pub struct Params {
 }
 
 impl Params {
-    /// The parameters of a line that lists `target tupdate alpha beta bytemode dq_rate_estimator`, and perhaps
-    /// `variant`, `linux` where it does not, and `auto_inactive`.
+    /// Linux's, of a line that lists `target tupdate alpha beta bytemode dq_rate_estimator`.
     #[must_use]
     pub fn new(args: &Args, link: &Link) -> Self {
         Self {
-            rules: Rules::of(args),
-            target: ticks(args.time("target").unwrap_or(Duration::ZERO)),
-            tupdate: ticks(args.time("tupdate").unwrap_or(Duration::ZERO)),
-            alpha: args.integer("alpha").unwrap_or(0),
-            beta: args.integer("beta").unwrap_or(0),
-            bytemode: args.flag("bytemode"),
-            dq_rate_estimator: args.flag("dq_rate_estimator"),
-            auto_inactive: args.flag("auto_inactive"),
+            rules: &LINUX,
+            target: ticks(args.get(&TARGET)),
+            tupdate: ticks(args.get(&TUPDATE)),
+            alpha: args.get(&ALPHA).into(),
+            beta: args.get(&BETA).into(),
+            bytemode: args.get(&BYTEMODE),
+            dq_rate_estimator: args.get(&DQ_RATE_ESTIMATOR),
+            auto_inactive: false,
             mtu: link.mtu,
         }
     }
@@ -317,23 +316,21 @@ pub struct Pie {
 }
 
 impl Aqm for Pie {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "pie",
-        summary: "Drops arrivals at random, with a probability that steers the delay to target",
-        source: "RFC 8033; tc-pie(8)",
-        params: PARAMS,
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new("pie", PARAMS)
+        .summary("Drops arrivals at random, with a probability that steers the delay to target")
+        .source("RFC 8033; tc-pie(8)");
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-        let params = Params::new(args, link);
-        if args.is_given("auto_inactive") && !params.rules.as_written {
-            return Err(Error(format!("pie auto_inactive: only variant {} has it", RFC8033.name)));
+        let rules = Rules::of(args.get(&VARIANT));
+        if args.is_given(AUTO_INACTIVE.name()) && !rules.as_written {
+            return Err(Error("pie auto_inactive: only variant rfc8033 has it".to_string()));
         }
-        let tupdate = args.time("tupdate").unwrap_or(FIRST_UPDATE);
-        let (first, period) = params.rules.beat(tupdate);
+        let auto_inactive = args.get(&AUTO_INACTIVE) == Some(true);
+        let params = Params { rules, auto_inactive, ..Params::new(args, link) };
+        let (first, period) = rules.beat(args.get(&TUPDATE));
         Ok(Self {
-            limit: args.integer("limit").unwrap_or(0) as usize,
-            ecn: args.flag("ecn"),
+            limit: args.get(&LIMIT) as usize,
+            ecn: args.get(&ECN),
             params,
             vars: Vars::new(&params),
             stats: Stats::default(),

@@ -21,14 +21,15 @@ mod setup;
 use super::{Aqm, Periodic};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, ECN, Error, Link, Param, ParamSpec, QdiscSpec};
+use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe};
 use crate::signal::{Drop, Owner};
 use alloc::string::ToString;
 use goodqueue_units::{Duration, Instant};
 pub(super) use marking::Marking;
-pub use setup::{Idle, thresholds};
-pub(crate) use setup::{Scale, max_p, set_up};
+pub(crate) use setup::{AVPKT, BANDWIDTH, BURST, HARDDROP, PROBABILITY, Scale, max_p};
+pub use setup::{Asked, Idle};
 
 /// One percent of max_p, in Q0.32, rounded.
 const ONE_PERCENT: u32 = ((1_u64 << 32) / 100) as u32 + 1;
@@ -253,82 +254,61 @@ pub struct Red {
     timer: Option<Periodic>,
 }
 
-const fn bytes(name: &'static str, default: Value, help: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Bytes, default, range: (1.0, 2_147_483_647.0), source: "tc-red(8)", help }
-}
+const MAN: &str = "tc-red(8)";
+/// The greatest size of `tc`'s.
+pub(crate) const MOST_BYTES: u64 = 2_147_483_647;
 
-const fn flag(name: &'static str, help: &'static str) -> ParamSpec {
-    let range = (0.0, 0.0);
-    ParamSpec { name, unit: Unit::Flag, default: Value::Flag(false), range, source: "tc-red(8)", help }
-}
+const LIMIT: Param<u64> =
+    Param::bytes("limit", "bytes that the queue holds at most; tc has no default, here 1000 frames")
+        .default(1_514_000)
+        .range(1, MOST_BYTES);
+const MIN: Param<Option<u64>> =
+    Param::bytes("min", "average above which packets are dropped at random; unset: a third of max")
+        .range(1, MOST_BYTES);
+const MAX: Param<Option<u64>> =
+    Param::bytes("max", "average from which every packet is dropped; unset: 3 min, else a quarter of limit")
+        .range(1, MOST_BYTES);
+const NODROP: Param<bool> =
+    Param::flag("nodrop", "with ecn: never drop early, not even what cannot be marked");
+const ADAPTIVE: Param<bool> =
+    Param::flag("adaptive", "adapt probability so that the average stands between min and max");
 
-const PARAMS: &[ParamSpec] = &[
-    bytes(
-        "limit",
-        Value::Integer(1_514_000),
-        "bytes that the queue holds at most; tc has no default, here 1000 frames",
-    ),
-    bytes("min", Value::Unset, "average above which packets are dropped at random; unset: a third of max"),
-    bytes(
-        "max",
-        Value::Unset,
-        "average from which every packet is dropped; unset: 3 min, else a quarter of limit",
-    ),
-    bytes("avpkt", Value::Integer(1000), "average packet, for burst and for the decay while idle"),
-    ParamSpec {
-        name: "burst",
-        unit: Unit::Packets,
-        default: Value::Unset,
-        range: (1.0, 1e6),
-        source: "tc-red(8)",
-        help: "packets that may arrive at once; unset: (2 min + max) / (3 avpkt)",
-    },
-    ParamSpec {
-        name: "bandwidth",
-        unit: Unit::Rate,
-        default: Value::Integer(10_000_000),
-        range: (1.0, 1e13),
-        source: "tc-red(8)",
-        help: "rate at which the average decays while the link is idle",
-    },
-    ParamSpec {
-        name: "probability",
-        unit: Unit::Real,
-        default: Value::Real(0.02),
-        range: (1e-9, 0.999_999),
-        source: "tc-red(8)",
-        help: "drop probability when the average reaches max",
-    },
-    flag("ecn", "mark ECN-capable packets instead of dropping them"),
-    flag("harddrop", "with ecn: drop all the same from max on"),
-    flag("nodrop", "with ecn: never drop early, not even what cannot be marked"),
-    flag("adaptive", "adapt probability so that the average stands between min and max"),
-    ParamSpec::alias("adaptative", "adaptive", "tc: q_red.c"),
-    ParamSpec::refused("qevent", "there are no filters that it could be sent to", "tc-red(8)"),
-];
+const PARAMS: &[ParamSpec] = params! { from MAN =>
+    LIMIT, MIN, MAX,
+    AVPKT.help("average packet, for burst and for the decay while idle"),
+    BURST.help("packets that may arrive at once; unset: (2 min + max) / (3 avpkt)"),
+    BANDWIDTH, PROBABILITY, ECN,
+    HARDDROP, NODROP, ADAPTIVE,
+    Param::alias("adaptative", &ADAPTIVE).source("tc: q_red.c"),
+    Param::refused("qevent", "there are no filters that it could be sent to"),
+};
+
+/// What a line asks for.
+#[must_use]
+pub fn asked(args: &Args) -> Asked {
+    Asked::new(args, Scale::Bytes, args.get(&LIMIT), args.get(&MIN), args.get(&MAX))
+}
 
 impl Aqm for Red {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "red",
-        summary: "Drops arrivals at random, with a probability that grows with the average queue",
-        source: "Floyd, Jacobson 1993; tc-red(8)",
-        params: PARAMS,
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new("red", PARAMS)
+        .summary("Drops arrivals at random, with a probability that grows with the average queue")
+        .source("Floyd, Jacobson 1993; tc-red(8)");
 
     const SHOWS_HEAD: bool = true;
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
-        if args.flag("nodrop") && !args.flag("ecn") {
+        let (ecn, nodrop) = (args.get(&ECN), args.get(&NODROP));
+        if nodrop && !ecn {
             return Err(Error("red nodrop: has a meaning only with ecn".to_string()));
         }
-        let params = set_up(args, "limit", Scale::Bytes)?;
+        let params = asked(args).set_up(Some(args.get(&BANDWIDTH)))?;
         Ok(Self {
-            limit: args.integer("limit").unwrap_or(0),
+            limit: args.get(&LIMIT),
             start: max_p(args),
             vars: Vars::new(&params, max_p(args)),
             params,
-            marking: Marking::new(args),
-            timer: args.flag("adaptive").then(|| Periodic::new(ADAPT_INTERVAL, ADAPT_INTERVAL)),
+            marking: Marking::new(ecn, args.get(&HARDDROP), nodrop),
+            timer: args.get(&ADAPTIVE).then(|| Periodic::new(ADAPT_INTERVAL, ADAPT_INTERVAL)),
         })
     }
 

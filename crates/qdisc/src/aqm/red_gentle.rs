@@ -11,10 +11,11 @@
 //! `nogentle nowait max_p 0.02` is the RED of 1993.
 
 use super::Aqm;
-use super::gentle::{BYTES, Gentle, LIMIT, Params, WAIT, capacity, flag, real};
+use super::gentle::{AVPKT, BYTES, Gentle, LIMIT, MAX_P, Params, WAIT, capacity};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, ECN, Error, Link, Param, ParamSpec, QdiscSpec};
+use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Probe};
 use crate::signal::Owner;
 use goodqueue_units::Instant;
@@ -25,71 +26,45 @@ pub struct RedGentle {
     pub(super) law: Gentle,
 }
 
-const PARAMS: &[ParamSpec] = &[
-    LIMIT,
-    real(
-        "min",
-        Value::Real(5.0),
-        (0.1, 1e9),
-        "unverified: Floyd, Jacobson 1993; ns-2's RIO has it",
-        "lower threshold in packets",
-    ),
-    real(
-        "max",
-        Value::Unset,
-        (0.1, 1e9),
-        "unverified: Floyd, Jacobson 1993; ns-2's RIO has 15",
-        "upper threshold in packets; unset: 3 min",
-    ),
-    real(
-        "weight",
-        Value::Real(0.002),
-        (1e-9, 1.0),
-        "unverified: Floyd, Jacobson 1993; ns-2's RIO has it",
-        "weight of the average",
-    ),
-    real("max_p", Value::Real(0.1), (1e-9, 1.0), "ns-2.35: Queue/RED linterm_ 10", "drop probability at max"),
-    ParamSpec {
-        default: Value::Flag(true),
-        ..flag(
-            "gentle",
-            "ns-2.35: Queue/RED gentle_",
-            "from max to twice max p rises to 1, instead of at once",
-        )
-    },
-    WAIT,
-    BYTES,
-    ParamSpec {
-        name: "avpkt",
-        unit: Unit::Bytes,
-        default: Value::Unset,
-        range: (1.0, 1e6),
-        source: "ns-2.35: Queue/RED mean_pktsize_ (500)",
-        help: "average packet, for byte mode and for the decay while idle; unset: a full frame",
-    },
-    flag("ecn", "RFC 3168, 5", "mark ECN-capable packets instead of dropping them, up to an average of max"),
-];
+const MIN: Param<f64> = Param::real("min", "lower threshold in packets")
+    .default(5.0)
+    .range(0.1, 1e9)
+    .source("unverified: Floyd, Jacobson 1993; ns-2's RIO has it");
+const MAX: Param<Option<f64>> = Param::real("max", "upper threshold in packets; unset: 3 min")
+    .range(0.1, 1e9)
+    .source("unverified: Floyd, Jacobson 1993; ns-2's RIO has 15");
+const WEIGHT: Param<f64> = Param::real("weight", "weight of the average")
+    .default(0.002)
+    .range(1e-9, 1.0)
+    .source("unverified: Floyd, Jacobson 1993; ns-2's RIO has it");
+const GENTLE: Param<bool> = Param::flag("gentle", "from max to twice max p rises to 1, instead of at once")
+    .default(true)
+    .source("ns-2.35: Queue/RED gentle_");
+
+const PARAMS: &[ParamSpec] = params! {
+    LIMIT, MIN, MAX, WEIGHT, MAX_P.source("ns-2.35: Queue/RED linterm_ 10"), GENTLE, WAIT, BYTES,
+    AVPKT.source("ns-2.35: Queue/RED mean_pktsize_ (500)")
+        .help("average packet, for byte mode and for the decay while idle; unset: a full frame"),
+    ECN.source("RFC 3168, 5").help("mark ECN-capable packets instead of dropping them, up to an average of max"),
+};
 
 impl Aqm for RedGentle {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "red_gentle",
-        summary: "RED of simulations: gentle above max, fixed max_p, packets or bytes",
-        source: "Floyd, Jacobson 1993; ns-2.35",
-        params: PARAMS,
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new("red_gentle", PARAMS)
+        .summary("RED of simulations: gentle above max, fixed max_p, packets or bytes")
+        .source("Floyd, Jacobson 1993; ns-2.35");
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-        let real = |name| args.real(name).unwrap_or(0.0);
-        let packet = args.integer("avpkt").unwrap_or(link.mtu.into()) as f64;
+        let packet = args.get(&AVPKT).unwrap_or(link.mtu.into()) as f64;
+        let min = args.get(&MIN);
         let params = Params {
-            min: real("min"),
-            max: args.real("max").unwrap_or(3.0 * real("min")),
-            weight: real("weight"),
+            min,
+            max: args.get(&MAX).unwrap_or(3.0 * min),
+            weight: args.get(&WEIGHT),
             capacity: capacity(link, packet),
             packet,
-            gentle: args.flag("gentle"),
-            bytes: args.flag("bytes"),
-            wait: args.flag("wait"),
+            gentle: args.get(&GENTLE),
+            bytes: args.get(&BYTES),
+            wait: args.get(&WAIT),
         };
         Ok(Self { law: Gentle::new(args, params)? })
     }

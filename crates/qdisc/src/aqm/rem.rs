@@ -19,11 +19,12 @@
 //! - a full queue drops before the dice are thrown; the first update comes one interval after the start.
 
 use super::admission::Admission;
-use super::gentle::{LIMIT, capacity, flag, real};
+use super::gentle::{AVPKT, BYTES, LIMIT, capacity};
 use super::{Aqm, Periodic};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, ECN, Error, Link, Param, ParamSpec, QdiscSpec, ms};
+use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Raw};
 use crate::signal::Owner;
 use goodqueue_units::{Duration, Instant};
@@ -54,65 +55,46 @@ pub struct Rem {
 
 const NS2: &str = "ns-2.35: Queue/REM";
 
-const PARAMS: &[ParamSpec] = &[
-    LIMIT,
-    real("gamma", Value::Real(0.001), (0.0, 1e3), NS2, "step of the price, a packet too many"),
-    real("phi", Value::Real(1.001), (1.000_001, 1e3), NS2, "base of the probability 1 - phi^-price"),
-    real(
-        "alpha",
-        Value::Real(0.1),
-        (0.0, 1e3),
-        "ns-2.35: Queue/REM, hard-coded",
-        "weight of the queue against the rate",
-    ),
-    real("bstar", Value::Real(20.0), (0.0, 1e9), NS2, "packets that the queue is steered to"),
-    real(
-        "inw",
-        Value::Real(1.0),
-        (1e-6, 1.0),
-        NS2,
-        "weight of the newest arrivals in their average; 1: no average",
-    ),
-    ParamSpec {
-        name: "interval",
-        unit: Unit::Time,
-        default: Value::Integer(2_000_000),
-        range: (1e3, 60e9),
-        source: NS2,
-        help: "time between two updates of the price",
-    },
-    flag("bytes", NS2, "count arrivals and the queue in bytes"),
-    ParamSpec {
-        name: "avpkt",
-        unit: Unit::Bytes,
-        default: Value::Unset,
-        range: (1.0, 1e6),
-        source: "ns-2.35: Queue/REM mean_pktsize_ (1000)",
-        help: "average packet, in which the link's rate is counted; unset: a full frame",
-    },
-    flag("ecn", NS2, "mark ECN-capable packets instead of dropping them"),
-];
+const GAMMA: Param<f64> =
+    Param::real("gamma", "step of the price, a packet too many").default(0.001).range(0.0, 1e3);
+const PHI: Param<f64> =
+    Param::real("phi", "base of the probability 1 - phi^-price").default(1.001).range(1.000_001, 1e3);
+const ALPHA: Param<f64> = Param::real("alpha", "weight of the queue against the rate")
+    .default(0.1)
+    .range(0.0, 1e3)
+    .source("ns-2.35: Queue/REM, hard-coded");
+const BSTAR: Param<f64> =
+    Param::real("bstar", "packets that the queue is steered to").default(20.0).range(0.0, 1e9);
+const INW: Param<f64> = Param::real("inw", "weight of the newest arrivals in their average; 1: no average")
+    .default(1.0)
+    .range(1e-6, 1.0);
+const INTERVAL: Param<Duration> =
+    Param::time("interval", "time between two updates of the price").default(ms(2));
+
+const PARAMS: &[ParamSpec] = params! { from NS2 =>
+    LIMIT, GAMMA, PHI, ALPHA, BSTAR, INW, INTERVAL,
+    BYTES.source(NS2).help("count arrivals and the queue in bytes"),
+    AVPKT.source("ns-2.35: Queue/REM mean_pktsize_ (1000)")
+        .help("average packet, in which the link's rate is counted; unset: a full frame"),
+    ECN,
+};
 
 impl Aqm for Rem {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "rem",
-        summary: "Drops arrivals at random, with a probability exponential in the link's price",
-        source: "Athuraliya et al. 2001; ns-2.35",
-        params: PARAMS,
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new("rem", PARAMS)
+        .summary("Drops arrivals at random, with a probability exponential in the link's price")
+        .source("Athuraliya et al. 2001; ns-2.35");
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-        let real = |name| args.real(name).unwrap_or(0.0);
-        let interval = args.time("interval").unwrap_or(Duration::from_millis(2));
-        let packet = args.integer("avpkt").unwrap_or(link.mtu.into()) as f64;
+        let interval = args.get(&INTERVAL);
+        let packet = args.get(&AVPKT).unwrap_or(link.mtu.into()) as f64;
         Ok(Self {
             admission: Admission::new(args),
-            bytes: args.flag("bytes"),
-            gamma: real("gamma"),
-            phi: real("phi"),
-            alpha: real("alpha"),
-            target: real("bstar"),
-            inw: real("inw"),
+            bytes: args.get(&BYTES),
+            gamma: args.get(&GAMMA),
+            phi: args.get(&PHI),
+            alpha: args.get(&ALPHA),
+            target: args.get(&BSTAR),
+            inw: args.get(&INW),
             per_update: capacity(link, packet) * interval.as_secs_f64(),
             packet,
             arrived: 0.0,

@@ -30,7 +30,8 @@
 use super::{Aqm, mark};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, Error, LIMIT, Link, Param, ParamSpec, QdiscSpec, secs};
+use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Measure, Probe};
 use crate::signal::{Drop, Mark, Owner};
 use alloc::collections::VecDeque;
@@ -138,88 +139,64 @@ pub struct Sfb {
     counted: VecDeque<[u32; 2]>,
 }
 
-const MANUAL: &str = "tc-sfb(8)";
+const MAN: &str = "tc-sfb(8)";
 
-const fn count(name: &'static str, default: Value, range: (f64, f64), help: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Packets, default, range, source: MANUAL, help }
-}
+const REHASH: Param<Duration> =
+    Param::milliseconds("rehash", "time between two changes of the hash; 0: never").default(secs(600));
+const DB: Param<Duration> =
+    Param::milliseconds("db", "time before a change from which on the other bins learn; 0: never")
+        .default(secs(60));
+const MAX: Param<Option<u32>> =
+    Param::packets("max", "packets of a bin at which arrivals are dropped; unset: 5/4 of target, or 25");
+const TARGET: Param<Option<u32>> =
+    Param::packets("target", "packets of a bin at which its probability rises; unset: 4/5 of max, or 20");
+const INCREMENT: Param<f64> = Param::real("increment", "step of a bin's probability upwards").default(0.0005);
+const DECREMENT: Param<f64> =
+    Param::real("decrement", "step of a bin's probability downwards, when it is found empty")
+        .default(0.000_05);
+const PENALTY_RATE: Param<u32> = Param::count(
+    "penalty_rate",
+    "packets a second that all unresponsive flows may send, if they make pauses",
+)
+.default(10)
+.range(0, 1_000_000_000);
+const PENALTY_BURST: Param<u32> =
+    Param::packets("penalty_burst", "packets that they may send at once after a pause")
+        .default(20)
+        .range(0, 1_000_000_000);
 
-const fn step(name: &'static str, default: f64, help: &'static str) -> ParamSpec {
-    let (unit, default) = (Unit::Real, Value::Real(default));
-    ParamSpec { name, unit, default, range: (0.0, 1.0), source: MANUAL, help }
-}
-
-const fn time(name: &'static str, seconds: u64, help: &'static str) -> ParamSpec {
-    let (unit, default) = (Unit::Milliseconds, Value::Integer(seconds * 1_000_000_000));
-    ParamSpec { name, unit, default, range: (0.0, 4_294_967_295e6), source: MANUAL, help }
-}
-
-const PARAMS: &[ParamSpec] = &[
-    time("rehash", 600, "time between two changes of the hash; 0: never"),
-    time("db", 60, "time before a change from which on the other bins learn; 0: never"),
-    count("limit", Value::Integer(1000), (1.0, 1e9), "packets that the queue holds at most"),
-    count(
-        "max",
-        Value::Unset,
-        (1.0, 1e9),
-        "packets of a bin at which arrivals are dropped; unset: 5/4 of target, or 25",
-    ),
-    count(
-        "target",
-        Value::Unset,
-        (1.0, 1e9),
-        "packets of a bin at which its probability rises; unset: 4/5 of max, or 20",
-    ),
-    step("increment", 0.0005, "step of a bin's probability upwards"),
-    step("decrement", 0.000_05, "step of a bin's probability downwards, when it is found empty"),
-    ParamSpec {
-        unit: Unit::Count,
-        ..count(
-            "penalty_rate",
-            Value::Integer(10),
-            (0.0, 1e9),
-            "packets a second that all unresponsive flows may send, if they make pauses",
-        )
-    },
-    count(
-        "penalty_burst",
-        Value::Integer(20),
-        (0.0, 1e9),
-        "packets that they may send at once after a pause",
-    ),
-];
+const PARAMS: &[ParamSpec] = params! { from MAN =>
+    REHASH, DB, LIMIT, MAX, TARGET, INCREMENT, DECREMENT, PENALTY_RATE, PENALTY_BURST,
+};
 
 impl Aqm for Sfb {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "sfb",
-        summary: "Stochastic fair BLUE: a probability a bin, and a rate for flows that do not respond; marks ECN",
-        source: "Feng et al. 2001; tc-sfb(8)",
-        params: PARAMS,
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new("sfb", PARAMS)
+        .summary(
+            "Stochastic fair BLUE: a probability a bin, and a rate for flows that do not respond; marks ECN",
+        )
+        .source("Feng et al. 2001; tc-sfb(8)");
 
     const SHOWS_HEAD: bool = true;
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
-        let integer = |name| args.integer(name).unwrap_or(0);
         // As tc rounds them.
-        let (max, target) = match (args.integer("max"), args.integer("target")) {
+        let (max, target) = match (args.get(&MAX).map(u64::from), args.get(&TARGET).map(u64::from)) {
             (None, None) => (25, 20),
             (None, Some(target)) => ((target * 5 + 1) / 4, target),
             (Some(max), None) => (max, (max * 4 + 3) / 5),
             (Some(max), Some(target)) => (max, target),
         };
-        let step = |name| libm::round(args.real(name).unwrap_or(0.0) * f64::from(ONE)) as u16;
-        let rehash = args.time("rehash").unwrap_or(Duration::ZERO);
-        let db = args.time("db").unwrap_or(Duration::ZERO);
+        let step = |share: f64| libm::round(share * f64::from(ONE)) as u16;
+        let (rehash, db) = (args.get(&REHASH), args.get(&DB));
         Ok(Self {
-            limit: integer("limit") as usize,
+            limit: args.get(&LIMIT) as usize,
             max: max as u32,
             target: target as u32,
-            increment: step("increment"),
-            decrement: step("decrement"),
+            increment: step(args.get(&INCREMENT)),
+            decrement: step(args.get(&DECREMENT)),
             rehash,
             warm_up: if db == Duration::ZERO { rehash } else { rehash.saturating_sub(db) },
-            penalty: Penalty::new(integer("penalty_rate"), integer("penalty_burst")),
+            penalty: Penalty::new(args.get(&PENALTY_RATE).into(), args.get(&PENALTY_BURST).into()),
             sets: [Bins::new(0), Bins::new(0x9e37_79b9)],
             current: 0,
             warming: false,

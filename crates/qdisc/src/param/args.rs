@@ -1,13 +1,18 @@
 //! A line's parameters, each with a value.
 
-use super::spec::{QdiscSpec, Unit, Value};
-use crate::registry;
+use super::kind::Kind;
+use super::spec::{Default, Form, ParamSpec, QdiscSpec, Value};
+use super::typed::Param;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
-use goodqueue_units::Duration;
+
+/// The parameter that defaults may depend on.
+const VARIANT: &str = "variant";
 
 /// A discipline's parameters, each with a value: the `tc` line, understood.
+///
+/// It prints as the canonical line, and [`crate::AnyQdisc::build`] makes the discipline.
 #[derive(Clone, Debug)]
 pub struct Args {
     /// The discipline.
@@ -24,21 +29,31 @@ impl Args {
     /// The defaults of `spec`.
     #[must_use]
     pub fn defaults(spec: &'static QdiscSpec) -> Self {
-        let values = spec.params.iter().map(|param| param.default).collect();
+        let value = |param: &ParamSpec| match param.default {
+            Default::Always(value) => value,
+            Default::ByVariant(_) | Default::Line(_) => Value::Unset,
+        };
+        let values = spec.params.iter().map(value).collect();
         let mut args = Self { spec, values, given: alloc::vec![false; spec.params.len()], child: None };
-        args.settle();
+        args.fill_in();
         args
     }
 
-    /// Gives each default that depends on the variant the value that it has for the one chosen.
-    pub(super) fn settle(&mut self) {
-        let variant = self.integer("variant").unwrap_or(0) as usize;
+    /// Sets what the line does not: defaults that depend on the variant, and the child.
+    pub(super) fn fill_in(&mut self) {
+        let variant = match self.value(VARIANT) {
+            Some(Value::Integer(word)) => word as usize,
+            _ => 0,
+        };
         for ((param, value), given) in self.spec.params.iter().zip(&mut self.values).zip(&self.given) {
-            if let (Value::PerVariant(values), false) = (param.default, *given) {
-                *value = values.get(variant).copied().unwrap_or(Value::Unset);
-            }
-            if let (Value::Line(line), false) = (param.default, *given) {
-                self.child = registry::parse_line(line).ok().map(Box::new);
+            match param.default {
+                Default::ByVariant(values) if !given => {
+                    *value = values.get(variant).copied().flatten().unwrap_or(Value::Unset);
+                }
+                Default::Line(line) if !given => {
+                    self.child = (self.spec.read_child)(line).ok().map(Box::new);
+                }
+                _ => {}
             }
         }
     }
@@ -47,8 +62,54 @@ impl Args {
         self.spec.params.iter().position(|param| param.name == name)
     }
 
-    fn get(&self, name: &str) -> Value {
-        self.position(name).map_or(Value::Unset, |index| self.values[index])
+    /// The place of `param`, which the discipline must list.
+    fn place<T>(&self, param: &Param<T>) -> usize {
+        let (name, form) = (param.name(), param.spec().form);
+        let place = self.spec.params.iter().position(|listed| listed.name == name && listed.form == form);
+        place.unwrap_or_else(|| panic!("{} does not list the parameter {name} ({form:?})", self.spec.name))
+    }
+
+    /// The value of `param`.
+    ///
+    /// # Panics
+    /// Where the discipline does not list it, or where the variant leaves one unset that is never said to be.
+    #[must_use]
+    pub fn get<T: Kind>(&self, param: &Param<T>) -> T {
+        let value = self.values[self.place(param)];
+        let typed = T::of(value);
+        typed.unwrap_or_else(|| panic!("{} {}: cannot be {value:?}", self.spec.name, param.name()))
+    }
+
+    /// Sets `param`, whatever the line says: how values that follow from others come to stand in the canonical line.
+    pub(crate) fn put<T: Kind>(&mut self, param: &Param<T>, value: T) {
+        let place = self.place(param);
+        self.values[place] = value.value();
+    }
+
+    /// Each parameter with its value.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static ParamSpec, Value)> {
+        self.spec.params.iter().zip(self.values.iter().copied())
+    }
+
+    /// The value of the parameter `name`, for who does not know which discipline it is; `None`: it lists none of the name.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<Value> {
+        self.position(name).map(|index| self.values[index])
+    }
+
+    /// Whether the line itself set `name`.
+    #[must_use]
+    pub fn is_given(&self, name: &str) -> bool {
+        self.position(name).is_some_and(|index| self.given[index])
+    }
+
+    /// Sets `name` where the line did not: how a scenario's `buffer` becomes a queue's `limit`.
+    pub fn set_default(&mut self, name: &str, value: Value) {
+        if let Some(index) = self.position(name)
+            && !self.given[index]
+        {
+            self.values[index] = value;
+        }
     }
 
     /// The discipline inside this one, if it has one that a line names.
@@ -62,94 +123,19 @@ impl Args {
     pub fn child_mut(&mut self) -> Option<&mut Self> {
         self.child.as_deref_mut()
     }
-
-    /// Whether the line itself set `name`.
-    #[must_use]
-    pub fn is_given(&self, name: &str) -> bool {
-        self.position(name).is_some_and(|index| self.given[index])
-    }
-
-    /// Sets `name`, whatever the line says: how values that follow from others come to stand in the canonical line.
-    pub(crate) fn put(&mut self, name: &str, value: Value) {
-        if let Some(index) = self.position(name) {
-            self.values[index] = value;
-        }
-    }
-
-    /// Sets `name` where the line did not: how a scenario's `buffer` becomes a queue's `limit`.
-    pub fn set_default(&mut self, name: &str, value: Value) {
-        if let Some(index) = self.position(name)
-            && !self.given[index]
-        {
-            self.values[index] = value;
-        }
-    }
-
-    /// The parameter `name` as an integer of its unit (bytes, packets, count, bit/s, index of a choice), if set.
-    #[must_use]
-    pub fn integer(&self, name: &str) -> Option<u64> {
-        match self.get(name) {
-            Value::Integer(integer) => Some(integer),
-            _ => None,
-        }
-    }
-
-    /// The parameter `name` as packets, if set so where a time could be.
-    #[must_use]
-    pub fn packets(&self, name: &str) -> Option<u64> {
-        match self.get(name) {
-            Value::Packets(packets) => Some(packets),
-            _ => None,
-        }
-    }
-
-    /// The parameter `name` as a time, if set.
-    #[must_use]
-    pub fn time(&self, name: &str) -> Option<Duration> {
-        self.integer(name).map(Duration::from_nanos)
-    }
-
-    /// The parameter `name` as a real number, if set.
-    #[must_use]
-    pub fn real(&self, name: &str) -> Option<f64> {
-        match self.get(name) {
-            Value::Real(real) => Some(real),
-            _ => None,
-        }
-    }
-
-    /// Whether the flag `name` is on.
-    #[must_use]
-    pub fn flag(&self, name: &str) -> bool {
-        self.get(name) == Value::Flag(true)
-    }
-
-    /// The word chosen for `name`, or the empty word.
-    #[must_use]
-    pub fn choice(&self, name: &str) -> &'static str {
-        let spec = self.spec.params.iter().find(|param| param.name == name);
-        match (spec.map(|param| param.unit), self.integer(name)) {
-            (Some(Unit::Choice(words) | Unit::Word(words)), Some(index)) => {
-                words.get(index as usize).copied().unwrap_or("")
-            }
-            _ => "",
-        }
-    }
 }
 
 impl fmt::Display for Args {
     /// The canonical line: every parameter that has a value, so that it can be read back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.spec.name)?;
-        for (param, value) in self.spec.params.iter().zip(&self.values) {
-            match value {
-                Value::Unset | Value::PerVariant(_) | Value::Line(_) => {}
-                Value::Flag(true) => write!(f, " {}", param.name)?,
-                // As tc spells them: `noecn`, but `no_dq_rate_estimator`.
-                Value::Flag(false) if param.name.contains('_') => write!(f, " no_{}", param.name)?,
-                Value::Flag(false) => write!(f, " no{}", param.name)?,
-                value if matches!(param.unit, Unit::Word(_)) => write!(f, " {}", param.show(*value))?,
-                value => write!(f, " {} {}", param.name, param.show(*value))?,
+        for (param, value) in self.iter() {
+            match (value, param.form) {
+                (Value::Unset, _) => {}
+                (Value::Flag(true), _) => write!(f, " {}", param.name)?,
+                (Value::Flag(false), _) => write!(f, " {}", param.negated())?,
+                (_, Form::Word(_)) => write!(f, " {}", param.show(value))?,
+                _ => write!(f, " {} {}", param.name, param.show(value))?,
             }
         }
         match &self.child {

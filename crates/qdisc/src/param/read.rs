@@ -1,8 +1,7 @@
 //! The words of a line: in place of the defaults, or of what a live discipline has.
 
-use super::spec::{ParamSpec, Unit, Value};
+use super::spec::{Form, ParamSpec, Value};
 use super::{Args, Error, QdiscSpec};
-use crate::registry;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -20,8 +19,9 @@ impl Args {
     /// given twice.
     pub fn parse(spec: &'static QdiscSpec, words: &str) -> Result<Self, Error> {
         let mut args = Self::defaults(spec);
-        args.read(words.split_whitespace(), |_, line| registry::parse_line(line))?;
-        args.settle();
+        args.read(words.split_whitespace(), |_, line| (spec.read_child)(line))?;
+        args.fill_in();
+        (spec.settle)(&mut args);
         Ok(args)
     }
 
@@ -29,8 +29,7 @@ impl Args {
     /// not name stays as it is, in the discipline behind `child` too.
     ///
     /// # Errors
-    /// As [`Args::parse`]; another discipline's name; another value of `variant`, or of what the registry lists as
-    /// [fixed](registry::Discipline::FIXED).
+    /// As [`Args::parse`]; another discipline's name; another value of a parameter that is [fixed](super::Param::fixed).
     pub fn changed(&self, line: &str) -> Result<Self, Error> {
         let name = self.spec.name;
         let mut words = line.split_whitespace();
@@ -45,23 +44,22 @@ impl Args {
             Some(child) => child.changed(line),
             None => Err(Error("found one; accepted: none, as the qdisc was made without".to_string())),
         })?;
-        for (named, taken_back) in registry::takes_back(name) {
-            if args.position(named).is_some_and(|index| set[index])
+        for (index, param) in self.spec.params.iter().enumerate() {
+            if let Some(taken_back) = param.takes_back.filter(|_| set[index])
                 && let Some(index) = args.position(taken_back).filter(|&index| !set[index])
             {
                 (args.values[index], args.given[index]) = (Value::Unset, false);
             }
         }
-        let fixed = registry::fixed(name);
         for ((param, before), after) in self.spec.params.iter().zip(&self.values).zip(&args.values) {
-            if before != after && (param.name == "variant" || fixed.contains(&param.name)) {
+            if param.fixed && before != after {
                 let (before, after) = (param.show(*before), param.show(*after));
                 let accepted = format!("accepted: {before}, which cannot change while the qdisc lives");
                 return Err(Error(format!("{name} {}: found {after}; {accepted}", param.name)));
             }
         }
         if args.values != self.values {
-            registry::settle(&mut args); // where nothing changes, nothing follows
+            (self.spec.settle)(&mut args); // where nothing changes, nothing follows
         }
         Ok(args)
     }
@@ -83,16 +81,16 @@ impl Args {
             if seen[index] && !param.may_repeat() {
                 return Err(refuse("given twice".to_string()));
             }
-            self.values[index] = match param.unit {
-                Unit::Shorthand(table) => {
+            self.values[index] = match param.form {
+                Form::Shorthand(table) => {
                     for (_, stands_for) in table.iter().filter(|(known, _)| *known == word) {
                         self.expand(stands_for, &mut set)?;
                     }
                     Value::Unset
                 }
-                Unit::Flag => Value::Flag(switched_on),
-                Unit::Word(_) => param.read(word).map_err(refuse)?,
-                Unit::Line => {
+                Form::Flag => Value::Flag(switched_on),
+                Form::Word(_) => param.read(word).map_err(refuse)?,
+                Form::Child => {
                     let line = child_line(param, words.by_ref()).map_err(refuse)?;
                     let child = read_child(self.child(), &line).map_err(|error| refuse(error.0))?;
                     self.child = Some(Box::new(child));
@@ -117,7 +115,7 @@ impl Args {
         let mut words = words.split_whitespace();
         while let Some(word) = words.next() {
             let named =
-                |param: &ParamSpec| !matches!(param.unit, Unit::Shorthand(_)) && param.begins_with(word);
+                |param: &ParamSpec| !matches!(param.form, Form::Shorthand(_)) && param.begins_with(word);
             let Some(index) = spec.params.iter().position(named) else {
                 return Err(Error(format!(
                     "{}: a shorthand stands for the unknown word {word:?}",
@@ -125,8 +123,11 @@ impl Args {
                 )));
             };
             let param = &spec.params[index];
-            let text = if matches!(param.unit, Unit::Word(_)) { word } else { words.next().unwrap_or("") };
-            let there = if set[index] { self.real(param.name).unwrap_or(0.0) } else { 0.0 };
+            let text = if matches!(param.form, Form::Word(_)) { word } else { words.next().unwrap_or("") };
+            let there = match self.values[index] {
+                Value::Real(there) if set[index] => there,
+                _ => 0.0,
+            };
             let value = match text.strip_prefix('+').and_then(|more| more.parse::<f64>().ok()) {
                 _ if text == "unset" => Ok(Value::Unset),
                 Some(more) => param.read(&(there + more).to_string()),
@@ -143,24 +144,24 @@ impl Args {
     fn find(&self, word: &str) -> Result<(usize, bool), Error> {
         let position = |name: &str| self.spec.params.iter().position(|param| param.begins_with(name));
         if let Some(index) = position(word) {
-            return match self.spec.params[index].unit {
-                Unit::Alias(name) => Ok((position(name).unwrap_or(index), true)),
-                Unit::Refused(why) => Err(Error(format!("{} {word}: {why}", self.spec.name))),
+            return match self.spec.params[index].form {
+                Form::Alias(name) => Ok((position(name).unwrap_or(index), true)),
+                Form::Refused(why) => Err(Error(format!("{} {word}: {why}", self.spec.name))),
                 _ => Ok((index, true)),
             };
         }
         // tc writes `noecn` but `no_dq_rate_estimator`.
         let negated =
             word.strip_prefix("no").and_then(|rest| position(rest.strip_prefix('_').unwrap_or(rest)));
-        if let Some(index) = negated.filter(|&index| self.spec.params[index].unit == Unit::Flag) {
+        if let Some(index) = negated.filter(|&index| self.spec.params[index].form == Form::Flag) {
             return Ok((index, false));
         }
         let mut known: Vec<&str> = Vec::new();
         for param in self.spec.params {
-            match param.unit {
-                Unit::Word(words) => known.extend(words),
-                Unit::Shorthand(table) => known.extend(table.iter().map(|(word, _)| *word)),
-                Unit::Alias(_) | Unit::Refused(_) => {}
+            match param.form {
+                Form::Word(words) => known.extend(words),
+                Form::Shorthand(table) => known.extend(table.iter().map(|(word, _)| *word)),
+                Form::Alias(_) | Form::Refused(_) => {}
                 _ => known.push(param.name),
             }
         }

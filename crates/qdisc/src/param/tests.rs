@@ -1,58 +1,27 @@
 //! A toy discipline's lines.
 
 use super::*;
+use crate::{params, words};
 use alloc::format;
 use alloc::string::ToString;
-use goodqueue_units::Duration;
+use goodqueue_units::{Duration, Rate};
 
-const SPEC: QdiscSpec = QdiscSpec {
-    name: "toy",
-    summary: "",
-    source: "",
-    params: &[
-        ParamSpec {
-            name: "target",
-            unit: Unit::Time,
-            default: Value::Integer(5_000_000),
-            range: (1e3, 1e9),
-            source: "",
-            help: "",
-        },
-        ParamSpec {
-            name: "ecn",
-            unit: Unit::Flag,
-            default: Value::Flag(false),
-            range: (0.0, 0.0),
-            source: "",
-            help: "",
-        },
-        ParamSpec {
-            name: "variant",
-            unit: Unit::Choice(&["a", "b"]),
-            default: Value::Integer(0),
-            range: (0.0, 0.0),
-            source: "",
-            help: "",
-        },
-        ParamSpec {
-            name: "quick_start",
-            unit: Unit::Flag,
-            default: Value::PerVariant(&[Value::Flag(false), Value::Flag(true)]),
-            range: (0.0, 0.0),
-            source: "",
-            help: "",
-        },
-    ],
-};
+const TARGET: Param<Duration> = Param::time("target", "").default(ms(5)).range(us(1), secs(1));
+const QUICK_START: Param<bool> = Param::flag("quick_start", "").by_variant([false, true]);
+const VARIANT: Param<Variant> = Param::choice("variant", "", "a").fixed();
+
+words! { enum Variant { A = "a", B = "b" } }
+
+const SPEC: QdiscSpec = QdiscSpec::new("toy", params! { TARGET, ECN, VARIANT, QUICK_START });
 
 #[test]
 fn a_line_is_read_and_printed_back() {
     let args = Args::parse(&SPEC, "ecn target 10ms").unwrap();
     assert_eq!(args.to_string(), "toy target 10ms ecn variant a no_quick_start");
-    assert_eq!(args.time("target"), Some(Duration::from_millis(10)));
+    assert_eq!(args.get(&TARGET), ms(10));
     let again = Args::parse(&SPEC, args.to_string().strip_prefix("toy").unwrap()).unwrap();
     assert_eq!(again.to_string(), args.to_string());
-    assert!(!Args::parse(&SPEC, "noecn").unwrap().flag("ecn"));
+    assert!(!Args::parse(&SPEC, "noecn").unwrap().get(&ECN));
 }
 
 /// Else a result's line would name a variant beside numbers that it did not run with.
@@ -61,29 +30,21 @@ fn a_default_follows_the_variant_unless_the_line_sets_the_parameter() {
     let line = |words| Args::parse(&SPEC, words).unwrap().to_string();
     assert_eq!(line("variant b"), "toy target 5ms noecn variant b quick_start");
     assert_eq!(line("no_quick_start variant b"), "toy target 5ms noecn variant b no_quick_start");
-    assert!(!Args::defaults(&SPEC).flag("quick_start"));
-    assert_eq!(SPEC.params[3].show(SPEC.params[3].default), "off or by variant on");
+    assert!(!Args::defaults(&SPEC).get(&QUICK_START));
+    assert_eq!(SPEC.params[3].show_default(), "off or by variant on");
 }
 
 /// `tc` has words without a name before them: each is known by itself, and two of one parameter exclude each
 /// other.
 #[test]
 fn words_that_stand_by_themselves_are_read_and_printed_back() {
-    const ALONE: QdiscSpec = QdiscSpec {
-        params: &[ParamSpec {
-            name: "drop_at",
-            unit: Unit::Word(&["drop_dequeue", "drop_enqueue"]),
-            default: Value::Integer(0),
-            range: (0.0, 0.0),
-            source: "",
-            help: "",
-        }],
-        ..SPEC
-    };
+    words! { enum At { Dequeue = "drop_dequeue", Enqueue = "drop_enqueue" } }
+    const DROP_AT: Param<At> = Param::word("drop_at", "", "drop_dequeue");
+    const ALONE: QdiscSpec = QdiscSpec::new("toy", params! { DROP_AT });
     let line = |words| Args::parse(&ALONE, words).map(|args| args.to_string());
     assert_eq!(line("").unwrap(), "toy drop_dequeue");
     assert_eq!(line("drop_enqueue").unwrap(), "toy drop_enqueue");
-    assert_eq!(Args::parse(&ALONE, "drop_enqueue").unwrap().choice("drop_at"), "drop_enqueue");
+    assert_eq!(Args::parse(&ALONE, "drop_enqueue").unwrap().get(&DROP_AT), At::Enqueue);
     assert_eq!(line("drop_enqueue drop_dequeue").unwrap_err().0, "toy drop_at: given twice");
     let unknown = line("drop_at").unwrap_err().0;
     assert!(unknown.ends_with("accepted: drop_dequeue, drop_enqueue"), "{unknown}");
@@ -92,19 +53,17 @@ fn words_that_stand_by_themselves_are_read_and_printed_back() {
 /// As `tc cake` has them: `ethernet` adds to an overhead, `raw` takes it back and is a parameter's own word besides.
 #[test]
 fn a_shorthand_sets_adds_and_takes_back() {
-    const fn param(name: &'static str, unit: Unit, range: (f64, f64)) -> ParamSpec {
-        ParamSpec { name, unit, default: Value::Unset, range, source: "", help: "" }
-    }
-    const LINK: QdiscSpec = QdiscSpec {
-        params: &[
-            param("preset", Unit::Shorthand(&[("lan", "delay 1ms"), ("never", "delay unset")]), (0.0, 0.0)),
-            param("framing", Unit::Shorthand(&[("vlan", "extra +4"), ("raw", "raw extra 0")]), (0.0, 0.0)),
-            param("base", Unit::Word(&["raw"]), (0.0, 0.0)),
-            param("delay", Unit::Time, (0.0, 1e9)),
-            param("extra", Unit::Real, (-64.0, 10.0)),
-        ],
-        ..SPEC
-    };
+    words! { enum Base { Raw = "raw" } }
+    const LINK: QdiscSpec = QdiscSpec::new(
+        "toy",
+        params! {
+            Param::shorthand("preset", "", &[("lan", "delay 1ms"), ("never", "delay unset")]),
+            Param::shorthand("framing", "", &[("vlan", "extra +4"), ("raw", "raw extra 0")]),
+            Param::<Option<Base>>::optional_word("base", ""),
+            Param::time("delay", "").range(us(0), secs(1)),
+            Param::real("extra", "").range(-64.0, 10.0),
+        },
+    );
     let line = |words| Args::parse(&LINK, words).map_or_else(|error| error.0, |args| args.to_string());
     assert_eq!(line("vlan vlan"), "toy extra 8");
     assert_eq!(line("extra -3 vlan"), "toy extra 1");
@@ -120,29 +79,25 @@ fn a_shorthand_sets_adds_and_takes_back() {
 /// As `tc`'s get_u32 with base 0; `cake fwmark 0xff` is how a mask is written.
 #[test]
 fn a_number_may_be_hexadecimal() {
-    const COUNTED: QdiscSpec = QdiscSpec {
-        params: &[ParamSpec { unit: Unit::Count, range: (0.0, 255.0), ..SPEC.params[0] }],
-        ..SPEC
-    };
-    let line = |words| Args::parse(&COUNTED, words).map(|args| args.integer("target"));
-    assert_eq!(line("target 0xff"), Ok(Some(255)));
-    assert_eq!(line("target 0xfg").unwrap_err().0, "toy target: found \"0xfg\"; accepted: 0 to 255");
+    const MASK: Param<Option<u32>> = Param::count("mask", "").range(0, 255);
+    const COUNTED: QdiscSpec = QdiscSpec::new("toy", params! { MASK });
+    let line = |words| Args::parse(&COUNTED, words).map(|args| args.get(&MASK));
+    assert_eq!(line("mask 0xff"), Ok(Some(255)));
+    assert_eq!(line("mask 0xfg").unwrap_err().0, "toy mask: found \"0xfg\"; accepted: 0 to 255");
 }
 
 /// `tc` has several words for a thing, and words for things that are not here: an unknown word would be a lie.
 #[test]
 fn other_words_for_a_parameter_are_taken_and_words_without_meaning_get_a_reason() {
-    const OTHERS: QdiscSpec = QdiscSpec {
-        params: &[
-            SPEC.params[0],
-            ParamSpec::alias("goal", "target", ""),
-            ParamSpec::refused("offload", "there is no hardware", ""),
-            ParamSpec { name: "share", unit: Unit::Percent, range: (0.0, 100.0), ..SPEC.params[0] },
-            ParamSpec { name: "step", unit: Unit::TimeOrPackets, ..SPEC.params[0] },
-            ParamSpec { name: "rehash", unit: Unit::Milliseconds, range: (0.0, 1e15), ..SPEC.params[0] },
-        ],
-        ..SPEC
-    };
+    const STEP: Param<TimeOrPackets> = Param::time_or_packets("step", "").default(TimeOrPackets::Time(ms(5)));
+    const REHASH: Param<Duration> = Param::milliseconds("rehash", "").default(ms(5));
+    const OTHERS: QdiscSpec = QdiscSpec::new(
+        "toy",
+        params! {
+            TARGET, Param::alias("goal", &TARGET), Param::refused("offload", "there is no hardware"),
+            Param::percent("share", "").default(5.0), STEP, REHASH,
+        },
+    );
     let parse = |words: &str| Args::parse(&OTHERS, words);
     let line = |words: &str| parse(words).map_or_else(|error| error.0, |args| args.to_string());
     assert!(line("goal 7ms").starts_with("toy target 7ms"));
@@ -155,10 +110,10 @@ fn other_words_for_a_parameter_are_taken_and_words_without_meaning_get_a_reason(
     for packets in ["5p", "5pkt", "5pkts", "5packet", "5packets"] {
         assert!(line(&format!("step {packets}")).contains(" step 5p"), "{packets}");
     }
-    assert_eq!(parse("step 5").unwrap().time("step"), Some(Duration::from_micros(5)));
-    assert_eq!(parse("step 5p").unwrap().packets("step"), Some(5));
+    assert_eq!(parse("step 5").unwrap().get(&STEP), TimeOrPackets::Time(us(5)));
+    assert_eq!(parse("step 5p").unwrap().get(&STEP), TimeOrPackets::Packets(5));
     assert_eq!(line("step 5pp").split(';').next(), Some("toy step: found \"5pp\""));
-    assert_eq!(parse("rehash 600000").unwrap().time("rehash"), Some(Duration::from_secs(600)));
+    assert_eq!(parse("rehash 600000").unwrap().get(&REHASH), secs(600));
     assert!(line("rehash 10s").ends_with("rehash 10000") && line("rehash 5us").ends_with("rehash 5us"));
 }
 
@@ -181,4 +136,40 @@ fn each_refusal_names_the_word_what_was_found_and_what_is_accepted() {
     for (line, error) in table {
         assert_eq!(Args::parse(&SPEC, line).unwrap_err().to_string(), error);
     }
+}
+
+/// Each kind of value comes back as the type that it was declared with.
+#[test]
+fn a_parameter_is_read_as_its_own_type() {
+    const LIMIT_BYTES: Param<u64> = Param::bytes("limit", "").default(7);
+    const RATE: Param<Option<Rate>> = Param::rate("rate", "");
+    const GAIN: Param<f64> = Param::real("gain", "").default(0.5);
+    const FIELD: Param<Option<Masked>> = Param::masked("field", "");
+    const TYPES: QdiscSpec = QdiscSpec::new("toy", params! { LIMIT_BYTES, RATE, GAIN, FIELD, TARGET });
+    let args = Args::parse(&TYPES, "rate 8mbit gain 0.25 field 0x1/0x3").unwrap();
+    assert_eq!((args.get(&LIMIT_BYTES), args.get(&GAIN), args.get(&TARGET)), (7, 0.25, ms(5)));
+    assert_eq!(
+        (args.get(&RATE), args.get(&FIELD)),
+        (Rate::from_bps(8_000_000), Some(Masked { value: 1, mask: 3 }))
+    );
+    assert_eq!(Args::defaults(&TYPES).get(&RATE), None);
+}
+
+/// A law that reads what its discipline does not list would run with another number than its line says.
+#[test]
+#[should_panic(expected = "toy does not list the parameter limit (Number(Packets))")]
+fn a_parameter_that_is_not_listed_is_no_silent_zero() {
+    const LIMIT_BYTES: Param<u64> = Param::bytes("limit", "").default(7);
+    const BYTES: QdiscSpec = QdiscSpec::new("toy", params! { LIMIT_BYTES });
+    let _ = Args::defaults(&BYTES).get(&LIMIT); // the same word in packets
+}
+
+/// Where it cannot be unset there is always a value: in each variant.
+#[test]
+#[should_panic(expected = "toy b: cannot be Unset")]
+fn a_parameter_without_a_value_is_no_silent_zero() {
+    const B: Param<Option<u32>> = Param::packets("b", "");
+    const SURE: Param<u32> = Param::packets("b", "").default(1);
+    const UNSURE: QdiscSpec = QdiscSpec::new("toy", params! { B });
+    let _ = Args::defaults(&UNSURE).get(&SURE);
 }

@@ -3,7 +3,8 @@
 //! Tokens are kept as time, as Linux keeps them: a packet costs the time that it takes at the rate, in nanoseconds
 //! rounded down (Linux multiplies by a 32-bit reciprocal, which may be another nanosecond off). A bucket is full at first.
 
-use crate::param::{Args, Link, ParamSpec, Unit, Value};
+use crate::param::{Args, Param, bps};
+use crate::words;
 use goodqueue_units::{Duration, Instant, Rate};
 
 /// Half of what an `i64` of nanoseconds holds: no sum of two leaves it.
@@ -78,9 +79,11 @@ pub(super) struct Weight {
 
 impl Weight {
     pub(super) fn new(args: &Args) -> Self {
-        let integer = |name| args.integer(name).unwrap_or(0);
-        let cells = matches!(args.choice("linklayer"), "atm" | "adsl");
-        Self { overhead: integer("overhead"), mpu: integer("mpu"), cells }
+        Self {
+            overhead: args.get(&OVERHEAD),
+            mpu: args.get(&MPU),
+            cells: args.get(&LINKLAYER) != LinkLayer::Ethernet,
+        }
     }
 
     #[inline]
@@ -90,56 +93,38 @@ impl Weight {
     }
 }
 
-/// The rate of a line, or the link's.
-pub(super) fn rate(args: &Args, link: &Link, name: &str) -> Rate {
-    args.integer(name).and_then(Rate::from_bps).unwrap_or(link.rate)
-}
-
-const fn size(name: &'static str, source: &'static str, help: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Bytes, default: Value::Integer(0), range: (0.0, 1e6), source, help }
-}
-
-pub(super) const OVERHEAD: ParamSpec = size("overhead", "tc(8)", "bytes that the wire adds to each packet");
-pub(super) const MPU: ParamSpec = size("mpu", "tc-tbf(8)", "least bytes that a packet counts for");
-
-pub(super) const LINKLAYER: ParamSpec = ParamSpec {
-    name: "linklayer",
-    unit: Unit::Choice(&["ethernet", "atm", "adsl"]),
-    default: Value::Integer(0),
-    range: (0.0, 0.0),
-    source: "tc-stab(8)",
-    help: "atm, and adsl alike: a packet takes whole cells of 53 bytes for 48 each",
-};
-
-pub(super) const RATE: ParamSpec = ParamSpec {
-    name: "rate",
-    unit: Unit::Rate,
-    default: Value::Unset,
-    range: (1e3, 1e12),
-    source: "tc-tbf(8), tc-htb(8)",
-    help: "rate to shape to; unset, which tc refuses: the link's",
-};
-
+pub(super) const OVERHEAD: Param<u64> = Param::bytes("overhead", "bytes that the wire adds to each packet")
+    .default(0)
+    .range(0, 1_000_000)
+    .source("tc(8)");
+pub(super) const MPU: Param<u64> = Param::bytes("mpu", "least bytes that a packet counts for")
+    .default(0)
+    .range(0, 1_000_000)
+    .source("tc-tbf(8)");
+pub(super) const LINKLAYER: Param<LinkLayer> = Param::choice(
+    "linklayer",
+    "atm, and adsl alike: a packet takes whole cells of 53 bytes for 48 each",
+    "ethernet",
+)
+.source("tc-stab(8)");
+pub(super) const RATE: Param<Option<Rate>> =
+    Param::rate("rate", "rate to shape to; unset, which tc refuses: the link's")
+        .range(bps(1000), bps(1_000_000_000_000))
+        .source("tc-tbf(8), tc-htb(8)");
 /// Whether the child learns that nothing is to send.
-pub(super) const IDLE: ParamSpec = ParamSpec {
-    name: "idle",
-    unit: Unit::Choice(&["linux", "told"]),
-    default: Value::Integer(0),
-    range: (0.0, 0.0),
-    source: "goodqueue",
-    help: "told: the child is always asked for a packet, as a link asks it; linux: see the page",
-};
+pub(super) const IDLE: Param<Idle> = Param::choice(
+    "idle",
+    "told: the child is always asked for a packet, as a link asks it; linux: see the page",
+    "linux",
+)
+.source("goodqueue");
+pub(super) const CHILD: Param<()> = Param::child("the discipline inside: all that follows is its line")
+    .source("goodqueue (tc: a qdisc whose parent is the class)");
 
-/// The child's word, which ends a line.
-pub(super) const CHILD: ParamSpec = ParamSpec {
-    name: "child",
-    unit: Unit::Line,
-    default: Value::Unset,
-    range: (0.0, 0.0),
-    source: "goodqueue (tc: a qdisc whose parent is the class)",
-    help: "the discipline inside: all that follows is its line",
-};
-
+words! {
+    pub(super) enum LinkLayer { Ethernet = "ethernet", Atm = "atm", Adsl = "adsl" }
+    pub(super) enum Idle { Linux = "linux", Told = "told" }
+}
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -31,14 +31,15 @@ mod queues;
 mod rfc9332;
 
 use crate::aqm::Periodic;
+use crate::discipline::Discipline;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
-use crate::registry::Discipline;
 use crate::sched::drr::memory_of;
 use crate::signal::{Drop, Owner};
 use goodqueue_units::{Duration, Instant};
 use linux::Linux;
+use params::{L4S, L4s, LIMIT, MEMLIMIT};
 use queues::{Queues, Side, Turn};
 use rfc9332::Rfc9332;
 
@@ -77,17 +78,15 @@ pub struct DualPi2<P> {
 }
 
 impl<P: Packet> Discipline<P> for DualPi2<P> {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "dualpi2",
-        summary: "L4S and classic traffic in two queues whose AQMs are coupled",
-        source: "RFC 9332; tc-dualpi2(8)",
-        params: params::PARAMS,
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new("dualpi2", params::PARAMS)
+        .summary("L4S and classic traffic in two queues whose AQMs are coupled")
+        .source("RFC 9332; tc-dualpi2(8)")
+        .settle(params::settle);
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         params::refuse_of_the_other_variant(args)?;
         let control = params::control(args)?;
-        let limit = args.integer("limit").unwrap_or(u64::from(u32::MAX)) as u32;
+        let limit = args.get(&LIMIT).unwrap_or(u32::MAX);
         let mtu = u64::from(link.mtu);
         let (law, derived) = if params::is_rfc9332(args) {
             let quarter_second = link.rate.bytes_in(Duration::from_millis(250));
@@ -99,9 +98,9 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
             queues: Queues::new(params::protection(args), link.mtu),
             law,
             limit,
-            memory_limit: args.integer("memlimit").unwrap_or(derived),
+            memory_limit: args.get(&MEMLIMIT).unwrap_or(derived),
             mtu,
-            any_ect: args.choice("l4s") == "any_ect",
+            any_ect: args.get(&L4S) == Some(L4s::Any),
             timer: Periodic::new(control.tupdate, control.tupdate),
         })
     }
@@ -129,10 +128,6 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
             owner.dropped(packet, why);
         }
         Ok(())
-    }
-
-    fn settle(args: &mut Args) {
-        params::settle(args);
     }
 }
 

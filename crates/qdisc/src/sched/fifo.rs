@@ -5,11 +5,12 @@
 //! with [`Enqueued::Congestion`] where another packet had to go. Linux takes the limit from the device's `txqueuelen` where the line has none; here it is
 //! 1000 packets, and 1000 full frames of bytes.
 
+use crate::discipline::Discipline;
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, Error, LIMIT, Link, Param, QdiscSpec};
+use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Head, Qdisc};
-use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
 use goodqueue_units::Instant;
 
@@ -21,22 +22,12 @@ pub struct Pfifo<P> {
 }
 
 impl<P: Packet> Discipline<P> for Pfifo<P> {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "pfifo",
-        summary: "First in, first out: drops what arrives when `limit` packets wait",
-        source: "tc-pfifo(8)",
-        params: &[ParamSpec {
-            name: "limit",
-            unit: Unit::Packets,
-            default: Value::Integer(1000),
-            range: (1.0, 1e9),
-            source: "tc-pfifo(8): txqueuelen",
-            help: "packets that the queue holds at most",
-        }],
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new("pfifo", params! { LIMIT.source("tc-pfifo(8): txqueuelen") })
+        .summary("First in, first out: drops what arrives when `limit` packets wait")
+        .source("tc-pfifo(8)");
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
-        Ok(Self { queue: Fifo::default(), limit: args.integer("limit").unwrap_or(0) as usize })
+        Ok(Self { queue: Fifo::default(), limit: args.get(&LIMIT) as usize })
     }
 
     fn change<O: Owner<P>>(
@@ -74,6 +65,10 @@ impl<P: Packet> Qdisc<P> for Pfifo<P> {
     }
 }
 
+pub(super) const LIMIT_BYTES: Param<u64> = Param::bytes("limit", "bytes that the queue holds at most")
+    .default(1_514_000)
+    .source("tc-bfifo(8): txqueuelen times the frame");
+
 /// `bfifo`: at most `limit` bytes.
 #[derive(Clone, Debug)]
 pub struct Bfifo<P> {
@@ -82,22 +77,12 @@ pub struct Bfifo<P> {
 }
 
 impl<P: Packet> Discipline<P> for Bfifo<P> {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "bfifo",
-        summary: "First in, first out: drops what arrives when it would exceed `limit` bytes",
-        source: "tc-bfifo(8)",
-        params: &[ParamSpec {
-            name: "limit",
-            unit: Unit::Bytes,
-            default: Value::Integer(1_514_000),
-            range: (1.0, 1e12),
-            source: "tc-bfifo(8): txqueuelen times the frame",
-            help: "bytes that the queue holds at most",
-        }],
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new("bfifo", params! { LIMIT_BYTES })
+        .summary("First in, first out: drops what arrives when it would exceed `limit` bytes")
+        .source("tc-bfifo(8)");
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
-        Ok(Self { queue: Fifo::default(), limit: args.integer("limit").unwrap_or(0) })
+        Ok(Self { queue: Fifo::default(), limit: args.get(&LIMIT_BYTES) })
     }
 
     fn change<O: Owner<P>>(
@@ -143,15 +128,12 @@ pub struct PfifoHeadDrop<P> {
 }
 
 impl<P: Packet> Discipline<P> for PfifoHeadDrop<P> {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "pfifo_head_drop",
-        summary: "First in, first out: drops the oldest packet when `limit` packets wait and one arrives",
-        source: "Linux 6.1 (golden traces)",
-        params: Pfifo::<P>::SPEC.params,
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new("pfifo_head_drop", Pfifo::<P>::SPEC.params)
+        .summary("First in, first out: drops the oldest packet when `limit` packets wait and one arrives")
+        .source("Linux 6.1 (golden traces)");
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
-        Ok(Self { queue: Fifo::default(), limit: args.integer("limit").unwrap_or(0) as usize })
+        Ok(Self { queue: Fifo::default(), limit: args.get(&LIMIT) as usize })
     }
 
     fn change<O: Owner<P>>(

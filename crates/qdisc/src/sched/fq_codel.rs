@@ -12,88 +12,55 @@
 
 use super::drr::{Drr, Flow, FlowQueue};
 use crate::aqm::codel::{CE_THRESHOLD, INTERVAL, Params, Source, TARGET, Vars, Verdict};
+use crate::discipline::Discipline;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, ECN, Error, Link, Masked, Param, ParamSpec, QdiscSpec};
+use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Qdisc};
-use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
 use alloc::format;
-use goodqueue_units::Instant;
+use goodqueue_units::{Duration, Instant};
 
 /// Linux takes no smaller quantum: rounds of a few bytes would spin through the flows.
-const LEAST_QUANTUM: u64 = 256;
+const LEAST_QUANTUM: u32 = 256;
 
 /// The parameters that the flow-queueing disciplines share.
-pub const LIMIT: ParamSpec = ParamSpec {
-    name: "limit",
-    unit: Unit::Packets,
-    default: Value::Integer(10_240),
-    range: (1.0, 1e9),
-    source: "RFC 8290, 5.2.3",
-    help: "packets that all flows hold at most",
-};
+pub const LIMIT: Param<u32> =
+    crate::param::LIMIT.default(10_240).source("RFC 8290, 5.2.3").help("packets that all flows hold at most");
 /// See [`LIMIT`].
-pub const FLOWS: ParamSpec = ParamSpec {
-    name: "flows",
-    unit: Unit::Count,
-    default: Value::Integer(1024),
-    range: (1.0, 65_536.0),
-    source: "RFC 8290, 5.2.5",
-    help: "buckets that flows are hashed to",
-};
+pub const FLOWS: Param<u32> = Param::count("flows", "buckets that flows are hashed to")
+    .default(1024)
+    .range(1, 65_536)
+    .fixed()
+    .source("RFC 8290, 5.2.5");
 /// See [`LIMIT`].
-pub const QUANTUM: ParamSpec = ParamSpec {
-    name: "quantum",
-    unit: Unit::Bytes,
-    default: Value::Integer(1514),
-    range: (1.0, 1_048_576.0),
-    source: "RFC 8290, 5.2.4",
-    help: "bytes that a flow may send a round; less than 256 counts as 256",
-};
+pub const QUANTUM: Param<u64> =
+    Param::bytes("quantum", "bytes that a flow may send a round; less than 256 counts as 256")
+        .default(1514)
+        .range(1, 1_048_576)
+        .source("RFC 8290, 5.2.4");
 /// See [`LIMIT`].
-pub const MEMORY_LIMIT: ParamSpec = ParamSpec {
-    name: "memory_limit",
-    unit: Unit::Bytes,
-    default: Value::Integer(32 << 20),
-    range: (1.0, 2_147_483_648.0),
-    source: "tc-fq_codel(8)",
-    help: "memory that all flows hold at most, with Linux's overhead of a packet",
-};
+pub const MEMORY_LIMIT: Param<u64> =
+    Param::bytes("memory_limit", "memory that all flows hold at most, with Linux's overhead of a packet")
+        .default(32 << 20)
+        .range(1, 1 << 31)
+        .source("tc-fq_codel(8)");
+const CE_THRESHOLD_SELECTOR: Param<Option<Masked>> = Param::masked(
+    "ce_threshold_selector",
+    "what the DS field, masked, must be for ce_threshold to apply; unset: anything",
+)
+.source("tc-fq_codel(8)");
+const DROP_BATCH: Param<u32> = Param::packets("drop_batch", "packets that one overflow drops at most")
+    .default(64)
+    .source("tc-fq_codel(8)");
 
-/// `fq_nocodel` has the same, with other defaults.
-pub(super) const PARAMS: &[ParamSpec] = &[
-    LIMIT,
-    FLOWS,
-    QUANTUM,
-    TARGET,
-    INTERVAL,
-    ParamSpec {
-        name: "ecn",
-        unit: Unit::Flag,
-        default: Value::Flag(true),
-        range: (0.0, 0.0),
-        source: "RFC 8290, 5.2.6",
-        help: "mark ECN-capable packets instead of dropping them",
-    },
-    CE_THRESHOLD,
-    ParamSpec {
-        name: "ce_threshold_selector",
-        unit: Unit::Masked,
-        default: Value::Unset,
-        range: (0.0, 65_535.0),
-        source: "tc-fq_codel(8)",
-        help: "what the DS field, masked, must be for ce_threshold to apply; unset: anything",
-    },
-    MEMORY_LIMIT,
-    ParamSpec {
-        name: "drop_batch",
-        unit: Unit::Packets,
-        default: Value::Integer(64),
-        range: (1.0, 1e9),
-        source: "tc-fq_codel(8)",
-        help: "packets that one overflow drops at most",
-    },
-];
+/// The list, of which `fq_nocodel` has another limit and target.
+pub(super) const fn params(limit: &Param<u32>, target: &Param<Duration>) -> [ParamSpec; 10] {
+    *params! {
+        limit, FLOWS, QUANTUM, target, INTERVAL, ECN.default(true).source("RFC 8290, 5.2.6"), CE_THRESHOLD,
+        CE_THRESHOLD_SELECTOR, MEMORY_LIMIT, DROP_BATCH,
+    }
+}
 
 /// `tc`'s `fq_codel`.
 #[derive(Clone, Debug)]
@@ -116,13 +83,12 @@ struct Settings {
 
 impl Settings {
     fn new(args: &Args, link: &Link) -> Self {
-        let integer = |name| args.integer(name).unwrap_or(1);
         Self {
-            params: Params::new(args, link),
-            quantum: integer("quantum").max(LEAST_QUANTUM) as u32,
-            limit: integer("limit") as u32,
-            memory_limit: integer("memory_limit"),
-            drop_batch: integer("drop_batch") as u32,
+            params: Params::new(args, link).selecting(args.get(&CE_THRESHOLD_SELECTOR)),
+            quantum: (args.get(&QUANTUM) as u32).max(LEAST_QUANTUM),
+            limit: args.get(&LIMIT),
+            memory_limit: args.get(&MEMORY_LIMIT),
+            drop_batch: args.get(&DROP_BATCH),
         }
     }
 }
@@ -143,19 +109,13 @@ impl<P: Packet> Source<P> for FlowQueue<'_, P> {
 }
 
 impl<P: Packet> Discipline<P> for FqCodel<P> {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "fq_codel",
-        summary: "Flow queues in rounds, each under CoDel; sparse flows go first",
-        source: "RFC 8290; tc-fq_codel(8)",
-        params: PARAMS,
-    };
-
-    const FIXED: &'static [&'static str] = &["flows"];
+    const SPEC: QdiscSpec = QdiscSpec::new("fq_codel", &params(&LIMIT, &TARGET))
+        .summary("Flow queues in rounds, each under CoDel; sparse flows go first")
+        .source("RFC 8290; tc-fq_codel(8)");
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let settings = Settings::new(args, link);
-        let flows = args.integer("flows").unwrap_or(1) as u32;
-        let flows = Drr::new(flows, settings.quantum);
+        let flows = Drr::new(args.get(&FLOWS), settings.quantum);
         Ok(Self { flows, settings, drop_overlimit: 0, drop_overmemory: 0 })
     }
 

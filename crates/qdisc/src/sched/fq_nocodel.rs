@@ -5,12 +5,12 @@
 //! are compared and not lengths. The rest is `fq_codel`'s, code and defaults: overflow drops from the head of the fattest
 //! flow, ECN included, which never comes to marking.
 
-use super::fq_codel::{FqCodel, LIMIT};
+use super::fq_codel::{self, FqCodel, LIMIT};
 use crate::aqm::codel::TARGET;
+use crate::discipline::Discipline;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Value};
+use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, secs};
 use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
-use crate::registry::Discipline;
 use crate::signal::Owner;
 use goodqueue_units::Instant;
 
@@ -21,28 +21,13 @@ pub struct FqNocodel<P>(FqCodel<P>);
 const PAPER: &str = "Høiland-Jørgensen et al. 2015, table 1";
 
 /// `fq_codel`'s, but for the two that the paper sets.
-const PARAMS: [ParamSpec; 10] = {
-    let mut params = [LIMIT; 10];
-    let theirs = super::fq_codel::PARAMS;
-    let mut at = 0;
-    while at < params.len() {
-        params[at] = theirs[at];
-        at += 1;
-    }
-    params[0] = ParamSpec { default: Value::Integer(127), source: PAPER, ..LIMIT };
-    params[3] = ParamSpec { default: Value::Integer(100_000_000_000), source: PAPER, ..TARGET };
-    params
-};
+const PARAMS: [ParamSpec; 10] =
+    fq_codel::params(&LIMIT.default(127).source(PAPER), &TARGET.default(secs(100)).source(PAPER));
 
 impl<P: Packet> Discipline<P> for FqNocodel<P> {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "fq_nocodel",
-        summary: "fq_codel without CoDel: flow queues in rounds, target 100 s",
-        source: "Høiland-Jørgensen et al. 2015, 4.7",
-        params: &PARAMS,
-    };
-
-    const FIXED: &'static [&'static str] = FqCodel::<P>::FIXED;
+    const SPEC: QdiscSpec = QdiscSpec::new("fq_nocodel", &PARAMS)
+        .summary("fq_codel without CoDel: flow queues in rounds, target 100 s")
+        .source("Høiland-Jørgensen et al. 2015, 4.7");
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         FqCodel::build(args, link).map(Self)
@@ -96,7 +81,7 @@ mod tests {
         let (ours, theirs) = (FqNocodel::<Plain>::SPEC.params, FqCodel::<Plain>::SPEC.params);
         let names = |params: &'static [ParamSpec]| params.iter().map(|param| param.name);
         assert!(names(ours).eq(names(theirs)));
-        assert_eq!(parse_line("fq_nocodel").unwrap().time("target"), Some(Duration::from_secs(100)));
+        assert_eq!(parse_line("fq_nocodel").unwrap().get(&TARGET), Duration::from_secs(100));
     }
 
     /// Two standing flows, served so slowly that packets wait for seconds: `fq_codel` drops, `fq_nocodel` only shares.

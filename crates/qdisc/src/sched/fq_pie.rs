@@ -17,12 +17,13 @@ use super::fq_codel::{FLOWS, LIMIT, MEMORY_LIMIT, QUANTUM};
 use crate::aqm::jiffies::{self, JIFFY};
 use crate::aqm::mark;
 use crate::aqm::pie::{
-    ALPHA, BETA, BYTEMODE, DQ_RATE_ESTIMATOR, ECN, FIRST_UPDATE, MAX_PROB, Params, TARGET, TUPDATE, Vars,
+    ALPHA, BETA, BYTEMODE, DQ_RATE_ESTIMATOR, FIRST_UPDATE, MAX_PROB, Params, TARGET, TUPDATE, Vars,
 };
+use crate::discipline::Discipline;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, ECN, Error, Link, Param, ParamSpec, QdiscSpec, ms};
+use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Qdisc, Raw};
-use crate::registry::Discipline;
 use crate::signal::{Drop, Mark, Owner};
 use alloc::format;
 use alloc::string::String;
@@ -97,59 +98,46 @@ struct Settings {
 
 impl Settings {
     fn new(args: &Args, link: &Link) -> Self {
-        let integer = |name| args.integer(name).unwrap_or(1);
         Self {
             params: Params::new(args, link),
-            quantum: integer("quantum") as u32,
-            limit: integer("limit") as u32,
-            memory_limit: integer("memory_limit"),
-            ecn: args.flag("ecn"),
-            mark_up_to: MAX_PROB / 100 * integer("ecn_prob"),
-            period: jiffies::timer(args.time("tupdate").unwrap_or(FIRST_UPDATE)),
+            quantum: args.get(&QUANTUM) as u32,
+            limit: args.get(&LIMIT),
+            memory_limit: args.get(&MEMORY_LIMIT),
+            ecn: args.get(&ECN),
+            mark_up_to: MAX_PROB / 100 * u64::from(args.get(&ECN_PROB)),
+            period: jiffies::timer(args.get(&TUPDATE)),
         }
     }
 }
 
-const PARAMS: &[ParamSpec] = &[
-    ParamSpec { source: "tc-fq_pie(8)", ..LIMIT },
-    FLOWS,
-    ParamSpec { default: Value::Integer(15_000_000), source: "RFC 8033, 4.2", ..TARGET },
-    ParamSpec { default: Value::Integer(15_000_000), source: "RFC 8033, 4.2", ..TUPDATE },
-    ALPHA,
-    BETA,
-    ParamSpec { help: "bytes that a flow may send a round", ..QUANTUM },
-    ParamSpec {
-        source: "tc-fq_pie(8)",
-        help: "memory, with Linux's overhead of a packet, beyond which arrivals are counted, though not dropped",
-        ..MEMORY_LIMIT
-    },
-    ParamSpec {
-        name: "ecn_prob",
-        unit: Unit::Count,
-        default: Value::Integer(10),
-        range: (0.0, 100.0),
-        source: "tc-fq_pie(8); RFC 8033, 5.1",
-        help: "percent of drop probability up to which ECN-capable packets are marked",
-    },
-    ParamSpec { help: "mark ECN-capable packets instead of dropping them, up to ecn_prob", ..ECN },
-    BYTEMODE,
-    ParamSpec { default: Value::Flag(false), source: "tc-fq_pie(8)", ..DQ_RATE_ESTIMATOR },
-];
+const MAN: &str = "tc-fq_pie(8)";
+
+const ECN_PROB: Param<u32> =
+    Param::count("ecn_prob", "percent of drop probability up to which ECN-capable packets are marked")
+        .default(10)
+        .range(0, 100)
+        .source("tc-fq_pie(8); RFC 8033, 5.1");
+
+const PARAMS: &[ParamSpec] = params! {
+    LIMIT.source(MAN), FLOWS,
+    TARGET.default(ms(15)).source("RFC 8033, 4.2"), TUPDATE.default(ms(15)).source("RFC 8033, 4.2"), ALPHA, BETA,
+    QUANTUM.help("bytes that a flow may send a round"),
+    MEMORY_LIMIT.source(MAN)
+        .help("memory, with Linux's overhead of a packet, beyond which arrivals are counted, though not dropped"),
+    ECN_PROB,
+    ECN.source("tc-pie(8)").help("mark ECN-capable packets instead of dropping them, up to ecn_prob"),
+    BYTEMODE, DQ_RATE_ESTIMATOR.default(false).source(MAN),
+};
 
 impl<P: Packet> Discipline<P> for FqPie<P> {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "fq_pie",
-        summary: "Flow queues in rounds, each under PIE; sparse flows go first",
-        source: "tc-fq_pie(8); RFC 8033; RFC 8290",
-        params: PARAMS,
-    };
-
-    const FIXED: &'static [&'static str] = &["flows"];
+    const SPEC: QdiscSpec = QdiscSpec::new("fq_pie", PARAMS)
+        .summary("Flow queues in rounds, each under PIE; sparse flows go first")
+        .source("tc-fq_pie(8); RFC 8033; RFC 8290");
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let settings = Settings::new(args, link);
         let law = Law { vars: Vars::new(&settings.params), packets: 0 };
-        let flows = args.integer("flows").unwrap_or(1) as u32;
+        let flows = args.get(&FLOWS);
         Ok(Self {
             flows: Drr::with(flows, settings.quantum, law),
             restless: Restless::new(flows),

@@ -14,13 +14,15 @@
 //! above `max` and, once all senders are silent, it drops all that comes. `idle told` asks, as a link without a shaper
 //! does. Unlike in `tbf` any packet stays in the child until it may leave.
 
-use super::bucket::{Bucket, CHILD, IDLE, LINKLAYER, MPU, OVERHEAD, RATE, Weight, rate};
+use super::bucket::{Bucket, CHILD, IDLE, Idle, LINKLAYER, MPU, OVERHEAD, RATE, Weight};
+use crate::discipline::Discipline;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, Error, Link, Param, ParamSpec, QdiscSpec};
+use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
-use crate::registry::{AnyQdisc, Discipline};
+use crate::registry::{AnyQdisc, parse_line};
 use crate::signal::Owner;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Rate};
 
 /// One class of `tc`'s `htb`.
 pub struct Htb<P> {
@@ -36,70 +38,56 @@ pub struct Htb<P> {
 /// A nanosecond less than a minute.
 const GREATEST_DEBT: i64 = 1 - 60_000_000_000;
 
-const MANUAL: &str = "tc-htb(8)";
+const MAN: &str = "tc-htb(8)";
 const SOURCE: &str = "tc: q_htb.c";
 
 /// A word that belongs to a hierarchy.
-const fn of_several(name: &'static str) -> ParamSpec {
-    ParamSpec::refused(name, "has a meaning only among several classes; this is one class, the root", MANUAL)
+const fn of_several(name: &'static str) -> Param<()> {
+    Param::refused(name, "has a meaning only among several classes; this is one class, the root")
 }
 
-const fn burst(name: &'static str, help: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Bytes, default: Value::Unset, range: (1.0, 1e12), source: MANUAL, help }
-}
+const CEIL: Param<Option<Rate>> =
+    RATE.named("ceil").source(MAN).help("rate of the second bucket; unset: rate");
+const BURST: Param<Option<u64>> =
+    Param::bytes("burst", "bytes of the first bucket; unset: mtu and what the rate sends in a nanosecond");
+const CBURST: Param<Option<u64>> =
+    Param::bytes("cburst", "bytes of the second bucket; unset: as burst, of ceil");
+const MTU: Param<u64> = Param::bytes("mtu", "what bursts are derived from where they are unset")
+    .default(1600)
+    .range(1, 4_294_967_295)
+    .source(SOURCE);
 
-const PARAMS: &[ParamSpec] = &[
-    RATE,
-    ParamSpec { name: "ceil", source: MANUAL, help: "rate of the second bucket; unset: rate", ..RATE },
-    burst("burst", "bytes of the first bucket; unset: mtu and what the rate sends in a nanosecond"),
-    ParamSpec::alias("buffer", "burst", SOURCE),
-    ParamSpec::alias("maxburst", "burst", SOURCE),
-    burst("cburst", "bytes of the second bucket; unset: as burst, of ceil"),
-    ParamSpec::alias("cbuffer", "cburst", SOURCE),
-    ParamSpec::alias("cmaxburst", "cburst", SOURCE),
-    ParamSpec {
-        default: Value::Integer(1600),
-        range: (1.0, 4_294_967_295.0),
-        source: SOURCE,
-        ..burst("mtu", "what bursts are derived from where they are unset")
-    },
-    MPU,
-    OVERHEAD,
-    LINKLAYER,
-    of_several("prio"),
-    of_several("quantum"),
-    of_several("r2q"),
-    of_several("default"),
-    of_several("direct_qlen"),
-    ParamSpec::refused("offload", "there is no hardware to offload to", SOURCE),
-    IDLE,
-    ParamSpec { default: Value::Line("pfifo"), ..CHILD },
-];
+const PARAMS: &[ParamSpec] = params! { from MAN =>
+    RATE, CEIL,
+    BURST, Param::alias("buffer", &BURST).source(SOURCE), Param::alias("maxburst", &BURST).source(SOURCE),
+    CBURST, Param::alias("cbuffer", &CBURST).source(SOURCE), Param::alias("cmaxburst", &CBURST).source(SOURCE),
+    MTU, MPU, OVERHEAD, LINKLAYER,
+    of_several("prio"), of_several("quantum"), of_several("r2q"), of_several("default"), of_several("direct_qlen"),
+    Param::refused("offload", "there is no hardware to offload to").source(SOURCE),
+    IDLE, CHILD.default_line("pfifo"),
+};
 
 impl<P: Packet> Discipline<P> for Htb<P> {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "htb",
-        summary: "One class of the hierarchical token bucket: shapes its child to a rate with a burst",
-        source: MANUAL,
-        params: PARAMS,
-    };
+    const SPEC: QdiscSpec = QdiscSpec::new("htb", PARAMS)
+        .summary("One class of the hierarchical token bucket: shapes its child to a rate with a burst")
+        .source(MAN)
+        .holds(parse_line);
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-        let rate = rate(args, link, "rate");
-        let ceil = super::bucket::rate(args, &Link { rate, ..*link }, "ceil");
+        let rate = args.get(&RATE).unwrap_or(link.rate);
+        let ceil = args.get(&CEIL).unwrap_or(rate);
         if ceil < rate {
             return Err(Error("htb: ceil must not be less than rate".into()));
         }
-        let bucket = |name, rate: goodqueue_units::Rate| {
-            let unset = args.integer("mtu").unwrap_or(0) + rate.as_bps() / 8_000_000_000;
-            Bucket::new(rate, args.integer(name).unwrap_or(unset))
+        let bucket = |bytes: Option<u64>, rate: Rate| {
+            Bucket::new(rate, bytes.unwrap_or_else(|| args.get(&MTU) + rate.as_bps() / 8_000_000_000))
         };
         let Some(child) = args.child() else { return Err(Error("htb: no child".into())) };
         Ok(Self {
             child: AnyQdisc::build(child, &Link { rate, ..*link })?,
-            buckets: [bucket("burst", rate), bucket("cburst", ceil)],
+            buckets: [bucket(args.get(&BURST), rate), bucket(args.get(&CBURST), ceil)],
             weight: Weight::new(args),
-            tells_idle: args.choice("idle") == "told",
+            tells_idle: args.get(&IDLE) == Idle::Told,
             wake: None,
         })
     }

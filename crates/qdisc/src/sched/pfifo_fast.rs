@@ -7,11 +7,12 @@
 //!
 //! The band follows from [`Packet::priority`]. A limit to all bands together there is none.
 
+use crate::discipline::Discipline;
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, Error, Link, Param, QdiscSpec};
+use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
-use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
 use alloc::format;
 use goodqueue_units::Instant;
@@ -72,26 +73,21 @@ pub struct PfifoFast<P> {
     bands: [Band<P>; 3],
 }
 
-impl<P: Packet> Discipline<P> for PfifoFast<P> {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "pfifo_fast",
-        summary: "Three FIFOs by priority, the first that is not empty served first",
-        source: "tc-pfifo_fast(8); Linux 6.1 (golden traces)",
-        params: &[ParamSpec {
-            name: "txqueuelen",
-            unit: Unit::Packets,
-            default: Value::Integer(1000),
-            range: (1.0, 1e6),
-            source: "tc-pfifo_fast(8), ip-link(8): Ethernet's default",
-            help: "packets that each of the three bands holds at most",
-        }],
-    };
+/// Fixed: Linux changes it with `ip link`, not with `tc`.
+const TXQUEUELEN: Param<u32> =
+    Param::packets("txqueuelen", "packets that each of the three bands holds at most")
+        .default(1000)
+        .range(1, 1_000_000)
+        .fixed()
+        .source("tc-pfifo_fast(8), ip-link(8): Ethernet's default");
 
-    /// Linux changes it with `ip link`, not with `tc`.
-    const FIXED: &'static [&'static str] = &["txqueuelen"];
+impl<P: Packet> Discipline<P> for PfifoFast<P> {
+    const SPEC: QdiscSpec = QdiscSpec::new("pfifo_fast", params! { TXQUEUELEN })
+        .summary("Three FIFOs by priority, the first that is not empty served first")
+        .source("tc-pfifo_fast(8); Linux 6.1 (golden traces)");
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
-        let size = args.integer("txqueuelen").unwrap_or(1) as u32;
+        let size = args.get(&TXQUEUELEN);
         Ok(Self { bands: core::array::from_fn(|_| Band::new(size)) })
     }
 

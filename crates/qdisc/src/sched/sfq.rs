@@ -22,16 +22,17 @@ mod red;
 use super::lengths::{Lengths, Slot};
 use super::slab::{Chain, NIL, Slab};
 use crate::aqm::Periodic;
+use crate::discipline::Discipline;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, QdiscSpec, Value};
+use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Qdisc, Raw};
-use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
 use alloc::format;
 use alloc::vec::Vec;
 use goodqueue_units::{Duration, Instant};
-use params::PARAMS;
+use params::{DEPTH, DIVISOR, FLOWS, HEADDROP, LIMIT, PARAMS, PERTURB, QUANTUM};
 use red::SlotRed;
+pub use red::asked;
 
 /// `tc`'s `sfq`.
 #[derive(Clone, Debug)]
@@ -54,25 +55,19 @@ pub struct Sfq<P> {
 }
 
 impl<P: Packet> Discipline<P> for Sfq<P> {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "sfq",
-        summary: "Stochastic fairness: flows in rounds, no control law; drops from the longest",
-        source: "McKenney, INFOCOM 1990; tc-sfq(8)",
-        params: PARAMS,
-    };
-
-    /// All of them: Linux's sfq has no change operation.
-    const FIXED: &'static [&'static str] = &params::NAMES;
+    const SPEC: QdiscSpec = QdiscSpec::new("sfq", PARAMS)
+        .summary("Stochastic fairness: flows in rounds, no control law; drops from the longest")
+        .source("McKenney, INFOCOM 1990; tc-sfq(8)")
+        .settle(settle);
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-        let integer = |name| args.integer(name).unwrap_or(1);
-        let (divisor, flows, depth) = (integer("divisor"), integer("flows"), integer("depth"));
+        let (divisor, flows, depth) = (args.get(&DIVISOR), args.get(&FLOWS), args.get(&DEPTH));
         if !divisor.is_power_of_two() {
             return Err(Error(format!("sfq divisor: found {divisor}; accepted: a power of two")));
         }
         let red = SlotRed::build(args, flows as usize)?;
         let (slots, lengths) = Lengths::of(flows as usize, depth as usize);
-        let period = Duration::from_secs(integer("perturb"));
+        let period = Duration::from_secs(args.get(&PERTURB).into());
         Ok(Self {
             packets: Slab::default(),
             slots,
@@ -80,10 +75,10 @@ impl<P: Packet> Discipline<P> for Sfq<P> {
             lengths,
             tail: NIL,
             backlog: Backlog::default(),
-            limit: integer("limit").min(depth * flows) as u32,
-            depth: depth as u32,
-            quantum: args.integer("quantum").unwrap_or(link.mtu.into()).clamp(1, i32::MAX as u64) as i32,
-            headdrop: args.flag("headdrop"),
+            limit: args.get(&LIMIT).min(depth * flows),
+            depth,
+            quantum: args.get(&QUANTUM).unwrap_or(link.mtu.into()).clamp(1, i32::MAX as u64) as i32,
+            headdrop: args.get(&HEADDROP),
             red,
             keys: None,
             timer: (period > Duration::ZERO).then(|| Periodic::new(period, period)),
@@ -94,19 +89,18 @@ impl<P: Packet> Discipline<P> for Sfq<P> {
     fn change<O: Owner<P>>(&mut self, _: Instant, _: &Args, _: &Link, _: &mut O) -> Result<(), Error> {
         Ok(())
     }
+}
 
-    /// As Linux does when it is set up, and so in the golden headers: no more slots than the line has buckets or packets.
-    /// Without a limit it has more slots than packets; so the default limit beside more flows, as it is printed, stands for a
-    /// line without it.
-    fn settle(args: &mut Args) {
-        let integer = |name| args.integer(name).unwrap_or(1);
-        let limit = integer("limit");
-        let mut flows = integer("flows").min(integer("divisor")); // there are never more flows than buckets
-        if args.is_given("limit") && !(args.is_given("flows") && limit == 127) {
-            flows = flows.min(limit);
-        }
-        args.put("flows", Value::Integer(flows));
+/// As Linux does when it is set up, and so in the golden headers: no more slots than the line has buckets or packets.
+/// Without a limit it has more slots than packets; so the default limit beside more flows, as it is printed, stands for a
+/// line without it.
+fn settle(args: &mut Args) {
+    let limit = args.get(&LIMIT);
+    let mut flows = args.get(&FLOWS).min(args.get(&DIVISOR)); // there are never more flows than buckets
+    if args.is_given(LIMIT.name()) && !(args.is_given(FLOWS.name()) && limit == 127) {
+        flows = flows.min(limit);
     }
+    args.put(&FLOWS, flows);
 }
 
 impl<P: Packet> Qdisc<P> for Sfq<P> {
@@ -414,18 +408,15 @@ mod tests {
     #[test]
     fn there_are_no_more_slots_than_packets() {
         use crate::registry::parse_line;
-        let flows = |line: &str| parse_line(line).unwrap().integer("flows");
-        assert_eq!(
-            (flows("sfq"), flows("sfq limit 127"), flows("sfq limit 127 flows 128")),
-            (Some(128), Some(127), Some(128))
-        );
+        let flows = |line: &str| parse_line(line).unwrap().get(&FLOWS);
+        assert_eq!((flows("sfq"), flows("sfq limit 127"), flows("sfq limit 127 flows 128")), (128, 127, 128));
         assert_eq!(
             (flows("sfq divisor 16"), flows("sfq limit 20 flows 100"), flows("sfq limit 900 flows 400")),
-            (Some(16), Some(20), Some(400))
+            (16, 20, 400)
         );
         for (line, kept) in [("sfq", 128), ("sfq flows 300", 300), ("sfq flows 300 divisor 256", 256)] {
             let printed = std::string::ToString::to_string(&parse_line(line).unwrap());
-            assert_eq!(flows(&printed), Some(kept), "the canonical line of {line} is read back");
+            assert_eq!(flows(&printed), kept, "the canonical line of {line} is read back");
         }
         let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
         let mut sfq = Sfq::build(&parse_line("sfq limit 3").unwrap(), &link).unwrap();

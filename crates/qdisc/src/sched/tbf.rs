@@ -18,13 +18,15 @@
 //! not rounded to the clock ticks of tc's messages. `tc` has no defaults of rate, burst and latency; here they are the
 //! link's rate and those of the manual's example.
 
-use super::bucket::{Bucket, CHILD, IDLE, LINKLAYER, MPU, OVERHEAD, RATE, Weight, rate};
-use super::fifo::Bfifo;
+use super::bucket::{Bucket, CHILD, IDLE, Idle, LINKLAYER, MPU, OVERHEAD, RATE, Weight};
+use super::fifo::{Bfifo, LIMIT_BYTES};
+use crate::discipline::Discipline;
 use crate::packet::Packet;
 use crate::packet::Plain;
-use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, Unit, Value};
+use crate::param::{Args, Error, Link, Param, ParamSpec, QdiscSpec};
+use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
-use crate::registry::{AnyQdisc, Discipline};
+use crate::registry::{AnyQdisc, parse_line};
 use crate::signal::{Drop, Owner};
 use alloc::format;
 use goodqueue_units::{Duration, Instant, Rate};
@@ -45,83 +47,61 @@ pub struct Tbf<P> {
     wake: Option<Instant>,
 }
 
-const MANUAL: &str = "tc-tbf(8)";
+const MAN: &str = "tc-tbf(8)";
 
-const fn size(name: &'static str, default: Value, source: &'static str, help: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Bytes, default, range: (1.0, 1e12), source, help }
-}
+const BURST: Param<u64> = Param::bytes("burst", "bytes that may leave at once after a pause")
+    .default(5120)
+    .source("tc-tbf(8), the example");
+const LIMIT: Param<Option<u64>> =
+    Param::bytes("limit", "bytes that the own queue holds at most; goes before latency");
+const LATENCY: Param<Option<Duration>> =
+    Param::time("latency", "longest wait in the filter's own queue; unset, and no limit set: 70ms")
+        .takes_back(&LIMIT)
+        .source("tc-tbf(8), the example");
+const PEAKRATE: Param<Option<Rate>> =
+    RATE.named("peakrate").source(MAN).help("rate of what bursts; above rate; unset: the link's");
+const MINBURST: Param<Option<u64>> =
+    Param::bytes("minburst", "bucket of peakrate in bytes; unset: a full frame");
 
-const PARAMS: &[ParamSpec] = &[
-    RATE,
-    size(
-        "burst",
-        Value::Integer(5120),
-        "tc-tbf(8), the example",
-        "bytes that may leave at once after a pause",
-    ),
-    ParamSpec::alias("buffer", "burst", MANUAL),
-    ParamSpec::alias("maxburst", "burst", MANUAL),
-    ParamSpec {
-        name: "latency",
-        unit: Unit::Time,
-        default: Value::Unset,
-        range: (1e3, 60e9),
-        source: "tc-tbf(8), the example",
-        help: "longest wait in the filter's own queue; unset, and no limit set: 70ms",
-    },
-    size("limit", Value::Unset, MANUAL, "bytes that the own queue holds at most; goes before latency"),
-    ParamSpec {
-        name: "peakrate",
-        source: MANUAL,
-        help: "rate of what bursts; above rate; unset: the link's",
-        ..RATE
-    },
-    size("minburst", Value::Unset, MANUAL, "bucket of peakrate in bytes; unset: a full frame"),
-    ParamSpec::alias("mtu", "minburst", MANUAL),
-    MPU,
-    OVERHEAD,
-    LINKLAYER,
-    IDLE,
-    CHILD,
-];
+const PARAMS: &[ParamSpec] = params! { from MAN =>
+    RATE, BURST, Param::alias("buffer", &BURST), Param::alias("maxburst", &BURST),
+    LATENCY, LIMIT, PEAKRATE, MINBURST, Param::alias("mtu", &MINBURST),
+    MPU, OVERHEAD, LINKLAYER, IDLE, CHILD,
+};
 
 impl<P: Packet> Discipline<P> for Tbf<P> {
-    const SPEC: QdiscSpec = QdiscSpec {
-        name: "tbf",
-        summary: "Token bucket filter: shapes to a rate with a burst; holds a queue of its own or a child",
-        source: MANUAL,
-        params: PARAMS,
-    };
-
-    const TAKES_BACK: &'static [(&'static str, &'static str)] = &[("latency", "limit")];
+    const SPEC: QdiscSpec = QdiscSpec::new("tbf", PARAMS)
+        .summary("Token bucket filter: shapes to a rate with a burst; holds a queue of its own or a child")
+        .source(MAN)
+        .holds(parse_line);
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let refuse = |why: &str| Err(Error(format!("tbf: {why}")));
-        let (rate, peakrate) = (rate(args, link, "rate"), args.integer("peakrate").and_then(Rate::from_bps));
-        let burst = args.integer("burst").unwrap_or(0);
-        let minburst = args.integer("minburst").unwrap_or(link.mtu.into());
+        let (rate, peakrate) = (args.get(&RATE).unwrap_or(link.rate), args.get(&PEAKRATE));
+        let (burst, minburst) = (args.get(&BURST), args.get(&MINBURST).unwrap_or(link.mtu.into()));
+        let (limit, latency) = (args.get(&LIMIT), args.get(&LATENCY));
         if peakrate.is_some_and(|peakrate| peakrate <= rate) {
             return refuse("peakrate must be greater than rate");
         }
         let below = Link { rate, ..*link };
         let child = if let Some(child) = args.child() {
-            if args.integer("limit").is_some() || args.time("latency").is_some() {
+            if limit.is_some() || latency.is_some() {
                 return refuse("limit and latency are of its own queue; a child has its own limit");
             }
             AnyQdisc::build(child, &below)?
         } else {
-            let latency = args.time("latency").unwrap_or(Duration::from_millis(70));
+            let latency = latency.unwrap_or(Duration::from_millis(70));
             let of_rate = rate.bytes_in(latency).saturating_add(burst);
             let of_peak = peakrate.map_or(u64::MAX, |peak| peak.bytes_in(latency).saturating_add(minburst));
             let mut queue = Args::defaults(const { &Bfifo::<Plain>::SPEC });
-            queue.put("limit", Value::Integer(args.integer("limit").unwrap_or(of_rate.min(of_peak))));
+            queue.put(&LIMIT_BYTES, limit.unwrap_or(of_rate.min(of_peak)));
             AnyQdisc::build(&queue, &below)?
         };
         let weight = Weight::new(args);
         Ok(Self {
             child,
             kept: None,
-            tells_idle: args.choice("idle") == "told",
+            tells_idle: args.get(&IDLE) == Idle::Told,
             bucket: Bucket::new(rate, weight.of(burst)),
             peak: peakrate.map(|peakrate| Bucket::new(peakrate, weight.of(minburst))),
             weight,

@@ -2,7 +2,7 @@
 //! (`fuzz/` takes this file in by its path).
 
 use goodqueue_qdisc::packet::Plain;
-use goodqueue_qdisc::param::{ParamSpec, Unit};
+use goodqueue_qdisc::param::{Form, ParamSpec, Unit, Value};
 use goodqueue_qdisc::{AnyQdisc, Args, Backlog, Drop, Enqueued, Error, Link, Mark, Owner, Probe, Qdisc};
 use goodqueue_units::{Duration, Ecn, Instant, Rate, Stream, Streams};
 use std::collections::HashMap;
@@ -89,7 +89,18 @@ const CHILDREN: [&str; 6] = [
 /// events meet it.
 pub(crate) fn unusual(param: &ParamSpec, which: usize) -> String {
     let (least, greatest) = param.range;
-    let small = match param.unit {
+    let unit = match param.form {
+        Form::Number(unit) => unit,
+        Form::Flag if which.is_multiple_of(2) => return format!("no_{}", param.name),
+        Form::Flag => return param.name.to_string(),
+        Form::Choice(words) => return format!("{} {}", param.name, words[which % words.len()]),
+        Form::Word(words) => return words[which % words.len()].to_string(),
+        Form::Shorthand(table) => return table[which % table.len()].0.to_string(),
+        Form::Child => return format!("{} {}", param.name, CHILDREN[which % CHILDREN.len()]),
+        // The parameter itself has its turn; what is refused makes no line.
+        Form::Alias(_) | Form::Refused(_) => return String::new(),
+    };
+    let small = match unit {
         Unit::Time | Unit::TimeOrPackets | Unit::Milliseconds => 1e6,
         Unit::Bytes => 20_000.0,
         Unit::Packets => 20.0,
@@ -97,16 +108,8 @@ pub(crate) fn unusual(param: &ParamSpec, which: usize) -> String {
         _ => 8.0,
     };
     let value = [least, greatest, small.clamp(least, greatest)][which % 3];
-    let text = match param.unit {
-        Unit::Flag if which.is_multiple_of(2) => return format!("no_{}", param.name),
-        Unit::Flag => return param.name.to_string(),
-        Unit::Choice(words) => words[which % words.len()].to_string(),
-        Unit::Word(words) => return words[which % words.len()].to_string(),
-        Unit::Shorthand(table) => return table[which % table.len()].0.to_string(),
+    let text = match unit {
         Unit::Masked => ["0x1/0x3", "0xff/0xff"][which % 2].to_string(),
-        Unit::Line => CHILDREN[which % CHILDREN.len()].to_string(),
-        // The parameter itself has its turn; what is refused makes no line.
-        Unit::Alias(_) | Unit::Refused(_) => return String::new(),
         Unit::TimeOrPackets if which.is_multiple_of(2) => format!("{which}p"),
         Unit::Time | Unit::TimeOrPackets | Unit::Milliseconds => format!("{}ns", value as u64),
         Unit::Rate => format!("{}bit", value as u64),
@@ -177,7 +180,7 @@ fn change_of(args: &Args, param: usize, value: usize) -> String {
     let (name, params) = (args.spec.name, args.spec.params);
     match (params.get(param % (params.len() + 1)), args.child()) {
         (None, _) => args.to_string(),
-        (Some(spec), Some(child)) if spec.unit == Unit::Line => {
+        (Some(spec), Some(child)) if spec.form == Form::Child => {
             format!("{name} child {}", change_of(child, param / (params.len() + 1), value))
         }
         (Some(spec), _) => format!("{name} {}", unusual(spec, value)),
@@ -186,13 +189,11 @@ fn change_of(args: &Args, param: usize, value: usize) -> String {
 
 /// Packets and bytes that a line lets wait, where it has a limit of the kind.
 fn limit_of(args: &Args) -> Backlog {
-    let limit = args.integer("limit").unwrap_or(u64::MAX);
-    let unit = args.spec.params.iter().find(|param| param.name == "limit").map(|param| param.unit);
-    match unit {
-        Some(Unit::Packets) => {
+    match (args.spec.param("limit").and_then(ParamSpec::unit), args.value("limit")) {
+        (Some(Unit::Packets), Some(Value::Integer(limit))) => {
             Backlog { packets: limit.try_into().unwrap_or(u32::MAX), ..Backlog::UNLIMITED }
         }
-        Some(Unit::Bytes) => Backlog { bytes: limit, ..Backlog::UNLIMITED },
+        (Some(Unit::Bytes), Some(Value::Integer(bytes))) => Backlog { bytes, ..Backlog::UNLIMITED },
         _ => Backlog::UNLIMITED,
     }
 }
@@ -272,7 +273,7 @@ impl Bench {
         line: &str,
         change: impl FnOnce(&mut AnyQdisc<Plain>, Instant, &mut Ledger) -> Result<(), Error>,
     ) -> Result<(), String> {
-        let (before, rate, l4s) = (self.shown(), self.qdisc.link().rate, self.qdisc.args().choice("l4s"));
+        let (before, rate, l4s) = (self.shown(), self.qdisc.link().rate, self.qdisc.args().value("l4s"));
         self.ledger.dropped.clear();
         let changed = change(&mut self.qdisc, self.now, &mut self.ledger);
         let same = before.3 == self.qdisc.args().to_string() && rate == self.qdisc.link().rate;
@@ -281,7 +282,7 @@ impl Bench {
             let after = self.shown();
             ensure!(before == after, "{line}: {changed:?}, and {before:?} became {after:?}");
         }
-        if l4s != self.qdisc.args().choice("l4s") {
+        if l4s != self.qdisc.args().value("l4s") {
             self.sorted_anew = self.next_id;
         }
         self.limit = limit_of(self.qdisc.args());

@@ -2,14 +2,13 @@
 
 use super::{FIRST_UPDATE, MAX_PROB};
 use crate::aqm::jiffies;
-use crate::param::{Args, ParamSpec, Unit, Value};
+use crate::param::{ECN, LIMIT, Param, ParamSpec, ms};
+use crate::{params, words};
 use goodqueue_units::Duration;
 
 /// What the variants do differently, as numbers.
 #[derive(Debug)]
 pub(super) struct Rules {
-    /// The word that selects them.
-    pub(super) name: &'static str,
     /// The burst allowance (4.4).
     pub(super) max_burst: Duration,
     /// Below a probability of 1/`.0` the gains are halved `.1` times (4.2); the smallest probability last.
@@ -40,12 +39,11 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// The variant's that `args` name; Linux's where they name none.
-    pub(super) fn of(args: &Args) -> &'static Self {
-        match args.choice("variant") {
-            word if word == DRAFT2013.name => &DRAFT2013,
-            word if word == RFC8033.name => &RFC8033,
-            _ => &LINUX,
+    pub(super) const fn of(variant: Variant) -> &'static Self {
+        match variant {
+            Variant::Linux => &LINUX,
+            Variant::Draft2013 => &DRAFT2013,
+            Variant::Rfc8033 => &RFC8033,
         }
     }
 
@@ -63,7 +61,6 @@ impl Rules {
 
 /// Linux 6.1.
 pub(super) const LINUX: Rules = Rules {
-    name: "linux",
     max_burst: Duration::from_millis(150),
     ladder: &[(10, 1), (100, 3), (1_000, 5), (10_000, 7), (100_000, 9), (1_000_000, 11)],
     capped_from: MAX_PROB / 10,
@@ -81,7 +78,6 @@ pub(super) const LINUX: Rules = Rules {
 
 /// The PIE of 2013. Three levels of gain; steps up are capped whatever p; packets are dropped by plain dice.
 pub(super) const DRAFT2013: Rules = Rules {
-    name: "draft2013",
     max_burst: Duration::from_millis(100),
     ladder: &[(10, 1), (100, 3)],
     capped_from: 0,
@@ -96,7 +92,6 @@ pub(super) const DRAFT2013: Rules = Rules {
 
 /// RFC 8033 as it is written. It has no number for MEAN_PKTSIZE: RFC 8034's, its authors' other document, is 1024.
 pub(super) const RFC8033: Rules = Rules {
-    name: "rfc8033",
     decay: 50,
     ceiling: MAX_PROB,
     boost: 0,
@@ -107,85 +102,52 @@ pub(super) const RFC8033: Rules = Rules {
     ..LINUX
 };
 
-const fn gain(name: &'static str, default: u64, source: &'static str, help: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Count, default: Value::Integer(default), range: (0.0, 32.0), source, help }
+words! {
+    pub(super) enum Variant { Linux = "linux", Draft2013 = "draft2013", Rfc8033 = "rfc8033" }
 }
 
-const fn flag(name: &'static str, default: Value, source: &'static str, help: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Flag, default, range: (0.0, 0.0), source, help }
-}
+const MAN: &str = "tc-pie(8)";
+const STEERING: &str = "RFC 8033, 4.2; Khademi et al. 2013, Table 2";
 
-pub(crate) const TARGET: ParamSpec = ParamSpec {
-    name: "target",
-    unit: Unit::Time,
-    default: Value::PerVariant(&[
-        Value::Integer(15_000_000),
-        Value::Integer(20_000_000),
-        Value::Integer(15_000_000),
-    ]),
-    range: (1e3, 60e9),
-    source: "RFC 8033, 4.2; Khademi et al. 2013, Table 2",
-    help: "queue delay that the controller steers to",
-};
-pub(crate) const TUPDATE: ParamSpec = ParamSpec {
-    name: "tupdate",
-    unit: Unit::Time,
-    default: Value::PerVariant(&[
-        Value::Integer(15_000_000),
-        Value::Integer(30_000_000),
-        Value::Integer(15_000_000),
-    ]),
-    range: (1e3, 60e9),
-    source: "RFC 8033, 4.2; Khademi et al. 2013, Table 2",
-    help: "time between two updates of the drop probability",
-};
-pub(crate) const ALPHA: ParamSpec =
-    gain("alpha", 2, "tc-pie(8)", "weight of the delay's distance from target, in sixteenths of 1/s");
-pub(crate) const BETA: ParamSpec =
-    gain("beta", 20, "tc-pie(8)", "weight of the delay's change, in sixteenths of 1/s");
-pub(crate) const ECN: ParamSpec = flag(
-    "ecn",
-    Value::Flag(false),
-    "tc-pie(8)",
-    "mark ECN-capable packets instead of dropping them, up to p = 10 %",
-);
-pub(crate) const BYTEMODE: ParamSpec =
-    flag("bytemode", Value::Flag(false), "tc-pie(8)", "scale the probability by the packet's size");
-pub(crate) const DQ_RATE_ESTIMATOR: ParamSpec = flag(
-    "dq_rate_estimator",
-    Value::PerVariant(&[Value::Flag(false), Value::Flag(true), Value::Flag(false)]),
-    "tc-pie(8); RFC 8033, 5.2; draft-pan-aqm-pie-00",
-    "derive the delay from the departure rate instead of time stamps",
-);
+pub(crate) const TARGET: Param<Duration> = Param::time("target", "queue delay that the controller steers to")
+    .default(ms(15))
+    .by_variant([ms(15), ms(20), ms(15)])
+    .source(STEERING);
+pub(crate) const TUPDATE: Param<Duration> =
+    Param::time("tupdate", "time between two updates of the drop probability")
+        .default(ms(15))
+        .by_variant([ms(15), ms(30), ms(15)])
+        .source(STEERING);
+pub(crate) const ALPHA: Param<u32> =
+    Param::count("alpha", "weight of the delay's distance from target, in sixteenths of 1/s")
+        .default(2)
+        .range(0, 32)
+        .source(MAN);
+pub(crate) const BETA: Param<u32> =
+    Param::count("beta", "weight of the delay's change, in sixteenths of 1/s")
+        .default(20)
+        .range(0, 32)
+        .source(MAN);
+pub(crate) const BYTEMODE: Param<bool> =
+    Param::flag("bytemode", "scale the probability by the packet's size").source(MAN);
+pub(crate) const DQ_RATE_ESTIMATOR: Param<bool> =
+    Param::flag("dq_rate_estimator", "derive the delay from the departure rate instead of time stamps")
+        .by_variant([false, true, false])
+        .source("tc-pie(8); RFC 8033, 5.2; draft-pan-aqm-pie-00");
+pub(super) const AUTO_INACTIVE: Param<Option<bool>> = Param::flag(
+    "auto_inactive",
+    "let all pass until a third of limit waits, and again once all is quiet; only variant rfc8033",
+)
+.unset()
+.by_variant([None, None, Some(true)])
+.source("RFC 8033, 5.3");
+pub(super) const VARIANT: Param<Variant> =
+    Param::choice("variant", "whose PIE: today's Linux, the papers' of 2013, or the RFC's", "linux")
+        .fixed()
+        .source("Linux 6.1; draft-pan-aqm-pie-00; RFC 8033");
 
-pub(super) const PARAMS: &[ParamSpec] = &[
-    ParamSpec {
-        name: "limit",
-        unit: Unit::Packets,
-        default: Value::Integer(1000),
-        range: (1.0, 1e9),
-        source: "tc-pie(8)",
-        help: "packets that the queue holds at most",
-    },
-    TARGET,
-    TUPDATE,
-    ALPHA,
-    BETA,
-    ECN,
-    BYTEMODE,
-    DQ_RATE_ESTIMATOR,
-    flag(
-        "auto_inactive",
-        Value::PerVariant(&[Value::Unset, Value::Unset, Value::Flag(true)]),
-        "RFC 8033, 5.3",
-        "let all pass until a third of limit waits, and again once all is quiet; only variant rfc8033",
-    ),
-    ParamSpec {
-        name: "variant",
-        unit: Unit::Choice(&[LINUX.name, DRAFT2013.name, RFC8033.name]),
-        default: Value::Integer(0),
-        range: (0.0, 0.0),
-        source: "Linux 6.1; draft-pan-aqm-pie-00; RFC 8033",
-        help: "whose PIE: today's Linux, the papers' of 2013, or the RFC's",
-    },
-];
+pub(super) const PARAMS: &[ParamSpec] = params! {
+    LIMIT.source(MAN), TARGET, TUPDATE, ALPHA, BETA,
+    ECN.source(MAN).help("mark ECN-capable packets instead of dropping them, up to p = 10 %"),
+    BYTEMODE, DQ_RATE_ESTIMATOR, AUTO_INACTIVE, VARIANT,
+};

@@ -3,7 +3,6 @@
 use super::super::mark;
 use super::Verdict;
 use crate::packet::Packet;
-use crate::param::Args;
 use crate::qdisc::Probe;
 use crate::signal::{Drop, Mark, Owner};
 
@@ -21,9 +20,7 @@ pub(in crate::aqm) struct Marking {
 }
 
 impl Marking {
-    /// From a line; a word that it has not is off.
-    pub(in crate::aqm) fn new(args: &Args) -> Self {
-        let (ecn, harddrop, nodrop) = (args.flag("ecn"), args.flag("harddrop"), args.flag("nodrop"));
+    pub(in crate::aqm) fn new(ecn: bool, harddrop: bool, nodrop: bool) -> Self {
         Self { ecn, harddrop, nodrop, ..Self::default() }
     }
 

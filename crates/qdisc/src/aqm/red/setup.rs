@@ -1,7 +1,7 @@
 //! What `tc` computes of RED's line before the kernel sees it: thresholds, weight, idle table.
 
 use super::Params;
-use crate::param::{Args, Error};
+use crate::param::{Args, Error, Param, bps};
 use alloc::format;
 use goodqueue_units::{Duration, Rate};
 
@@ -57,56 +57,87 @@ fn wlog(min: u64, burst: u64, avpkt: u64) -> Option<u32> {
     })
 }
 
-/// What thresholds are counted in, and whether an idle link has an effect.
+/// What thresholds are counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// Bytes (`red`).
+    /// Bytes (`red`, and `sfq` of one of its queues).
     Bytes,
     /// Packets of `avpkt` bytes (`choke`).
     Packets,
-    /// Bytes of one of many queues, which is forgotten once it is empty (`sfq`).
-    Flow,
 }
+
+pub(crate) const AVPKT: Param<u64> =
+    Param::bytes("avpkt", "average packet").default(1000).range(1, 2_147_483_647);
+pub(crate) const BURST: Param<Option<u32>> =
+    Param::packets("burst", "packets that may arrive at once").range(1, 1_000_000);
+pub(crate) const BANDWIDTH: Param<Rate> =
+    Param::rate("bandwidth", "rate at which the average decays while the link is idle")
+        .default(bps(10_000_000));
+pub(crate) const PROBABILITY: Param<f64> =
+    Param::real("probability", "drop probability when the average reaches max")
+        .default(0.02)
+        .range(1e-9, 0.999_999);
+
+pub(crate) const HARDDROP: Param<bool> = Param::flag("harddrop", "with ecn: drop all the same from max on");
 
 /// The drop probability at the upper threshold, in Q0.32.
 pub(crate) fn max_p(args: &Args) -> u32 {
-    (args.real("probability").unwrap_or(0.0) * (1_u64 << 32) as f64) as u32
+    (args.get(&PROBABILITY) * (1_u64 << 32) as f64) as u32
 }
 
-/// `min`, `max` and `burst` of a line, those that it does not set as `tc` derives them. `limit` is the word that max
-/// is a quarter of, `unit` the bytes that a threshold of 1 stands for.
-#[must_use]
-pub fn thresholds(args: &Args, limit: &str, unit: u64) -> (u64, u64, u64) {
-    let integer = |name| args.integer(name);
-    let (limit, avpkt) = (integer(limit).unwrap_or(0), integer("avpkt").unwrap_or(1));
-    let max = integer("max").unwrap_or_else(|| integer("min").map_or(limit / 4, |min| 3 * min));
-    let min = integer("min").unwrap_or(max / 3);
-    (min, max, integer("burst").unwrap_or((2 * min + max) * unit / (3 * avpkt)))
+/// What a line asks of RED. The word that max is a quarter of has several names, and thresholds several units.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    name: &'static str,
+    scale: Scale,
+    limit: u64,
+    min: Option<u64>,
+    max: Option<u64>,
+    burst: Option<u64>,
+    avpkt: u64,
 }
 
-/// The thresholds, the weight and the idle table, as `tc` derives them. `limit` is the word that max is a quarter of.
-pub(crate) fn set_up(args: &Args, limit: &str, scale: Scale) -> Result<Params, Error> {
-    let refuse = |why: &str| Error(format!("{}: {why}", args.spec.name));
-    let integer = |name| args.integer(name);
-    let avpkt = integer("avpkt").unwrap_or(1);
-    let unit = if scale == Scale::Packets { avpkt } else { 1 };
-    let (min, max, burst) = thresholds(args, limit, unit);
-    if max < min || max == 0 {
-        return Err(refuse("max must be above zero and not less than min"));
+impl Asked {
+    /// Of a line that lists [`AVPKT`] and [`BURST`] besides.
+    pub(crate) fn new(args: &Args, scale: Scale, limit: u64, min: Option<u64>, max: Option<u64>) -> Self {
+        let (burst, avpkt) = (args.get(&BURST).map(u64::from), args.get(&AVPKT));
+        Self { name: args.spec.name, scale, limit, min, max, burst, avpkt }
     }
-    let wlog = wlog(min * unit, burst, avpkt).ok_or_else(|| {
-        refuse(&format!("no weight lets a burst of {burst} packets pass; burst must be at least min / avpkt"))
-    })?;
-    if max >> (31 - wlog) != 0 {
-        return Err(refuse("max is too large for the kernel's 31 bits"));
+
+    /// Bytes that a threshold of 1 stands for.
+    fn unit(&self) -> u64 {
+        if self.scale == Scale::Packets { self.avpkt } else { 1 }
     }
-    if scale == Scale::Flow {
-        return Ok(Params::new(min, max, wlog, None));
+
+    /// `min`, `max` and `burst`, those that the line does not set as `tc` derives them.
+    #[must_use]
+    pub fn thresholds(&self) -> (u64, u64, u64) {
+        let max = self.max.unwrap_or_else(|| self.min.map_or(self.limit / 4, |min| 3 * min));
+        let min = self.min.unwrap_or(max / 3);
+        (min, max, self.burst.unwrap_or((2 * min + max) * self.unit() / (3 * self.avpkt)))
     }
-    let rate = integer("bandwidth").and_then(Rate::from_bps).map_or(1.0, |rate| rate.as_bps() as f64 / 8e6);
-    let idle = Idle::new(wlog, avpkt as f64 / rate);
-    let idle = idle.ok_or_else(|| refuse("bandwidth is too small for the decay while idle"))?;
-    Ok(Params::new(min, max, wlog, Some(idle)))
+
+    /// The thresholds, the weight and the idle table, as `tc` derives them. `bandwidth` is the rate at which the average
+    /// decays; `None`: it does not.
+    pub(crate) fn set_up(&self, bandwidth: Option<Rate>) -> Result<Params, Error> {
+        let refuse = |why: &str| Error(format!("{}: {why}", self.name));
+        let (min, max, burst) = self.thresholds();
+        if max < min || max == 0 {
+            return Err(refuse("max must be above zero and not less than min"));
+        }
+        let wlog = wlog(min * self.unit(), burst, self.avpkt).ok_or_else(|| {
+            refuse(&format!(
+                "no weight lets a burst of {burst} packets pass; burst must be at least min / avpkt"
+            ))
+        })?;
+        if max >> (31 - wlog) != 0 {
+            return Err(refuse("max is too large for the kernel's 31 bits"));
+        }
+        let Some(bandwidth) = bandwidth else { return Ok(Params::new(min, max, wlog, None)) };
+        let idle = Idle::new(wlog, self.avpkt as f64 / (bandwidth.as_bps() as f64 / 8e6));
+        let idle = idle.ok_or_else(|| refuse("bandwidth is too small for the decay while idle"))?;
+        Ok(Params::new(min, max, wlog, Some(idle)))
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Source: tc-cake(8), "Priority queue parameters", and Linux's tables; "Piece of CAKE", 2018, "DiffServ handling".
 //! A tin's share is a threshold, not a limit: up to its rate it goes first, above it waits for the others.
 
+use super::params::{DIFFSERV, Diffserv};
 use super::shaper::Pace;
 use crate::aqm::cobalt::{P_DEC, P_INC, Params};
 use crate::param::Args;
@@ -95,12 +96,12 @@ pub(super) struct Plan {
 impl Plan {
     /// That of a line.
     pub(super) fn new(args: &Args, mtu: u32) -> Self {
-        let (of_dscp, split) = match args.choice("diffserv") {
-            "besteffort" => (&[0; 64], Split::Whole),
-            "precedence" => (&PRECEDENCE, Split::Eighths),
-            "diffserv4" => (&DIFFSERV4, Split::Shifted(&[0, 4, 1, 2])),
-            "diffserv8" => (&DIFFSERV8, Split::Eighths),
-            _ => (&DIFFSERV3, Split::Shifted(&[0, 4, 2])),
+        let (of_dscp, split) = match args.get(&DIFFSERV) {
+            Diffserv::BestEffort => (&[0; 64], Split::Whole),
+            Diffserv::Precedence => (&PRECEDENCE, Split::Eighths),
+            Diffserv::Three => (&DIFFSERV3, Split::Shifted(&[0, 4, 2])),
+            Diffserv::Four => (&DIFFSERV4, Split::Shifted(&[0, 4, 1, 2])),
+            Diffserv::Eight => (&DIFFSERV8, Split::Eighths),
         };
         let (rtt, target) = super::params::times(args);
         Self { of_dscp, split, rtt, target, mtu }

@@ -28,10 +28,10 @@ mod tin;
 
 use super::drr::memory_of;
 use super::slab::Slab;
+use crate::discipline::Discipline;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe, Qdisc};
-use crate::registry::Discipline;
 use crate::signal::{Drop, Owner};
 use alloc::format;
 use alloc::vec::Vec;
@@ -40,7 +40,7 @@ use diffserv::Plan;
 use goodqueue_units::Instant;
 use hash::Isolation;
 use heap::{Backlogs, Longest};
-use params::Memory;
+use params::{ACK_FILTER, AUTORATE, AckFilter, DIRECTION, Direction, FWMARK, ISOLATION, Memory, NAT, WASH};
 pub use params::{memory_limit, times};
 use shaper::{Framing, Shaper};
 use tin::{QUEUES, Tin};
@@ -76,28 +76,13 @@ pub struct Cake<P> {
     current_flow: u16,
 }
 
-/// Whether ACKs are filtered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AckFilter {
-    Off,
-    Careful,
-    Aggressive,
-}
-
 impl<P: Packet> Discipline<P> for Cake<P> {
     const SPEC: QdiscSpec = params::SPEC;
-
-    /// Linux changes these too, and lets packets and hosts fall between two orders; here tins are laid out once.
-    const FIXED: &'static [&'static str] = &["diffserv", "isolation"];
-
-    /// `tc` ends the estimation where it sends a bandwidth, and Linux counts from the IP packet where it gets an overhead.
-    const TAKES_BACK: &'static [(&'static str, &'static str)] =
-        &[("bandwidth", "autorate"), ("overhead", "base")];
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let (plan, memory_plan) = (Plan::new(args, link.mtu), Memory::new(args, link.mtu));
         let rate = params::bytes_per_s(args);
-        let isolation = Isolation(args.integer("isolation").unwrap_or(0) as u8);
+        let isolation = Isolation(args.get(&ISOLATION) as u8);
         let tins: Vec<Tin> = (0..plan.tins()).map(|tin| Tin::new(plan.share(tin, rate), isolation)).collect();
         Ok(Self {
             backlogs: alloc::vec![0; tins.len() * QUEUES],
@@ -111,18 +96,14 @@ impl<P: Packet> Discipline<P> for Cake<P> {
             memory_limit: memory_plan.limit(rate),
             memory_plan,
             rate,
-            estimate: args.integer("autorate").map(|_| Estimate::new(rate)),
+            estimate: args.get(&AUTORATE).map(|_| Estimate::new(rate)),
             framing: Framing::new(args)?,
             wake: None,
-            ingress: args.choice("direction") == "ingress",
-            wash: args.flag("wash"),
-            nat: args.flag("nat"),
-            fwmark: args.integer("fwmark").unwrap_or(0) as u32,
-            ack_filter: match args.choice("ack_filter") {
-                "ack-filter" => AckFilter::Careful,
-                "ack-filter-aggressive" => AckFilter::Aggressive,
-                _ => AckFilter::Off,
-            },
+            ingress: args.get(&DIRECTION) == Direction::Ingress,
+            wash: args.get(&WASH),
+            nat: args.get(&NAT),
+            fwmark: args.get(&FWMARK).unwrap_or(0),
+            ack_filter: args.get(&ACK_FILTER),
             current_tin: 0,
             current_flow: 0,
         })

@@ -7,34 +7,11 @@
 //! Two words are taken and change nothing, because there is nothing here that they would change: `split-gso`, since
 //! each packet is one that the wire carries, and `via-ethernet`, which `tc` itself ignores.
 
-use crate::param::{Args, Error, ParamSpec, QdiscSpec, Unit, Value};
+use super::shaper::Cells;
+use crate::param::{Args, Error, Param, ParamSpec, QdiscSpec, bps, ms, secs, us};
+use crate::{params, words};
 use alloc::format;
-use goodqueue_units::Duration;
-
-/// A parameter of tc-cake(8) that is unset at first, and accepts all of its kind.
-const fn param(name: &'static str, unit: Unit, help: &'static str) -> ParamSpec {
-    ParamSpec { name, unit, default: Value::Unset, range: (0.0, 0.0), source: "tc-cake(8)", help }
-}
-
-/// One that has a range.
-const fn ranged(name: &'static str, unit: Unit, range: (f64, f64), help: &'static str) -> ParamSpec {
-    ParamSpec { range, ..param(name, unit, help) }
-}
-
-/// One of several words, with the place of the default.
-const fn word(
-    name: &'static str,
-    words: &'static [&'static str],
-    default: u64,
-    help: &'static str,
-) -> ParamSpec {
-    ParamSpec { default: Value::Integer(default), ..param(name, Unit::Word(words), help) }
-}
-
-/// A flag, off by default.
-const fn flag(name: &'static str, help: &'static str) -> ParamSpec {
-    ParamSpec { default: Value::Flag(false), ..param(name, Unit::Flag, help) }
-}
+use goodqueue_units::{Duration, Rate};
 
 /// `tc` sends 1000 s for `interplanetary`; its manual says 3600 s.
 const PRESETS: &[(&str, &str)] = &[
@@ -72,136 +49,135 @@ const FRAMINGS: &[(&str, &str)] = &[
     ("via-ethernet", ""),
 ];
 
-const ISOLATIONS: &[&str] =
-    &["flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate"];
-const DIFFSERV: &[&str] = &["besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8"];
-const ACK_FILTERS: &[&str] = &["no-ack-filter", "ack-filter", "ack-filter-aggressive"];
+words! {
+    pub(super) enum Autorate { Ingress = "autorate-ingress" }
+    pub(super) enum Diffserv {
+        BestEffort = "besteffort",
+        Precedence = "precedence",
+        Three = "diffserv3",
+        Four = "diffserv4",
+        Eight = "diffserv8",
+    }
+    /// In the order of Linux's bits.
+    pub(super) enum Isolate {
+        Nothing = "flowblind",
+        Source = "srchost",
+        Destination = "dsthost",
+        Hosts = "hosts",
+        Flows = "flows",
+        DualSource = "dual-srchost",
+        DualDestination = "dual-dsthost",
+        Triple = "triple-isolate",
+    }
+    pub(super) enum AckFilter {
+        Off = "no-ack-filter",
+        Careful = "ack-filter",
+        Aggressive = "ack-filter-aggressive",
+    }
+    enum Gso { Split = "split-gso", Whole = "no-split-gso" }
+    pub(super) enum Base { Raw = "raw" }
+    pub(super) enum Direction { Egress = "egress", Ingress = "ingress" }
+}
 
-const OVERHEAD: ParamSpec = ranged(
+/// `tc` ends the estimation where it sends a bandwidth.
+const BANDWIDTH: Param<Option<Rate>> =
+    Param::rate("bandwidth", "rate to shape to; unset: no shaping, the link below paces")
+        .range(bps(512), bps(1_000_000_000_000))
+        .takes_back(&AUTORATE);
+pub(super) const AUTORATE: Param<Option<Autorate>> = Param::optional_word(
+    "autorate",
+    "shape to 15/16 of the rate at which bursts arrive; bandwidth is the first guess",
+);
+// Linux changes this and isolation too, and lets packets and hosts fall between two orders; here tins are laid out once.
+pub(super) const DIFFSERV: Param<Diffserv> =
+    Param::word("diffserv", "how codepoints are sorted into tins", "diffserv3").fixed();
+pub(super) const ISOLATION: Param<Isolate> = Param::word(
+    "isolation",
+    "what shares fairly: one queue for all, hosts, flows, or flows and with them their hosts",
+    "triple-isolate",
+)
+.fixed();
+pub(super) const NAT: Param<bool> = Param::flag(
+    "nat",
+    "tell flows and hosts apart as they are behind address translation, where a packet knows",
+);
+pub(super) const WASH: Param<bool> =
+    Param::flag("wash", "clear the codepoint of what passes, once it was sorted by");
+pub(super) const ACK_FILTER: Param<AckFilter> = Param::word(
+    "ack_filter",
+    "drop ACKs that a later one of the queue makes superfluous: from the second on, or from the first",
+    "no-ack-filter",
+);
+const GSO: Param<Gso> = Param::word(
+    "gso",
+    "whether super-packets are split; packets here are those of the wire, so both are the same",
+    "split-gso",
+);
+const PRESET: Param<()> = Param::shorthand(
+    "preset",
+    "rtt by a word: 100us, 1ms, 10ms, 30ms, 100ms, 300ms, 1s, 1000s (as tc sends it)",
+    PRESETS,
+);
+const RTT: Param<Duration> = Param::time("rtt", "round-trip time that COBALT's interval is set to")
+    .default(ms(100))
+    .range(us(1), secs(4000));
+const TARGET: Param<Option<Duration>> =
+    Param::time("target", "acceptable standing queue delay; unset: a twentieth of rtt")
+        .range(us(1), secs(4000))
+        .source("Linux's netlink attribute; tc sets rtt/20");
+const FRAMING: Param<()> =
+    Param::shorthand("framing", "cells, overhead and mpu by the name of the link; they add up", FRAMINGS);
+pub(super) const BASE: Param<Option<Base>> =
+    Param::optional_word("base", "raw: overhead is added to the frame as it is, its link header included");
+pub(super) const CELLS: Param<Cells> =
+    Param::word("cells", "cells that the link cuts packets into: none, 48 of 53 bytes, 64 of 65", "noatm");
+/// Linux counts from the IP packet where it gets an overhead.
+const OVERHEAD: Param<Option<f64>> = Param::real(
     "overhead",
-    Unit::Real,
-    (-64.0, 256.0),
     "whole bytes that the link adds to an IP packet; unset: lengths count as they are",
+)
+.range(-64.0, 256.0)
+.takes_back(&BASE);
+pub(super) const MPU: Param<u64> =
+    Param::bytes("mpu", "bytes that a packet occupies at least, overhead included").default(0).range(0, 256);
+const MEMLIMIT: Param<Option<u64>> = Param::bytes(
+    "memlimit",
+    "memory that all queues hold at most; unset: 4 x bandwidth x rtt, at least 4 MB, at most 10240 frames",
+)
+.range(1, 4_294_967_295);
+pub(super) const FWMARK: Param<Option<u32>> = Param::count(
+    "fwmark",
+    "mask of the firewall mark's bits that, where not zero, are the number of the tin",
+)
+.range(0, u32::MAX);
+pub(super) const DIRECTION: Param<Direction> = Param::word(
+    "direction",
+    "ingress: the bottleneck is before us, so drops are charged too, and many flows may wait longer",
+    "egress",
+);
+const SYNONYM: Param<()> = Param::shorthand(
+    "synonym",
+    "other words of tc's: no bandwidth, diffserv4",
+    &[("unlimited", "bandwidth unset"), ("diffserv", "diffserv4")],
 );
 
-/// `tc`'s `cake`.
-pub(super) const SPEC: QdiscSpec = QdiscSpec {
-    name: "cake",
-    summary: "Tins by codepoint, fairness of hosts and flows, COBALT in each flow, and a shaper",
-    source: "Høiland-Jørgensen, Täht, Morton, Piece of CAKE, 2018; tc-cake(8)",
-    params: &[
-        ranged(
-            "bandwidth",
-            Unit::Rate,
-            (512.0, 1e12),
-            "rate to shape to; unset: no shaping, the link below paces",
-        ),
-        param(
-            "autorate",
-            Unit::Word(&["autorate-ingress"]),
-            "shape to 15/16 of the rate at which bursts arrive; bandwidth is the first guess",
-        ),
-        word("diffserv", DIFFSERV, 2, "how codepoints are sorted into tins"),
-        word(
-            "isolation",
-            ISOLATIONS,
-            7,
-            "what shares fairly: one queue for all, hosts, flows, or flows and with them their hosts",
-        ),
-        flag(
-            "nat",
-            "tell flows and hosts apart as they are behind address translation, where a packet knows",
-        ),
-        flag("wash", "clear the codepoint of what passes, once it was sorted by"),
-        word(
-            "ack_filter",
-            ACK_FILTERS,
-            0,
-            "drop ACKs that a later one of the queue makes superfluous: from the second on, or from the first",
-        ),
-        word(
-            "gso",
-            &["split-gso", "no-split-gso"],
-            0,
-            "whether super-packets are split; packets here are those of the wire, so both are the same",
-        ),
-        param(
-            "preset",
-            Unit::Shorthand(PRESETS),
-            "rtt by a word: 100us, 1ms, 10ms, 30ms, 100ms, 300ms, 1s, 1000s (as tc sends it)",
-        ),
-        ParamSpec {
-            default: Value::Integer(100_000_000),
-            ..ranged("rtt", Unit::Time, (1e3, 4e12), "round-trip time that COBALT's interval is set to")
-        },
-        ParamSpec {
-            source: "Linux's netlink attribute; tc sets rtt/20",
-            ..ranged(
-                "target",
-                Unit::Time,
-                (1e3, 4e12),
-                "acceptable standing queue delay; unset: a twentieth of rtt",
-            )
-        },
-        param(
-            "framing",
-            Unit::Shorthand(FRAMINGS),
-            "cells, overhead and mpu by the name of the link; they add up",
-        ),
-        param(
-            "base",
-            Unit::Word(&["raw"]),
-            "raw: overhead is added to the frame as it is, its link header included",
-        ),
-        word(
-            "cells",
-            &["noatm", "atm", "ptm"],
-            0,
-            "cells that the link cuts packets into: none, 48 of 53 bytes, 64 of 65",
-        ),
-        OVERHEAD,
-        ParamSpec {
-            default: Value::Integer(0),
-            ..ranged(
-                "mpu",
-                Unit::Bytes,
-                (0.0, 256.0),
-                "bytes that a packet occupies at least, overhead included",
-            )
-        },
-        ranged(
-            "memlimit",
-            Unit::Bytes,
-            (1.0, 4_294_967_295.0),
-            "memory that all queues hold at most; unset: 4 x bandwidth x rtt, at least 4 MB, at most 10240 frames",
-        ),
-        ranged(
-            "fwmark",
-            Unit::Count,
-            (0.0, 4_294_967_295.0),
-            "mask of the firewall mark's bits that, where not zero, are the number of the tin",
-        ),
-        word(
-            "direction",
-            &["egress", "ingress"],
-            0,
-            "ingress: the bottleneck is before us, so drops are charged too, and many flows may wait longer",
-        ),
-        param(
-            "synonym",
-            Unit::Shorthand(&[("unlimited", "bandwidth unset"), ("diffserv", "diffserv4")]),
-            "other words of tc's: no bandwidth, diffserv4",
-        ),
-    ],
+const PARAMS: &[ParamSpec] = params! { from "tc-cake(8)" =>
+    BANDWIDTH, AUTORATE, DIFFSERV, ISOLATION, NAT, WASH, ACK_FILTER, GSO, PRESET, RTT, TARGET, FRAMING, BASE, CELLS,
+    OVERHEAD, MPU, MEMLIMIT, FWMARK, DIRECTION, SYNONYM,
 };
+
+/// `tc`'s `cake`.
+pub(super) const SPEC: QdiscSpec = QdiscSpec::new("cake", PARAMS)
+    .summary("Tins by codepoint, fairness of hosts and flows, COBALT in each flow, and a shaper")
+    .source("Høiland-Jørgensen, Täht, Morton, Piece of CAKE, 2018; tc-cake(8)");
 
 /// The round-trip time and the target of a line.
 #[must_use]
 pub fn times(args: &Args) -> (Duration, Duration) {
-    let rtt = args.time("rtt").unwrap_or_default();
+    let rtt = args.get(&RTT);
     // tc counts in whole microseconds.
     let twentieth = Duration::from_micros((rtt.as_nanos() / 1000 / 20).max(1));
-    (rtt, args.time("target").unwrap_or(twentieth))
+    (rtt, args.get(&TARGET).unwrap_or(twentieth))
 }
 
 /// The memory limit of a line: Linux's own where it has none.
@@ -212,7 +188,7 @@ pub fn memory_limit(args: &Args, mtu: u32) -> u64 {
 
 /// The rate of a line; 0: unlimited.
 pub(super) fn bytes_per_s(args: &Args) -> u64 {
-    args.integer("bandwidth").unwrap_or(0) / 8
+    args.get(&BANDWIDTH).map_or(0, Rate::as_bps) / 8
 }
 
 /// What the limit on memory is made of.
@@ -225,7 +201,7 @@ pub(super) struct Memory {
 
 impl Memory {
     pub(super) fn new(args: &Args, mtu: u32) -> Self {
-        Self { given: args.integer("memlimit"), rtt: times(args).0, mtu }
+        Self { given: args.get(&MEMLIMIT), rtt: times(args).0, mtu }
     }
 
     /// The limit at a rate; 0: unlimited.
@@ -244,12 +220,15 @@ impl Memory {
 
 /// The overhead of a line, in whole bytes.
 pub(super) fn overhead(args: &Args) -> Result<Option<i64>, Error> {
-    let Some(bytes) = args.real("overhead") else { return Ok(None) };
+    let Some(bytes) = args.get(&OVERHEAD) else { return Ok(None) };
     let whole = bytes as i64;
     if whole as f64 == bytes {
         return Ok(Some(whole));
     }
-    Err(Error(format!("cake overhead: found \"{bytes}\"; accepted: a whole number, {}", OVERHEAD.accepted())))
+    Err(Error(format!(
+        "cake overhead: found \"{bytes}\"; accepted: a whole number, {}",
+        OVERHEAD.spec().accepted()
+    )))
 }
 
 #[cfg(test)]
@@ -307,28 +286,28 @@ mod tests {
     #[test]
     fn a_framing_is_what_the_manual_says() {
         let table = [
-            ("conservative", "atm", 48, 0),
-            ("pppoa-vcmux", "atm", 10, 0),
-            ("pppoa-llc", "atm", 14, 0),
-            ("pppoe-vcmux", "atm", 32, 0),
-            ("pppoe-llcsnap", "atm", 40, 0),
-            ("bridged-vcmux", "atm", 24, 0),
-            ("bridged-llcsnap", "atm", 32, 0),
-            ("ipoa-vcmux", "atm", 8, 0),
-            ("ipoa-llcsnap", "atm", 16, 0),
-            ("pppoe-ptm", "ptm", 30, 0),
-            ("bridged-ptm", "ptm", 22, 0),
-            ("docsis", "noatm", 18, 64),
-            ("ethernet", "noatm", 38, 84),
-            ("pppoe-ptm ether-vlan ether-vlan", "ptm", 38, 0),
-            ("via-ethernet pppoe-vcmux", "atm", 32, 0),
-            ("pppoe-vcmux raw ether-vlan", "noatm", 4, 0),
-            ("pppoe-vcmux noatm mpu 64", "noatm", 32, 64),
+            ("conservative", Cells::Atm, 48, 0),
+            ("pppoa-vcmux", Cells::Atm, 10, 0),
+            ("pppoa-llc", Cells::Atm, 14, 0),
+            ("pppoe-vcmux", Cells::Atm, 32, 0),
+            ("pppoe-llcsnap", Cells::Atm, 40, 0),
+            ("bridged-vcmux", Cells::Atm, 24, 0),
+            ("bridged-llcsnap", Cells::Atm, 32, 0),
+            ("ipoa-vcmux", Cells::Atm, 8, 0),
+            ("ipoa-llcsnap", Cells::Atm, 16, 0),
+            ("pppoe-ptm", Cells::Ptm, 30, 0),
+            ("bridged-ptm", Cells::Ptm, 22, 0),
+            ("docsis", Cells::None, 18, 64),
+            ("ethernet", Cells::None, 38, 84),
+            ("pppoe-ptm ether-vlan ether-vlan", Cells::Ptm, 38, 0),
+            ("via-ethernet pppoe-vcmux", Cells::Atm, 32, 0),
+            ("pppoe-vcmux raw ether-vlan", Cells::None, 4, 0),
+            ("pppoe-vcmux noatm mpu 64", Cells::None, 32, 64),
         ];
         for (words, cells, bytes, mpu) in table {
             let line = args(words);
             assert_eq!(overhead(&line), Ok(Some(bytes)), "{words}");
-            assert_eq!((line.choice("cells"), line.integer("mpu")), (cells, Some(mpu)), "{words}");
+            assert_eq!((line.get(&CELLS), line.get(&MPU)), (cells, mpu), "{words}");
         }
     }
 

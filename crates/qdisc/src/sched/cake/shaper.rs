@@ -7,8 +7,9 @@
 //! A second clock, the failsafe, runs at two thirds of the rate and is not charged for dropped packets: at a
 //! downlink (`ingress`), where drops are charged too, a flood that is dropped cannot stop the link altogether.
 
-use super::params::overhead;
+use super::params::{BASE, Base, CELLS, MPU, overhead};
 use crate::param::{Args, Error};
+use crate::words;
 use goodqueue_units::{Duration, Instant};
 
 /// Linux shapes to no less, in bytes a second.
@@ -49,14 +50,9 @@ impl Pace {
     }
 }
 
-/// Cells that a link cuts packets into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cells {
-    None,
-    /// 48 of 53 bytes.
-    Atm,
-    /// 64 of 65 bytes.
-    Ptm,
+words! {
+    /// Cells that a link cuts packets into: none, 48 of 53 bytes, 64 of 65.
+    pub(super) enum Cells { None = "noatm", Atm = "atm", Ptm = "ptm" }
 }
 
 /// What the link adds to each packet (tc-cake(8), "Overhead compensation").
@@ -71,18 +67,12 @@ pub(super) struct Framing {
 impl Framing {
     /// Of the parameters `base`, `overhead`, `mpu` and `cells`.
     pub(super) fn new(args: &Args) -> Result<Self, Error> {
-        let cells = match args.choice("cells") {
-            "atm" => Cells::Atm,
-            "ptm" => Cells::Ptm,
-            _ => Cells::None,
-        };
-        let mpu = args.integer("mpu").unwrap_or(0) as i64;
-        let added = match (args.choice("base"), overhead(args)?) {
-            ("raw", Some(overhead)) => overhead,
+        let added = match (args.get(&BASE), overhead(args)?) {
+            (Some(Base::Raw), Some(overhead)) => overhead,
             (_, Some(overhead)) => overhead - LINK_HEADER,
             (_, None) => 0,
         };
-        Ok(Self { added, mpu, cells })
+        Ok(Self { added, mpu: args.get(&MPU) as i64, cells: args.get(&CELLS) })
     }
 
     /// Bytes that the packet occupies on the wire. Linux's sum wraps where a negative overhead exceeds the packet;

@@ -1,10 +1,13 @@
 //! The coupled AQMs as Linux runs them: integers and dice.
 
-use super::params::{Control, linux_gain};
+use super::params::{
+    COUPLING_FACTOR, Control, DROP_AT, DropAt, MIN_QLEN_STEP, ON_OVERLOAD, OnOverload, STEP_THRESH,
+    linux_gain,
+};
 use super::{Left, Side};
 use crate::aqm::mark;
 use crate::packet::Packet;
-use crate::param::Args;
+use crate::param::{Args, TimeOrPackets};
 use crate::qdisc::{Measure, Probe};
 use crate::signal::{Mark, Owner};
 use goodqueue_units::Duration;
@@ -46,9 +49,10 @@ pub(super) struct Linux {
 
 impl Linux {
     pub(super) fn new(args: &Args, control: &Control, mtu: u32) -> Self {
-        let step = match args.packets("step_thresh") {
-            Some(packets) => Step::Packets(packets as usize),
-            None => Step::Time(args.time("step_thresh").unwrap_or(Duration::ZERO)),
+        let step = match args.get(&STEP_THRESH) {
+            Some(TimeOrPackets::Packets(packets)) => Step::Packets(packets as usize),
+            Some(TimeOrPackets::Time(time)) => Step::Time(time),
+            None => Step::Time(Duration::ZERO),
         };
         Self {
             prob: 0,
@@ -56,11 +60,11 @@ impl Linux {
             target: control.target.as_nanos(),
             alpha: linux_gain(control.alpha),
             beta: linux_gain(control.beta),
-            coupling_factor: args.integer("coupling_factor").unwrap_or(1) as u32,
-            drop_overload: args.choice("on_overload") == "drop_on_overload",
-            drop_early: args.choice("drop_at") == "drop_enqueue",
+            coupling_factor: args.get(&COUPLING_FACTOR),
+            drop_overload: args.get(&ON_OVERLOAD) == Some(OnOverload::Drop),
+            drop_early: args.get(&DROP_AT) == Some(DropAt::Enqueue),
             step,
-            min_qlen_step: args.integer("min_qlen_step").unwrap_or(0) as usize,
+            min_qlen_step: args.get(&MIN_QLEN_STEP).unwrap_or(0) as usize,
             small: 2 * u64::from(mtu),
             ecn_mark: 0,
             step_marks: 0,

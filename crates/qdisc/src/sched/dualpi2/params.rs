@@ -1,13 +1,10 @@
 //! `DualPI2`'s parameters as data, and the controller's constants that follow from them: see [`super`].
 
-use crate::param::{Args, Error, ParamSpec, Unit, Value};
+use crate::param::{Args, Error, Param, ParamSpec, TimeOrPackets, ms, us};
+use crate::{params, words};
 use alloc::format;
 use goodqueue_units::Duration;
 
-/// The word that selects the RFC's variant.
-pub(super) const RFC9332: &str = "rfc9332";
-/// The word that selects the time-shifted FIFO.
-pub(super) const TIME_SHIFTED_FIFO: &str = "ts_fifo";
 /// Linux takes gains in 256ths of 1/s.
 const GAIN_SCALE: f64 = 256.0;
 const GREATEST_GAIN: f64 = 65_535.0;
@@ -19,157 +16,132 @@ const APPENDIX: &str = "RFC 9332, A.1";
 const EITHER: &str = "tc-dualpi2(8); RFC 9332, A.1";
 
 /// Parameters of one variant only.
-const OF_LINUX: &[&str] = &["step_thresh", "min_qlen_step", "on_overload", "drop_at", "l4s", "typical_rtt"];
-const OF_RFC9332: &[&str] = &["min_th", "range", "th_len", "scheduler", "tshift"];
-
-const fn time(name: &'static str, default: Value, source: &'static str, help: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Time, default, range: (1e3, 60e9), source, help }
-}
-
-const fn packets(name: &'static str, default: Value, source: &'static str, help: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Packets, default, range: (0.0, 1e9), source, help }
-}
-
-const fn gain(name: &'static str, default: Value, help: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Real, default, range: (0.0, GREATEST_GAIN), source: EITHER, help }
-}
-
-/// One of two words for `linux`, the first by default; none for `rfc9332`.
-const fn either(name: &'static str, words: &'static [&'static str], help: &'static str) -> ParamSpec {
-    let default = Value::PerVariant(&[Value::Integer(0), Value::Unset]);
-    ParamSpec { name, unit: Unit::Word(words), default, range: (0.0, 0.0), source: MAN, help }
-}
-
-pub(super) const PARAMS: &[ParamSpec] = &[
-    ParamSpec {
-        range: (1.0, 1e9),
-        ..packets(
-            "limit",
-            Value::PerVariant(&[Value::Integer(10_000), Value::Unset]),
-            MAN,
-            "packets that both queues hold at most; unset: no limit in packets",
-        )
-    },
-    ParamSpec {
-        name: "memlimit",
-        unit: Unit::Bytes,
-        default: Value::Unset,
-        range: (1.0, 4_294_967_295.0),
-        source: "sch_dualpi2; RFC 9332, A.1",
-        help: "memory that both queues hold at most; unset: two frames a packet of limit; rfc9332: 250 ms in bytes",
-    },
-    ParamSpec {
-        name: "coupling_factor",
-        unit: Unit::Count,
-        default: Value::Integer(2),
-        range: (1.0, 255.0),
-        source: EITHER,
-        help: "k: the L4S queue marks k times as often as p', classic drops with p' squared",
-    },
-    time("target", Value::Integer(15_000_000), EITHER, "queue delay that the controller steers to"),
-    time(
-        "tupdate",
-        Value::PerVariant(&[Value::Integer(16_000_000), Value::Unset]),
-        EITHER,
-        "time between two updates of p'; unset: the smaller of target and a third of max_rtt",
-    ),
-    gain(
-        "alpha",
-        Value::PerVariant(&[Value::Real(41.0 / GAIN_SCALE), Value::Unset]),
-        "weight of the delay's distance from target, in 1/s; unset: 0.1 tupdate / max_rtt^2",
-    ),
-    gain(
-        "beta",
-        Value::PerVariant(&[Value::Real(819.0 / GAIN_SCALE), Value::Unset]),
-        "weight of the delay's change, in 1/s; unset: 0.3 / max_rtt",
-    ),
-    time(
-        "max_rtt",
-        Value::PerVariant(&[Value::Unset, Value::Integer(100_000_000)]),
-        EITHER,
-        "greatest round trip expected; linux: target, tupdate, alpha and beta follow from it, and stand in its place",
-    ),
-    time("typical_rtt", Value::Unset, MAN, "as max_rtt, of which it is a sixth unless both are set"),
-    ParamSpec {
-        unit: Unit::TimeOrPackets,
-        range: (0.0, 60e9),
-        ..time(
-            "step_thresh",
-            Value::PerVariant(&[Value::Integer(1_000_000), Value::Unset]),
-            MAN,
-            "time or packets in the L4S queue from which every packet is marked",
-        )
-    },
-    packets(
-        "min_qlen_step",
-        Value::PerVariant(&[Value::Integer(0), Value::Unset]),
-        MAN,
-        "packets that an L4S packet must meet on arrival for the step to apply to it",
-    ),
-    either("on_overload", &["drop_on_overload", "overflow"], "at k p' > 1: drop L4S too, or hold p' at 1/k"),
-    either("drop_at", &["drop_dequeue", "drop_enqueue"], "judge packets as they leave or as they arrive"),
-    either("l4s", &["l4s_ect", "any_ect"], "what the L4S queue takes: ECT(1) and CE, or ECT(0) too"),
-    ParamSpec {
-        name: "classic_protection",
-        unit: Unit::Percent,
-        default: Value::PerVariant(&[Value::Real(10.0), Value::Real(6.25)]),
-        range: (0.0, 100.0),
-        source: "tc-dualpi2(8); RFC 9332, 4.2.2: 1/16",
-        help: "share of the link that the classic queue gets at least; linux: whole percents",
-    },
-    ParamSpec {
-        name: "split_gso",
-        unit: Unit::Flag,
-        default: Value::Unset,
-        range: (0.0, 0.0),
-        source: MAN,
-        help: "take large packets apart on arrival: no effect, since there are none here",
-    },
-    time(
-        "min_th",
-        Value::PerVariant(&[Value::Unset, Value::Integer(800_000)]),
-        APPENDIX,
-        "time in the L4S queue from which the ramp rises from 0",
-    ),
-    time(
-        "range",
-        Value::PerVariant(&[Value::Unset, Value::Integer(400_000)]),
-        APPENDIX,
-        "time from the ramp's foot to where every packet is marked",
-    ),
-    packets(
-        "th_len",
-        Value::PerVariant(&[Value::Unset, Value::Integer(1)]),
-        APPENDIX,
-        "packets left in the L4S queue up to which the ramp does not apply",
-    ),
-    ParamSpec {
-        name: "scheduler",
-        unit: Unit::Choice(&["wrr", TIME_SHIFTED_FIFO]),
-        default: Value::PerVariant(&[Value::Unset, Value::Integer(0)]),
-        range: (0.0, 0.0),
-        source: "RFC 9332, 4.2.2",
-        help: "by weights, or whoever waits longest with tshift added for L4S",
-    },
-    time(
-        "tshift",
-        Value::PerVariant(&[Value::Unset, Value::Integer(50_000_000)]),
-        "RFC 9332, 4.2.2",
-        "time by which ts_fifo takes L4S packets for older than they are",
-    ),
-    ParamSpec {
-        name: "variant",
-        unit: Unit::Choice(&["linux", RFC9332]),
-        default: Value::Integer(0),
-        range: (0.0, 0.0),
-        source: "mainline Linux; RFC 9332, Appendix A",
-        help: "whose DualPI2: Linux's or the RFC's pseudocode",
-    },
+const OF_LINUX: [&str; 6] = [
+    STEP_THRESH.name(),
+    MIN_QLEN_STEP.name(),
+    ON_OVERLOAD.name(),
+    DROP_AT.name(),
+    L4S.name(),
+    TYPICAL_RTT.name(),
 ];
+const OF_RFC9332: [&str; 5] = [MIN_TH.name(), RANGE.name(), TH_LEN.name(), SCHEDULER.name(), TSHIFT.name()];
+
+words! {
+    pub(super) enum Variant { Linux = "linux", Rfc9332 = "rfc9332" }
+    pub(super) enum OnOverload { Drop = "drop_on_overload", Overflow = "overflow" }
+    pub(super) enum DropAt { Dequeue = "drop_dequeue", Enqueue = "drop_enqueue" }
+    pub(super) enum L4s { Ect1 = "l4s_ect", Any = "any_ect" }
+    pub(super) enum Scheduler { Weighted = "wrr", TimeShiftedFifo = "ts_fifo" }
+}
+
+pub(super) const LIMIT: Param<Option<u32>> =
+    Param::packets("limit", "packets that both queues hold at most; unset: no limit in packets")
+        .by_variant([Some(10_000), None])
+        .source(MAN);
+pub(super) const MEMLIMIT: Param<Option<u64>> = Param::bytes(
+    "memlimit",
+    "memory that both queues hold at most; unset: two frames a packet of limit; rfc9332: 250 ms in bytes",
+)
+.range(1, 4_294_967_295)
+.source("sch_dualpi2; RFC 9332, A.1");
+pub(super) const COUPLING_FACTOR: Param<u32> = Param::count(
+    "coupling_factor",
+    "k: the L4S queue marks k times as often as p', classic drops with p' squared",
+)
+.default(2)
+.range(1, 255);
+const TARGET: Param<Duration> =
+    Param::time("target", "queue delay that the controller steers to").default(ms(15));
+const TUPDATE: Param<Option<Duration>> = Param::time(
+    "tupdate",
+    "time between two updates of p'; unset: the smaller of target and a third of max_rtt",
+)
+.by_variant([Some(ms(16)), None]);
+const ALPHA: Param<Option<f64>> = Param::real(
+    "alpha",
+    "weight of the delay's distance from target, in 1/s; unset: 0.1 tupdate / max_rtt^2",
+)
+.by_variant([Some(41.0 / GAIN_SCALE), None])
+.range(0.0, GREATEST_GAIN);
+const BETA: Param<Option<f64>> =
+    Param::real("beta", "weight of the delay's change, in 1/s; unset: 0.3 / max_rtt")
+        .by_variant([Some(819.0 / GAIN_SCALE), None])
+        .range(0.0, GREATEST_GAIN);
+const MAX_RTT: Param<Option<Duration>> = Param::time("max_rtt", "greatest round trip expected; linux: target, tupdate, alpha and beta follow from it, and stand in its place")
+    .by_variant([None, Some(ms(100))]);
+const TYPICAL_RTT: Param<Option<Duration>> =
+    Param::time("typical_rtt", "as max_rtt, of which it is a sixth unless both are set").source(MAN);
+pub(super) const STEP_THRESH: Param<Option<TimeOrPackets>> = Param::time_or_packets(
+    "step_thresh",
+    "time or packets in the L4S queue from which every packet is marked",
+)
+.by_variant([Some(TimeOrPackets::Time(ms(1))), None])
+.source(MAN);
+pub(super) const MIN_QLEN_STEP: Param<Option<u32>> = Param::packets(
+    "min_qlen_step",
+    "packets that an L4S packet must meet on arrival for the step to apply to it",
+)
+.by_variant([Some(0), None])
+.range(0, 1_000_000_000)
+.source(MAN);
+pub(super) const ON_OVERLOAD: Param<Option<OnOverload>> =
+    Param::word("on_overload", "at k p' > 1: drop L4S too, or hold p' at 1/k", "drop_on_overload")
+        .only_in_variant(0)
+        .source(MAN);
+pub(super) const DROP_AT: Param<Option<DropAt>> =
+    Param::word("drop_at", "judge packets as they leave or as they arrive", "drop_dequeue")
+        .only_in_variant(0)
+        .source(MAN);
+pub(super) const L4S: Param<Option<L4s>> =
+    Param::word("l4s", "what the L4S queue takes: ECT(1) and CE, or ECT(0) too", "l4s_ect")
+        .only_in_variant(0)
+        .source(MAN);
+const CLASSIC_PROTECTION: Param<f64> = Param::percent(
+    "classic_protection",
+    "share of the link that the classic queue gets at least; linux: whole percents",
+)
+.default(10.0)
+.by_variant([10.0, 6.25])
+.source("tc-dualpi2(8); RFC 9332, 4.2.2: 1/16");
+const SPLIT_GSO: Param<Option<bool>> =
+    Param::flag("split_gso", "take large packets apart on arrival: no effect, since there are none here")
+        .unset()
+        .source(MAN);
+pub(super) const MIN_TH: Param<Option<Duration>> =
+    Param::time("min_th", "time in the L4S queue from which the ramp rises from 0")
+        .by_variant([None, Some(us(800))])
+        .source(APPENDIX);
+pub(super) const RANGE: Param<Option<Duration>> =
+    Param::time("range", "time from the ramp's foot to where every packet is marked")
+        .by_variant([None, Some(us(400))])
+        .source(APPENDIX);
+pub(super) const TH_LEN: Param<Option<u32>> =
+    Param::packets("th_len", "packets left in the L4S queue up to which the ramp does not apply")
+        .by_variant([None, Some(1)])
+        .range(0, 1_000_000_000)
+        .source(APPENDIX);
+pub(super) const SCHEDULER: Param<Option<Scheduler>> =
+    Param::choice("scheduler", "by weights, or whoever waits longest with tshift added for L4S", "wrr")
+        .only_in_variant(1)
+        .source("RFC 9332, 4.2.2");
+pub(super) const TSHIFT: Param<Option<Duration>> =
+    Param::time("tshift", "time by which ts_fifo takes L4S packets for older than they are")
+        .by_variant([None, Some(ms(50))])
+        .source("RFC 9332, 4.2.2");
+const VARIANT: Param<Variant> =
+    Param::choice("variant", "whose DualPI2: Linux's or the RFC's pseudocode", "linux")
+        .fixed()
+        .source("mainline Linux; RFC 9332, Appendix A");
+
+pub(super) const PARAMS: &[ParamSpec] = params! { from EITHER =>
+    LIMIT, MEMLIMIT, COUPLING_FACTOR, TARGET, TUPDATE, ALPHA, BETA, MAX_RTT, TYPICAL_RTT, STEP_THRESH, MIN_QLEN_STEP,
+    ON_OVERLOAD, DROP_AT, L4S, CLASSIC_PROTECTION, SPLIT_GSO, MIN_TH, RANGE, TH_LEN, SCHEDULER, TSHIFT, VARIANT,
+};
 
 /// Refuses a parameter that has no meaning in the variant chosen.
 pub(super) fn refuse_of_the_other_variant(args: &Args) -> Result<(), Error> {
-    let (foreign, home) = if is_rfc9332(args) { (OF_LINUX, "linux") } else { (OF_RFC9332, RFC9332) };
+    let (foreign, home) =
+        if is_rfc9332(args) { (&OF_LINUX[..], "linux") } else { (&OF_RFC9332[..], "rfc9332") };
     match foreign.iter().find(|name| args.is_given(name)) {
         Some(name) => Err(Error(format!("dualpi2 {name}: has a meaning only with variant {home}"))),
         None => Ok(()),
@@ -177,12 +149,12 @@ pub(super) fn refuse_of_the_other_variant(args: &Args) -> Result<(), Error> {
 }
 
 pub(super) fn is_rfc9332(args: &Args) -> bool {
-    args.choice("variant") == RFC9332
+    args.get(&VARIANT) == Variant::Rfc9332
 }
 
 /// The classic queue's share in percent; `tc` rounds it, the RFC's 1/16 must stand.
 pub(super) fn protection(args: &Args) -> f64 {
-    let percent = args.real("classic_protection").unwrap_or(0.0);
+    let percent = args.get(&CLASSIC_PROTECTION);
     if is_rfc9332(args) { percent } else { libm::rint(percent) }
 }
 
@@ -202,7 +174,7 @@ pub(super) fn linux_gain(per_second: f64) -> u64 {
 }
 
 pub(super) fn control(args: &Args) -> Result<Control, Error> {
-    let (max_rtt, typical_rtt) = (args.time("max_rtt"), args.time("typical_rtt"));
+    let (max_rtt, typical_rtt) = (args.get(&MAX_RTT), args.get(&TYPICAL_RTT));
     if is_rfc9332(args) {
         return Ok(by_the_rfc(args, max_rtt.unwrap_or(Duration::ZERO)));
     }
@@ -210,38 +182,38 @@ pub(super) fn control(args: &Args) -> Result<Control, Error> {
         return by_tc(max_rtt, typical_rtt);
     }
     Ok(Control {
-        target: args.time("target").unwrap_or(Duration::ZERO),
-        tupdate: args.time("tupdate").unwrap_or(Duration::ZERO),
-        alpha: args.real("alpha").unwrap_or(0.0),
-        beta: args.real("beta").unwrap_or(0.0),
+        target: args.get(&TARGET),
+        tupdate: args.get(&TUPDATE).unwrap_or(Duration::ZERO),
+        alpha: args.get(&ALPHA).unwrap_or(0.0),
+        beta: args.get(&BETA).unwrap_or(0.0),
     })
 }
 
 /// Replaces `max_rtt` and `typical_rtt` of Linux's variant by what follows from them. As in `tc`, that goes before what
 /// the line says.
 pub(super) fn settle(args: &mut Args) {
-    let (max_rtt, typical_rtt) = (args.time("max_rtt"), args.time("typical_rtt"));
+    let (max_rtt, typical_rtt) = (args.get(&MAX_RTT), args.get(&TYPICAL_RTT));
     if is_rfc9332(args) || (max_rtt.is_none() && typical_rtt.is_none()) {
         return;
     }
     if let Ok(Control { target, tupdate, alpha, beta }) = by_tc(max_rtt, typical_rtt) {
-        args.put("target", Value::Integer(target.as_nanos()));
-        args.put("tupdate", Value::Integer(tupdate.as_nanos()));
-        args.put("alpha", Value::Real(alpha));
-        args.put("beta", Value::Real(beta));
-        args.put("max_rtt", Value::Unset);
-        args.put("typical_rtt", Value::Unset);
+        args.put(&TARGET, target);
+        args.put(&TUPDATE, Some(tupdate));
+        args.put(&ALPHA, Some(alpha));
+        args.put(&BETA, Some(beta));
+        args.put(&MAX_RTT, None);
+        args.put(&TYPICAL_RTT, None);
     }
 }
 
 /// A.1, lines 8 to 14.
 fn by_the_rfc(args: &Args, max_rtt: Duration) -> Control {
-    let target = args.time("target").unwrap_or(Duration::ZERO);
+    let target = args.get(&TARGET);
     let third = Duration::from_nanos(max_rtt.as_nanos() / 3);
-    let tupdate = args.time("tupdate").unwrap_or(target.min(third));
+    let tupdate = args.get(&TUPDATE).unwrap_or(target.min(third));
     let seconds = max_rtt.as_secs_f64();
-    let alpha = args.real("alpha").unwrap_or(0.1 * tupdate.as_secs_f64() / (seconds * seconds));
-    Control { target, tupdate, alpha, beta: args.real("beta").unwrap_or(0.3 / seconds) }
+    let alpha = args.get(&ALPHA).unwrap_or(0.1 * tupdate.as_secs_f64() / (seconds * seconds));
+    Control { target, tupdate, alpha, beta: args.get(&BETA).unwrap_or(0.3 / seconds) }
 }
 
 /// What `tc` derives from round-trip times before the kernel sees it: A.1's formulas in whole microseconds, with its

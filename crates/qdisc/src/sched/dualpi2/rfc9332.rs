@@ -1,6 +1,6 @@
 //! The coupled AQMs of RFC 9332's Appendix A: real numbers, and sums instead of dice.
 
-use super::params::{Control, TIME_SHIFTED_FIFO};
+use super::params::{COUPLING_FACTOR, Control, MIN_TH, RANGE, SCHEDULER, Scheduler, TH_LEN, TSHIFT};
 use super::{Left, Side};
 use crate::aqm::mark;
 use crate::packet::Packet;
@@ -43,16 +43,18 @@ fn recur(count: &mut f64, likelihood: f64) -> bool {
 
 impl Rfc9332 {
     pub(super) fn new(args: &Args, control: &Control) -> Self {
-        let seconds = |name| args.time(name).unwrap_or(Duration::ZERO).as_secs_f64();
+        let seconds = |time: Option<Duration>| time.unwrap_or(Duration::ZERO).as_secs_f64();
         Self {
-            k: args.integer("coupling_factor").unwrap_or(1) as f64,
+            k: args.get(&COUPLING_FACTOR).into(),
             target: control.target.as_secs_f64(),
             alpha: control.alpha,
             beta: control.beta,
-            min_th: seconds("min_th"),
-            range: seconds("range"),
-            th_len: args.integer("th_len").unwrap_or(0) as usize,
-            time_shift: args.time("tshift").filter(|_| args.choice("scheduler") == TIME_SHIFTED_FIFO),
+            min_th: seconds(args.get(&MIN_TH)),
+            range: seconds(args.get(&RANGE)),
+            th_len: args.get(&TH_LEN).unwrap_or(0) as usize,
+            time_shift: args
+                .get(&TSHIFT)
+                .filter(|_| args.get(&SCHEDULER) == Some(Scheduler::TimeShiftedFifo)),
             p: 0.0,
             prev_q: 0.0,
             low_count: 0.0,

@@ -1,102 +1,58 @@
-//! SFQ's parameters as data: see [`super`].
+//! SFQ's parameters as data: see [`super`]. All of them are fixed, since Linux's sfq has no change operation.
 
-use crate::param::{ParamSpec, Unit, Value};
+use crate::aqm::red::{AVPKT, BURST, HARDDROP, MOST_BYTES, PROBABILITY};
+use crate::param::{ECN, Param, ParamSpec};
+use crate::params;
 
-const fn of(
-    name: &'static str,
-    unit: Unit,
-    default: Value,
-    range: (f64, f64),
-    help: &'static str,
-) -> ParamSpec {
-    ParamSpec { name, unit, default, range, source: "tc-sfq(8)", help }
-}
-
-const fn flag(name: &'static str, help: &'static str) -> ParamSpec {
-    of(name, Unit::Flag, Value::Flag(false), (0.0, 0.0), help)
-}
-
-const fn bytes(name: &'static str, default: Value, help: &'static str) -> ParamSpec {
-    of(name, Unit::Bytes, default, (1.0, 2_147_483_647.0), help)
-}
-
-/// The names of all parameters.
-pub(super) const NAMES: [&str; PARAMS.len()] = {
-    let mut names = [""; PARAMS.len()];
-    let mut at = 0;
-    while at < names.len() {
-        names[at] = PARAMS[at].name;
-        at += 1;
-    }
-    names
-};
+pub(super) const LIMIT: Param<u32> = crate::param::LIMIT
+    .default(127)
+    .help("packets that all flows hold at most; depth times flows, if that is less");
+pub(super) const DEPTH: Param<u32> =
+    Param::packets("depth", "packets that one flow holds at most").default(127).range(1, 127);
+pub(super) const FLOWS: Param<u32> =
+    Param::count("flows", "flows that hold packets at the same time, at most").default(128).range(1, 65_408);
+pub(super) const DIVISOR: Param<u32> =
+    Param::count("divisor", "buckets that flows are hashed to; a power of two")
+        .default(1024)
+        .range(1, 65_536);
+pub(super) const QUANTUM: Param<Option<u64>> =
+    Param::bytes("quantum", "bytes that a flow may send a round; unset: a full frame of the link")
+        .range(1, 1_048_576);
+pub(super) const PERTURB: Param<u32> =
+    Param::count("perturb", "seconds after which flows are hashed anew; 0: never")
+        .default(0)
+        .range(0, 1_000_000);
+pub(super) const HEADDROP: Param<bool> =
+    Param::flag("headdrop", "drop a flow's oldest packet instead of its newest");
+pub(super) const REDFLOWLIMIT: Param<Option<u64>> = Param::bytes(
+    "redflowlimit",
+    "runs RED in each flow, with a quarter of these bytes as max where max is unset; unset: no RED",
+)
+.range(1, MOST_BYTES);
+pub(super) const MIN: Param<Option<u64>> =
+    Param::bytes("min", "RED: average above which packets are dropped at random; unset: a third of max")
+        .range(1, MOST_BYTES);
+pub(super) const MAX: Param<Option<u64>> = Param::bytes(
+    "max",
+    "RED: average from which every packet is dropped; unset: 3 min, else a quarter of redflowlimit",
+)
+.range(1, MOST_BYTES);
 
 /// The words of `tc`'s line.
-pub(super) const PARAMS: &[ParamSpec] = &[
-    of(
-        "limit",
-        Unit::Packets,
-        Value::Integer(127),
-        (1.0, 1e9),
-        "packets that all flows hold at most; depth times flows, if that is less",
-    ),
-    of("depth", Unit::Packets, Value::Integer(127), (1.0, 127.0), "packets that one flow holds at most"),
-    ParamSpec {
-        source: "Linux 6.1 (golden traces); tc-sfq(8) says 127",
-        ..of(
-            "flows",
-            Unit::Count,
-            Value::Integer(128),
-            (1.0, 65_408.0),
-            "flows that hold packets at the same time, at most",
-        )
-    },
-    of(
-        "divisor",
-        Unit::Count,
-        Value::Integer(1024),
-        (1.0, 65_536.0),
-        "buckets that flows are hashed to; a power of two",
-    ),
-    of(
-        "quantum",
-        Unit::Bytes,
-        Value::Unset,
-        (1.0, 1_048_576.0),
-        "bytes that a flow may send a round; unset: a full frame of the link",
-    ),
-    of(
-        "perturb",
-        Unit::Count,
-        Value::Integer(0),
-        (0.0, 1e6),
-        "seconds after which flows are hashed anew; 0: never",
-    ),
-    flag("headdrop", "drop a flow's oldest packet instead of its newest"),
-    bytes(
-        "redflowlimit",
-        Value::Unset,
-        "runs RED in each flow, with a quarter of these bytes as max where max is unset; unset: no RED",
-    ),
-    bytes(
-        "min",
-        Value::Unset,
-        "RED: average above which packets are dropped at random; unset: a third of max",
-    ),
-    bytes(
-        "max",
-        Value::Unset,
-        "RED: average from which every packet is dropped; unset: 3 min, else a quarter of redflowlimit",
-    ),
-    of("probability", Unit::Real, Value::Real(0.02), (1e-9, 0.999_999), "RED: drop probability at max"),
-    bytes("avpkt", Value::Integer(1000), "RED: average packet, for burst"),
-    of(
-        "burst",
-        Unit::Packets,
-        Value::Unset,
-        (1.0, 1e6),
-        "RED: packets that may arrive at once; unset: (2 min + max) / (3 avpkt)",
-    ),
-    flag("ecn", "RED: mark ECN-capable packets instead of dropping them"),
-    flag("harddrop", "RED: with ecn, drop all the same from max on"),
-];
+pub(super) const PARAMS: &[ParamSpec] = &all_fixed(*params! { from "tc-sfq(8)" =>
+    LIMIT, DEPTH, FLOWS.source("Linux 6.1 (golden traces); tc-sfq(8) says 127"), DIVISOR, QUANTUM, PERTURB, HEADDROP,
+    REDFLOWLIMIT, MIN, MAX, PROBABILITY.help("RED: drop probability at max"),
+    AVPKT.help("RED: average packet, for burst"),
+    BURST.help("RED: packets that may arrive at once; unset: (2 min + max) / (3 avpkt)"),
+    ECN.help("RED: mark ECN-capable packets instead of dropping them"),
+    HARDDROP.help("RED: with ecn, drop all the same from max on"),
+});
+
+const fn all_fixed<const N: usize>(mut params: [ParamSpec; N]) -> [ParamSpec; N] {
+    let mut at = 0;
+    while at < N {
+        params[at].fixed = true;
+        at += 1;
+    }
+    params
+}

@@ -8,10 +8,11 @@
 //!   oldest is not ECN-capable; and where neither is, the oldest is dropped and the arrival queued;
 //! - `redflowlimit` is what `max` is derived from; the bytes of a slot are not held against it.
 
+use super::params::{MAX, MIN, REDFLOWLIMIT};
 use crate::aqm::mark;
-use crate::aqm::red::{Params, Scale, Vars, Verdict, max_p, set_up};
+use crate::aqm::red::{AVPKT, Asked, BURST, HARDDROP, PROBABILITY, Params, Scale, Vars, Verdict, max_p};
 use crate::packet::Packet;
-use crate::param::{Args, Error};
+use crate::param::{Args, ECN, Error};
 use crate::qdisc::Probe;
 use crate::signal::{Drop, Mark, Owner};
 use alloc::format;
@@ -38,24 +39,34 @@ struct Counts {
 }
 
 /// Words that mean nothing without `redflowlimit`.
-const WORDS: [&str; 7] = ["min", "max", "probability", "avpkt", "burst", "ecn", "harddrop"];
+const WORDS: [&str; 7] =
+    [MIN.name(), MAX.name(), PROBABILITY.name(), AVPKT.name(), BURST.name(), ECN.name(), HARDDROP.name()];
+
+/// What a line asks for, if it asks for RED.
+#[must_use]
+pub fn asked(args: &Args) -> Option<Asked> {
+    let limit = args.get(&REDFLOWLIMIT)?;
+    Some(Asked::new(args, Scale::Bytes, limit, args.get(&MIN), args.get(&MAX)))
+}
 
 impl SlotRed {
     /// For `slots` slots; `None` where the line does not ask for RED.
     pub(super) fn build(args: &Args, slots: usize) -> Result<Option<Self>, Error> {
-        if args.integer("redflowlimit").is_none() {
-            let idle = WORDS.iter().find(|word| args.is_given(word) && !is_default(args, word));
+        let Some(asked) = asked(args) else {
+            let defaults = Args::defaults(args.spec); // as the canonical line gives them
+            let idle =
+                WORDS.iter().find(|word| args.is_given(word) && args.value(word) != defaults.value(word));
             return match idle {
                 Some(word) => Err(Error(format!("sfq {word}: has a meaning only with redflowlimit"))),
                 None => Ok(None),
             };
-        }
-        let params = set_up(args, "redflowlimit", Scale::Flow)?;
+        };
+        let params = asked.set_up(None)?;
         Ok(Some(Self {
             vars: alloc::vec![Vars::new(&params, max_p(args)); slots],
             params,
-            ecn: args.flag("ecn"),
-            harddrop: args.flag("harddrop"),
+            ecn: args.get(&ECN),
+            harddrop: args.get(&HARDDROP),
             prob: Counts::default(),
             forced: Counts::default(),
         }))
@@ -118,21 +129,14 @@ impl SlotRed {
     }
 }
 
-/// Whether a word was given its default, as the canonical line gives it.
-fn is_default(args: &Args, word: &str) -> bool {
-    let defaults = Args::defaults(args.spec);
-    (args.integer(word), args.real(word), args.flag(word))
-        == (defaults.integer(word), defaults.real(word), defaults.flag(word))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::super::Noted;
     use super::super::Sfq;
+    use crate::discipline::Discipline;
     use crate::packet::Plain;
     use crate::param::{Args, Error, Link};
     use crate::qdisc::{Enqueued, Qdisc};
-    use crate::registry::Discipline;
     use crate::signal::{Drop, Mark, Owner};
     use goodqueue_units::{Duration, Ecn, Instant, Rate};
     use std::format;
