@@ -67,8 +67,12 @@ const BETA: Param<Option<f64>> =
     Param::real("beta", "weight of the delay's change, in 1/s; unset: 0.3 / max_rtt")
         .by_variant([Some(819.0 / GAIN_SCALE), None])
         .range(0.0, GREATEST_GAIN);
-const MAX_RTT: Param<Option<Duration>> = Param::time("max_rtt", "greatest round trip expected; linux: target, tupdate, alpha and beta follow from it, and stand in its place")
-    .by_variant([None, Some(ms(100))]);
+const MAX_RTT: Param<Option<Duration>> = Param::time(
+    "max_rtt",
+    "greatest round trip expected; linux: target, tupdate, alpha and beta follow from it, and stand in its \
+     place",
+)
+.by_variant([None, Some(ms(100))]);
 const TYPICAL_RTT: Param<Option<Duration>> =
     Param::time("typical_rtt", "as max_rtt, of which it is a sixth unless both are set").source(MAN);
 pub(super) const STEP_THRESH: Param<Option<TimeOrPackets>> = Param::time_or_packets(
