@@ -1,5 +1,6 @@
 """The pages of the disciplines: one each, and what is generated in them is current."""
 
+import ast
 import importlib.util
 import re
 from types import ModuleType
@@ -7,6 +8,7 @@ from types import ModuleType
 import pytest
 
 from conftest import ROOT
+from goodqueue import metrics, traffic
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +27,7 @@ def test_every_discipline_has_a_page_and_every_page_a_discipline(generate: Modul
 
 def test_what_is_generated_is_current(generate: ModuleType) -> None:
     made = generate.pages() | generate.congestion_controls() | generate.validation()
+    made |= generate.scenario() | generate.record() | generate.store()
     stale = [path.name for path, text in made.items() if path.read_text(encoding="utf-8") != text]
     assert not stale, "run docs/generate.py"
 
@@ -42,3 +45,29 @@ def test_a_page_has_short_prose_that_names_every_variant(generate: ModuleType) -
                 assert all(f"`{word}`" in prose for word in param["accepted"].split(", ")), spec["name"]
         for line in prose.splitlines():
             assert len(line) <= 120 or line.startswith("|"), f"{spec['name']}: {line}"
+
+
+def test_every_key_of_a_record_has_a_sentence(generate: ModuleType) -> None:
+    (text,) = generate.record().values()
+    tree = ast.parse((ROOT / "python" / "goodqueue" / "record.py").read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            for key, _, words in generate._fields(node):
+                assert f"| `{key}` |" in text, f"{node.name}.{key} is on no page"
+                assert words or node.name == "App", f"{node.name}.{key} has no sentence"  # of an App, its kind says it
+
+
+def test_every_key_and_column_stands_on_its_page(generate: ModuleType) -> None:
+    (keys,), (stored,) = generate.scenario().values(), generate.store().values()
+    for kind in traffic.kinds().values():
+        section = keys.split(f'### `kind = "{kind.name}"`')[1].split("\n##")[0]
+        assert all(f"| `{key['name']}` |" in section for key in kind.keys), kind.name
+    for metric in metrics.METRICS:
+        assert f"| `{metric.key}` |" in stored
+
+
+@pytest.mark.parametrize("page", ["scenario", "record", "store"])
+def test_the_prose_of_a_reference_is_short(page: str) -> None:
+    prose = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8").split("<!-- Generated")[0]
+    assert 5 < len(prose.splitlines()) <= 60
+    assert all(len(line) <= 120 for line in prose.splitlines())

@@ -19,7 +19,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
 
 def test_there_are_examples() -> None:
-    names = ["ack-filter", "asymmetric", "cbr-step", "one-flow-codel", "rate-step"]
+    names = ["ack-filter", "asymmetric", "cbr-step", "first", "one-flow-codel", "rate-step"]
     names += ["rrul-be", "rrul", "rtt-fairness", "short-flows", "voip-and-web", "what-codel-thinks"]
     assert [file.stem for file in EXAMPLES] == names
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.conftest import TOML, Result
 
-from goodqueue.record import Record, check_path, walk
+from goodqueue.paths import check_path, walk
+from goodqueue.record import Record
 from goodqueue.studies import loading, outcome, planning, selection
 
 Command = Callable[..., Result]

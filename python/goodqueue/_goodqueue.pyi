@@ -291,7 +291,21 @@ def stacks() -> str:
     """The names of the TCP stacks, and their differences: a list of aspect and stacks, what each does."""
 
 def traffic_kinds() -> str:
-    """A list of name and summary."""
+    """Every kind of traffic, a list: `goodqueue.traffic.Kind` says of what."""
+
+def scenario_tables() -> str:
+    """Every table of a scenario, a list of name, help, required, keys and kinds (each with name, summary and keys).
+
+    A table is called as its heading: ``bottleneck.up``, ``[traffic]``, empty for the top. A key has name, type, unit,
+    required, default, range, example, source, help, engines and schema (JSON Schema of its value).
+    """
+
+def toml_line(text: str, key: str) -> int | None:
+    """The line, from 1, on which `key`, such as ``traffic[0].cc``, stands in the TOML `text`.
+
+    Of a key that its table lacks it is that of the table's heading; None where that is the top, where there is no such
+    table, and where the text is no TOML.
+    """
 
 def replay(path: str, stopped: Callable[[], bool] | None = None) -> str:
     """The outcome of one decision trace. Raises ValueError with one line on a malformed file, and when stopped."""

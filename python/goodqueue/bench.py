@@ -17,7 +17,9 @@ from typing import Any
 
 from goodqueue import peers
 from goodqueue.errors import UserError
-from goodqueue.record import Record, Scenario, walk
+from goodqueue.paths import walk
+from goodqueue.record import Record, Scenario
+from goodqueue.traffic import BULK
 
 QUICK = 10
 """``--quick`` divides the simulated time and the operations by this."""
@@ -45,7 +47,7 @@ class Case:
             "bottleneck": {"rate": self.rate, "qdisc": self.qdisc},
             "path": {"rtt": self.rtt},
             # Spread: flows that start together stay in step under fq_codel, each in a queue of its own.
-            "traffic": [{"kind": "bulk", "count": self.flows, "cc": "cubic", "start_spread": "100ms"}],
+            "traffic": [{"kind": BULK, "count": self.flows, "cc": "cubic", "start_spread": "100ms"}],
         }
 
 

@@ -8,11 +8,12 @@ import itertools
 import math
 from collections.abc import Mapping
 from types import NoneType, UnionType
-from typing import Any, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, NotRequired, TypedDict, Union, get_args, get_origin, is_typeddict
 
-from goodqueue import inputs
+from goodqueue import inputs, traffic
 from goodqueue.errors import UserError, quoted
-from goodqueue.record import TIMES, Kernel, Record, Scenario, without_none
+from goodqueue.paths import fields_of, without_none
+from goodqueue.record import Kernel, Record, Scenario
 
 Numbers = list[float | None]
 
@@ -219,9 +220,10 @@ def record(data: Any, place: str) -> Record:
         if delays is not None and len(delays) != 101:
             found = f"found {len(delays)} numbers; accepted: 101"
             raise UserError(place, f"queues.{way}.delay_percentiles_ms: {found}")
+    measuring = [kind.name for kind in traffic.kinds().values() if kind.times]
     for index, app in enumerate(data["apps"]):
-        if app["kind"] not in TIMES:
-            found = f"found {quoted(app['kind'])}; accepted: {', '.join(TIMES)}"
+        if app["kind"] not in measuring:
+            found = f"found {quoted(app['kind'])}; accepted: {', '.join(measuring)}"
             raise UserError(place, f"apps.{index}.kind: {found}")
     if series := data.get("series"):
         _lengths(series, place)
@@ -264,7 +266,7 @@ def _lengths(series: Mapping[str, Any], place: str) -> None:
             if isinstance(values, list) and len(values) != times:
                 found = f"found {len(values)} values; accepted: as many as series.time_s, {times}"
                 raise UserError(place, f"series.{name}.{key}: {found}")
-    for kind in ("pings", "calls", "pages", "packets"):
+    for kind in (*(kind.series for kind in traffic.kinds().values() if kind.series), "packets"):
         own = series.get(kind) or []
         for which, one in own.items() if isinstance(own, dict) else enumerate(own):
             lengths = {len(values) for values in one.values() if isinstance(values, list)}
@@ -285,7 +287,7 @@ def _check(value: Any, hint: Any, place: str, key: str) -> None:
         _check(value, only, place, key)
         return
     if is_typeddict(hint) and isinstance(value, dict):
-        fields = get_type_hints(hint)  # without NotRequired
+        fields = fields_of(hint)
         for name, inner in fields.items():
             if name in value:
                 _check(value[name], inner, place, f"{key}.{name}" if key else name)

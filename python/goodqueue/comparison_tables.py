@@ -105,33 +105,19 @@ def _differences(
 
 # --- in sentences ---------------------------------------------------------------------------------------------------
 
-SENTENCES = {
-    "ping_rtt_p95_ms": ("95 % of the pings return within {}", "within {}", ""),
-    "voip_mos": ("A call is rated MOS {}", "{}", " (1 is bad, 4.4 is good)"),
-    "page_load_mean_ms": ("A page loads in {} on average", "in {}", ""),
-    "completion_p50_ms": ("Half of the transfers are done within {}", "within {}", ""),
-    "response_p95_ms": ("95 % of the requests are answered within {}", "within {}", ""),
-    "stalled_percent": ("Streams stall for {} of the time", "for {}", ""),
-    "delay_p95_ms": ("95 % of the packets queue for at most {}", "{}", ""),
-    "up_delay_p95_ms": ("95 % of the packets up queue for at most {}", "{}", ""),
-    "utilisation_percent": ("The link is used to {}", "to {}", ""),
-    "up_utilisation_percent": ("The link up is used to {}", "to {}", ""),
-}
-"""By metric, what is said of the best discipline, then of the worst, and at the end: first what a person feels."""
-
 
 def findings(comparison: Comparison) -> list[str]:
-    """Return what stands out, in sentences that the numbers carry: the best and the worst discipline by each metric."""
-    known = {metric.key: metric for metric in comparison.shown()}
-    return [
-        sentence
-        for key, words in SENTENCES.items()
-        if (metric := known.get(key)) and (sentence := _finding(comparison, metric, *words))
-    ]
+    """Return what stands out, in sentences that the numbers carry: the best and the worst discipline by each metric.
+
+    What a person feels comes first.
+    """
+    told = sorted((one for one in comparison.shown() if any(one.sentence)), key=lambda metric: not metric.is_felt)
+    return [sentence for metric in told if (sentence := _finding(comparison, metric))]
 
 
-def _finding(comparison: Comparison, metric: Metric, first: str, second: str, end: str) -> str | None:
+def _finding(comparison: Comparison, metric: Metric) -> str | None:
     """Return the sentence on ``metric``; None where fewer than two disciplines have a number."""
+    first, second, end = metric.sentence
     ranked = sorted(
         ((found.mean, entry) for entry in comparison.entries if (found := entry.estimates[metric.key])),
         key=lambda pair: pair[0],

@@ -3,6 +3,7 @@
 from typing import Any
 
 from goodqueue.record import Scenario
+from goodqueue.traffic import BULK, kinds
 
 
 def whole(scenario: Scenario) -> str:
@@ -38,9 +39,9 @@ def _change(change: dict[str, Any]) -> str:
 
 
 def _source(source: dict[str, Any]) -> str:
-    kind = source["kind"]
-    name = f"{kind} {source['cc']}" if kind == "bulk" and source.get("cc") else kind
-    rate = f" of {what}" if (what := source.get("rate") or source.get("size") or source.get("response")) else ""
-    way = f" {source['direction']}" if kind != "ping" and source.get("direction") else ""
-    of = "".join(f" {source[key]}" for key in ("codec", "page") if source.get(key))
-    return f"{name}{of}{rate}{way}"
+    kind = kinds()[source["kind"]]
+    name = f"{kind.name} {source['cc']}" if kind.name == BULK and source.get("cc") else kind.name
+    detail = source.get(kind.option.detail)
+    what = f" {'of ' if kind.option.example else ''}{detail}" if detail else ""
+    way = f" {source['direction']}" if not kind.is_probe and source.get("direction") else ""
+    return f"{name}{what}{way}"

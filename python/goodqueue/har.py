@@ -12,6 +12,9 @@ from urllib.parse import urlsplit
 from goodqueue import inputs
 from goodqueue.errors import UserError, quoted
 
+KEY = "page"
+"""The key of a source of traffic that may name a HAR file."""
+
 ACCEPTED = "a HAR file, as a browser's developer tools save it"
 
 MOST_BYTES = 256 * inputs.MIB
@@ -29,9 +32,9 @@ def expand(traffic: Any, folder: Path) -> None:
     What is no list of tables is left to the core to refuse. Raises UserError for a broken file.
     """
     for source in traffic if isinstance(traffic, list) else []:
-        if isinstance(source, dict) and is_har(source.get("page")) and "objects" not in source:
-            file = folder / source["page"]
-            source |= {"page": file.name, "objects": objects(file)}
+        if isinstance(source, dict) and is_har(source.get(KEY)) and "objects" not in source:
+            file = folder / source[KEY]
+            source |= {KEY: file.name, "objects": objects(file)}
 
 
 def objects(file: Path) -> list[dict[str, str]]:

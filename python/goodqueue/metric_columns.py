@@ -7,21 +7,6 @@ from goodqueue.metrics import Metric
 from goodqueue.stats import Estimate
 from goodqueue.tables import Column, decimals, plus_minus
 
-NOTES = {
-    "delay": "delay: in the queue",
-    "Jain": "Jain: bulk flows, 1 is equal",
-    "ping": "ping: round trip, base RTT included",
-    "transfer": "transfer: SYN to last byte",
-    "rr": "rr: request to response",
-    "stream": "stream: a chunk's way",
-    "stalled": "stalled: share of the time that a stream's player waits",
-    "voip": "voip: one way",
-    "MOS": "MOS: 1 to 4.5 by ITU-T G.107",
-    "page": "page: from the lookup to the last object",
-    "per run": "per run: how many ended while measuring",
-}
-"""What a column means, by the word that it has as heading or unit."""
-
 
 def heading(metric: Metric, shown: Iterable[Metric]) -> Column:
     """Return the column of ``metric`` beside the metrics ``shown``."""
@@ -50,8 +35,7 @@ def _difference_digits(found: Sequence[Estimate | None]) -> int:
 
 def notes(shown: Sequence[Metric]) -> list[str]:
     """Return what the columns of the metrics ``shown`` mean, in one line."""
-    words = {word for one in shown for word in (one.heading, one.label, one.unit)}
-    found = [text for word, text in NOTES.items() if word in words]
+    found = list(dict.fromkeys(one.note for one in shown if one.note))
     return ["; ".join(found) + "."] if found else []
 
 

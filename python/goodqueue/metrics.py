@@ -4,13 +4,14 @@ The queues and the flows have a direction, ``down`` or ``up``. A metric of the d
 (``delay_p95_ms``); the same metric of the up queue has the key with ``up_`` before it (``up_delay_p95_ms``).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from goodqueue import stats
+from goodqueue import stats, traffic
 from goodqueue.errors import UserError, quoted
-from goodqueue.record import Record, check_path, statistic, times_of, walk
+from goodqueue.paths import check_path, walk
+from goodqueue.record import App, Record, statistic, times_of
 from goodqueue.scenario import seconds
 
 WAYS = ("down", "up")
@@ -34,6 +35,10 @@ def of_way(key: str, way: str) -> str:
 def split(key: str) -> tuple[str, str]:
     """Return the direction that ``key`` is of, and what it is called for the way down."""
     return ("up", key.removeprefix("up_")) if key.startswith("up_") else ("down", key)
+
+
+SILENT = ("", "", "")
+"""The sentence on a metric of which nothing is said in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,12 @@ class Metric:
     """The kind of application that it is measured by, else empty."""
     is_main: bool = False
     """Whether differences of it are shown unasked."""
+    note: str = ""
+    """What it means, below a table that shows it."""
+    scale: tuple[float, float] | None = None
+    """Its least and its greatest value, where it has such."""
+    sentence: tuple[str, str, str] = SILENT
+    """What is said of the best discipline, of the worst, and at the end; ``{}`` is the number."""
 
     @property
     def is_felt(self) -> bool:
@@ -112,7 +123,7 @@ def _jain(way: str) -> Callable[[Record], float | None]:
     """
 
     def pick(record: Record) -> float | None:
-        bulk = [flow for flow in record["flows"] if flow["kind"] == "bulk"]
+        bulk = [flow for flow in record["flows"] if flow["kind"] == traffic.BULK]
         if bulk and bulk[0]["direction"] == way:
             return record["fairness"]["jain_goodput"]
         return stats.jain(
@@ -136,37 +147,36 @@ def times(kind: str, name: str) -> Callable[[Record], float | None]:
     return pick
 
 
-def _of_apps(kind: str, key: str) -> Callable[[Record], float | None]:
-    """Return what picks the number ``key`` of applications of ``kind``: of several, their mean."""
+def _of_apps(kind: str, measure: traffic.Measure) -> Callable[[Record], float | None]:
+    """Return what picks the number that ``measure`` makes of all applications of ``kind``."""
+    path = measure.path.split(".")
 
     def pick(record: Record) -> float | None:
-        found: list[Any] = [app.get(key) for app in record["apps"] if app["kind"] == kind]
-        return _mean(found)
+        found = [_at(app, path) for app in record["apps"] if app["kind"] == kind]
+        known = [value for value in found if value is not None]
+        if not known or measure.sum == "total":
+            return float(sum(known)) if known else None
+        mean = sum(known) / len(known)
+        return mean / _measured_s(record) / 10 if measure.sum == "share_of_time" else mean  # ms to %
 
     return pick
 
 
-def _completed(kind: str) -> Callable[[Record], float | None]:
-    """Return what picks how many transfers or pages of ``kind`` ended within the measured time, all together."""
-
-    def pick(record: Record) -> float | None:
-        found = [app.get("completed") for app in record["apps"] if app["kind"] == kind]
-        known = [count for count in found if count is not None]
-        return float(sum(known)) if known else None
-
-    return pick
+def _at(app: App, path: Sequence[str]) -> float | None:
+    here: Any = app
+    for part in path:
+        here = (here or {}).get(part)
+    return None if here is None else float(here)
 
 
-def _stalled(record: Record) -> float | None:
-    """Return how long streams stalled, in percent of the measured time."""
-    waits = [app["stalled_ms"] for app in record["apps"] if app["kind"] == "stream"]
+def _measured_s(record: Record) -> float:
     scenario = record["scenario"]
-    measured_s = seconds(scenario["duration"]) - seconds(scenario["warmup"])
-    return sum(waits) / len(waits) / measured_s / 10 if waits else None
+    return seconds(scenario["duration"]) - seconds(scenario["warmup"])
 
 
 def _of_queue(way: str) -> tuple[Metric, ...]:
     """Return the metrics of one direction: its queue and its flows."""
+    up = " up" if way == "up" else ""
 
     def of(key: str) -> str:
         return of_way(key, way)
@@ -183,6 +193,8 @@ def _of_queue(way: str) -> tuple[Metric, ...]:
                 detail=name,
                 way=way,
                 is_main=name in ("mean", "p95"),
+                note="delay: in the queue",
+                sentence=(f"95 % of the packets{up} queue for at most {{}}", "{}", "") if name == "p95" else SILENT,
             )
             for name in ("mean", "p50", "p95", "p99")
         ),
@@ -195,35 +207,51 @@ def _of_queue(way: str) -> tuple[Metric, ...]:
             heading="used",
             way=way,
             is_main=True,
+            sentence=(f"The link{up} is used to {{}}", "to {}", ""),
         ),
         Metric(of("goodput_mbps"), "goodput", "Mbit/s", "high", _goodput(way), decimals=2, way=way, is_main=True),
         Metric(of("drop_percent"), "drops", "%", "", _queue(way, "drop_percent"), decimals=2, way=way),
         Metric(of("mark_percent"), "marks", "%", "", _queue(way, "mark_percent"), decimals=2, way=way),
-        Metric(of("jain_goodput"), "Jain", "", "high", _jain(way), decimals=3, way=way),
+        Metric(
+            of("jain_goodput"),
+            "Jain",
+            "",
+            "high",
+            _jain(way),
+            decimals=3,
+            way=way,
+            note="Jain: bulk flows, 1 is equal",
+        ),
     )
 
 
-def _time(key: str, kind: str, name: str, is_main: bool = False) -> Metric:
-    picked = times(kind, name)
-    return Metric(key, f"{kind} {name}", "ms", "low", picked, heading=kind, detail=name, app=kind, is_main=is_main)
+def _of_kind(kind: traffic.Kind) -> Iterator[Metric]:
+    """Yield what applications of ``kind`` measure."""
+    for one in kind.measures:
+        note = f"{one.unit if one.sum == 'total' else one.label}: {one.note}" if one.note else ""
+        if kind.is_of_times(one):
+            note = f"{one.heading}: {kind.times_are}"
+        yield Metric(
+            one.key,
+            one.label,
+            one.unit,
+            one.better,
+            _of_apps(kind.name, one),
+            heading=one.heading,
+            detail=one.detail,
+            decimals=one.decimals,
+            app=kind.name,
+            is_main=one.is_main,
+            note=note,
+            scale=one.scale,
+            sentence=one.sentence,
+        )
 
 
 METRICS = (
     *_of_queue("down"),
     *_of_queue("up"),
-    _time("ping_rtt_p95_ms", "ping", "p95", is_main=True),
-    _time("completion_p50_ms", "transfer", "p50"),
-    _time("completion_p95_ms", "transfer", "p95", is_main=True),
-    Metric("transfers", "transfers", "per run", "", _completed("transfer"), decimals=1, app="transfer"),
-    _time("response_p95_ms", "rr", "p95", is_main=True),
-    _time("chunk_delay_p95_ms", "stream", "p95"),
-    _time("voip_delay_p95_ms", "voip", "p95"),
-    Metric("voip_loss_percent", "voip loss", "%", "low", _of_apps("voip", "loss_percent"), decimals=2, app="voip"),
-    Metric("voip_mos", "MOS", "", "high", _of_apps("voip", "mos"), decimals=2, app="voip", is_main=True),
-    _time("page_load_mean_ms", "page", "mean", is_main=True),
-    _time("page_load_p95_ms", "page", "p95"),
-    Metric("page_loads", "pages", "per run", "", _completed("page"), decimals=1, app="page"),
-    Metric("stalled_percent", "stalled", "%", "low", _stalled, decimals=2, app="stream", is_main=True),
+    *(metric for kind in traffic.probes_first() for metric in _of_kind(kind)),
 )
 """What is measured by name. Goodput is the sum of the flows in one direction, Jain's index that of its bulk flows.
 

@@ -1,11 +1,14 @@
 """The record of one run, as every engine returns it (schema 1). Units are in the names.
 
-These types describe JSON. ``None`` stands where there is nothing to measure: the delay of a
-queue that forwarded no packet, the drop probability of a discipline that has none.
+These types describe JSON; docs/record.md is made of them and of the sentences below their keys. ``None`` stands where
+there is nothing to measure: the delay of a queue that forwarded no packet, the drop probability of a discipline that
+has none.
 """
 
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, NotRequired, TypedDict
+
+from goodqueue import traffic
 
 Scenario = dict[str, Any]
 """A scenario as TOML has it: nested tables. The Rust core validates it."""
@@ -15,59 +18,90 @@ class Delay(TypedDict):
     """A distribution of times, in ms. For queues: from a packet's arrival to the start of its transmission."""
 
     mean: float | None
+    """Arithmetic."""
     stddev: float | None
+    """Standard deviation."""
     min: float | None
+    """The least."""
     p10: float | None
+    """Of ten, one is at most so long."""
     p50: float | None
+    """The median."""
     p90: float | None
+    """Of ten, nine are at most so long."""
     p95: float | None
+    """Of twenty, 19 are at most so long."""
     p99: float | None
+    """Of a hundred, 99 are at most so long."""
     max: float | None
+    """The greatest."""
 
 
 class Packets(TypedDict):
     """What became of the packets, counted over the measured time."""
 
     offered: int
+    """Came to the queue."""
     forwarded: int
+    """Began their transmission."""
     dropped: int
+    """For any reason."""
     marked: int
+    """Set to CE."""
     queued_at_start: int
+    """Waited as measuring began."""
     queued_at_end: int
+    """Wait at the end."""
 
 
 class Queue(TypedDict):
     """One direction of the bottleneck. Flent does not see it: all but ``qdisc`` is None where it measured."""
 
     qdisc: str
+    """Its line, with every parameter."""
     utilisation_percent: float | None
+    """Share of the capacity that was used: of the time that the wire was busy, weighted by its rate then."""
     throughput_mbps: float | None
+    """What left, headers included."""
     delay_ms: Delay | None
     """None where the queue forwarded nothing."""
     delay_percentiles_ms: list[float | None] | None
     """The 0th to the 100th percentile of the delay: 101 numbers, ascending."""
     packets: Packets | None
+    """Their fates."""
     drops_by_reason: dict[str, int] | None
     """None from the kernel, which does not tell."""
     marks_by_reason: dict[str, int] | None
+    """As `drops_by_reason`."""
     drop_percent: float | None
+    """Of the packets offered."""
     mark_percent: float | None
+    """Of the packets offered."""
 
 
 class Flow(TypedDict):
     """One flow that carries data: all kinds but pings."""
 
     name: str
+    """The scenario's name, `/` and a number from 0."""
     kind: str
+    """Of traffic."""
     direction: str
+    """Which way its data go: `down` or `up`."""
     cc: NotRequired[str | None]
+    """Congestion control with its words; of TCP."""
     start_s: float
+    """When it started, in seconds of the run."""
     goodput_mbps: float
+    """What arrived in order, of TCP without headers; from its start, or the end of the warm-up, on."""
     rtt_ms: NotRequired[Delay | None]
+    """Round-trip times as the sender measured them."""
     bytes_sent: NotRequired[int | None]
     """Payload bytes that the sender of a TCP flow sent, each as often as it was sent."""
     bytes_retrans: NotRequired[int | None]
+    """Those of them that were sent again."""
     retransmitted: NotRequired[int | None]
+    """Segments sent again."""
     timeouts: NotRequired[int | None]
     """None from the kernel where several senders share a host, which counts them."""
     tlp_probes: NotRequired[int | None]
@@ -77,40 +111,32 @@ class Flow(TypedDict):
     undos: NotRequired[int | None]
     """Window reductions that were taken back because nothing had been lost; of TCP, from the kernel as `timeouts`."""
     loss_percent: float | None
+    """Of its sender's packets, those that the bottleneck dropped."""
     completion_ms: NotRequired[float | None]
     """From the SYN to the last byte in order, where the flow made one transfer; of several, see its application."""
     goodput_5s_mbps: NotRequired[dict[str, float | None] | None]
+    """Percentiles p10, p50 and p90 of the goodput in whole spans of 5 s."""
 
 
 class App(TypedDict):
-    """One application that is judged by its own metric: `TIMES` says by which."""
+    """What one application measured. Which keys it has, and what they are, its kind says: `traffic.Kind.fields`."""
 
     name: str
+    """Of the flow."""
     kind: str
+    """Of traffic."""
     completion_ms: NotRequired[Delay | None]
-    """From the SYN of the user, who opens the connection, to the last byte in order at the receiver."""
     response_ms: NotRequired[Delay | None]
-    """From writing a request to the last byte of its response."""
     delay_ms: NotRequired[Delay | None]
-    """From writing a chunk to its last byte in order; of a call, from sending a packet to its arrival."""
     load_ms: NotRequired[Delay | None]
-    """From the lookup of a page's host to the last byte of its last object."""
     delay_percentiles_ms: NotRequired[list[float | None] | None]
-    """Of a call: the 0th to the 100th percentile."""
     jitter_ms: NotRequired[float | None]
-    """Of a call: the mean difference between the delays of successive packets."""
     jitter_rfc3550_ms: NotRequired[float | None]
-    """RFC 3550's moving average of these, at the end."""
     mos: NotRequired[float | None]
-    """Of a call: mean opinion score by ITU-T G.107's E-model, 1 to 4.5."""
     count: NotRequired[int]
-    """Transfers, exchanges, chunks or pages that began within the measured time."""
     completed: NotRequired[int]
-    """Those of them that ended."""
     stalls: NotRequired[int]
-    """How often a player, who began one interval after the first chunk, had to wait for the next."""
     stalled_ms: NotRequired[float]
-    """How long, in all."""
     rtt_ms: NotRequired[Delay | None]
     sent: NotRequired[int]
     received: NotRequired[int]
@@ -121,15 +147,20 @@ class Fairness(TypedDict):
     """Jain's index over the flows: 1 is equal shares, 1/n is one flow with everything."""
 
     jain_goodput: float | None
+    """Of the goodputs of TCP flows in the same direction as the first."""
     jain_drops: float | None
+    """Of the shares that those flows lost of what they sent."""
 
 
 class QueueSeries(TypedDict):
     """One queue over time; the lists are as long as the series' ``time_s``."""
 
     delay_ms: list[float | None]
+    """Mean of the packets that left within the interval."""
     backlog_packets: list[float | None]
+    """At its end."""
     drop_probability: list[float | None]
+    """At its end, as the law says it; None where it has none."""
     law: NotRequired[dict[str, list[float | None]]]
     """The law's inner variables at each interval's end, where ``series.law`` asks for them; from the simulator alone.
 
@@ -142,11 +173,15 @@ class TcpSeries(TypedDict):
     """A TCP sender over time, by the names of `ss -tin`: of the connection opened last, None where there is none."""
 
     ssthresh_packets: list[float | None]
+    """Slow-start threshold; None before it was set."""
     rtt_ms: list[float | None]
     """Smoothed."""
     rttvar_ms: list[float | None]
+    """Its smoothed deviation."""
     rto_ms: list[float | None]
+    """Retransmission timeout, backoff included."""
     unacked_packets: list[float | None]
+    """Segments that no cumulative ACK has covered."""
     pacing_rate_mbps: list[float | None]
     """In payload. Segments leave together by it even where nothing is paced."""
     delivery_rate_mbps: list[float | None]
@@ -157,8 +192,11 @@ class FlowSeries(TypedDict):
     """One flow over time."""
 
     name: str
+    """Of the flow."""
     cwnd_packets: list[float | None]
+    """Congestion window at the interval's end."""
     goodput_mbps: list[float | None]
+    """Within the interval."""
     dropped_packets: NotRequired[list[int]]
     """Of its sender's packets at the bottleneck; from the simulator alone."""
     rtt_ms: NotRequired[list[float | None]]
@@ -171,19 +209,24 @@ class PingSeries(TypedDict):
     """The round trips of a ping that ended, in the order in which they did, those of the warm-up too."""
 
     name: str
+    """Of the flow."""
     seq: list[int]
     """Numbers, from 0; one that is missing was lost, or under way at the end."""
     sent_s: list[float]
+    """When each was sent, in seconds of the run."""
     rtt_ms: list[float]
+    """Its round trip."""
 
 
 class CallSeries(TypedDict):
     """The packets of a call that were heard, in the order in which they arrived, those of the warm-up too."""
 
     name: str
+    """Of the flow."""
     seq: list[int]
     """Numbers, from 0; one that is missing was lost, or under way at the end."""
     sent_s: list[float]
+    """When each was sent, in seconds of the run."""
     delay_ms: list[float]
     """One way."""
 
@@ -192,28 +235,41 @@ class PageSeries(TypedDict):
     """The fetches of a page that were completed, those of the warm-up too."""
 
     name: str
+    """Of the flow."""
     begun_s: list[float]
+    """When each began, in seconds of the run."""
     load_ms: list[float]
+    """How long it took."""
 
 
 class PacketSeries(TypedDict):
     """Every forwarded packet of a window of time: when it left and how long it had queued."""
 
     time_s: list[float]
+    """When each left, in seconds of the run."""
     delay_ms: list[float]
+    """How long it had waited."""
 
 
 class Series(TypedDict):
     """Time series, where the scenario asks for them."""
 
     interval_s: float | None
+    """Length of the intervals; None where only single packets were asked for."""
     time_s: list[float]
+    """The intervals' ends, in seconds of the run."""
     queues: dict[str, QueueSeries]
+    """By direction."""
     flows: list[FlowSeries]
+    """In the order of the flows."""
     pings: NotRequired[list[PingSeries]]
+    """Each echo."""
     calls: NotRequired[list[CallSeries]]
+    """Each packet of a call."""
     pages: NotRequired[list[PageSeries]]
+    """Each fetch."""
     packets: NotRequired[dict[str, PacketSeries]]
+    """By direction, where the scenario asks for a window."""
 
 
 class Kernel(TypedDict):
@@ -230,6 +286,7 @@ class Kernel(TypedDict):
     shaper: dict[str, str]
     """By direction, which discipline of Linux played the link."""
     sysctls: dict[str, Any]
+    """What was set, and what it was set to."""
     qdisc_stats: dict[str, list[dict[str, Any]]]
     """By direction, what `tc -s` says that each discipline counted over the measured time."""
     capture_lost: int
@@ -240,8 +297,11 @@ class FlentFile(TypedDict):
     """Where a record of the engine ``flent`` comes from."""
 
     file: str
+    """Its name."""
     test: str
+    """Of Flent."""
     title: str
+    """As the file has it."""
     time: str
     """When it was measured, as the file says it."""
     version: str
@@ -256,15 +316,25 @@ class Record(TypedDict):
     """One run."""
 
     schema: int
+    """Of this layout: 1."""
     engine: str
+    """`sim`, `kernel` or `flent`."""
     version: str
+    """goodqueue's."""
     seed: int
+    """The scenario's."""
     scenario: Scenario
+    """As it ran: every default filled in."""
     queues: dict[str, Queue]
+    """By direction, `down` and `up`."""
     flows: list[Flow]
+    """In the order of the scenario."""
     fairness: Fairness
+    """How equal the shares were."""
     apps: list[App]
+    """In the order of the scenario."""
     series: NotRequired[Series]
+    """Where the scenario asks for it."""
     kernel: NotRequired[Kernel]
     """From the kernel engine alone."""
     flent: NotRequired[FlentFile]
@@ -278,68 +348,7 @@ def statistic(times: Delay | None, name: str) -> float | None:
     return value if isinstance(value, int | float) else None
 
 
-TIMES = {
-    "ping": "rtt_ms",
-    "transfer": "completion_ms",
-    "rr": "response_ms",
-    "stream": "delay_ms",
-    "voip": "delay_ms",
-    "page": "load_ms",
-}
-"""By kind of application, the key of the times that it is judged by."""
-
-
 def times_of(app: App) -> Mapping[str, float | None]:
-    """Return the distribution of an application's times; empty where it measured none."""
+    """Return the distribution of the times that an application is judged by; empty where it measured none."""
     found: Mapping[str, Mapping[str, float | None] | None] = app  # type: ignore[assignment]
-    return found.get(TIMES[app["kind"]]) or {}
-
-
-def walk(record: Record, path: str) -> float | None:
-    """Return the number at the dotted ``path``; None where a null stands there or above.
-
-    A reason for which nothing was dropped or marked has no entry in the record: its number is 0.
-    """
-    here: Any = record
-    above = ""
-    for part in path.split("."):
-        if here is None:
-            return None
-        if above in ("drops_by_reason", "marks_by_reason"):
-            return float(here.get(part, 0))
-        above = part
-        here = dict(enumerate(here)).get(int(part)) if isinstance(here, list) else here.get(part)
-    return None if here is None else float(here)
-
-
-def check_path(path: str) -> str | None:
-    """Return why no record has a number at ``path``, or None where it may have one."""
-    here: Any = Record
-    walked: list[str] = []
-    for part in path.split("."):
-        here = without_none(here)
-        place = ".".join(walked) or "a record"
-        if is_typeddict(here):
-            fields = get_type_hints(here)
-            if part not in fields:
-                return f"{place} has no field {part!r}; accepted: {', '.join(fields)}"
-            here = fields[part]
-        elif get_origin(here) is list:
-            if not part.isdecimal():
-                return f"{place} is a list; accepted: a number after it"
-            here = get_args(here)[0]
-        elif get_origin(here) is dict:
-            if walked == ["queues"] and part not in ("down", "up"):
-                return f"queues has no field {part!r}; accepted: down, up"
-            here = get_args(here)[1]
-        else:
-            return f"{place} is a number; accepted: nothing after it"
-        walked.append(part)
-    ends = without_none(here)
-    return None if ends in (int, float) else f"{path} is not a number; accepted: a path that ends at one"
-
-
-def without_none(hint: Any) -> Any:
-    """Return the one option beside None of ``X | None``, and any other type as it is."""
-    options = [option for option in get_args(hint) if option is not type(None)]
-    return options[0] if type(None) in get_args(hint) and len(options) == 1 else hint
+    return found.get(traffic.kinds()[app["kind"]].times) or {}

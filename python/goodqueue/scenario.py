@@ -13,6 +13,7 @@ from typing import Any
 from goodqueue import discipline, har, inputs
 from goodqueue.errors import UserError, bounded, quoted, said
 from goodqueue.record import Scenario
+from goodqueue.traffic import BULK, kinds
 
 Tell = Callable[[Scenario, Mapping[str, str]], None]
 """Called with a scenario as it was written, and the options that some of its keys came from."""
@@ -81,7 +82,7 @@ def apply_set(scenario: Scenario, assignment: str) -> str:
         slot = _slot(holder, part, where=".".join(parts[:depth]), origin=origin)
         if depth == len(parts) - 1:
             holder[slot] = parse_value(text.strip())
-            if part == "page":
+            if part == har.KEY:
                 holder.pop("objects", None)
                 har.expand([holder], Path())
         elif isinstance(holder, dict):
@@ -145,8 +146,8 @@ def _first_unusable(value: Any, key: str = "", depth: int = 0) -> tuple[str, Any
 def resolve(scenario: Scenario, origin: str = "", origins: Mapping[str, str] | None = None) -> Scenario:
     """Return ``scenario`` checked and with its defaults filled in.
 
-    ``origin`` (a file name) goes before the message of a refusal; ``origins`` gives keys that came from elsewhere
-    their own, such as ``{"bottleneck.rate": "--rate"}``. Raises UserError.
+    ``origin`` (a file name) goes before the message of a refusal, with the line of the key; ``origins`` gives keys that
+    came from elsewhere their own, such as ``{"bottleneck.rate": "--rate"}``. Raises UserError.
     """
     from goodqueue import _goodqueue
 
@@ -173,7 +174,23 @@ def _refusal(key: str, message: str, origin: str, origins: Mapping[str, str]) ->
         below = next((known for known in origins if known.startswith(f"{dotted}.")), None)
         if below is not None:
             return UserError(origins[below], dotted, message)
-    return UserError(origin, key, message)
+    return UserError(_with_line(origin, key), key, message)
+
+
+def _with_line(origin: str, key: str) -> str:
+    """Return the file ``origin`` with the line on which ``key`` stands in it, as compilers have it: ``a.toml:12``.
+
+    Of a key that is missing it is that of the table. What is no file that can be read twice stays as it is.
+    """
+    from goodqueue import _goodqueue
+
+    try:
+        if not (key and Path(origin).is_file()):
+            return origin
+        line = _goodqueue.toml_line(inputs.read_text(Path(origin), MOST_BYTES, ""), key)
+    except (UserError, OSError, ValueError):
+        return origin
+    return origin if line is None else f"{origin}:{line}"
 
 
 def _resolve_python(resolved: Scenario, origin: str, origins: Mapping[str, str]) -> None:
@@ -306,15 +323,11 @@ def parse_buffer(text: str) -> dict[str, float]:
     return {"bdp": bdp}
 
 
-FLENT = ("rrul", "rrul_be", "tcp_nup", "tcp_ndown")
-"""Kinds that stand for flows of TCP and for pings, as Flent's tests have them."""
-
-
 def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None) -> list[dict[str, Any]]:
     """Return the traffic tables of ``--traffic`` with what the other options say of its flows of TCP."""
     sources = [_source(item.strip()) for item in text.split(",")]
-    bulk = [source for source in sources if source["kind"] == "bulk"]
-    load = [source for source in sources if source["kind"] in ("bulk", *FLENT)]
+    bulk = [source for source in sources if source["kind"] == BULK]
+    load = [source for source in sources if source in bulk or kinds()[source["kind"]].is_made_of_flows]
     tcp = "bulk flows or Flent's tests"
     wanted = (("--flows", flows, bulk, "bulk flows"), ("--cc", cc, load, tcp), ("--ecn", ecn, load, tcp))
     for option, value, takers, accepted in wanted:
@@ -332,27 +345,17 @@ def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None) -> 
     return sources
 
 
-_DETAILS = {
-    "cbr": ("rate", "1mbit"),
-    "stream": ("rate", "1mbit"),
-    "transfer": ("size", "100kB"),
-    "rr": ("response", "10kB"),
-    "voip": ("codec", None),
-    "page": ("page", None),
-}
-"""What a detail of a kind's source is, and an example where it cannot do without."""
-
-
 def _source(item: str) -> dict[str, Any]:
     """Return one traffic table for ``KIND[:DETAIL]…``: a count, a direction, a rate, a size, a codec, a page.
 
     Transfers follow one another, requests have 200 bytes, and applications start at random within the first second.
     """
-    kind, *details = item.split(":")
-    kinds = _kinds()
-    if kind not in kinds:
-        raise UserError("--traffic", f"found {quoted(kind)}; accepted: {', '.join(kinds)}")
-    source: dict[str, Any] = {"kind": kind}
+    name, *details = item.split(":")
+    kind = kinds().get(name)
+    if kind is None:
+        raise UserError("--traffic", f"found {quoted(name)}; accepted: {', '.join(kinds())}")
+    source: dict[str, Any] = {"kind": name}
+    of = kind.option
     for detail in details:
         key: str
         value: Any
@@ -360,31 +363,17 @@ def _source(item: str) -> dict[str, Any]:
             key, value = "direction", detail
         elif detail.isascii() and detail.isdecimal() and len(detail) < 10:
             key, value = "count", int(detail)
-        elif kind in _DETAILS and detail:
-            key, example = _DETAILS[kind]
-            value = _number_or_text(detail) if example else detail
+        elif of.detail and detail:
+            key, value = of.detail, _number_or_text(detail) if of.example else detail
         else:
             accepted = "a list such as bulk,ping or bulk:4:down,bulk:1:up,cbr:1mbit,transfer:100kB,voip:up,page:google"
             raise UserError("--traffic", f"found {quoted(item)}; accepted: {accepted}")
         if key in source:
             raise UserError("--traffic", f"found {quoted(item)}, a second {key}; accepted: one")
         source[key] = value
-    if kind in _DETAILS:
-        key, example = _DETAILS[kind]
-        if example and key not in source:
-            what = "size" if example.endswith("B") else "rate"
-            accepted = f"{kind}:{what.upper()}, as {kind}:{example}"
-            raise UserError("--traffic", f"found {quoted(item)}, a source without a {what}; accepted: {accepted}")
-    extra: dict[str, dict[str, Any]] = {
-        "transfer": {"interval": "100ms", "start_spread": "1s"},
-        "rr": {"request": "200B", "start_spread": "1s"},
-        "stream": {"start_spread": "1s"},
-    }
+    if of.example and of.detail not in source:
+        what = "size" if of.example.endswith("B") else "rate"
+        accepted = f"{name}:{what.upper()}, as {name}:{of.example}"
+        raise UserError("--traffic", f"found {quoted(item)}, a source without a {what}; accepted: {accepted}")
     har.expand([source], Path())
-    return source | extra.get(kind, {})
-
-
-def _kinds() -> list[str]:
-    from goodqueue import _goodqueue
-
-    return [kind["name"] for kind in json.loads(_goodqueue.traffic_kinds())]
+    return source | of.sets

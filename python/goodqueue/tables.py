@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
-from goodqueue import warmup
-from goodqueue.record import App, Flow, Record, statistic, times_of
+from goodqueue import traffic, warmup
+from goodqueue.record import App, Flow, Record, statistic
 from goodqueue.stats import Estimate, jain
+
+TIMES = ("mean", "p10", "p50", "p90", "p95", "p99")
+"""What is shown of an application's times."""
 
 MANY_FLOWS = 12
 """Above this number flows are shown by kind, not one by one."""
@@ -72,15 +74,9 @@ def run_tables(record: Record) -> list[Table]:
     tables = [_queues(record)]
     if record["flows"]:
         tables.append(_by_kind(record) if len(record["flows"]) > MANY_FLOWS else _flows(record))
-    shown = (
-        (("ping",), _pings),
-        (("voip",), _calls),
-        (("transfer", "rr", "page"), partial(_exchanges, notes=warmup.notes(record))),
-        (("stream",), _streams),
-    )
-    for kinds, table in shown:
-        if apps := [app for app in record["apps"] if app["kind"] in kinds]:
-            tables.append(table(apps))
+    for kind in traffic.probes_first():
+        if apps := [app for app in record["apps"] if app["kind"] == kind.name]:
+            tables.append(_applications(kind, apps, warmup.notes(record, kind.name)))
     return tables
 
 
@@ -166,70 +162,27 @@ def _count(value: int | None) -> str:
     return "–" if value is None else str(value)
 
 
-def _pings(apps: Sequence[App]) -> Table:
-    names = ("p10", "p50", "p90", "p95", "p99")
-    rows = []
-    for app in apps:
-        rtts = (number(statistic(app.get("rtt_ms"), name)) for name in names)
-        rows.append([app["name"], *rtts, number(app.get("loss_percent"), 2)])
-    columns = [Column("application", False), Column("RTT\np10 ms"), *(Column(f"\n{name} ms") for name in names[1:])]
-    return Table("Applications", [*columns, Column("lost\n%")], rows)
-
-
-def _exchanges(apps: Sequence[App], notes: Sequence[str]) -> Table:
-    names = ("mean", "p10", "p50", "p90", "p95", "p99")
-    times = {"transfer": "completion", "rr": "response", "page": "page load"}
-    rows = [
-        [
-            app["name"],
-            times[app["kind"]],
-            _count(app.get("count")),
-            _count(app.get("completed")),
-            *(number(times_of(app).get(name)) for name in names),
-        ]
-        for app in apps[:MANY_FLOWS]
-    ]
-    columns = [Column("application", False), Column("time of", False), *map(Column, ("begun", "ended", "mean\nms"))]
-    columns += [Column(f"\n{name} ms") for name in names[1:]]
-    return Table("Transfers, exchanges, pages", columns, rows, [*notes, *_more(apps)])
-
-
-def _calls(apps: Sequence[App]) -> Table:
-    names = ("mean", "p50", "p95", "p99")
-    rows = [
-        [
-            app["name"],
-            *(number(times_of(app).get(name)) for name in names),
-            number(app.get("jitter_ms"), 2),
-            number(app.get("jitter_rfc3550_ms"), 2),
-            number(app.get("loss_percent"), 2),
-            number(app.get("mos"), 2),
-        ]
-        for app in apps[:MANY_FLOWS]
-    ]
-    headings = ["delay\nmean ms", *(f"\n{name} ms" for name in names[1:]), "jitter\nmean ms", "\nRFC 3550"]
-    columns = [Column("call", False), *map(Column, headings), Column("lost\n%"), Column("MOS")]
-    notes = ["delay: one way; MOS: 1 to 4.5, ITU-T G.107's E-model of mean delay and loss"]
-    return Table("Calls", columns, rows, [*notes, *_more(apps)])
-
-
-def _streams(apps: Sequence[App]) -> Table:
-    names = ("mean", "p10", "p50", "p90", "p95", "p99")
-    rows = [
-        [
-            app["name"],
-            *(number(times_of(app).get(name)) for name in names),
-            _count(app.get("stalls")),
-            number(app.get("stalled_ms"), 0),
-        ]
-        for app in apps[:MANY_FLOWS]
-    ]
-    columns = [
-        Column("stream", False),
-        Column("chunks' delay\nmean ms"),
-        *(Column(f"\n{name} ms") for name in names[1:]),
-    ]
-    return Table("Streams", [*columns, Column("stalls"), Column("stalled\nms")], rows, _more(apps))
+def _applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) -> Table:
+    """Return a row for each of ``apps``, which are of ``kind``: what the kind's part of the record has a column for."""
+    columns = [Column("application", False)]
+    rows = [[app["name"]] for app in apps[:MANY_FLOWS]]
+    means = []
+    for part in kind.fields:
+        if (column := part.column) is None:
+            continue
+        found: list[Any] = [app.get(part.key) for app in apps[:MANY_FLOWS]]
+        if part.type == "times":
+            for place, name in enumerate(TIMES):
+                columns.append(Column(f"{'' if place else column.heading}\n{name} ms"))
+                for row, times in zip(rows, found, strict=False):
+                    row.append(number(statistic(times, name), column.decimals))
+            means.append(f"{column.heading}: {kind.times_are}")
+        else:
+            columns.append(Column(f"{column.heading}\n{column.detail}".rstrip("\n")))
+            for row, value in zip(rows, found, strict=False):
+                row.append(_count(value) if part.type == "count" else number(value, column.decimals))
+            means += [f"{one.label}: {one.note}" for one in kind.measures if one.path == part.key and one.is_plain]
+    return Table(kind.plural.capitalize(), columns, rows, ["; ".join(means), *notes, *_more(apps)])
 
 
 def _more(apps: Sequence[App]) -> list[str]:

@@ -4,18 +4,18 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from goodqueue import traffic
 from goodqueue.record import Flow, Record
 from goodqueue.scenario import seconds
-
-KINDS = ("transfer", "page")
-"""Kinds whose first begins as the flow starts."""
 
 FIRST_TIMEOUT_S = 3.0
 """Above what TCP waits before its first retransmission: 1 s for a SYN (RFC 6298, 2.1), else what it has measured."""
 
 
-def notes(record: Record) -> list[str]:
+def notes(record: Record, kind: str = "") -> list[str]:
     """Return why some transfers and pages have nothing to count, a sentence for each reason; none where all have.
+
+    These are the flows of ``kind``, or of all kinds.
 
     A record counts what began within the measured time. Where that is nothing although the flow started before, the
     first began in the warm-up. It ended there, too, if it was the only one and its sender is silent from then on: a
@@ -28,7 +28,7 @@ def notes(record: Record) -> list[str]:
     is_long = seconds(resolved["duration"]) - warmup_s > warmup_s + FIRST_TIMEOUT_S
     ended: list[str] = []
     begun: list[str] = []
-    for outline, flow in _uncounted(record, warmup_s):
+    for outline, flow in _uncounted(record, warmup_s, kind):
         is_over = is_long and outline.get("repeat") == 1 and _is_silent(flow)
         (ended if is_over else begun).append(flow["name"])
     found = (("ended", ended, "--set warmup=0s or repeat"), ("began", begun, "--set warmup=0s"))
@@ -39,14 +39,15 @@ def notes(record: Record) -> list[str]:
     ]
 
 
-def _uncounted(record: Record, warmup_s: float) -> Iterator[tuple[Mapping[str, Any], Flow]]:
+def _uncounted(record: Record, warmup_s: float, kind: str) -> Iterator[tuple[Mapping[str, Any], Flow]]:
     """Yield each flow that started in the warm-up and began nothing after it, with its outline."""
     from goodqueue import _goodqueue
     from goodqueue.scenario import to_json
 
     if "flent" in record:
         return  # its scenario is what Flent measured, and no plan of ours
-    names = {app["name"] for app in record["apps"] if app["kind"] in KINDS and app.get("count") == 0}
+    counting = {one.name for one in traffic.kinds().values() if one.counts_completed and kind in ("", one.name)}
+    names = {app["name"] for app in record["apps"] if app["kind"] in counting and app.get("count") == 0}
     flows = [flow for flow in record["flows"] if flow["name"] in names and flow["start_s"] < warmup_s]
     if not flows:
         return

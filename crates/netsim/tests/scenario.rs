@@ -178,7 +178,7 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
         (
             "/traffic/-",
             json!({"kind": "transfer"}),
-            "traffic[1].size: missing; accepted: a size such as \"100kB\" or \"1MB\"",
+            "traffic[1].size: missing; accepted: a size such as \"100kB\"",
         ),
         (
             "/traffic/-",
@@ -203,7 +203,7 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
         (
             "/traffic/-",
             json!({"kind": "rr", "response": "1kB"}),
-            "traffic[1].request: missing; accepted: a size such as \"100kB\" or \"1MB\"",
+            "traffic[1].request: missing; accepted: a size such as \"100kB\"",
         ),
         (
             "/traffic/-",

@@ -4,6 +4,7 @@
 mod capture;
 mod heeding;
 mod law;
+mod lines;
 mod packet;
 mod qdisc;
 mod trace;
@@ -11,6 +12,7 @@ mod trace;
 use crate::heeding::Heeding;
 use crate::law::{Failure, InRun, Law};
 use goodqueue_netsim::scenario::key::KeyDoc;
+use goodqueue_netsim::scenario::reference::TABLES;
 use goodqueue_netsim::traffic::KINDS;
 use goodqueue_netsim::{Scenario, Simulation as Run};
 use goodqueue_tcp::{Cc, Difference, Stack};
@@ -198,6 +200,24 @@ fn stacks() -> PyResult<String> {
     to_json(&json!({"names": names, "differences": differences}))
 }
 
+/// Every table of a scenario, with its keys, and those of its kinds.
+#[pyfunction]
+fn scenario_tables() -> PyResult<String> {
+    let all: Vec<Value> = TABLES
+        .iter()
+        .map(|table| {
+            json!({
+                "name": table.name,
+                "help": table.help,
+                "required": table.required,
+                "keys": table.keys(),
+                "kinds": table.kinds(),
+            })
+        })
+        .collect();
+    to_json(&all)
+}
+
 /// Every kind of traffic, with its keys and what it measures.
 #[pyfunction]
 fn traffic_kinds() -> PyResult<String> {
@@ -212,6 +232,8 @@ fn traffic_kinds() -> PyResult<String> {
                 "is_probe": kind.is_probe,
                 "is_made_of_flows": kind.is_made_of_flows(),
                 "keys": keys,
+                "plural": kind.plural,
+                "fields": kind.fields,
                 "measures": kind.measures,
                 "times": kind.times,
                 "times_are": kind.times_are,
@@ -314,6 +336,8 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(congestion_controls, module)?)?;
     module.add_function(wrap_pyfunction!(stacks, module)?)?;
     module.add_function(wrap_pyfunction!(traffic_kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_tables, module)?)?;
+    module.add_function(wrap_pyfunction!(lines::toml_line, module)?)?;
     module.add_function(wrap_pyfunction!(mos, module)?)?;
     module.add_function(wrap_pyfunction!(replay, module)?)?;
     module.add_function(wrap_pyfunction!(record, module)?)?;

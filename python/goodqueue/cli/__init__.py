@@ -17,6 +17,7 @@ from goodqueue.cli import (
     compare,
     export,
     importing,
+    init,
     kernel,
     listing,
     plot,
@@ -25,6 +26,7 @@ from goodqueue.cli import (
     replay,
     report,
     run,
+    schema,
     study,
     sweep,
     validate,
@@ -55,6 +57,7 @@ app = typer.Typer(
 )
 
 # The verbs, in the order in which --help shows them.
+app.command("init")(init.init)
 app.command("run")(run.run)
 app.command("compare")(compare.compare)
 app.command("sweep")(sweep.sweep)
@@ -68,6 +71,7 @@ app.add_typer(kernel.app, name="kernel")
 app.command("replay")(replay.replay)
 app.command("record")(record.record)
 app.command("list")(listing.listing)
+app.command("schema")(schema.schema)
 app.command("bench")(bench.bench)
 
 

@@ -11,25 +11,35 @@ TOPICS = {
     "cc": "Congestion controls",
     "traffic": "Kinds of traffic",
     "studies": "Studies",
+    "examples": "Examples",
 }
+
+HOW = {
+    "qdiscs": "The parameters of one: goodqueue list qdiscs codel",
+    "traffic": "The keys of one, and what it measures: goodqueue list traffic voip",
+    "examples": "One to edit: goodqueue init FILE --example voip-and-web",
+}
+"""What is said below a list: how to see more of one."""
 
 
 def listing(
-    topic: Annotated[str, typer.Argument(metavar="qdiscs|cc|traffic|studies", help="What to list.")],
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One qdisc or cc: its words.")] = None,
+    topic: Annotated[str, typer.Argument(metavar="qdiscs|cc|traffic|studies|examples", help="What to list.")],
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One of them: its words or keys.")] = None,
     json: Json = False,
 ) -> None:
-    """List qdiscs, congestion controls, kinds of traffic or studies.
+    """List qdiscs, congestion controls, kinds of traffic, studies or examples.
 
     \b
     Examples:
       goodqueue list qdiscs
       goodqueue list qdiscs codel
       goodqueue list cc cubic
+      goodqueue list traffic voip
       goodqueue list cc --json
     """
-    from goodqueue import tables, terminal
+    from goodqueue import reference, tables, terminal
     from goodqueue.errors import UserError, quoted
+    from goodqueue.traffic import kinds
 
     if topic not in TOPICS:
         raise UserError("list", f"found {quoted(topic)}; accepted: {', '.join(TOPICS)}")
@@ -39,7 +49,7 @@ def listing(
         if not chosen:
             known = ", ".join(item["name"] for item in items)
             raise UserError(f"list {topic}", f"found {quoted(name)}; accepted: {known}")
-        items = chosen
+        items = [_whole(topic, chosen[0])]
     if json:
         from json import dumps
 
@@ -48,12 +58,22 @@ def listing(
         terminal.print_table(tables.qdisc_parameters(items[0]))
     elif name is not None and topic == "cc":
         terminal.print_table(tables.cc_words(items[0]))
+    elif name is not None and topic == "traffic":
+        for table in reference.of_kind(kinds()[name]):
+            terminal.print_table(table)
     elif items:
         terminal.print_table(tables.catalogue(TOPICS[topic], items))
-        if topic == "qdiscs" and name is None:
-            terminal.say("The parameters of one: goodqueue list qdiscs codel")
+        if topic in HOW and name is None:
+            terminal.say(HOW[topic])
     else:
         terminal.say(f"{TOPICS[topic]}: none in this version")
+
+
+def _whole(topic: str, item: dict[str, Any]) -> dict[str, Any]:
+    """Return all that there is to know of ``item``: of a kind of traffic, with the keys that every kind takes."""
+    from goodqueue import reference
+
+    return item | {"common_keys": reference.common_keys()} if topic == "traffic" else item
 
 
 def _items(topic: str) -> list[dict[str, Any]]:
@@ -63,6 +83,10 @@ def _items(topic: str) -> list[dict[str, Any]]:
 
     if topic == "studies":
         return _studies()
+    if topic == "examples":
+        from goodqueue import examples
+
+        return examples.available()
     texts = {
         "qdiscs": _goodqueue.qdiscs,
         "cc": _goodqueue.congestion_controls,

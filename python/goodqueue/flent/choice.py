@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from goodqueue.flent import HTTP, PING, VOIP
 from goodqueue.record import Record
+from goodqueue.traffic import BULK
 
 CLASSES = {"CS0": "BE", "CS1": "BK", "CS5": "CS5", "EF": "EF"}
 """Codepoints of `rrul`, and what it calls them."""
@@ -56,7 +57,7 @@ class Choice:
 def choose(record: Record) -> Choice:
     """Return the test that ``record`` is nearest to."""
     classes = dict(_classes(record))
-    bulk = [flow for flow in record["flows"] if flow["kind"] == "bulk"]
+    bulk = [flow for flow in record["flows"] if flow["kind"] == BULK]
     ways = {way: [flow["name"] for flow in bulk if flow["direction"] == way] for way in ("up", "down")}
     apps = {kind: [app["name"] for app in record["apps"] if app["kind"] == kind] for kind in ("ping", "page", "voip")}
     choice = _test(ways, classes, apps)

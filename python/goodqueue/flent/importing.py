@@ -27,6 +27,7 @@ from goodqueue.record import (
 )
 from goodqueue.store import Store
 from goodqueue.store.identity import Maker, Run, digest
+from goodqueue.traffic import BULK
 
 if TYPE_CHECKING:
     import numpy as np
@@ -169,7 +170,7 @@ def _unknown(
     """Return what can be said of the scenario: not the link. ``apps`` are its pings, calls and pages."""
     qdisc = file.title or UNKNOWN
     traffic: list[dict[str, Any]] = [
-        {"kind": "bulk", "count": count, "direction": way}
+        {"kind": BULK, "count": count, "direction": way}
         for way in ("down", "up")
         if (count := sum(flow.way == way for flow in flows))
     ]
@@ -212,7 +213,7 @@ def _flow(file: DataFile, flow: Transfer, goodput: float, begin: float, end: flo
     )
     return Flow(
         name=flow.name,
-        kind="bulk",
+        kind=BULK,
         direction=flow.way,
         cc=str(control) if control else None,
         start_s=rounded(float(flow.times_s[0])),

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from goodqueue import metrics
+from goodqueue import metrics, traffic
 from goodqueue.compare import Comparison, Entry
 from goodqueue.metrics import WAYS, Metric
 from goodqueue.picture import LEAST_MS
@@ -20,9 +20,6 @@ from goodqueue.tables import decimals, number
 
 ACROSS = 4
 """Panels in a row, at most."""
-
-SCALES = {"voip_mos": (1.0, 4.5)}
-"""The ends of metrics that have ends: MOS by ITU-T G.107."""
 
 
 def delay_against_goodput(comparison: Comparison, title: str = "", way: str = "") -> Figure:
@@ -108,12 +105,12 @@ def _panel(ax: Axes, comparison: Comparison, metric: Metric, looks: Sequence[Loo
             number(estimate.mean, digits), (estimate.mean, index), (0, 5), textcoords="offset points",
             ha="center", fontsize=8, color=look.ink,
         )  # fmt: skip
-    if metric.key in SCALES:
-        ax.set_xlim(*SCALES[metric.key])
+    if metric.scale is not None:
+        ax.set_xlim(*metric.scale)
     elif ax.get_xscale() == "linear":
         ax.margins(x=0.35)
     if ax.get_xscale() == "linear":
-        ax.xaxis.set_major_locator(MaxNLocator(3, integer=metric.key in SCALES))
+        ax.xaxis.set_major_locator(MaxNLocator(3, integer=metric.scale is not None))
     ax.set_xlabel(metric.unit)
     ax.grid(axis="y", visible=False)
     ax.tick_params(axis="y", length=0)
@@ -150,4 +147,4 @@ def goodput_by_flow(comparison: Comparison, title: str = "", way: str = "down") 
 def _goodputs(record: Record, way: str) -> list[float]:
     """Return the goodput of the flows that compete for the link: the bulk flows in one direction."""
     flows = record["flows"]
-    return [flow["goodput_mbps"] for flow in flows if (flow["kind"], flow["direction"]) == ("bulk", way)]
+    return [flow["goodput_mbps"] for flow in flows if (flow["kind"], flow["direction"]) == (traffic.BULK, way)]

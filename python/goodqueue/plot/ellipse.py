@@ -62,7 +62,7 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
 
 def _brief(latency: Metric) -> str:
     """Return what the axis of latency is called below a narrow panel."""
-    return "mean ping (ms)" if "ping" in latency.key else f"{latency.label} (ms)"
+    return f"mean {latency.app} (ms)" if latency.is_felt else f"{latency.label} (ms)"
 
 
 def better(ax: Axes) -> None:

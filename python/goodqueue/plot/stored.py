@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from goodqueue import metrics, stats
+from goodqueue import metrics, stats, traffic
 from goodqueue.metrics import METRICS, WAYS, Metric
 from goodqueue.record import Record
 
@@ -108,7 +108,9 @@ def latency(found: Sequence[Group]) -> Metric | None:
 
     The delay is that of the direction that is loaded.
     """
-    ping = Metric("ping_rtt_mean_ms", "mean round-trip time of pings", "ms", "low", metrics.times("ping", "mean"))
+    probe = traffic.probe().name
+    pick = metrics.times(probe, "mean")
+    ping = Metric("ping_rtt_mean_ms", "mean round-trip time of pings", "ms", "low", pick, app=probe)
     (queue,) = metrics.find([directed("delay_mean_ms", found)])
     words = f"mean queueing delay{metrics.said(queue.way, loaded(found))}"
     for metric in (ping, Metric(queue.key, words, "ms", "low", queue.pick, way=queue.way)):

@@ -14,7 +14,27 @@ from goodqueue.store.identity import Run
 if TYPE_CHECKING:
     import pyarrow as pa
 
-WHO = ("key", "scenario_hash", "engine", "seed", "version", "build", "code", "qdisc", "rate", "rtt", "duration")
+ABOUT = {
+    "key": "digest of scenario, seed, engine, version, build and code: the run's identity, and its file's name",
+    "scenario_hash": "digest of the resolved scenario without its seed: alike for repeats",
+    "engine": "what ran it: sim, kernel, or flent for what was imported",
+    "seed": "what its draws derive from",
+    "version": "goodqueue's",
+    "build": "digest of the simulator's compiled code; null for others",
+    "code": "digest of disciplines written in Python; null without any",
+    "qdisc": "the line of the way down, with every parameter",
+    "rate": "of the link down",
+    "rtt": "base RTT of the path",
+    "duration": "of the run",
+    "scenario": "the resolved scenario as JSON, without its seed",
+    "delay_percentiles_ms": "the 0th to the 100th percentile of the queueing delay down",
+    "series_time_s": "ends of the time series' intervals; null without `[series]`",
+    "series": "each time series by its place in the record, such as `queues.down.delay_ms`",
+    "record": "the whole record, the engine's own text to the byte",
+}
+"""What the columns hold that are no metrics."""
+
+WHO = tuple(ABOUT)[: list(ABOUT).index("scenario")]
 """The columns that say what was run."""
 
 

@@ -8,7 +8,8 @@ import math
 from collections.abc import Iterator, Mapping
 from statistics import fmean
 
-from goodqueue.record import FlowSeries, Record
+from goodqueue import traffic
+from goodqueue.record import FlowSeries, Record, times_of
 from goodqueue.scenario import seconds
 
 Options = Mapping[str, str | float]
@@ -32,7 +33,7 @@ def goodput_mbps(record: Record, options: Options) -> float | None:
 
 def latency_ms(record: Record, _: Options) -> float | None:
     """Return the mean of the pings' mean latencies."""
-    means = [app["rtt_ms"]["mean"] for app in record["apps"] if app["kind"] == "ping" and app["rtt_ms"]]
+    means = [times_of(app).get("mean") for app in record["apps"] if app["kind"] == traffic.probe().name]
     known = [mean for mean in means if mean is not None]
     return fmean(known) - base_ms(record) if known else None
 
@@ -137,7 +138,7 @@ def burstiness_index(record: Record, options: Options) -> float | None:
 
 def call_delay_ms(record: Record, options: Options) -> float | None:
     """Return a ``percentile`` of a call's one-way delay, above another of them, or above the way without queueing."""
-    found = next((app["delay_percentiles_ms"] for app in record["apps"] if app["kind"] == "voip"), None)
+    found = next((app["delay_percentiles_ms"] for app in record["apps"] if "delay_percentiles_ms" in app), None)
     if not found:
         return None
     above = int(options["above"])

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from goodqueue import stats
-from goodqueue.record import Record, walk
+from goodqueue.paths import walk
+from goodqueue.record import Record
 from goodqueue.studies import load
 from goodqueue.studies.model import Metric
 from goodqueue.studies.step import Excursion, excursion

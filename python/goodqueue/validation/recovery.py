@@ -5,6 +5,7 @@ from statistics import fmean
 
 from goodqueue.record import Record
 from goodqueue.scenario import seconds
+from goodqueue.traffic import BULK
 
 
 def recovery_s(record: Record) -> float | None:
@@ -15,7 +16,7 @@ def recovery_s(record: Record) -> float | None:
     """
     traffic = record["scenario"]["traffic"]
     bursts = [seconds(source["start"]) for source in traffic if source["kind"] == "cbr"]
-    flows = [flow["name"] for flow in record["flows"] if flow["kind"] == "bulk"]
+    flows = [flow["name"] for flow in record["flows"] if flow["kind"] == BULK]
     if len(bursts) != 1 or len(flows) != 1 or "series" not in record:
         return None
     burst, warmup = bursts[0], seconds(record["scenario"]["warmup"])

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue.metrics import METRICS, Metric
-from goodqueue.record import Record, times_of, walk
+from goodqueue.paths import walk
+from goodqueue.record import Record, times_of
 from goodqueue.stats import Estimate, estimate
+from goodqueue.traffic import BULK
 from goodqueue.validation.cells import Cell
 from goodqueue.validation.recovery import cwnd, recovery_s
 
@@ -81,7 +83,7 @@ def of_records(cell: Cell, sim: Sequence[Record], kernel: Sequence[Record]) -> R
 
 def _side(records: Sequence[Record]) -> Side:
     down = [[flow for flow in record["flows"] if flow["direction"] == "down"] for record in records]
-    bulk = [[flow["name"] for flow in flows if flow["kind"] == "bulk"] for flows in down]
+    bulk = [[flow["name"] for flow in flows if flow["kind"] == BULK] for flows in down]
     single = all(len(names) == 1 for names in bulk) and all("series" in record for record in records)
     return Side(
         values={measure.key: [measure.pick(record) for record in records] for measure in MEASURES},
@@ -90,7 +92,7 @@ def _side(records: Sequence[Record]) -> Side:
         completions_ms={
             app["name"]: [_completion_ms(record, app["name"]) for record in records]
             for app in records[0]["apps"]
-            if app["kind"] == "transfer"
+            if "completion_ms" in app
         },
     )
 

@@ -37,6 +37,10 @@ pub trait Quantity: Any + Clone + Debug + Send + Sync {
     fn show_range(_range: &(Self, Self), _unit: &str) -> String {
         String::new()
     }
+    /// Returns the JSON Schema of what is within `range`, as far as JSON Schema can say that.
+    fn schema_within(_range: &(Self, Self)) -> Json {
+        Self::schema()
+    }
     /// Returns the value in its base unit, and what that unit adds to the key's name (`_s`): what engines read.
     fn plain(&self) -> (&'static str, Json) {
         ("", self.write())
@@ -158,7 +162,6 @@ pub struct KeyDoc {
     /// The engines that know it.
     pub engines: Vec<&'static str>,
     /// JSON Schema of its value.
-    #[serde(skip)]
     pub schema: Json,
 }
 
@@ -195,7 +198,7 @@ impl<T: Quantity> AnyKey for Key<T> {
             source: self.source,
             help: self.help,
             engines: if self.in_kernel { vec!["sim", "kernel"] } else { vec!["sim"] },
-            schema: T::schema(),
+            schema: self.range.as_ref().map_or_else(T::schema, T::schema_within),
         }
     }
 

@@ -1,8 +1,11 @@
 //! Every table of a scenario with its keys, as data: for the reference page and the JSON Schema.
 
-use super::key::AnyKey;
+use super::key::{AnyKey, KeyDoc};
 use super::{change, hop, link, series, traffic};
+use crate::path::HOPS;
 use crate::path::link::KEYS as LINK_KEYS;
+use crate::traffic::KINDS;
+use serde::Serialize;
 
 /// A table of a scenario.
 pub struct TableDoc {
@@ -10,32 +13,112 @@ pub struct TableDoc {
     pub name: &'static str,
     /// One sentence.
     pub help: &'static str,
-    /// Its keys; those of `[traffic]` are all kinds'.
+    /// Whether a scenario must have it.
+    pub required: bool,
+    /// The table whose values it has where it leaves a key out; empty: none.
+    pub otherwise: &'static str,
+    /// Its keys, beside those of its kinds.
     pub keys: &'static [&'static dyn AnyKey],
+    kinds: Kinds,
+}
+
+/// What the kinds of a table are, which its key `kind` names.
+#[derive(Clone, Copy)]
+enum Kinds {
+    None,
+    Traffic,
+    Hops,
+}
+
+/// A kind of a table, with the keys that it has beside the table's own.
+#[derive(Clone, Debug, Serialize)]
+pub struct KindDoc {
+    /// The word in a scenario.
+    pub name: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// Its keys.
+    pub keys: Vec<KeyDoc>,
+}
+
+impl TableDoc {
+    const fn new(
+        name: &'static str,
+        required: bool,
+        help: &'static str,
+        keys: &'static [&'static dyn AnyKey],
+    ) -> Self {
+        Self { name, help, required, otherwise: "", keys, kinds: Kinds::None }
+    }
+
+    /// Returns what is known of its keys.
+    #[must_use]
+    pub fn keys(&self) -> Vec<KeyDoc> {
+        let mut docs: Vec<KeyDoc> = self.keys.iter().map(|key| key.doc()).collect();
+        if !self.otherwise.is_empty() {
+            for doc in &mut docs {
+                doc.required = false;
+                doc.default = format!("as in [{}]", self.otherwise);
+            }
+        }
+        docs
+    }
+
+    /// Returns its kinds; none where all such tables have the same keys.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<KindDoc> {
+        let docs = |keys: &mut dyn Iterator<Item = &'static dyn AnyKey>| keys.map(AnyKey::doc).collect();
+        match self.kinds {
+            Kinds::None => Vec::new(),
+            Kinds::Traffic => KINDS
+                .iter()
+                .map(|kind| KindDoc {
+                    name: kind.name,
+                    summary: kind.summary,
+                    keys: docs(&mut kind.all_keys()),
+                })
+                .collect(),
+            Kinds::Hops => HOPS
+                .iter()
+                .map(|kind| {
+                    let keys = docs(&mut kind.keys.iter().copied());
+                    KindDoc { name: kind.name, summary: kind.summary, keys }
+                })
+                .collect(),
+        }
+    }
 }
 
 /// The tables, in the order in which a file has them.
 pub const TABLES: &[TableDoc] = &[
-    TableDoc { name: "", help: "The run.", keys: super::KEYS },
-    TableDoc { name: "bottleneck", help: "The queue and the link on the way down.", keys: LINK_KEYS },
+    TableDoc::new("", true, "The run.", super::KEYS),
+    TableDoc::new("bottleneck", true, "The queue and the link on the way down.", LINK_KEYS),
+    TableDoc::new(
+        "bottleneck.buffer",
+        false,
+        "A limit that follows rate and RTT; the way up has it too, unless it has a qdisc line of its own.",
+        link::BUFFER_KEYS,
+    ),
     TableDoc {
-        name: "bottleneck.buffer",
-        help: "A limit that follows rate and RTT.",
-        keys: link::BUFFER_KEYS,
+        otherwise: "bottleneck",
+        ..TableDoc::new("bottleneck.up", false, "The way up, where it differs.", LINK_KEYS)
     },
-    TableDoc { name: "bottleneck.up", help: "The way up, where it differs.", keys: LINK_KEYS },
-    TableDoc { name: "path", help: "Propagation.", keys: super::PATH_KEYS },
-    TableDoc { name: "[hop]", help: "What the path has beside the bottleneck.", keys: hop::COMMON },
-    TableDoc { name: "[traffic]", help: "One or several alike flows.", keys: traffic::COMMON },
+    TableDoc::new("bottleneck.up.buffer", false, "The same for the way up.", link::BUFFER_KEYS),
+    TableDoc::new("path", true, "Propagation.", super::PATH_KEYS),
     TableDoc {
-        name: "[change]",
-        help: "What becomes different in the course of the run.",
-        keys: change::KEYS,
+        kinds: Kinds::Hops,
+        ..TableDoc::new("[hop]", false, "What the path has beside the bottleneck.", hop::COMMON)
     },
-    TableDoc { name: "series", help: "Time series in the record.", keys: series::KEYS },
     TableDoc {
-        name: "series.packets",
-        help: "A window in which each packet's delay is kept.",
-        keys: series::WINDOW_KEYS,
+        kinds: Kinds::Traffic,
+        ..TableDoc::new("[traffic]", true, "One or several alike flows.", traffic::COMMON)
     },
+    TableDoc::new("[change]", false, "What becomes different in the course of the run.", change::KEYS),
+    TableDoc::new("series", false, "Time series in the record.", series::KEYS),
+    TableDoc::new(
+        "series.packets",
+        false,
+        "A window in which each packet's delay is kept.",
+        series::WINDOW_KEYS,
+    ),
 ];

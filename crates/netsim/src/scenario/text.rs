@@ -156,6 +156,9 @@ impl Quantity for u64 {
     fn schema() -> Json {
         json!({"type": "integer", "minimum": 0})
     }
+    fn schema_within((least, most): &(Self, Self)) -> Json {
+        json!({"type": "integer", "minimum": least, "maximum": most})
+    }
     fn check(&self, range: &(Self, Self), unit: &str) -> Read<()> {
         within(*self, *range, unit)
     }
@@ -174,6 +177,9 @@ impl Quantity for f64 {
     }
     fn schema() -> Json {
         json!({"type": "number"})
+    }
+    fn schema_within((least, most): &(Self, Self)) -> Json {
+        json!({"type": "number", "minimum": least, "maximum": most})
     }
     fn check(&self, range: &(Self, Self), unit: &str) -> Read<()> {
         within(*self, *range, unit)

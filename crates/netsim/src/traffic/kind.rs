@@ -4,6 +4,7 @@
 
 use super::app::Application;
 use super::isochronous::Pace;
+use super::result::Field;
 use crate::scenario::key::{AnyKey, Result, Table, Values};
 use crate::scenario::{Json, Traffic};
 use goodqueue_units::Stream as Random;
@@ -31,6 +32,10 @@ pub struct Kind {
     pub is_icmp: bool,
     /// What engines get to know beside the values of its keys, in base units.
     pub(crate) outline: fn(&Traffic) -> Map<String, Json>,
+    /// What several of them are called, where they measure something: the title of their table.
+    pub plural: &'static str,
+    /// Its part of the record beside name and kind, for the table of one run and the reference.
+    pub fields: &'static [Field],
     /// What it measures, for tables, figures and the store.
     pub measures: &'static [Measure],
     /// The key of the times in its part of the record that it is judged by; empty: it has none.
@@ -106,6 +111,10 @@ pub struct Measure {
     pub is_main: bool,
     /// What a table's note says of it; empty: nothing.
     pub note: &'static str,
+    /// Its least and its greatest value, where it has such: the ends of an axis.
+    pub scale: Option<(f64, f64)>,
+    /// What is said of the best discipline, then of the worst, and at the end, `{}` for the number; empty: nothing.
+    pub sentence: [&'static str; 3],
 }
 
 impl Measure {
@@ -123,6 +132,8 @@ impl Measure {
             decimals: None,
             is_main: false,
             note: "",
+            scale: None,
+            sentence: [""; 3],
         }
     }
 
@@ -153,6 +164,11 @@ impl Measure {
     pub(crate) const fn main(self) -> Self {
         Self { is_main: true, ..self }
     }
+
+    /// What is said of the best discipline, then of the worst, and at the end.
+    pub(crate) const fn said(self, best: &'static str, worst: &'static str, end: &'static str) -> Self {
+        Self { sentence: [best, worst, end], ..self }
+    }
 }
 
 impl Kind {
@@ -168,6 +184,8 @@ impl Kind {
             is_probe: false,
             is_icmp: false,
             outline: |_| Map::new(),
+            plural: "",
+            fields: &[],
             measures: &[],
             times: "",
             times_are: "",

@@ -11,7 +11,7 @@ pub(crate) mod result;
 pub mod tcp;
 
 pub use kind::{Kind, Measure, Shorthand, Sum};
-pub use result::{AppResult, Kept};
+pub use result::{AppResult, Column, Field, Kept};
 
 /// Lists the kinds, a file each.
 macro_rules! kinds {

@@ -41,8 +41,12 @@ pub(crate) const KIND: Kind = Kind {
     outline: |traffic| {
         Map::from_iter([("objects".to_string(), json!(items_of(&traffic.values)))])
     },
+    plural: "pages",
+    fields: PageResult::FIELDS,
     measures: &[
-        Measure::time("page_load_mean_ms", "load_ms.mean", "page mean", "page", "mean").main(),
+        Measure::time("page_load_mean_ms", "load_ms.mean", "page mean", "page", "mean")
+            .main()
+            .said("A page loads in {} on average", "in {}", ""),
         Measure::time("page_load_p95_ms", "load_ms.p95", "page p95", "page", "p95"),
         Measure::completed("page_loads", "pages"),
     ],
@@ -131,15 +135,16 @@ struct Channel {
     wanted: u64,
 }
 
-/// Fetches that began within the measured time.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct PageResult {
-    /// From the lookup of the document's host to the last byte of the last object.
-    pub load_ms: Option<Summary>,
-    /// How many began.
-    pub count: u64,
-    /// How many of them were completed.
-    pub completed: u64,
+result::part! {
+    /// Fetches that began within the measured time.
+    pub struct PageResult {
+        /// From the lookup of the document's host to the last byte of the last object.
+        pub load_ms: Option<Summary> => result::times("page load"),
+        /// How many began.
+        pub count: u64 => result::column("begun", "", 0),
+        /// How many of them were completed.
+        pub completed: u64 => result::column("ended", "", 0),
+    }
 }
 
 /// The fetches of a page that were completed, those of the warm-up too.

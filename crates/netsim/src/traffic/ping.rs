@@ -26,7 +26,11 @@ pub(crate) const KIND: Kind = Kind {
     check: super::isochronous::check,
     is_probe: true,
     is_icmp: true,
-    measures: &[Measure::time("ping_rtt_p95_ms", "rtt_ms.p95", "ping p95", "ping", "p95").main()],
+    plural: "pings",
+    fields: PingResult::FIELDS,
+    measures: &[Measure::time("ping_rtt_p95_ms", "rtt_ms.p95", "ping p95", "ping", "p95")
+        .main()
+        .said("95 % of the pings return within {}", "within {}", "")],
     times: "rtt_ms",
     times_are: "round trip, base RTT included",
     series: "pings",
@@ -46,17 +50,18 @@ pub(crate) const KIND: Kind = Kind {
 /// Round-trip times of echoes.
 struct Echoes(FlowDelays);
 
-/// The packets of a ping that were sent within the measured time.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct PingResult {
-    /// Round-trip times.
-    pub rtt_ms: Option<Summary>,
-    /// Packets sent.
-    pub sent: u64,
-    /// Packets that came back.
-    pub received: u64,
-    /// Those that did not come back, of the packets up to the last that did; all, if none did.
-    pub loss_percent: f64,
+result::part! {
+    /// The packets of a ping that were sent within the measured time.
+    pub struct PingResult {
+        /// Round-trip times.
+        pub rtt_ms: Option<Summary> => result::times("RTT"),
+        /// Packets sent.
+        pub sent: u64,
+        /// Packets that came back.
+        pub received: u64,
+        /// Those that did not come back, of the packets up to the last that did; all, if none did.
+        pub loss_percent: f64 => result::column("lost", "%", 2),
+    }
 }
 
 /// The round trips of a ping, in the order in which they ended, those of the warm-up too; what is lost is missing.

@@ -9,12 +9,11 @@ use crate::scenario::key::Key;
 use crate::scenario::{ScenarioError, Size, Span};
 use crate::sockets::SocketId;
 use goodqueue_units::{Duration, Instant, Stream as Random};
-use serde::Serialize;
 use std::sync::Arc;
 
 const REQUEST: Key<Size> =
-    Key::required("request", "\"100kB\" or \"1MB\"").range(Size(1), MOST_BYTES).help("bytes of a request");
-const RESPONSE: Key<Size> = Key::required("response", "\"100kB\" or \"1MB\"")
+    Key::required("request", "\"100kB\"").range(Size(1), MOST_BYTES).help("bytes of a request");
+const RESPONSE: Key<Size> = Key::required("response", "\"100kB\"")
     .range(Size(1), MOST_BYTES)
     .help("bytes of the response to it");
 const THINK: Key<Span> = Key::derived("think", "0s, where think_mean is left out too", "\"1s\"")
@@ -39,7 +38,11 @@ pub(crate) const KIND: Kind = Kind {
         }
         Ok(())
     },
-    measures: &[Measure::time("response_p95_ms", "response_ms.p95", "rr p95", "rr", "p95").main()],
+    plural: "exchanges",
+    fields: RrResult::FIELDS,
+    measures: &[Measure::time("response_p95_ms", "response_ms.p95", "rr p95", "rr", "p95")
+        .main()
+        .said("95 % of the requests are answered within {}", "within {}", "")],
     times: "response_ms",
     times_are: "request to response",
     option: Shorthand {
@@ -86,15 +89,16 @@ enum Think {
     Exponential(Duration, Random),
 }
 
-/// Exchanges whose requests were sent within the measured time.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct RrResult {
-    /// From writing the request to the response's last byte in order.
-    pub response_ms: Option<Summary>,
-    /// How many requests were sent.
-    pub count: u64,
-    /// How many of them were answered.
-    pub completed: u64,
+result::part! {
+    /// Exchanges whose requests were sent within the measured time.
+    pub struct RrResult {
+        /// From writing the request to the response's last byte in order.
+        pub response_ms: Option<Summary> => result::times("response"),
+        /// How many requests were sent.
+        pub count: u64 => result::column("begun", "", 0),
+        /// How many of them were answered.
+        pub completed: u64 => result::column("ended", "", 0),
+    }
 }
 
 impl AppResult for RrResult {}

@@ -13,7 +13,6 @@ use crate::scenario::key::Key;
 use crate::scenario::{MOST_RATE, RateText, Span, refuse};
 use crate::sockets::{SocketId, USER};
 use goodqueue_units::{Duration, Instant, Rate};
-use serde::Serialize;
 use std::sync::Arc;
 
 const RATE: Key<RateText> = Key::required("rate", "\"10mbit\"")
@@ -34,6 +33,8 @@ pub(crate) const KIND: Kind = Kind {
         let found = format!("{interval}, in which {rate} makes no byte");
         refuse(&table.key("interval"), found, "a time for a chunk of one byte or more")
     },
+    plural: "streams",
+    fields: StreamResult::FIELDS,
     measures: &[
         Measure::time("chunk_delay_p95_ms", "delay_ms.p95", "stream p95", "stream", "p95"),
         Measure {
@@ -43,6 +44,7 @@ pub(crate) const KIND: Kind = Kind {
             decimals: Some(2),
             is_main: true,
             note: "share of the time that a stream's player waits",
+            sentence: ["Streams stall for {} of the time", "for {}", ""],
             ..Measure::new("stalled_percent", "stalled_ms", "stalled")
         },
     ],
@@ -75,19 +77,20 @@ struct Stream {
     stalled: Duration,
 }
 
-/// A stream within the measured time.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct StreamResult {
-    /// From writing a chunk to its last byte in order at the receiver.
-    pub delay_ms: Option<Summary>,
-    /// Chunks written.
-    pub count: u64,
-    /// Chunks that arrived, of those.
-    pub completed: u64,
-    /// How often the player had to wait.
-    pub stalls: u64,
-    /// How long, in all.
-    pub stalled_ms: f64,
+result::part! {
+    /// A stream within the measured time.
+    pub struct StreamResult {
+        /// From writing a chunk to its last byte in order at the receiver.
+        pub delay_ms: Option<Summary> => result::times("chunks' delay"),
+        /// Chunks written.
+        pub count: u64,
+        /// Chunks that arrived, of those.
+        pub completed: u64,
+        /// How often the player had to wait.
+        pub stalls: u64 => result::column("stalls", "", 0),
+        /// How long, in all.
+        pub stalled_ms: f64 => result::column("stalled", "ms", 0),
+    }
 }
 
 impl AppResult for StreamResult {}

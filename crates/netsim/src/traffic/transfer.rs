@@ -9,12 +9,11 @@ use crate::scenario::key::Key;
 use crate::scenario::{Size, Span};
 use crate::sockets::{SocketId, USER};
 use goodqueue_units::{Duration, Instant};
-use serde::Serialize;
 use std::sync::Arc;
 
 /// Bytes of a transfer.
 const SIZE: Key<Size> =
-    Key::required("size", "\"100kB\" or \"1MB\"").range(Size(1), MOST_BYTES).help("bytes of each transfer");
+    Key::required("size", "\"100kB\"").range(Size(1), MOST_BYTES).help("bytes of each transfer");
 const INTERVAL: Key<Span> = AGAIN.help("time from the end of a transfer to the start of the next");
 
 pub(crate) const KIND: Kind = Kind {
@@ -27,8 +26,11 @@ pub(crate) const KIND: Kind = Kind {
         }
         Ok(())
     },
+    plural: "transfers",
+    fields: TransferResult::FIELDS,
     measures: &[
-        Measure::time("completion_p50_ms", "completion_ms.p50", "transfer p50", "transfer", "p50"),
+        Measure::time("completion_p50_ms", "completion_ms.p50", "transfer p50", "transfer", "p50")
+            .said("Half of the transfers are done within {}", "within {}", ""),
         Measure::time("completion_p95_ms", "completion_ms.p95", "transfer p95", "transfer", "p95").main(),
         Measure::completed("transfers", "transfers"),
     ],
@@ -69,15 +71,16 @@ struct Current {
     counts: bool,
 }
 
-/// Transfers that began within the measured time.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct TransferResult {
-    /// From the SYN to the last byte in order at the receiver.
-    pub completion_ms: Option<Summary>,
-    /// How many began.
-    pub count: u64,
-    /// How many of them were completed.
-    pub completed: u64,
+result::part! {
+    /// Transfers that began within the measured time.
+    pub struct TransferResult {
+        /// From the SYN to the last byte in order at the receiver.
+        pub completion_ms: Option<Summary> => result::times("completion"),
+        /// How many began.
+        pub count: u64 => result::column("begun", "", 0),
+        /// How many of them were completed.
+        pub completed: u64 => result::column("ended", "", 0),
+    }
 }
 
 impl AppResult for TransferResult {

@@ -31,6 +31,8 @@ pub(crate) const KIND: Kind = Kind {
             ("interval_s".to_string(), json!(codec.interval().as_secs_f64())),
         ])
     },
+    plural: "calls",
+    fields: VoipResult::FIELDS,
     measures: &[
         Measure::time("voip_delay_p95_ms", "delay_ms.p95", "voip p95", "voip", "p95"),
         Measure {
@@ -43,6 +45,8 @@ pub(crate) const KIND: Kind = Kind {
             better: "high",
             decimals: Some(2),
             note: "1 to 4.5 by ITU-T G.107",
+            scale: Some((1.0, 4.5)),
+            sentence: ["A call is rated MOS {}", "{}", " (1 is bad, 4.4 is good)"],
             ..Measure::new("voip_mos", "mos", "MOS").main()
         },
     ],
@@ -121,25 +125,26 @@ struct Call {
     smoothed: f64,
 }
 
-/// A call within the measured time.
-#[derive(Clone, Debug, Serialize)]
-pub struct VoipResult {
-    /// From sending a packet to its arrival at the listener.
-    pub delay_ms: Option<Summary>,
-    /// The same distribution as its 0th to 100th percentiles.
-    pub delay_percentiles_ms: Option<Vec<f64>>,
-    /// Mean of the differences, without their signs, between the delays of packets that arrived one after the other.
-    pub jitter_ms: Option<f64>,
-    /// RFC 3550's interarrival jitter (6.4.1) as it was at the end: a moving average of the same differences.
-    pub jitter_rfc3550_ms: Option<f64>,
-    /// Packets sent.
-    pub sent: u64,
-    /// Packets that arrived.
-    pub received: u64,
-    /// Those that did not arrive, of the packets up to the last that did; all, if none did.
-    pub loss_percent: f64,
-    /// Mean opinion score by ITU-T G.107's E-model, 1 to 4.5, of the mean delay and the loss; null where nothing was sent.
-    pub mos: Option<f64>,
+result::part! {
+    /// A call within the measured time.
+    pub struct VoipResult {
+        /// From sending a packet to its arrival at the listener.
+        pub delay_ms: Option<Summary> => result::times("delay"),
+        /// The same distribution as its 0th to 100th percentiles.
+        pub delay_percentiles_ms: Option<Vec<f64>>,
+        /// Mean of the differences, without their signs, between the delays of packets that arrived one after the other.
+        pub jitter_ms: Option<f64> => result::column("jitter", "mean ms", 2),
+        /// RFC 3550's interarrival jitter (6.4.1) as it was at the end: a moving average of the same differences.
+        pub jitter_rfc3550_ms: Option<f64> => result::column("", "RFC 3550", 2),
+        /// Packets sent.
+        pub sent: u64,
+        /// Packets that arrived.
+        pub received: u64,
+        /// Those that did not arrive, of the packets up to the last that did; all, if none did.
+        pub loss_percent: f64 => result::column("lost", "%", 2),
+        /// Mean opinion score by ITU-T G.107's E-model, 1 to 4.5, of the mean delay and the loss; null where nothing was sent.
+        pub mos: Option<f64> => result::column("MOS", "", 2),
+    }
 }
 
 /// The packets of a call that were heard, in the order in which they arrived, those of the warm-up too; what is lost is missing.

@@ -38,7 +38,7 @@ const HOST: Key<String> = Key::optional("host", "\"example.org\"");
 /// Bytes of the request for it; the page's `request`, if left out.
 const OWN_REQUEST: Key<Size> = Key::optional("request", "\"400B\"").range(Size(1), MOST_BYTES);
 /// Bytes of the response, its headers included.
-const RESPONSE: Key<Size> = Key::required("response", "\"100kB\" or \"1MB\"").range(Size(1), MOST_BYTES);
+const RESPONSE: Key<Size> = Key::required("response", "\"100kB\"").range(Size(1), MOST_BYTES);
 
 /// A built-in page: the document's bytes, and how many objects there are of so many bytes each.
 struct Page {

@@ -1,0 +1,32 @@
+"""``goodqueue init``: a scenario to begin with."""
+
+from typing import Annotated
+
+import typer
+
+from goodqueue.examples import FIRST
+
+
+def init(
+    file: Annotated[str, typer.Argument(metavar="[FILE]", help="Where to write it.")] = "scenario.toml",
+    example: Annotated[
+        str, typer.Option("--example", metavar="NAME", help="Which one: see `goodqueue list examples`.")
+    ] = FIRST,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+) -> None:
+    """Write a scenario to edit: a small one with every line explained, or one of the examples.
+
+    \b
+    Examples:
+      goodqueue init                       # writes scenario.toml
+      goodqueue init call.toml --example voip-and-web
+    """
+    from goodqueue import examples, output, terminal
+
+    text = examples.read(example)
+    output.check_file(file, force, "init")
+    text = text.replace(f"examples/{example}.toml", file)  # in the commands that its head shows
+    written = output.write_file(file, force, text.encode())
+    if written != file:
+        raise output.appeared(file, written, "init")
+    terminal.say(f"{written}: written. Next: goodqueue run {written}")

@@ -1,0 +1,96 @@
+"""A kind of traffic is one file and one word in a list: who else names one is counted here."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Result
+from goodqueue import paths, run
+from goodqueue import scenario as scenarios
+from goodqueue.record import App
+from goodqueue.traffic import kinds
+
+OWN = "crates/netsim/src/traffic"
+"""Where a kind has its file."""
+
+ALLOWED: dict[str, set[str]] = {
+    "bulk": {
+        "crates/netsim/src/lib.rs",  # an example in the documentation
+        "python/goodqueue/cli/run.py",  # an example in the help
+        "python/goodqueue/traffic.py",  # `BULK`, what competes for the link
+        "python/goodqueue/engines/kernel",
+    },
+    "transfer": {
+        "crates/netsim/src/sockets.rs",  # a test
+        "python/goodqueue/engines/kernel",
+        "python/goodqueue/validation/show.py",  # a heading
+    },
+    "rr": {"python/goodqueue/engines/kernel"},
+    "stream": {"python/goodqueue/engines/kernel"},
+    "cbr": {
+        "python/goodqueue/engines/kernel",
+        "python/goodqueue/validation/recovery.py",  # the validation's bursts
+    },
+    "ping": {"python/goodqueue/engines/kernel", "python/goodqueue/flent"},
+    "voip": {"python/goodqueue/engines/kernel", "python/goodqueue/flent"},
+    "page": {
+        "python/goodqueue/engines/kernel",
+        "python/goodqueue/flent",
+        "python/goodqueue/har.py",  # the key that is called as the kind
+    },
+    "rrul": {"python/goodqueue/flent"},
+    "rrul_be": {"python/goodqueue/flent"},
+    "tcp_nup": {"python/goodqueue/flent"},
+    "tcp_ndown": {"python/goodqueue/flent"},
+}
+"""By kind, the files and folders that name it beside its own. The kernel engine implements kinds itself; Flent's data
+files have names for some."""
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Path and text of each file of ours, without the tests below it and without comments of a line."""
+    for file in sorted([*(ROOT / "python" / "goodqueue").rglob("*.py"), *(ROOT / "crates").glob("*/src/**/*.rs")]):
+        name = str(file.relative_to(ROOT))
+        if "/library/" not in name and not name.startswith(OWN):
+            yield name, file.read_text(encoding="utf-8").partition("\n#[cfg(test)]")[0]
+
+
+def test_nobody_else_names_a_kind() -> None:
+    assert ALLOWED.keys() == kinds().keys(), "a kind is missing in the list above"
+    files = list(sources())
+    for kind, allowed in ALLOWED.items():
+        word = re.compile(rf"""["']{kind}["']""")
+        found = {name for name, text in files if word.search(text)}
+        strangers = {name for name in found if not any(name == one or name.startswith(f"{one}/") for one in allowed)}
+        assert strangers == set(), f"{kind} is named in {sorted(strangers)}: look it up in goodqueue.traffic"
+        unused = {one for one in allowed if not any(name == one or name.startswith(f"{one}/") for name in found)}
+        assert unused == set(), f"{sorted(unused)} need not be allowed for {kind} any more"
+
+
+@pytest.mark.parametrize("kind", [kind.name for kind in kinds().values() if kind.fields])
+def test_a_record_has_what_a_kind_declares(kind: str, goodqueue: Callable[..., Result], here: Path) -> None:
+    """Its keys in their order, its metrics, its path in --metric, and its rows in the table of a run."""
+    made = kinds()[kind]
+    needed = {key["name"]: json.loads(key["example"]) for key in made.keys if key["required"]}
+    scenario = {
+        "duration": "4s",
+        "warmup": "1s",
+        "bottleneck": {"rate": "10mbit", "qdisc": "codel"},
+        "path": {"rtt": "20ms"},
+        "traffic": [{"kind": kind, **needed, **({"page": "google"} if kind == "page" else {})}],
+    }
+    record = run.one(scenario)
+    (app,) = record["apps"]
+    assert list(app) == ["name", "kind", *(part.key for part in made.fields)]
+    assert {part.key for part in made.fields} <= paths.fields_of(App).keys()
+    assert all(paths.check_path(f"apps.0.{measure.path}") is None for measure in made.measures)
+    assert made.times in app
+    (here / "k.toml").write_text(scenarios.to_toml(scenario), encoding="utf-8")
+    out = goodqueue("run", "k.toml").out
+    assert made.plural.capitalize() in out
+    for part in made.fields:
+        if part.column and part.column.heading:
+            assert part.column.heading.split()[0] in out, part
