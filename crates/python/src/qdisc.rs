@@ -4,10 +4,10 @@ use crate::law::Law;
 use crate::packet::{Packet, Place, instant};
 use goodqueue_netsim::foreign::is_foreign;
 use goodqueue_qdisc::packet::Plain;
-use goodqueue_qdisc::param::Unit;
+use goodqueue_qdisc::param::{Unit, Value};
 use goodqueue_qdisc::{
-    AnyQdisc, Drop as Why, Link, Mark, Owner, Packet as QdiscPacket, Probe, Qdisc as _, QdiscSpec, TcpHeader,
-    registry,
+    AnyQdisc, Args, Drop as Why, Link, Mark, Owner, Packet as QdiscPacket, Probe, Qdisc as _, QdiscSpec,
+    TcpHeader, registry,
 };
 use goodqueue_units::{Ecn, Instant, Rate, Stream, Streams, parse};
 use pyo3::exceptions::PyValueError;
@@ -358,6 +358,50 @@ fn line_of(spec: &QdiscSpec, params: Option<&Bound<'_, PyDict>>) -> PyResult<Str
         line = format!("{line} {words}");
     }
     Ok(line + &child)
+}
+
+/// Each parameter of a `tc` line with its value, those that the line leaves out too. Numbers have their unit in the key
+/// (`target_ms`, `limit_packets`, `rate_mbps`), and parameters of a child `child_` before it.
+#[pyfunction]
+pub(crate) fn qdisc_values<'py>(py: Python<'py>, line: &str) -> PyResult<Bound<'py, PyDict>> {
+    let values = PyDict::new(py);
+    put_values(&values, "", &registry::parse_line(line).map_err(refuse)?)?;
+    Ok(values)
+}
+
+fn put_values(values: &Bound<'_, PyDict>, before: &str, args: &Args) -> PyResult<()> {
+    for (param, value) in args.iter() {
+        // What a unit is called in a key, and how many of those that values are kept in it holds.
+        let (unit, scale) = match (param.unit, value) {
+            (Unit::Shorthand(_) | Unit::Line | Unit::Alias(_) | Unit::Refused(_), _) => continue,
+            (Unit::Packets, _) | (Unit::TimeOrPackets, Value::Packets(_)) => ("_packets", 1.0),
+            (Unit::Time | Unit::Milliseconds | Unit::TimeOrPackets, _) => ("_ms", 1e6),
+            (Unit::Bytes, _) => ("_bytes", 1.0),
+            (Unit::Rate, _) => ("_mbps", 1e6),
+            (Unit::Percent, _) => ("_percent", 1.0),
+            _ => ("", 1.0),
+        };
+        let key = format!("{before}{}{unit}", param.name);
+        match (value, param.unit) {
+            (Value::Flag(on), _) => values.set_item(key, on)?,
+            (Value::Integer(_), Unit::Choice(_) | Unit::Word(_) | Unit::Masked) => {
+                values.set_item(key, param.show(value))?;
+            }
+            (Value::Real(real), _) => values.set_item(key, real)?,
+            (Value::Integer(number) | Value::Packets(number), _) if scale == 1.0 => {
+                values.set_item(key, number)?;
+            }
+            (Value::Integer(number) | Value::Packets(number), _) => {
+                values.set_item(key, number as f64 / scale)?;
+            }
+            (Value::Unset | Value::PerVariant(_) | Value::Line(_), _) => {
+                values.set_item(key, None::<f64>)?;
+            }
+        }
+    }
+    let Some(child) = args.child() else { return Ok(()) };
+    values.set_item(format!("{before}child"), child.spec.name)?;
+    put_values(values, &format!("{before}child_"), child)
 }
 
 /// A time such as `5ms` in nanoseconds; a whole number is nanoseconds already.

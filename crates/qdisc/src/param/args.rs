@@ -1,6 +1,6 @@
 //! A line's parameters, each with a value.
 
-use super::spec::{QdiscSpec, Unit, Value};
+use super::spec::{ParamSpec, QdiscSpec, Unit, Value};
 use crate::registry;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -49,6 +49,11 @@ impl Args {
 
     fn get(&self, name: &str) -> Value {
         self.position(name).map_or(Value::Unset, |index| self.values[index])
+    }
+
+    /// Each parameter with its value.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static ParamSpec, Value)> {
+        self.spec.params.iter().zip(self.values.iter().copied())
     }
 
     /// The discipline inside this one, if it has one that a line names.
