@@ -24,8 +24,8 @@ MOST_BYTES = 16 * inputs.MIB
 def load(path: str | Path) -> Scenario:
     """Read a scenario file.
 
-    A discipline written in Python is looked for beside the file, and so are files of rates. Pages in HAR files are read.
-    Raises UserError where the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the line).
+    A discipline written in Python is looked for beside the file, and so are files of rates. HAR files are read. Raises
+    UserError where the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the line).
     """
     name = str(path)
     data = inputs.read(Path(path), MOST_BYTES, "a scenario file in TOML")
