@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Result
-from goodqueue import paths, run
+from goodqueue import dotted, run
 from goodqueue import scenario as scenarios
 from goodqueue.record import App
 from goodqueue.traffic import kinds
@@ -85,8 +85,8 @@ def test_a_record_has_what_a_kind_declares(kind: str, goodqueue: Callable[..., R
     record = run.one(scenario)
     (app,) = record["apps"]
     assert list(app) == ["name", "kind", *(part.key for part in made.fields)]
-    assert {part.key for part in made.fields} <= paths.fields_of(App).keys()
-    assert all(paths.check_path(f"apps.0.{measure.path}") is None for measure in made.measures)
+    assert {part.key for part in made.fields} <= dotted.fields_of(App).keys()
+    assert all(dotted.check_path(f"apps.0.{measure.path}") is None for measure in made.measures)
     assert made.times in app
     (here / "k.toml").write_text(scenarios.to_toml(scenario), encoding="utf-8")
     out = goodqueue("run", "k.toml").out

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import TOML, Result
 
-from goodqueue.paths import check_path, walk
+from goodqueue.dotted import check_path, walk
 from goodqueue.record import Record
 from goodqueue.studies import loading, outcome, planning, selection
 

@@ -193,9 +193,15 @@ def qdisc_values(line: str) -> dict[str, float | bool | str | None]:
     """Each parameter of a tc line with its value, those that the line leaves out too; None: unset, or derived.
 
     Numbers have their unit in the key, as `target_ms`, `limit_packets`, `quantum_bytes`, `rate_mbps`, `share_percent`;
-    those without a unit (`alpha`), flags and words have none. The qdisc inside another one is `child`, and its parameters
-    begin with `child_`. Raises ValueError.
+    those without a unit (`alpha`), flags and words have none. The qdisc inside another one is `child`, and its
+    parameters begin with `child_`. Raises ValueError.
     """
+
+def generate_rates(shape: str, mean: str, length: str, seed: int) -> str:
+    """A file of rates that looks like those of a kind of link: `lte`, `starlink` or `mmwave`. Raises ValueError."""
+
+def mean_rate_bps(content: bytes) -> int:
+    """The rate in bit/s that a file of rates has in the long run. Raises ValueError: the line, what was found."""
 
 def time_ns(text: str | int) -> int:
     """A time with its unit, such as 5ms, in nanoseconds; a whole number is nanoseconds already. Raises ValueError."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from goodqueue import peers
 from goodqueue.errors import UserError
-from goodqueue.paths import walk
+from goodqueue.dotted import walk
 from goodqueue.record import Record, Scenario
 from goodqueue.traffic import BULK
 

@@ -12,8 +12,8 @@ from typing import Any, NotRequired, TypedDict, Union, get_args, get_origin, is_
 
 from goodqueue import inputs, traffic
 from goodqueue.errors import UserError, quoted
-from goodqueue.paths import fields_of, without_none
-from goodqueue.record import Kernel, Record, Scenario
+from goodqueue.dotted import fields_of, without_none
+from goodqueue.record import Kernel, Queue, Record, Scenario
 
 Numbers = list[float | None]
 
@@ -28,8 +28,22 @@ class _Way(TypedDict):
 
 class _Bottleneck(TypedDict):
     qdisc: str
-    rate: str
+    rate: NotRequired[str]
+    trace: NotRequired[str]
     up: NotRequired[_Way]
+
+
+class _WirePackets(TypedDict):
+    offered: int
+    lost: int
+    duplicated: int
+
+
+class _Wire(TypedDict):
+    """What is read of a hop that is a wire."""
+
+    packets: _WirePackets
+    loss_percent: float
 
 
 class _Path(TypedDict):
@@ -215,11 +229,13 @@ def record(data: Any, place: str) -> Record:
     for way in ("down", "up"):
         if way not in data["queues"]:
             raise UserError(place, f"queues.{way}: missing; accepted: both, down and up")
-        _words(data["queues"][way]["qdisc"], f"{place}: queues.{way}.qdisc")
-        delays = data["queues"][way]["delay_percentiles_ms"]
-        if delays is not None and len(delays) != 101:
-            found = f"found {len(delays)} numbers; accepted: 101"
-            raise UserError(place, f"queues.{way}.delay_percentiles_ms: {found}")
+        _queue(data["queues"][way], place, f"queues.{way}")
+    for index, hop in enumerate(data.get("hops", [])):
+        if hop["kind"] not in ("link", "wire"):
+            raise UserError(place, f"hops.{index}.kind: found {quoted(hop['kind'])}; accepted: link, wire")
+        _check(hop, Queue if hop["kind"] == "link" else _Wire, place, f"hops.{index}")
+        if hop["kind"] == "link":
+            _queue(hop, place, f"hops.{index}")
     measuring = [kind.name for kind in traffic.kinds().values() if kind.times]
     for index, app in enumerate(data["apps"]):
         if app["kind"] not in measuring:
@@ -229,6 +245,13 @@ def record(data: Any, place: str) -> Record:
         _lengths(series, place)
     found_record: Record = data
     return found_record
+
+
+def _queue(queue: Mapping[str, Any], place: str, key: str) -> None:
+    _words(queue["qdisc"], f"{place}: {key}.qdisc")
+    delays = queue["delay_percentiles_ms"]
+    if delays is not None and len(delays) != 101:
+        raise UserError(place, f"{key}.delay_percentiles_ms: found {len(delays)} numbers; accepted: 101")
 
 
 def scenario(data: Scenario, place: str) -> None:
@@ -241,6 +264,8 @@ def scenario(data: Scenario, place: str) -> None:
         raise UserError(place, f"{error}; accepted: a scenario") from None
     _check(data, _Scenario, place, "")
     _words(data["bottleneck"]["qdisc"], f"{place}.bottleneck.qdisc")
+    if not data["bottleneck"].keys() & {"rate", "trace"}:
+        raise UserError(place, "bottleneck.rate: missing")
     for key in ("duration", "warmup"):
         try:
             length = scenarios.seconds(data.get(key, "0s"))
@@ -259,6 +284,7 @@ def _lengths(series: Mapping[str, Any], place: str) -> None:
     """Refuse time series of which one is shorter or longer than the times."""
     times = len(series["time_s"])
     named = [(f"queues.{way}", found) for way, found in series["queues"].items()]
+    named += [(f"hops.{name}", found) for name, found in series.get("hops", {}).items()]
     for index, flow in enumerate(series["flows"]):
         named += [(f"flows.{index}", flow), (f"flows.{index}.tcp", flow.get("tcp") or {})]
     for name, columns in named:

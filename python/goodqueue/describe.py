@@ -1,5 +1,7 @@
 """A scenario in words: its link, its traffic, its time."""
 
+from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
 from goodqueue.record import Scenario
@@ -7,19 +9,47 @@ from goodqueue.traffic import BULK, kinds
 
 
 def whole(scenario: Scenario) -> str:
-    """Return a comparison's scenario in a line: the link, the traffic, the time."""
-    path = link(scenario)
+    """Return a comparison's scenario in a line: the link, the other hops, the traffic, the time."""
+    path = link(scenario) + "".join(_hop(hop) for hop in scenario.get("hop", []))
     time = f"{scenario['duration']} a run, the first {scenario.get('warmup', '0s')} left out"
     path += "".join(_change(change) for change in scenario.get("change", []))
     return f"{path}, base RTT {scenario['path']['rtt']}; {traffic(scenario)}; {time}"
 
 
 def link(scenario: Scenario) -> str:
-    """Return the rate of a scenario's link, or both rates where they differ."""
-    bottleneck = scenario["bottleneck"]
-    rate = bottleneck["rate"]
-    up = (bottleneck.get("up") or {}).get("rate", rate)
-    return f"{rate} down, {up} up" if up != rate else f"{rate}"
+    """Return what the bottleneck sends with, or both directions' where they differ."""
+    rates = ways(scenario)
+    return "{down} down, {up} up".format_map(rates) if rates["up"] != rates["down"] else rates["down"]
+
+
+def ways(scenario: Scenario) -> dict[str, str]:
+    """Return what the bottleneck sends with, by direction."""
+    down = scenario["bottleneck"]
+    up = down.get("up") or {}
+    return {"down": sends(down), "up": sends(up if up.keys() & {"rate", "trace"} else down)}
+
+
+def sends(link: Mapping[str, Any]) -> str:
+    """Return what a link sends with: its rate, a file of rates, bursts, and a ring below the discipline."""
+    words = f"the rates of {PurePath(link['trace']).name}" if link.get("trace") else str(link["rate"])
+    if link.get("bursts"):
+        words += f" in bursts every {link['bursts']}" + (f" at {link['peak']}" if link.get("peak") else "")
+    return words + (f" below a ring of {link['ring']}" if link.get("ring") else "")
+
+
+WIRE = {"delay": "", "jitter": "jitter ", "loss": "loss ", "duplicate": "duplicates ", "reorder": "reorders "}
+"""Keys of a wire that are said where they are not zero, and what is said before them."""
+
+
+def _hop(hop: Mapping[str, Any]) -> str:
+    """Return a hop as ``, then modem (20mbit bfifo)``, or as ``, after …`` where packets meet it first."""
+    if hop["kind"] == "link":
+        what = f"{sends(hop)} {hop['qdisc'].split()[0]}"
+    else:
+        said = [f"{word}{value}" for key, word in WIRE.items() if (value := hop.get(key)) and value not in ("0s", "0%")]
+        what = ", ".join(["wire", *said])
+    way = " up" if hop.get("direction") == "up" else ""
+    return f", {'after' if hop.get('before') else 'then'} {hop['name']}{way} ({what})"
 
 
 def traffic(scenario: Scenario) -> str:
@@ -33,6 +63,7 @@ def traffic(scenario: Scenario) -> str:
 
 def _change(change: dict[str, Any]) -> str:
     way = " up" if change.get("direction") == "up" else ""
+    way = f" of {change['hop']}" if change.get("hop") else way
     what = [change["rate"] + way] if change.get("rate") else []
     what += [f"another qdisc line{way}"] if change.get("qdisc") else []
     return f", {' and '.join(what)} from {change['at']}"

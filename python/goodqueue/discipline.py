@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from goodqueue import inputs
+from goodqueue import inputs, paths
 from goodqueue.errors import UserError, quoted, said
 
 ACCEPTED = "a file and a class in it, as ./my_aqm.py:MyAqm"
@@ -31,9 +31,8 @@ def is_python(line: object) -> bool:
 
 def rebase(scenario: dict[str, Any], folder: Path) -> None:
     """Let the paths in the qdisc lines of ``scenario``, which are relative to ``folder``, start from here."""
-    bottleneck = scenario.get("bottleneck")
-    for table in (bottleneck, bottleneck.get("up") if isinstance(bottleneck, dict) else None):
-        if isinstance(table, dict) and is_python(table.get("qdisc")):
+    for _, table in paths.links(scenario):
+        if is_python(table.get("qdisc")):
             table["qdisc"] = os.path.normpath(folder / table["qdisc"].lstrip())
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from goodqueue import stats, traffic
 from goodqueue.errors import UserError, quoted
-from goodqueue.paths import check_path, walk
+from goodqueue.dotted import check_path, walk
 from goodqueue.record import App, Record, statistic, times_of
 from goodqueue.scenario import seconds
 

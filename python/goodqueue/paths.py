@@ -1,68 +1,56 @@
-"""Places in a record: the number at a dotted path, and which paths there may be."""
+"""What a scenario's path is made of: its links, at the bottleneck and beside it, and their files of rates."""
 
-from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
-from goodqueue import traffic
-from goodqueue.record import App, Delay, Record
+from goodqueue import inputs
+from goodqueue.errors import UserError
+from goodqueue.record import Scenario
+
+MOST_BYTES = 64 * inputs.MIB
+"""Of a file of rates, as the core has it."""
 
 
-def walk(record: Record, path: str) -> float | None:
-    """Return the number at the dotted ``path``; None where a null stands there or above.
+def links(scenario: Scenario) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the key and the table of each link, with its discipline: the bottleneck's two directions, then the hops.
 
-    A reason for which nothing was dropped or marked has no entry in the record: its number is 0.
+    The scenario may be one that was not checked yet: what is no table is passed over.
     """
-    here: Any = record
-    above = ""
-    for part in path.split("."):
-        if here is None:
-            return None
-        if above in ("drops_by_reason", "marks_by_reason"):
-            return float(here.get(part, 0))
-        above = part
-        here = dict(enumerate(here)).get(int(part)) if isinstance(here, list) else here.get(part)
-    return None if here is None else float(here)
+    bottleneck, hops = scenario.get("bottleneck"), scenario.get("hop")
+    up = bottleneck.get("up") if isinstance(bottleneck, dict) else None
+    tables = [("bottleneck", bottleneck), ("bottleneck.up", up)]
+    tables += [(f"hop[{place}]", table) for place, table in enumerate(hops if isinstance(hops, list) else [])]
+    for key, table in tables:
+        if isinstance(table, dict) and table.get("kind", "link") == "link":
+            yield key, table
 
 
-def check_path(path: str) -> str | None:
-    """Return why no record has a number at ``path``, or None where it may have one."""
-    here: Any = Record
-    walked: list[str] = []
-    for part in path.split("."):
-        here = without_none(here)
-        place = ".".join(walked) or "a record"
-        if is_typeddict(here):
-            fields = fields_of(here)
-            if part not in fields:
-                return f"{place} has no field {part!r}; accepted: {', '.join(fields)}"
-            here = fields[part]
-        elif get_origin(here) is list:
-            if not part.isdecimal():
-                return f"{place} is a list; accepted: a number after it"
-            here = get_args(here)[0]
-        elif get_origin(here) is dict:
-            if walked == ["queues"] and part not in ("down", "up"):
-                return f"queues has no field {part!r}; accepted: down, up"
-            here = get_args(here)[1]
-        else:
-            return f"{place} is a number; accepted: nothing after it"
-        walked.append(part)
-    ends = without_none(here)
-    return None if ends in (int, float) else f"{path} is not a number; accepted: a path that ends at one"
+def rebase(scenario: Scenario, folder: Path) -> None:
+    """Let the names of files of rates in ``scenario``, which are relative to ``folder``, start from here."""
+    for _, table in links(scenario):
+        if isinstance(table.get("trace"), str):
+            table["trace"] = os.path.normpath(folder / table["trace"])
 
 
-def fields_of(table: type) -> dict[str, Any]:
-    """Return the keys of ``table``, one of the types above, with their types; of `App`, those of all kinds."""
-    types: dict[str, Any] = {
-        "times": Delay | None,
-        "percentiles": list[float | None] | None,
-        "number": float | None,
-        "count": int,
-    }
-    fields = [field for kind in traffic.kinds().values() for field in kind.fields] if table is App else []
-    return {field.key: types[field.type] for field in fields} | get_type_hints(table)
+def traces(scenario: Scenario) -> list[str]:
+    """Return the files of rates that a resolved ``scenario`` names, each once and in order."""
+    return sorted({table["trace"] for _, table in links(scenario) if "trace" in table})
 
 
-def without_none(hint: Any) -> Any:
-    """Return the one option beside None of ``X | None``, and any other type as it is."""
-    options = [option for option in get_args(hint) if option is not type(None)]
-    return options[0] if type(None) in get_args(hint) and len(options) == 1 else hint
+def read(file: str) -> bytes:
+    """Return what a file of rates holds. Raises UserError."""
+    return inputs.read(Path(file), MOST_BYTES, "a trace of rates")
+
+
+def rate_bps(link: dict[str, Any]) -> int:
+    """Return the rate of a resolved link in bit/s; of one that follows a file, its mean. Raises UserError."""
+    from goodqueue import _goodqueue
+
+    if "trace" not in link:
+        return _goodqueue.rate_bps(link["rate"])
+    try:
+        return _goodqueue.mean_rate_bps(read(link["trace"]))
+    except ValueError as error:
+        raise UserError(link["trace"], str(error)) from None

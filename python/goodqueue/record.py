@@ -54,6 +54,14 @@ class Packets(TypedDict):
     """Wait at the end."""
 
 
+class Ring(TypedDict):
+    """A driver's ring below a discipline."""
+
+    delay_ms: Delay | None
+    """From a packet's leaving the discipline to the start of its transmission: a part of the queue's delay."""
+    packets_at_end: int
+
+
 class Queue(TypedDict):
     """One direction of the bottleneck. Flent does not see it: all but ``qdisc`` is None where it measured."""
 
@@ -77,6 +85,47 @@ class Queue(TypedDict):
     """Of the packets offered."""
     mark_percent: float | None
     """Of the packets offered."""
+    ring: NotRequired[Ring]
+
+
+class HopPackets(TypedDict):
+    """What became of the packets of a hop: of a link as in `Packets`, of a wire what follows ``delivered``."""
+
+    offered: int
+    forwarded: NotRequired[int]
+    dropped: NotRequired[int]
+    marked: NotRequired[int]
+    queued_at_start: NotRequired[int]
+    queued_at_end: NotRequired[int]
+    delivered: NotRequired[int]
+    lost: NotRequired[int]
+    """Those beyond the wire's limit among them."""
+    over_limit: NotRequired[int]
+    duplicated: NotRequired[int]
+    held_at_start: NotRequired[int]
+    held_at_end: NotRequired[int]
+
+
+class Hop(TypedDict):
+    """A hop of the path beside the bottleneck. A link has what a `Queue` has."""
+
+    name: str
+    kind: str
+    """``link`` or ``wire``."""
+    direction: str
+    packets: HopPackets
+    loss_percent: NotRequired[float]
+    """Of a wire; all that follows is of a link."""
+    qdisc: NotRequired[str]
+    utilisation_percent: NotRequired[float]
+    throughput_mbps: NotRequired[float]
+    delay_ms: NotRequired[Delay | None]
+    delay_percentiles_ms: NotRequired[list[float | None] | None]
+    drops_by_reason: NotRequired[dict[str, int]]
+    marks_by_reason: NotRequired[dict[str, int]]
+    drop_percent: NotRequired[float]
+    mark_percent: NotRequired[float]
+    ring: NotRequired[Ring]
 
 
 class Flow(TypedDict):
@@ -260,6 +309,8 @@ class Series(TypedDict):
     """The intervals' ends, in seconds of the run."""
     queues: dict[str, QueueSeries]
     """By direction."""
+    hops: NotRequired[dict[str, QueueSeries]]
+    """Of the hops that are links, by name."""
     flows: list[FlowSeries]
     """In the order of the flows."""
     pings: NotRequired[list[PingSeries]]
@@ -327,6 +378,8 @@ class Record(TypedDict):
     """As it ran: every default filled in."""
     queues: dict[str, Queue]
     """By direction, `down` and `up`."""
+    hops: NotRequired[list[Hop]]
+    """In the order in which packets meet them, those of the way down first."""
     flows: list[Flow]
     """In the order of the scenario."""
     fairness: Fairness

@@ -159,7 +159,7 @@ def _up(record: Record) -> str:
 def _names(found: Sequence[Record]) -> list[str]:
     """Return each record's qdisc, and the title of a measurement of which no more is known."""
     lines = [str(one["scenario"]["bottleneck"]["qdisc"]) for one in found]
-    known = [one["scenario"]["bottleneck"]["rate"] != UNKNOWN for one in found]
+    known = [one["scenario"]["bottleneck"].get("rate") != UNKNOWN for one in found]
     qdiscs = naming.short([line for line, is_known in zip(lines, known, strict=True) if is_known])
     titles = dict(zip(lines, naming.cut(lines, NAME), strict=True))
     return [qdiscs[line] if is_known else titles[line] for line, is_known in zip(lines, known, strict=True)]

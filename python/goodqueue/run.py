@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
-from goodqueue import discipline
+from goodqueue import discipline, paths
 from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
 from goodqueue.scenario import to_json
 from goodqueue.trace import Trace
+from goodqueue.trace import check as check_traced
 
 if TYPE_CHECKING:
     from goodqueue._goodqueue import Simulation
@@ -192,6 +193,8 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
     """
     from goodqueue._goodqueue import Simulation, TraceError
 
+    if trace is not None:
+        check_traced(scenario)
     files: list[str] = []
 
     def make(line: str, link: object) -> tuple[object, str, str]:
@@ -215,11 +218,8 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
 
 def _most_s(scenario: Scenario) -> float:
     """Return how much of its own time a run may go on between two looks: that in which `MOST_FRAMES` leave."""
-    from goodqueue._goodqueue import rate_bps
-
-    bottleneck = scenario["bottleneck"]
-    tables = (bottleneck, bottleneck.get("up") or {}, *scenario.get("change", ()))
-    fastest = max(rate_bps(table["rate"]) for table in tables if table.get("rate"))
+    tables = [*(table for _, table in paths.links(scenario)), *scenario.get("change", ())]
+    fastest = max(paths.rate_bps(table) for table in tables if table.get("rate") or table.get("trace"))
     return MOST_FRAMES * 1514 * 8 / max(fastest, 1)
 
 

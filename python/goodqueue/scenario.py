@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from goodqueue import discipline, har, inputs
+from goodqueue import discipline, har, inputs, paths
 from goodqueue.errors import UserError, bounded, quoted, said
 from goodqueue.record import Scenario
 from goodqueue.traffic import BULK, kinds
@@ -25,7 +25,7 @@ MOST_BYTES = 16 * inputs.MIB
 def load(path: str | Path) -> Scenario:
     """Read a scenario file.
 
-    A discipline written in Python is looked for beside the file, and so are pages in HAR files, which are read. Raises
+    A discipline written in Python is looked for beside the file, and so are files of rates. HAR files are read. Raises
     UserError where the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the line).
     """
     name = str(path)
@@ -46,6 +46,7 @@ def load(path: str | Path) -> Scenario:
     if not scenario:
         raise UserError(name, "found only comments; accepted: a scenario in TOML (`goodqueue run --help` shows one)")
     discipline.rebase(scenario, Path(path).parent)
+    paths.rebase(scenario, Path(path).parent)
     har.expand(scenario.get("traffic"), Path(path).parent)
     return scenario
 
@@ -195,18 +196,18 @@ def _with_line(origin: str, key: str) -> str:
 
 def _resolve_python(resolved: Scenario, origin: str, origins: Mapping[str, str]) -> None:
     """Fill in the parameters of disciplines written in Python, each made once to see that it can be."""
-    down = resolved["bottleneck"]
-    for key, table in (("bottleneck.qdisc", down), ("bottleneck.up.qdisc", down["up"])):
+    for key, table in paths.links(resolved):
         if discipline.is_python(table["qdisc"]):
             from goodqueue._goodqueue import Qdisc
 
+            rate = f"{paths.rate_bps(table)}bit"
             try:
-                table["qdisc"] = Qdisc(table["qdisc"], table["rate"], 1514, resolved["seed"], discipline.make).line
+                table["qdisc"] = Qdisc(table["qdisc"], rate, 1514, resolved["seed"], discipline.make).line
             except UserError as error:
-                raise _refusal(key, str(error), origin, origins) from None
+                raise _refusal(f"{key}.qdisc", str(error), origin, origins) from None
             except (Exception, SystemExit) as error:  # noqa: BLE001 - of a stranger's class
                 file = discipline.split(table["qdisc"].split()[0])[0]
-                raise _refusal(key, str(discipline.blame(error, [file])), origin, origins) from None
+                raise _refusal(f"{key}.qdisc", str(discipline.blame(error, [file])), origin, origins) from None
 
 
 def from_file(

@@ -1,11 +1,11 @@
 """Tables: rows of text under headings, and how numbers stand in them. `terminal` and `report` show them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from goodqueue import traffic, warmup
-from goodqueue.record import App, Flow, Record, statistic
+from goodqueue.record import App, Flow, Queue, Record, statistic
 from goodqueue.stats import Estimate, jain
 
 TIMES = ("mean", "p10", "p50", "p90", "p95", "p99")
@@ -70,8 +70,8 @@ def plus_minus(estimate: Estimate | None, digits: int = 1, mark: bool = False) -
 
 
 def run_tables(record: Record) -> list[Table]:
-    """Return what one run measured: its queues, its flows, its applications."""
-    tables = [_queues(record)]
+    """Return what one run measured: its queues, its other hops, its flows, its applications."""
+    tables = [_queues(record), *(table for table in (_links(record), _wires(record)) if table.rows)]
     if record["flows"]:
         tables.append(_by_kind(record) if len(record["flows"]) > MANY_FLOWS else _flows(record))
     for kind in traffic.probes_first():
@@ -81,12 +81,27 @@ def run_tables(record: Record) -> list[Table]:
 
 
 def _queues(record: Record) -> Table:
+    return _queue_table("Queues", {(way,): queue for way, queue in record["queues"].items()}, ["queue"])
+
+
+def links(record: Record) -> dict[str, Queue]:
+    """Return the hops that are links, by name, as the queues that they are."""
+    return {hop["name"]: cast("Queue", hop) for hop in record.get("hops", []) if hop["kind"] == "link"}
+
+
+def _links(record: Record) -> Table:
+    ways = {hop["name"]: hop["direction"] for hop in record.get("hops", [])}
+    named: dict[tuple[str, ...], Queue] = {(name, ways[name]): queue for name, queue in links(record).items()}
+    return _queue_table("Hops: links", named, ["hop", "way"])
+
+
+def _queue_table(title: str, named: Mapping[tuple[str, ...], Queue], heads: Sequence[str]) -> Table:
+    """Return the table of queues; each has as many names as there are ``heads``, the first its own."""
     names = ("mean", "p50", "p95", "p99", "max")
-    queues = record["queues"].items()
-    digits = decimals(statistic(queue["delay_ms"], name) for _, queue in queues for name in names)
+    digits = decimals(statistic(queue["delay_ms"], name) for queue in named.values() for name in names)
     rows = [
         [
-            direction,
+            *words,
             queue["qdisc"].split(" ")[0],
             number(queue["utilisation_percent"]),
             number(queue["throughput_mbps"], 2),
@@ -94,12 +109,36 @@ def _queues(record: Record) -> Table:
             number(queue["drop_percent"], 2),
             number(queue["mark_percent"], 2),
         ]
-        for direction, queue in queues
+        for words, queue in named.items()
     ]
     headings = ["used\n%", "rate\nMbit/s", "delay\nmean ms", "\np50 ms", "\np95 ms", "\np99 ms", "\nmax ms"]
-    columns = [Column("queue", False), Column("qdisc", False), *map(Column, headings), Column("drops\n%")]
-    notes = [f"{direction}: {queue['qdisc']}" for direction, queue in queues]
-    return Table("Queues", [*columns, Column("marks\n%")], rows, notes)
+    columns = [*(Column(head, False) for head in heads), Column("qdisc", False), *map(Column, headings)]
+    notes = [f"{words[0]}: {queue['qdisc']}{_ring(queue)}" for words, queue in named.items()]
+    return Table(title, [*columns, Column("drops\n%"), Column("marks\n%")], rows, notes, names=len(heads))
+
+
+def _ring(queue: Queue) -> str:
+    """Return how much of a queue's delay is in the driver's ring, where there is one."""
+    if "ring" not in queue:
+        return ""
+    mean = statistic(queue["ring"]["delay_ms"], "mean")
+    return f"; in the ring below it {'–' if mean is None else span(mean)} of the mean delay"
+
+
+def _wires(record: Record) -> Table:
+    rows = [
+        [
+            hop["name"],
+            hop["direction"],
+            _count(hop["packets"]["offered"]),
+            number(hop.get("loss_percent"), 2),
+            _count(hop["packets"].get("duplicated")),
+        ]
+        for hop in record.get("hops", [])
+        if hop["kind"] == "wire"
+    ]
+    columns = [Column("hop", False), Column("way", False), Column("offered\npackets"), Column("lost\n%")]
+    return Table("Hops: wires", [*columns, Column("dupli-\ncated")], rows, names=2)
 
 
 def _flows(record: Record) -> Table:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from goodqueue import output
 from goodqueue.errors import UserError, quoted
+from goodqueue.record import Scenario
 
 SUFFIX = ".pcapng"
 WHOLE_BYTES = 65536
@@ -53,6 +54,13 @@ def parse(file: str, at: str | None, snap_bytes: int | None, engine: str, force:
     points = _points(at, engine)
     output.remove_drafts(path.parent)
     return Trace(str(output.draft_of(path)), points, snap_bytes or WHOLE_BYTES, file)
+
+
+def check(scenario: Scenario) -> None:
+    """Refuse a ``scenario`` with hops: a capture knows one queue a direction. Raises UserError."""
+    if hops := scenario.get("hop"):
+        found = f"found {quoted(hops[0]['name'])}, a {hops[0]['kind']}"
+        raise UserError("hop", f"{found}; accepted with --trace: none, the bottleneck alone")
 
 
 def settle(trace: Trace, force: bool) -> str:

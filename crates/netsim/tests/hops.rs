@@ -169,7 +169,7 @@ fn a_path_resolves_to_itself() {
     for hops in [
         json!([{"name": "b", "kind": "wire", "after": "a"}, {"name": "a", "kind": "wire", "delay": "1ms", "reorder": "5% 10%"}]),
         json!([
-            {"name": "y", "kind": "link", "before": "x", "rate": "1gbit", "qdisc": "pfifo", "buffer": {"bdp": 1.0}},
+            {"name": "y", "kind": "link", "before": "x", "rate": "1gbit", "qdisc": "pfifo"},
             {"name": "x", "kind": "wire", "before": "bottleneck", "jitter": "1ms", "loss": "gemodel 1% 10%"},
             {"name": "z", "kind": "wire", "direction": "up"},
         ]),

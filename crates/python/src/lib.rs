@@ -7,6 +7,7 @@ mod law;
 mod lines;
 mod packet;
 mod qdisc;
+mod rates;
 mod trace;
 
 use crate::heeding::Heeding;
@@ -325,6 +326,8 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     add_class::<qdisc::Qdisc>(module)?;
     module.add_function(wrap_pyfunction!(qdisc::qdisc_line, module)?)?;
     module.add_function(wrap_pyfunction!(qdisc::qdisc_values, module)?)?;
+    module.add_function(wrap_pyfunction!(rates::generate_rates, module)?)?;
+    module.add_function(wrap_pyfunction!(rates::mean_rate_bps, module)?)?;
     module.add_function(wrap_pyfunction!(qdisc::time_ns, module)?)?;
     module.add_function(wrap_pyfunction!(qdisc::rate_bps, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;

@@ -16,6 +16,7 @@ from goodqueue.cli import (
     bench,
     compare,
     export,
+    generate,
     importing,
     init,
     kernel,
@@ -70,6 +71,7 @@ app.command("validate")(validate.validate)
 app.add_typer(kernel.app, name="kernel")
 app.command("replay")(replay.replay)
 app.command("record")(record.record)
+app.command("generate")(generate.generate)
 app.command("list")(listing.listing)
 app.command("schema")(schema.schema)
 app.command("bench")(bench.bench)

@@ -9,7 +9,7 @@ from goodqueue.metrics import Metric
 from goodqueue.plot import along, course, delay, ellipse, panels, rows, selection
 from goodqueue.plot.quantity import quantities
 from goodqueue.plot.selection import NONE, QDISCS, Runs
-from goodqueue.plot.series import available, is_law
+from goodqueue.plot.series import available, hop_delays, is_law
 from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, distribution, labels_of, loaded, percentiles
 from goodqueue.record import Record
 from goodqueue.stats import Estimate
@@ -87,7 +87,7 @@ def _cdf(groups: Sequence[Group], name: str, title: str) -> "Figure | None":
 
 
 def _time(groups: Sequence[Group], asked: Sequence[str], title: str) -> "Figure":
-    names = list(asked) or [directed("delay_ms", groups)]
+    names = list(asked) or [directed("delay_ms", groups), *hop_delays(groups)]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UserError("--metric", f"found {quoted(twice[0])} twice; accepted: each once")
     for name in names:

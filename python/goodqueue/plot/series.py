@@ -1,7 +1,8 @@
 """Time series of a record by name: its queues, its flows, its pings, and what the law thinks.
 
 A name is that of the record, of the down queue or the flows down; with ``up_`` before it, of the others. The variables
-of a law (`[series] law = true`) have the names that they have in the record; the unit may be left out.
+of a law (`[series] law = true`) have the names that they have in the record; the unit may be left out. A link beside
+the bottleneck has the series of a queue, as ``hops.modem.delay_ms``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,9 @@ FLOWS = {"goodput_mbps": "goodput of all flows", "cwnd_packets": "mean congestio
 
 PINGS = {"ping_rtt_ms": "round-trip time of pings"}
 
+HOP = "hops."
+"""How the name of a link's series begins."""
+
 UNITS = {"_ms": "ms", "_bytes": "bytes", "_packets": "packets", "_mbps": "Mbit/s"}
 """How the name of a series ends, and its unit."""
 
@@ -34,8 +38,15 @@ def available(found: Sequence[Group]) -> list[str]:
     records = [one for group in found for one in group.records]
     names = [*QUEUES, *FLOWS, *PINGS]
     names += [of_way(name, "up") for name in (*QUEUES, *FLOWS)]
+    names += [f"{HOP}{hop}.{name}" for one in records for hop in _hops(one) for name in QUEUES]
     laws = {of_way(name, way) for one in records for way in WAYS for name in _law(one, way)}
-    return [name for name in (*names, *sorted(laws)) if any(series(one, name) for one in records)]
+    return [name for name in dict.fromkeys((*names, *sorted(laws))) if any(series(one, name) for one in records)]
+
+
+def hop_delays(found: Sequence[Group]) -> list[str]:
+    """Return the names of the delays of the links beside the bottleneck."""
+    names = (f"{HOP}{hop}.delay_ms" for group in found for one in group.records for hop in _hops(one))
+    return [name for name in dict.fromkeys(names) if any(series(one, name) for group in found for one in group.records)]
 
 
 def described(what: str, found: Sequence[Group]) -> tuple[str, str]:
@@ -43,6 +54,10 @@ def described(what: str, found: Sequence[Group]) -> tuple[str, str]:
 
     The direction of a queue is said where not the down queue alone is loaded, that of flows where not all go down.
     """
+    if what.startswith(HOP):
+        hop, own = _hop(what)
+        suffix = next((end for end in UNITS if own.endswith(end)), "")
+        return f"{QUEUES.get(own, own)}, {hop}", UNITS.get(suffix, "")
     what = next((name for group in found for one in group.records if (name := _name(one, what))), what)
     way, name = split(what)
     ways = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
@@ -56,7 +71,7 @@ def described(what: str, found: Sequence[Group]) -> tuple[str, str]:
 
 def is_law(what: str) -> bool:
     """Return whether ``what`` can be a variable of a law alone."""
-    return split(what)[1] not in {**QUEUES, **FLOWS, **PINGS}
+    return split(what)[1] not in {**QUEUES, **FLOWS, **PINGS} and not what.startswith(HOP)
 
 
 def series(record: Record, what: str) -> tuple[list[float], Values] | None:
@@ -65,6 +80,10 @@ def series(record: Record, what: str) -> tuple[list[float], Values] | None:
     exact = _name(record, what)
     if found is None or not found["time_s"] or exact is None:
         return None
+    if what.startswith(HOP):
+        hop, name = _hop(what)
+        values: Values = list(_hops(record)[hop][name])
+        return (found["time_s"], values) if any(value is not None for value in values) else None
     way, name = split(exact)
     directions = {flow["name"]: flow["direction"] for flow in record["flows"]}
     # A ping has a series as a flow has, and is none.
@@ -91,11 +110,24 @@ def _law(record: Record, way: str) -> Mapping[str, Values]:
 
 def _name(record: Record, what: str) -> str | None:
     """Return the whole name of ``what``; a law's variable may come without its unit."""
+    if what.startswith(HOP):
+        hop, name = _hop(what)
+        return what if name in QUEUES and hop in _hops(record) else None
     way, name = split(what)
     if name in QUEUES or name in FLOWS or what in PINGS:
         return what
     law = _law(record, way)
     return next((of_way(f"{name}{end}", way) for end in ("", *UNITS) if f"{name}{end}" in law), None)
+
+
+def _hops(record: Record) -> Mapping[str, Any]:
+    return record.get("series", {}).get("hops", {})
+
+
+def _hop(what: str) -> tuple[str, str]:
+    """Return the hop and the name of the series ``what``; a hop's name may have dots in it."""
+    hop, _, name = what.removeprefix(HOP).rpartition(".")
+    return hop, name
 
 
 def _over(flows: Sequence[Sequence[float | None]], mean: bool) -> Values:

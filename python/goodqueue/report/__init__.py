@@ -92,6 +92,4 @@ def page(
 
 
 def _link(comparison: Comparison) -> dict[str, str]:
-    bottleneck = comparison.scenario["bottleneck"]
-    up = (bottleneck.get("up") or {}).get("rate") or bottleneck["rate"]
-    return {"down": str(bottleneck["rate"]), "up": str(up), "rtt": str(comparison.scenario["path"]["rtt"])}
+    return {**describe.ways(comparison.scenario), "rtt": str(comparison.scenario["path"]["rtt"])}

@@ -93,7 +93,7 @@ def _row(run: Run, text: str) -> dict[str, Any]:
         "build": run.made_by.build,
         "code": run.made_by.code,
         "qdisc": scenario["bottleneck"]["qdisc"],
-        "rate": scenario["bottleneck"]["rate"],
+        "rate": scenario["bottleneck"].get("rate"),
         "rtt": scenario["path"]["rtt"],
         "duration": scenario["duration"],
         "scenario": json.dumps(scenario, ensure_ascii=False),
@@ -110,15 +110,19 @@ def _row(run: Run, text: str) -> dict[str, Any]:
 def _series(series: Any) -> Iterator[tuple[str, list[float | None]]]:
     """Yield the series by name: ``queues.down.delay_ms``, ``queues.down.law.count``, ``flows.bulk/0.cwnd_packets``.
 
+    A link beside the bottleneck is ``hops.modem``.
+
     Those of single packets and pings have times of their own, and stand in the record alone.
     """
-    for way, queue in series["queues"].items():
+    queues = {f"queues.{way}": queue for way, queue in series["queues"].items()}
+    queues |= {f"hops.{hop}": queue for hop, queue in series.get("hops", {}).items()}
+    for place, queue in queues.items():
         for name, values in queue.items():
             if name == "law":
                 for variable, sampled in values.items():
-                    yield f"queues.{way}.law.{variable}", sampled
+                    yield f"{place}.law.{variable}", sampled
             else:
-                yield f"queues.{way}.{name}", values
+                yield f"{place}.{name}", values
     for flow in series["flows"]:
         for name, values in flow.items():
             if name == "tcp":

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from goodqueue import discipline, inputs
+from goodqueue import discipline, inputs, paths
 from goodqueue.record import Scenario
 
 
@@ -23,7 +23,7 @@ class Maker:
     build: str | None
     """A hash of the simulator's compiled code; None for the kernel engine."""
     code: str | None
-    """A hash of the files of disciplines written in Python; None without any."""
+    """A hash of the files of disciplines written in Python and of files of rates; None without any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def of(engine: str, scenario: Scenario) -> Run:
 
     For the simulator the key holds this very build, so that a change of its code runs it again, which is cheap. For
     the kernel it is our version: its runs are dear, and what they measure is Linux's. Raises UserError where the file
-    of a discipline cannot be read.
+    of a discipline or of rates cannot be read.
     """
     made_by = maker(engine, scenario)
     unseeded = {key: value for key, value in scenario.items() if key != "seed"}
@@ -85,14 +85,15 @@ def build() -> str:
 
 
 def _code(scenario: Scenario) -> str | None:
-    """Return a hash of the Python files that the lines of a resolved ``scenario`` name, or None without any."""
-    tables = (scenario["bottleneck"], scenario["bottleneck"]["up"], *scenario.get("change", ()))
+    """Return a hash of the files that a resolved ``scenario`` names, its disciplines' and its rates', or None."""
+    tables = [*(table for _, table in paths.links(scenario)), *scenario.get("change", ())]
     lines = [table.get("qdisc") for table in tables]
     files = sorted({discipline.split(line.split()[0])[0] for line in lines if discipline.is_python(line)})
-    if not files:
+    contents = [inputs.read(Path(file), discipline.MOST_BYTES, discipline.ACCEPTED) for file in files]
+    contents += [paths.read(file) for file in paths.traces(scenario)]
+    if not contents:
         return None
     found = hashlib.sha256()
-    for file in files:
-        content = inputs.read(Path(file), discipline.MOST_BYTES, discipline.ACCEPTED)
+    for content in contents:
         found.update(hashlib.sha256(content).digest())
     return found.hexdigest()[:12]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError, quoted
-from goodqueue.paths import check_path
+from goodqueue.dotted import check_path
 from goodqueue.studies import published
 from goodqueue.studies.metrics import COMPUTATIONS
 from goodqueue.studies.model import (

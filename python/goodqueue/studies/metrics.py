@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from goodqueue import stats
-from goodqueue.paths import walk
+from goodqueue.dotted import walk
 from goodqueue.record import Record
 from goodqueue.studies import load
 from goodqueue.studies.model import Metric

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from goodqueue import engines
+from goodqueue import engines, paths
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
@@ -171,16 +171,8 @@ def key_of(scenario: Scenario) -> str:
 
 def cost(scenario: Scenario) -> float:
     """Return about how many packets a resolved ``scenario`` moves, to share the work out evenly."""
-    ways = (scenario["bottleneck"], scenario["bottleneck"]["up"])
-    return scenarios.seconds(scenario["duration"]) * sum(bits_per_second(way["rate"]) for way in ways) / 12_112
-
-
-def bits_per_second(text: str) -> float:
-    """Return the rate that a resolved scenario writes as ``25mbit``."""
-    for unit, factor in (("gbit", 1e9), ("mbit", 1e6), ("kbit", 1e3), ("bit", 1.0)):
-        if text.endswith(unit):
-            return float(text.removesuffix(unit)) * factor
-    raise ValueError(f"not a resolved rate: {text}")
+    bits = sum(paths.rate_bps(link) for _, link in paths.links(scenario))
+    return scenarios.seconds(scenario["duration"]) * bits / 12_112
 
 
 def batches(plan: Plan, sequence: Sequence[str]) -> list[list[str]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue.metrics import METRICS, Metric
-from goodqueue.paths import walk
+from goodqueue.dotted import walk
 from goodqueue.record import Record, times_of
 from goodqueue.stats import Estimate, estimate
 from goodqueue.traffic import BULK

@@ -45,5 +45,13 @@ pub fn generate_rates(shape: &str, mean: Rate, length: Duration, seed: u64) -> R
     generate::generate(shape, length, seed).map(|trace| trace.to_string())
 }
 
+/// Returns the rate of a file of rates in the long run, of which `bytes` are the content.
+///
+/// # Errors
+/// What was found in which line and what is accepted.
+pub fn mean_rate(bytes: &[u8]) -> Result<Rate, String> {
+    rate_file::read(bytes).map(|trace| transmitter::Transmitter::trace(trace).mean_rate())
+}
+
 /// Every kind of hop.
 pub const HOPS: &[&HopKind] = &[&link::KIND, &wire::KIND];

@@ -6,7 +6,6 @@ use super::traffic::{DIRECTION, Traffic};
 use super::{Direction, Json, ScenarioError, refuse};
 use crate::path::kind::Make;
 use crate::path::{HOPS, HopKind};
-use goodqueue_units::Duration;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
 
@@ -85,15 +84,15 @@ struct Asked<'a> {
 }
 
 impl Hops {
-    /// Reads the hops of `scenario`, whose path has the base RTT `rtt`.
-    pub(super) fn read(scenario: &Table<'_>, rtt: Duration) -> Result<Self> {
+    /// Reads the hops of `scenario`.
+    pub(super) fn read(scenario: &Table<'_>) -> Result<Self> {
         let tables = scenario.tables("hop")?;
         if tables.len() > MOST_HOPS {
             return refuse("hop", format!("{} hops", tables.len()), &format!("at most {MOST_HOPS}"));
         }
         let mut asked: Vec<Asked<'_>> = Vec::new();
         for table in tables {
-            let hop = Hop::read(&table, rtt)?;
+            let hop = Hop::read(&table)?;
             if hop.name == BOTTLENECK || asked.iter().any(|other| other.hop.name == hop.name) {
                 let found = format!("{:?}, which another hop has", hop.name);
                 return refuse(&table.key("name"), found, "a name of its own");
@@ -197,11 +196,11 @@ impl Hops {
 }
 
 impl Hop {
-    fn read(table: &Table<'_>, rtt: Duration) -> Result<Self> {
+    fn read(table: &Table<'_>) -> Result<Self> {
         let kind = table.take(&KIND)?;
         let keys: Vec<&dyn AnyKey> = COMMON.iter().chain(kind.keys).copied().collect();
         let is_link = matches!(kind.make, Make::Link);
-        table.refuse_others(&keys, if is_link { &["buffer"] } else { &[] })?;
+        table.refuse_others(&keys, &[])?;
         let (after, before) = (table.find(&AFTER)?, table.find(&BEFORE)?);
         if let (Some(_), Some(before)) = (&after, &before) {
             return refuse(&table.key("before"), format!("{before:?} and an `after`"), "one of them");
@@ -215,7 +214,7 @@ impl Hop {
             name: table.take(&NAME)?,
             kind,
             direction: table.take(&DIRECTION)?,
-            link: is_link.then(|| LinkSpec::of_hop(table, rtt)).transpose()?,
+            link: is_link.then(|| LinkSpec::of_hop(table)).transpose()?,
             values,
             is_before: before.is_some(),
             next_to: before.or(after).unwrap_or_default(),

@@ -147,9 +147,9 @@ struct Other<'a> {
 }
 
 impl LinkSpec {
-    /// Reads the link of a hop, of a path with the base RTT `rtt`.
-    pub(super) fn of_hop(table: &Table<'_>, rtt: Duration) -> Result<Self> {
-        Self::read(table, rtt, None)
+    /// Reads the link of a hop, which has no `buffer`.
+    pub(super) fn of_hop(table: &Table<'_>) -> Result<Self> {
+        Self::read(table, Duration::ZERO, None)
     }
 
     /// Reads a link; what the table leaves out is as in `other`.

@@ -138,7 +138,7 @@ impl Scenario {
         path.refuse_others(PATH_KEYS, &[])?;
         let path = Path { rtt: path.take(&PATH_RTT)? };
         let bottleneck = Bottleneck::read(&bottleneck, path.rtt.0)?;
-        let hops = Hops::read(&table, path.rtt.0)?;
+        let hops = Hops::read(&table)?;
         let change = change::read(&table, duration.0, &bottleneck, &hops)?;
         let traffic = traffic::read(&table, duration.0, path.rtt)?;
         hops.check(&traffic)?;

@@ -2,6 +2,7 @@
 
 import json
 
+from goodqueue import paths
 from goodqueue.engines.kernel import tc
 from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_RTTS
 from goodqueue.engines.kernel.lab.plan import TCP, Flow, Plan, Shaper
@@ -27,6 +28,7 @@ def plan(scenario: Scenario) -> Plan:
     """Return what runs the resolved ``scenario``. Raises UserError: the key, what was found, what is accepted."""
     from goodqueue import _goodqueue
 
+    _check_path(scenario)
     if scenario.get("change"):
         raise UserError("change", f"found {len(scenario['change'])}; accepted by the kernel engine: none")
     if (scenario.get("series") or {}).get("law"):
@@ -66,6 +68,24 @@ def plan(scenario: Scenario) -> Plan:
         sample_s=None if every is None else seconds(every),
         drain_s=1.0 + rtts_s[-1] + max(drains_s),
     )
+
+
+def _check_path(scenario: Scenario) -> None:
+    """Refuse what a path has beside two bottlenecks of fixed rates; where flows name hops, and changes, too."""
+    if hops := scenario.get("hop"):
+        found = f"found {quoted(hops[0]['name'])}, a {hops[0]['kind']}"
+        raise UserError("hop", f"{found}; accepted by the kernel engine: none, the bottleneck alone")
+    for key, link in paths.links(scenario):
+        for name in ("trace", "bursts", "peak", "ring"):
+            if name in link:
+                raise UserError(
+                    f"{key}.{name}", f"found {quoted(link[name])}; accepted by the kernel engine: a rate alone"
+                )
+    for index, traffic in enumerate(scenario["traffic"]):
+        if "hops" in traffic:
+            raise UserError(
+                f"traffic[{index}].hops", f"found {', '.join(traffic['hops'])}; accepted by the kernel engine: none"
+            )
 
 
 def _check_traffic(key: str, traffic: Scenario) -> None:

@@ -1,0 +1,26 @@
+//! Files of rates.
+
+use goodqueue_netsim::path;
+use goodqueue_units::{Rate, parse};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// A file of rates: `lte`, `starlink` or `mmwave`, of a mean rate and a length such as `12mbit` and `60s`.
+#[pyfunction]
+pub(crate) fn generate_rates(
+    py: Python<'_>,
+    shape: &str,
+    mean: &str,
+    length: &str,
+    seed: u64,
+) -> PyResult<String> {
+    let mean = parse::rate(mean).map_err(PyValueError::new_err)?;
+    let length = parse::duration_with_unit(length).map_err(PyValueError::new_err)?;
+    py.detach(|| path::generate_rates(shape, mean, length, seed)).map_err(PyValueError::new_err)
+}
+
+/// The rate in bit/s that a file of rates has in the long run.
+#[pyfunction]
+pub(crate) fn mean_rate_bps(content: &[u8]) -> PyResult<u64> {
+    path::mean_rate(content).map(Rate::as_bps).map_err(PyValueError::new_err)
+}

@@ -1,0 +1,66 @@
+"""``goodqueue generate``: a file of rates for a link whose rate varies."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from goodqueue.cli.options import whole
+
+
+def generate(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="lte, starlink or mmwave.")],
+    out: Annotated[str, typer.Option(metavar="FILE", help="The file of rates.")],
+    mean: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Mean rate, of lte and starlink; mmwave has rates of its own.")
+    ] = None,
+    length: Annotated[str, typer.Option(metavar="TIME", help="How long until it starts again.")] = "60s",
+    seed: Annotated[int, typer.Option(parser=whole("--seed", 0), metavar="N", help="Seed of all draws.")] = 1,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+) -> None:
+    """Write a file of rates that looks like those of a kind of link, for a scenario's `trace`.
+
+    The same options give the same bytes. A run that is longer than the file starts it again.
+
+    \b
+    Kinds:
+      lte       delivery opportunities as mahimahi has them, a time in ms a line: the rate wanders, and has outages
+      starlink  steps of 15 s, each rate within half of the mean around it
+      mmwave    5G in sight of its base station (500 to 2000 Mbit/s) and not (50 to 200), 1 to 10 s each
+
+    \b
+    Examples:
+      goodqueue generate lte --mean 12mbit --out lte.mahimahi
+      goodqueue generate starlink --mean 150mbit --length 5min --seed 7 --out starlink.txt
+      goodqueue run my-link.toml --set bottleneck.trace=lte.mahimahi    # where [bottleneck] has no rate
+    """
+    from goodqueue import _goodqueue, output, terminal
+    from goodqueue.errors import UserError, quoted
+
+    output.check_file(out, force)
+    if kind == "mmwave" and mean is not None:
+        raise UserError("--mean", f"found {quoted(mean)} with mmwave, whose rates are its own; accepted: without")
+    if kind != "mmwave" and mean is None:
+        raise UserError("--mean", "missing; accepted: a rate such as 12mbit")
+    wanted = mean or "1gbit"  # of which mmwave makes no use
+    _read("--mean", _goodqueue.rate_bps, wanted)
+    _read("--length", _goodqueue.time_ns, length)
+    try:
+        content = _goodqueue.generate_rates(kind, wanted, length, seed).encode()
+    except ValueError as error:
+        raise UserError("generate", str(error)) from None
+    written = output.write_file(out, force, content)
+    terminal.say(f"Written: {written}, {_goodqueue.mean_rate_bps(content) / 1e6:.4g} Mbit/s on average.")
+    terminal.say(f'A link follows it where, in place of a rate, it has: trace = "{written}"')
+    if written != out:
+        raise output.appeared(out, written)
+
+
+def _read(option: str, reads: Callable[[str], object], text: str) -> None:
+    """Refuse ``text`` that the core does not read, with the name of the option that it is of."""
+    from goodqueue.errors import UserError
+
+    try:
+        reads(text)
+    except ValueError as error:
+        raise UserError(option, str(error)) from None
