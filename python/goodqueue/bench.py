@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from goodqueue import peers
-from goodqueue.errors import UserError
 from goodqueue.dotted import walk
+from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
 from goodqueue.traffic import BULK
 

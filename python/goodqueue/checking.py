@@ -11,8 +11,8 @@ from types import NoneType, UnionType
 from typing import Any, NotRequired, TypedDict, Union, get_args, get_origin, is_typeddict
 
 from goodqueue import inputs, traffic
-from goodqueue.errors import UserError, quoted
 from goodqueue.dotted import fields_of, without_none
+from goodqueue.errors import UserError, quoted
 from goodqueue.record import Kernel, Queue, Record, Scenario
 
 Numbers = list[float | None]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import stats, traffic
-from goodqueue.errors import UserError, quoted
 from goodqueue.dotted import check_path, walk
+from goodqueue.errors import UserError, quoted
 from goodqueue.record import App, Record, statistic, times_of
 from goodqueue.scenario import seconds
 

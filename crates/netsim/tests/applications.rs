@@ -12,15 +12,15 @@ use goodqueue_netsim::record::{RrResult, StreamResult, TransferResult};
 use serde_json::json;
 
 fn transfer(record: &Record, index: usize) -> TransferResult {
-    *record.apps[index].result().unwrap()
+    record.apps[index].result::<TransferResult>().unwrap().clone()
 }
 
 fn rr(record: &Record) -> RrResult {
-    *record.apps[0].result().unwrap()
+    record.apps[0].result::<RrResult>().unwrap().clone()
 }
 
 fn stream(record: &Record) -> StreamResult {
-    *record.apps[0].result().unwrap()
+    record.apps[0].result::<StreamResult>().unwrap().clone()
 }
 
 /// 1 000 000 bytes are 690 full segments and one of 880 bytes, 946 on the wire. Slow start sends 10, 20 and 40 segments in

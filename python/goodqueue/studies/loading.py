@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from goodqueue import scenario as scenarios
-from goodqueue.errors import UserError, quoted
 from goodqueue.dotted import check_path
+from goodqueue.errors import UserError, quoted
 from goodqueue.studies import published
 from goodqueue.studies.metrics import COMPUTATIONS
 from goodqueue.studies.model import (

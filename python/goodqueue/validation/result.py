@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from goodqueue.metrics import METRICS, Metric
 from goodqueue.dotted import walk
+from goodqueue.metrics import METRICS, Metric
 from goodqueue.record import Record, times_of
 from goodqueue.stats import Estimate, estimate
 from goodqueue.traffic import BULK
