@@ -103,9 +103,10 @@ def scenario() -> dict[Path, str]:
 
 
 def record() -> dict[Path, str]:
-    """Return the page of a record's keys: `goodqueue.record` read as text, and the parts that kinds of traffic have."""
-    tree = ast.parse((ROOT / "python" / "goodqueue" / "record.py").read_text(encoding="utf-8"))
-    types = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    """Return the page of a record's keys: the types' files read as text, and the parts that kinds of traffic have."""
+    files = [ROOT / "python" / "goodqueue" / name for name in ("record.py", "series.py")]
+    nodes = [node for file in files for node in ast.parse(file.read_text(encoding="utf-8")).body]
+    types = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
     order = ["Record"]
     for name in order:  # grows as types are met
         order += [one for one in _named(types[name], types) if one not in order]

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from goodqueue import _goodqueue, scenario
-from goodqueue.engines.kernel import planning, tc
+from goodqueue.engines.kernel import applications, planning, tc
 from goodqueue.engines.kernel.lab import commands as commands_for_tc
+from goodqueue.engines.kernel.lab.kinds import ALL, TCP
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
+from goodqueue.traffic import kinds
 
 
 def resolved(qdisc: str = "codel", **changes: Any) -> dict[str, Any]:
@@ -20,8 +22,11 @@ def resolved(qdisc: str = "codel", **changes: Any) -> dict[str, Any]:
 
 def test_every_kind_is_one_that_the_laboratory_has_a_program_for() -> None:
     """Those of Flent's are flows of other kinds once they are resolved."""
-    kinds = {one["name"] for one in json.loads(_goodqueue.traffic_kinds())}
-    assert kinds - {"rrul", "rrul_be", "tcp_nup", "tcp_ndown"} == set(planning.KINDS)
+    made = {kind.name for kind in kinds().values() if not kind.is_made_of_flows}
+    assert made == set(ALL)
+    assert {kind for kind in made if kinds()[kind].is_tcp} == set(TCP)
+    assert {kind for kind in made if kinds()[kind].fields} == applications.MEASURED.keys()
+    assert {kind for kind in made if kinds()[kind].series} == applications.SERIES.keys()
 
 
 def test_a_page_says_what_is_fetched_from_which_host_and_a_call_how_often() -> None:

@@ -16,38 +16,40 @@ from goodqueue.traffic import kinds
 OWN = "crates/netsim/src/traffic"
 """Where a kind has its file."""
 
+APPS = {"python/goodqueue/engines/kernel/lab/apps.py", "python/goodqueue/engines/kernel/applications.py"}
+DATAGRAMS = {"python/goodqueue/engines/kernel/lab/datagrams.py", "python/goodqueue/engines/kernel/applications.py"}
+"""The kernel engine implements kinds itself: where each is run, and where what it measured is summed up."""
+
 ALLOWED: dict[str, set[str]] = {
     "bulk": {
         "crates/netsim/src/lib.rs",  # an example in the documentation
         "python/goodqueue/cli/run.py",  # an example in the help
         "python/goodqueue/traffic.py",  # `BULK`, what competes for the link
-        "python/goodqueue/engines/kernel",
+        "python/goodqueue/engines/kernel/lab/bulk.py",
     },
     "transfer": {
-        "crates/netsim/src/sockets.rs",  # a test
-        "python/goodqueue/engines/kernel",
         "python/goodqueue/validation/show.py",  # a heading
+        *APPS,
     },
-    "rr": {"python/goodqueue/engines/kernel"},
-    "stream": {"python/goodqueue/engines/kernel"},
+    "rr": APPS,
+    "stream": APPS,
     "cbr": {
-        "python/goodqueue/engines/kernel",
+        "python/goodqueue/engines/kernel/lab/datagrams.py",
         "python/goodqueue/validation/recovery.py",  # the validation's bursts
     },
-    "ping": {"python/goodqueue/engines/kernel", "python/goodqueue/flent"},
-    "voip": {"python/goodqueue/engines/kernel", "python/goodqueue/flent"},
+    "ping": {"python/goodqueue/flent", *DATAGRAMS},
+    "voip": {"python/goodqueue/flent", *DATAGRAMS},
     "page": {
-        "python/goodqueue/engines/kernel",
         "python/goodqueue/flent",
         "python/goodqueue/har.py",  # the key that is called as the kind
+        *APPS,
     },
     "rrul": {"python/goodqueue/flent"},
     "rrul_be": {"python/goodqueue/flent"},
     "tcp_nup": {"python/goodqueue/flent"},
     "tcp_ndown": {"python/goodqueue/flent"},
 }
-"""By kind, the files and folders that name it beside its own. The kernel engine implements kinds itself; Flent's data
-files have names for some."""
+"""By kind, the files and folders that name it beside its own. Flent's data files have names for some."""
 
 
 def sources() -> Iterator[tuple[str, str]]:

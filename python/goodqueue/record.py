@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
 from goodqueue import traffic
+from goodqueue.series import Series
 
 Scenario = dict[str, Any]
 """A scenario as TOML has it: nested tables. The Rust core validates it."""
@@ -60,6 +61,7 @@ class Ring(TypedDict):
     delay_ms: Delay | None
     """From a packet's leaving the discipline to the start of its transmission: a part of the queue's delay."""
     packets_at_end: int
+    """Wait in it at the end."""
 
 
 class Queue(TypedDict):
@@ -86,46 +88,71 @@ class Queue(TypedDict):
     mark_percent: float | None
     """Of the packets offered."""
     ring: NotRequired[Ring]
+    """Where the scenario puts one below the discipline."""
 
 
 class HopPackets(TypedDict):
     """What became of the packets of a hop: of a link as in `Packets`, of a wire what follows ``delivered``."""
 
     offered: int
+    """Came to the hop."""
     forwarded: NotRequired[int]
+    """As in `Packets`, like the next four."""
     dropped: NotRequired[int]
+    """For any reason."""
     marked: NotRequired[int]
+    """Set to CE."""
     queued_at_start: NotRequired[int]
+    """Waited as measuring began."""
     queued_at_end: NotRequired[int]
+    """Wait at the end."""
     delivered: NotRequired[int]
+    """Came out of a wire."""
     lost: NotRequired[int]
     """Those beyond the wire's limit among them."""
     over_limit: NotRequired[int]
+    """Lost because too many were on their way."""
     duplicated: NotRequired[int]
+    """Went on twice."""
     held_at_start: NotRequired[int]
+    """Were on their way as measuring began."""
     held_at_end: NotRequired[int]
+    """Are on their way at the end."""
 
 
 class Hop(TypedDict):
     """A hop of the path beside the bottleneck. A link has what a `Queue` has."""
 
     name: str
+    """In the scenario."""
     kind: str
     """``link`` or ``wire``."""
     direction: str
+    """Whose packets go through it."""
     packets: HopPackets
+    """What became of them."""
     loss_percent: NotRequired[float]
     """Of a wire; all that follows is of a link."""
     qdisc: NotRequired[str]
+    """As in `Queue`, like all that follows."""
     utilisation_percent: NotRequired[float]
+    """Share of the capacity that was used."""
     throughput_mbps: NotRequired[float]
+    """Bits sent, headers included."""
     delay_ms: NotRequired[Delay | None]
+    """From arrival to the start of transmission."""
     delay_percentiles_ms: NotRequired[list[float | None] | None]
+    """The 0th to the 100th percentile."""
     drops_by_reason: NotRequired[dict[str, int]]
+    """Only reasons that occurred."""
     marks_by_reason: NotRequired[dict[str, int]]
+    """As `drops_by_reason`."""
     drop_percent: NotRequired[float]
+    """Of the packets offered."""
     mark_percent: NotRequired[float]
+    """Of the packets offered."""
     ring: NotRequired[Ring]
+    """Below the discipline, if there is one."""
 
 
 class Flow(TypedDict):
@@ -199,128 +226,6 @@ class Fairness(TypedDict):
     """Of the goodputs of TCP flows in the same direction as the first."""
     jain_drops: float | None
     """Of the shares that those flows lost of what they sent."""
-
-
-class QueueSeries(TypedDict):
-    """One queue over time; the lists are as long as the series' ``time_s``."""
-
-    delay_ms: list[float | None]
-    """Mean of the packets that left within the interval."""
-    backlog_packets: list[float | None]
-    """At its end."""
-    drop_probability: list[float | None]
-    """At its end, as the law says it; None where it has none."""
-    law: NotRequired[dict[str, list[float | None]]]
-    """The law's inner variables at each interval's end, where ``series.law`` asks for them; from the simulator alone.
-
-    By Linux's or the RFC's name with the unit behind it: ``_ms``, ``_bytes``, ``_packets``, ``_mbps``, none for a plain
-    number. A point of time is in ms from the interval's end, negative where it has passed. None: there is no value.
-    """
-
-
-class TcpSeries(TypedDict):
-    """A TCP sender over time, by the names of `ss -tin`: of the connection opened last, None where there is none."""
-
-    ssthresh_packets: list[float | None]
-    """Slow-start threshold; None before it was set."""
-    rtt_ms: list[float | None]
-    """Smoothed."""
-    rttvar_ms: list[float | None]
-    """Its smoothed deviation."""
-    rto_ms: list[float | None]
-    """Retransmission timeout, backoff included."""
-    unacked_packets: list[float | None]
-    """Segments that no cumulative ACK has covered."""
-    pacing_rate_mbps: list[float | None]
-    """In payload. Segments leave together by it even where nothing is paced."""
-    delivery_rate_mbps: list[float | None]
-    """In payload, as the sender estimates it."""
-
-
-class FlowSeries(TypedDict):
-    """One flow over time."""
-
-    name: str
-    """Of the flow."""
-    cwnd_packets: list[float | None]
-    """Congestion window at the interval's end."""
-    goodput_mbps: list[float | None]
-    """Within the interval."""
-    dropped_packets: NotRequired[list[int]]
-    """Of its sender's packets at the bottleneck; from the simulator alone."""
-    rtt_ms: NotRequired[list[float | None]]
-    """Of a ping: the mean of the echoes that came home."""
-    tcp: NotRequired[TcpSeries]
-    """Of TCP flows, where ``series.tcp`` asks for it."""
-
-
-class PingSeries(TypedDict):
-    """The round trips of a ping that ended, in the order in which they did, those of the warm-up too."""
-
-    name: str
-    """Of the flow."""
-    seq: list[int]
-    """Numbers, from 0; one that is missing was lost, or under way at the end."""
-    sent_s: list[float]
-    """When each was sent, in seconds of the run."""
-    rtt_ms: list[float]
-    """Its round trip."""
-
-
-class CallSeries(TypedDict):
-    """The packets of a call that were heard, in the order in which they arrived, those of the warm-up too."""
-
-    name: str
-    """Of the flow."""
-    seq: list[int]
-    """Numbers, from 0; one that is missing was lost, or under way at the end."""
-    sent_s: list[float]
-    """When each was sent, in seconds of the run."""
-    delay_ms: list[float]
-    """One way."""
-
-
-class PageSeries(TypedDict):
-    """The fetches of a page that were completed, those of the warm-up too."""
-
-    name: str
-    """Of the flow."""
-    begun_s: list[float]
-    """When each began, in seconds of the run."""
-    load_ms: list[float]
-    """How long it took."""
-
-
-class PacketSeries(TypedDict):
-    """Every forwarded packet of a window of time: when it left and how long it had queued."""
-
-    time_s: list[float]
-    """When each left, in seconds of the run."""
-    delay_ms: list[float]
-    """How long it had waited."""
-
-
-class Series(TypedDict):
-    """Time series, where the scenario asks for them."""
-
-    interval_s: float | None
-    """Length of the intervals; None where only single packets were asked for."""
-    time_s: list[float]
-    """The intervals' ends, in seconds of the run."""
-    queues: dict[str, QueueSeries]
-    """By direction."""
-    hops: NotRequired[dict[str, QueueSeries]]
-    """Of the hops that are links, by name."""
-    flows: list[FlowSeries]
-    """In the order of the flows."""
-    pings: NotRequired[list[PingSeries]]
-    """Each echo."""
-    calls: NotRequired[list[CallSeries]]
-    """Each packet of a call."""
-    pages: NotRequired[list[PageSeries]]
-    """Each fetch."""
-    packets: NotRequired[dict[str, PacketSeries]]
-    """By direction, where the scenario asks for a window."""
 
 
 class Kernel(TypedDict):

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from statistics import fmean
 
 from goodqueue import traffic
-from goodqueue.record import FlowSeries, Record, times_of
+from goodqueue.record import Record, times_of
 from goodqueue.scenario import seconds
+from goodqueue.series import FlowSeries
 
 Options = Mapping[str, str | float]
 

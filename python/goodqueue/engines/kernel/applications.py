@@ -4,6 +4,7 @@
 time, in nanoseconds.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,36 +12,34 @@ from numpy.typing import NDArray
 
 from goodqueue.distribution import jitter_ms, nanoseconds, percent, percentiles_ms, rounded, summary
 from goodqueue.engines.kernel.lab.plan import Flow
-from goodqueue.record import App, CallSeries, PageSeries, PingSeries
+from goodqueue.record import App
+from goodqueue.series import CallSeries, PageSeries, PingSeries
+from goodqueue.traffic import kinds
 
 Noted = dict[str, Any]
 
 
 def app(flow: Flow, noted: Noted, begin: int, end: int) -> App:
-    """Return what the application ``flow`` measured."""
-    if flow.kind == "ping":
-        return _ping(flow, noted, begin, end)
-    if flow.kind == "stream":
-        return _stream(flow, noted, begin, end)
-    if flow.kind == "voip":
-        return _voip(flow, noted, begin, end)
-    names = ("asked", "heard") if flow.kind == "rr" else ("begun", "completed")
-    count, times = _spans(noted, names, begin, end)
-    summed = summary(times)
-    found = App(name=flow.name, kind=flow.kind)
-    if flow.kind == "transfer":
-        found["completion_ms"] = summed
-    elif flow.kind == "rr":
-        found["response_ms"] = summed
-    else:
-        found["load_ms"] = summed
-    found["count"], found["completed"] = count, len(times)
-    return found
+    """Return what the application ``flow`` measured, which is of a kind in `MEASURED`."""
+    return MEASURED[flow.kind](flow, noted, begin, end)
+
+
+def _times(key: str, names: tuple[str, str]) -> Callable[[Flow, Noted, int, int], App]:
+    """Return what measures how long it takes from one to the other of what is noted under ``names``."""
+
+    def measured(flow: Flow, noted: Noted, begin: int, end: int) -> App:
+        count, times = _spans(noted, names, begin, end)
+        found = App(name=flow.name, kind=flow.kind)
+        found[key] = summary(times)  # type: ignore[literal-required]
+        found["count"], found["completed"] = count, len(times)
+        return found
+
+    return measured
 
 
 def completion_ms(flow: Flow, noted: Noted, begin: int, end: int) -> float | None:
     """Return how long the flow's transfer took, if it made one."""
-    if flow.kind != "transfer":
+    if kinds()[flow.kind].times != "completion_ms":
         return None
     count, times = _spans(noted, ("begun", "completed"), begin, end)
     return rounded(float(times[0]) / 1e6) if count == len(times) == 1 else None
@@ -164,3 +163,21 @@ def page_series(name: str, noted: Noted, end: int) -> PageSeries:
         begun_s=[begun for begun, _ in spans],
         load_ms=[rounded((done - begun) * 1e3) for begun, done in spans],
     )
+
+
+MEASURED: dict[str, Callable[[Flow, Noted, int, int], App]] = {
+    "ping": _ping,
+    "transfer": _times("completion_ms", ("begun", "completed")),
+    "rr": _times("response_ms", ("asked", "heard")),
+    "stream": _stream,
+    "voip": _voip,
+    "page": _times("load_ms", ("begun", "completed")),
+}
+"""By kind, what makes its part of the record."""
+
+SERIES: dict[str, Callable[[str, Noted, int], PingSeries | CallSeries | PageSeries]] = {
+    "ping": ping_series,
+    "voip": call_series,
+    "page": page_series,
+}
+"""By kind, what makes its part of the time series."""

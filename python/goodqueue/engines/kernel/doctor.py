@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from goodqueue.engines.kernel import host, image, packages, vm
+from goodqueue.engines.kernel.lab.bulk import KIND
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper
 from goodqueue.errors import UserError
 
@@ -99,5 +100,5 @@ def _plan(words: str) -> Plan:
     """Return a plan that has Linux make a qdisc of ``words``."""
     up = Shaper(_RATE_BPS, "htb", [["parent", "1:1", "handle", "10:", "pfifo"]])
     down = replace(up, tc=[["parent", "1:1", "handle", "10:", *words.split()]])
-    flow = Flow("bulk/0", "bulk", "down", 0.0, 1.0, 0.0, False, "cubic", 0, False, None, None, 10_000)
+    flow = Flow("bulk/0", KIND, "down", 0.0, 1.0, 0.0, False, "cubic", 0, False, None, None, 10_000)
     return Plan(1.0, 0.0, 1, down, up, [0.0], [flow], None)

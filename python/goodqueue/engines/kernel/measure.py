@@ -17,8 +17,9 @@ import numpy as np
 from goodqueue.distribution import jain, nanoseconds, percent, percentiles_ms, rounded, summary
 from goodqueue.engines.kernel import applications, counters
 from goodqueue.engines.kernel.lab import tcpinfo
-from goodqueue.engines.kernel.lab.plan import ASKING, TCP, Plan
+from goodqueue.engines.kernel.lab.kinds import ASKING, TCP
 from goodqueue.engines.kernel.lab.plan import Flow as Planned
+from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.sightings import Journey, Packets, Sightings, read
 from goodqueue.record import (
     Fairness,
@@ -34,6 +35,7 @@ from goodqueue.record import (
     TcpSeries,
 )
 from goodqueue.scenario import seconds
+from goodqueue.traffic import BULK, kinds
 
 BIN_NS = 5_000_000_000
 UNDOS = ("TCPFullUndo", "TCPPartialUndo", "TCPDSACKUndo", "TCPLossUndo")
@@ -70,12 +72,12 @@ class _Measuring:
             seed=self.plan.seed,
             scenario=self.scenario,
             queues={way: self._queue(way, lines[way]) for way in ("down", "up")},
-            flows=[self._flow(place, flow) for place, flow in flows if flow.kind != "ping"],
+            flows=[self._flow(place, flow) for place, flow in flows if not kinds()[flow.kind].is_probe],
             fairness=self._fairness(),
             apps=[
                 applications.app(flow, self.lab["flows"][flow.name], self.begin, self.end)
                 for flow in self.plan.flows
-                if flow.kind not in ("bulk", "cbr")
+                if flow.kind in applications.MEASURED
             ],
             kernel=self._kernel(where),
         )
@@ -191,7 +193,7 @@ class _Measuring:
         return {name: rounded(counts[rank - 1] * 8e-6 / (BIN_NS / 1e9)) for name, rank in ranks.items()}
 
     def _fairness(self) -> Fairness:
-        bulk = [place for place, flow in enumerate(self.plan.flows) if flow.kind == "bulk"]
+        bulk = [place for place, flow in enumerate(self.plan.flows) if flow.kind == BULK]
         direction = self.plan.flows[bulk[0]].direction if bulk else None
         sharing = [
             place
@@ -239,12 +241,9 @@ class _Measuring:
             found = [] if every is None else [flow.name for flow in self.plan.flows if flow.kind == kind]
             return [(name, self.lab["flows"][name], self.end) for name in found]
 
-        if pings := [applications.ping_series(*one) for one in noted("ping")]:
-            result["pings"] = pings
-        if calls := [applications.call_series(*one) for one in noted("voip")]:
-            result["calls"] = calls
-        if pages := [applications.page_series(*one) for one in noted("page")]:
-            result["pages"] = pages
+        for kind, kept in applications.SERIES.items():
+            if found := [kept(*one) for one in noted(kind)]:
+                result[kinds()[kind].series] = found  # type: ignore[literal-required]
         if (window := asked.get("packets")) is not None:
             begin, end = nanoseconds(seconds(window["from"])), nanoseconds(seconds(window["to"]))
             result["packets"] = {way: _packet_series(packets, begin, end) for way, packets in self.seen.queues.items()}

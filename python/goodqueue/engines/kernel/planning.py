@@ -1,16 +1,18 @@
 """From a resolved scenario to what the laboratory builds. What Linux cannot run is refused before anything starts."""
 
 import json
+from dataclasses import MISSING, fields
+from typing import Any
 
 from goodqueue import paths
 from goodqueue.engines.kernel import tc
 from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_RTTS
-from goodqueue.engines.kernel.lab.plan import TCP, Flow, Plan, Shaper
+from goodqueue.engines.kernel.lab.kinds import ALL, TCP
+from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
 
-KINDS = (*TCP, "cbr", "ping", "voip")
 STACKS = ("linux-6.x",)
 CONGESTION_CONTROLS = (
     "reno", "cubic", "bbr", "bic", "cdg", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable",
@@ -51,10 +53,7 @@ def plan(scenario: Scenario) -> Plan:
     if len(rtts_s) > MOST_RTTS:
         accepted = f"at most {MOST_RTTS}"
         raise UserError("traffic.rtt", f"found {len(rtts_s)} distinct RTTs; accepted by the kernel engine: {accepted}")
-    flows = [
-        Flow(**{key: value for key, value in outline.items() if key != "stack"}, port=FIRST_PORT + index)
-        for index, outline in enumerate(outlines)
-    ]
+    flows = [_flow(outline, FIRST_PORT + index) for index, outline in enumerate(outlines)]
     lines = {"down": down["qdisc"], "up": down["up"]["qdisc"]}
     drains_s = [_drain_s(tc.parse(lines[way]), shaper.rate_bps) for way, shaper in shapers.items()]
     every = (scenario.get("series") or {}).get("interval")
@@ -88,9 +87,20 @@ def _check_path(scenario: Scenario) -> None:
             )
 
 
+def _flow(outline: dict[str, Any], port: int) -> Flow:
+    """Return the flow of ``outline``, which says more of it than the laboratory needs, as a call's codec.
+
+    Of datagrams that is all that `Flow` has a default for: it belongs to applications.
+    """
+    is_tcp = outline["kind"] in TCP
+    wanted = {field.name for field in fields(Flow) if is_tcp or field.default is MISSING}
+    known = {key: value for key, value in outline.items() if key in wanted}
+    return Flow(**{"packet_size": None, "interval_s": None} | known, port=port)
+
+
 def _check_traffic(key: str, traffic: Scenario) -> None:
     """Refuse what Linux's TCP, or the laboratory's hosts, do not do."""
-    checks = (("kind", KINDS), ("stack", STACKS), ("cc", CONGESTION_CONTROLS))
+    checks = (("kind", ALL), ("stack", STACKS), ("cc", CONGESTION_CONTROLS))
     for name, accepted in checks:
         found = traffic.get(name)
         if found is not None and found not in accepted:

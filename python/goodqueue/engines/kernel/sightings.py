@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from goodqueue.engines.kernel.lab.plan import TCP, Flow, Plan
+from goodqueue.engines.kernel.lab.kinds import LOOKING_UP, TCP
+from goodqueue.engines.kernel.lab.plan import Flow, Plan
 from goodqueue.errors import UserError
 
 Nanoseconds = NDArray[np.int64]
@@ -110,7 +111,7 @@ def _hosts(flow: Flow, seen: dict[str, Any]) -> list[tuple[int, str, str]]:
     source, sink = seen["local"][0], seen["remote"][0]
     server, client = (source, sink) if flow.direction == "down" else (sink, source)
     protocols = [IPPROTO_TCP] if flow.kind in TCP else [IPPROTO_UDP]
-    return [(one, server, client) for one in (*protocols, *([IPPROTO_UDP] if flow.kind == "page" else []))]
+    return [(one, server, client) for one in (*protocols, *([IPPROTO_UDP] if flow.kind in LOOKING_UP else []))]
 
 
 def _column(data: bytes, kind: str) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ from .addresses import Ends
 from .clock import Clock
 from .halves import Connection, Half
 from .loop import Loop
+from .page import Page
 from .plan import Flow, Plan
 
 
@@ -61,6 +62,8 @@ class Transfer(Half):
 
 class Rr(Half):
     """The receiver of the flow's data opens one connection and asks; the sender answers."""
+
+    ASKS = True
 
     def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop) -> None:
         """Ask nothing yet."""
@@ -171,4 +174,5 @@ class Stream(Half):
         return self.flow.rate_bps * round(self.flow.interval_s * 1e9) * chunks // 8_000_000_000
 
 
-HALVES: dict[str, type[Half]] = {"transfer": Transfer, "rr": Rr, "stream": Stream}
+HALVES: dict[str, type[Half]] = {"transfer": Transfer, "rr": Rr, "stream": Stream, "page": Page}
+"""The application of each kind."""

@@ -29,6 +29,9 @@ _SO_MAX_PACING_RATE = 47
 """Of ``asm-generic/socket.h``. Any rate below "unlimited" switches TCP's own pacing on."""
 _FASTEST = struct.pack("=Q", 1 << 40)
 
+KIND = "bulk"
+"""What these two run."""
+
 
 class Sender:
     """Connects when the flow starts, and keeps the socket's buffer full until it stops."""

@@ -17,6 +17,9 @@ from .clock import Clock
 from .loop import Loop
 from .plan import Flow, Plan
 
+FAR_SIDES = {"cbr": "takes", "ping": "echoes", "voip": "hears"}
+"""By kind, what the far side does with a packet."""
+
 HEADERS = 42
 """Bytes of the Ethernet, IPv4 and UDP headers."""
 
@@ -34,13 +37,14 @@ class Source:
     def __init__(self, flow: Flow, ends: Ends, plan: Plan, clock: Clock, loop: Loop) -> None:
         """Plan the first packet."""
         assert flow.interval_s is not None
-        self._kind, self._start, self._interval = flow.kind, flow.start_s, flow.interval_s
+        self._start, self._interval, far = flow.start_s, flow.interval_s, FAR_SIDES[flow.kind]
+        self._is_heard = far == "hears"
         self._stop = min(flow.stop_s, plan.duration_s)
         self._clock, self._loop = clock, loop
         self._padding = _padding(flow)
         self._socket = _udp(flow, ends.source, ends.sink)
         self._sent_ns: list[int] = []
-        self._rtt_ns: dict[int, int] | None = {} if flow.kind == "ping" else None
+        self._rtt_ns: dict[int, int] | None = {} if far == "echoes" else None
         if self._rtt_ns is not None:
             loop.watch(self._socket.fileno(), select.EPOLLIN, self._returned)
         self._plan_next()
@@ -49,7 +53,7 @@ class Source:
         """Return how many packets were sent, of calls and pings when, and how long pings took."""
         results: dict[str, Any] = {"sent": len(self._sent_ns)}
         seconds = [(sent - self._clock.realtime_ns) / 1e9 for sent in self._sent_ns]
-        if self._kind == "voip":
+        if self._is_heard:
             results["sent_s"] = seconds
         if self._rtt_ns is not None:
             rtts = [self._rtt_ns.get(number) for number in range(len(seconds))]
@@ -91,8 +95,8 @@ class Sink:
         self._heard: list[tuple[int, float]] = []
         self._socket = _udp(flow, ends.sink, ends.source)
         self._padding = _padding(flow)
-        does = {"ping": self._echo, "voip": self._hear}
-        loop.watch(self._socket.fileno(), select.EPOLLIN, does.get(flow.kind, self._take))
+        does = {"takes": self._take, "echoes": self._echo, "hears": self._hear}
+        loop.watch(self._socket.fileno(), select.EPOLLIN, does[FAR_SIDES[flow.kind]])
 
     def results(self) -> dict[str, Any]:
         """Return number and arrival of each packet of a call."""

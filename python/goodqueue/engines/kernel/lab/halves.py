@@ -17,7 +17,7 @@ from .bulk import ABORT, SINK, sample_times, tcp_socket
 from .clock import Clock
 from .errors import LabError
 from .loop import Loop
-from .plan import ASKING, Flow, Plan
+from .plan import Flow, Plan
 
 _CHUNK = bytes(1 << 18)
 
@@ -114,12 +114,17 @@ class Connection:
 class Half:
     """One side of an application."""
 
+    ASKS = False
+    """Whether the receiver of the data opens the connections, and asks for them."""
+    LOOKS_UP = False
+    """Whether it exchanges datagrams beside."""
+
     def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop) -> None:
         """Listen, or plan the start, and the rest of the flow's life."""
         self.flow, self.clock, self.loop = flow, clock, loop
         self.sends = source_side(flow) == side
         """Whether this half sends the flow's data."""
-        self.opens = (sink_side(flow) if flow.kind in ASKING else "client") == side
+        self.opens = (sink_side(flow) if self.ASKS else "client") == side
         source, sink = ends.source[0], ends.sink[0]
         self._own, self._other = (source, sink) if self.sends else (sink, source)
         self.stopped = False

@@ -7,6 +7,7 @@ import resource
 from contextlib import suppress
 from typing import Any, NoReturn
 
+from . import bulk
 from .addresses import ends, source_side
 from .apps import HALVES
 from .bulk import Receiver, Sender
@@ -86,14 +87,15 @@ def _serve(side: str, plan: Plan, clock: Clock, orders: dict[str, Orders], told:
     receivers: list[Receiver] = []
     for place, flow in enumerate(plan.flows):
         between = ends(plan, place)
-        if flow.kind == "page":
+        half = HALVES.get(flow.kind)
+        if half is Page:
             known[flow.name] = Page(flow, between, side, plan, clock, loop, orders[flow.name])
-        elif flow.kind in HALVES:
-            known[flow.name] = HALVES[flow.kind](flow, between, side, plan, clock, loop)
+        elif half is not None:
+            known[flow.name] = half(flow, between, side, plan, clock, loop)
         elif source_side(flow) == side:
-            kind = Sender if flow.kind == "bulk" else Source
+            kind = Sender if flow.kind == bulk.KIND else Source
             known[flow.name] = kind(flow, between, plan, clock, loop)
-        elif flow.kind == "bulk":
+        elif flow.kind == bulk.KIND:
             receivers.append(Receiver(flow, between, loop))
         else:
             known[flow.name] = Sink(flow, between, clock, loop)

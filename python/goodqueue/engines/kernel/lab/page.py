@@ -74,6 +74,8 @@ class _Site:
 class Page(Half):
     """The browser, which is told of nothing but times, or the server, which answers what it is asked."""
 
+    ASKS = LOOKS_UP = True
+
     def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop, orders: Orders) -> None:
         """Fetch nothing yet."""
         assert flow.objects is not None

@@ -20,20 +20,13 @@ class Shaper:
     Those that begin with ``class`` follow ``tc class add dev DEV``."""
 
 
-TCP = ("bulk", "transfer", "rr", "stream", "page")
-"""The kinds of flows that are TCP."""
-
-ASKING = ("rr", "page")
-"""Those of them in which the receiver of the data opens the connections, and asks for them."""
-
-
 @dataclass(frozen=True, slots=True)
 class Flow:
     """One flow."""
 
     name: str
     kind: str
-    """One of `TCP`, ``cbr``, ``ping`` or ``voip``."""
+    """One of `kinds.ALL`."""
     direction: str
     """Which way its data go: ``down`` (server to client) or ``up``."""
     start_s: float
@@ -54,7 +47,7 @@ class Flow:
     port: int
     """Unique among the flows: the receiver's port. The sender's is this plus 10000.
 
-    An application (all of `TCP` but bulk) listens here, on the side that opens no connections, and opens them from
+    An application (one of `apps.HALVES`) listens here, on the side that opens no connections, and opens them from
     ports that Linux chooses.
     """
     size_bytes: int | None = None

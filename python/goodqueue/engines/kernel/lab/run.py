@@ -10,11 +10,12 @@ from typing import Any
 
 from . import counters, sysctls, tc
 from .addresses import SIDES, ends
+from .apps import HALVES
 from .capture import Capture
 from .clock import Clock
 from .errors import LabError
 from .hosts import Host
-from .page import Orders
+from .page import Orders, Page
 from .plan import Plan
 from .topology import QUEUE_DEVICES, Namespace, build
 
@@ -34,7 +35,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     router = spaces["router"]
     with router.entered():
         captures = {device: Capture(device, folder / f"{device}.pcap") for device in sorted(QUEUE_DEVICES.values())}
-    orders = {flow.name: Orders() for flow in plan.flows if flow.kind == "page"}
+    orders = {flow.name: Orders() for flow in plan.flows if HALVES.get(flow.kind) is Page}
     clock = Clock.starting_in(_LEAD_S)
     hosts = [Host(side, spaces[side], plan, clock, orders) for side in SIDES]
     if clock.now() > 0:

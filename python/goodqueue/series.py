@@ -1,0 +1,125 @@
+"""Time series of a record: queues, flows and what kinds of traffic keep, over the time of a run."""
+
+from typing import NotRequired, TypedDict
+
+
+class QueueSeries(TypedDict):
+    """One queue over time; the lists are as long as the series' ``time_s``."""
+
+    delay_ms: list[float | None]
+    """Mean of the packets that left within the interval."""
+    backlog_packets: list[float | None]
+    """At its end."""
+    drop_probability: list[float | None]
+    """At its end, as the law says it; None where it has none."""
+    law: NotRequired[dict[str, list[float | None]]]
+    """The law's inner variables at each interval's end, where ``series.law`` asks for them; from the simulator alone.
+
+    By Linux's or the RFC's name with the unit behind it: ``_ms``, ``_bytes``, ``_packets``, ``_mbps``, none for a plain
+    number. A point of time is in ms from the interval's end, negative where it has passed. None: there is no value.
+    """
+
+
+class TcpSeries(TypedDict):
+    """A TCP sender over time, by the names of `ss -tin`: of the connection opened last, None where there is none."""
+
+    ssthresh_packets: list[float | None]
+    """Slow-start threshold; None before it was set."""
+    rtt_ms: list[float | None]
+    """Smoothed."""
+    rttvar_ms: list[float | None]
+    """Its smoothed deviation."""
+    rto_ms: list[float | None]
+    """Retransmission timeout, backoff included."""
+    unacked_packets: list[float | None]
+    """Segments that no cumulative ACK has covered."""
+    pacing_rate_mbps: list[float | None]
+    """In payload. Segments leave together by it even where nothing is paced."""
+    delivery_rate_mbps: list[float | None]
+    """In payload, as the sender estimates it."""
+
+
+class FlowSeries(TypedDict):
+    """One flow over time."""
+
+    name: str
+    """Of the flow."""
+    cwnd_packets: list[float | None]
+    """Congestion window at the interval's end."""
+    goodput_mbps: list[float | None]
+    """Within the interval."""
+    dropped_packets: NotRequired[list[int]]
+    """Of its sender's packets at the bottleneck; from the simulator alone."""
+    rtt_ms: NotRequired[list[float | None]]
+    """Of a ping: the mean of the echoes that came home."""
+    tcp: NotRequired[TcpSeries]
+    """Of TCP flows, where ``series.tcp`` asks for it."""
+
+
+class PingSeries(TypedDict):
+    """The round trips of a ping that ended, in the order in which they did, those of the warm-up too."""
+
+    name: str
+    """Of the flow."""
+    seq: list[int]
+    """Numbers, from 0; one that is missing was lost, or under way at the end."""
+    sent_s: list[float]
+    """When each was sent, in seconds of the run."""
+    rtt_ms: list[float]
+    """Its round trip."""
+
+
+class CallSeries(TypedDict):
+    """The packets of a call that were heard, in the order in which they arrived, those of the warm-up too."""
+
+    name: str
+    """Of the flow."""
+    seq: list[int]
+    """Numbers, from 0; one that is missing was lost, or under way at the end."""
+    sent_s: list[float]
+    """When each was sent, in seconds of the run."""
+    delay_ms: list[float]
+    """One way."""
+
+
+class PageSeries(TypedDict):
+    """The fetches of a page that were completed, those of the warm-up too."""
+
+    name: str
+    """Of the flow."""
+    begun_s: list[float]
+    """When each began, in seconds of the run."""
+    load_ms: list[float]
+    """How long it took."""
+
+
+class PacketSeries(TypedDict):
+    """Every forwarded packet of a window of time: when it left and how long it had queued."""
+
+    time_s: list[float]
+    """When each left, in seconds of the run."""
+    delay_ms: list[float]
+    """How long it had waited."""
+
+
+class Series(TypedDict):
+    """Time series, where the scenario asks for them."""
+
+    interval_s: float | None
+    """Length of the intervals; None where only single packets were asked for."""
+    time_s: list[float]
+    """The intervals' ends, in seconds of the run."""
+    queues: dict[str, QueueSeries]
+    """By direction."""
+    hops: NotRequired[dict[str, QueueSeries]]
+    """Of the hops that are links, by name."""
+    flows: list[FlowSeries]
+    """In the order of the flows."""
+    pings: NotRequired[list[PingSeries]]
+    """Each echo."""
+    calls: NotRequired[list[CallSeries]]
+    """Each packet of a call."""
+    pages: NotRequired[list[PageSeries]]
+    """Each fetch."""
+    packets: NotRequired[dict[str, PacketSeries]]
+    """By direction, where the scenario asks for a window."""
