@@ -11,20 +11,8 @@ from goodqueue.distribution import jain, jitter_ms, percent, percentiles_ms, rou
 from goodqueue.errors import UserError
 from goodqueue.flent import HTTP, PING, UNKNOWN, VOIP
 from goodqueue.flent.reading import DataFile, Sample
-from goodqueue.record import (
-    App,
-    CallSeries,
-    Flow,
-    FlowSeries,
-    PageSeries,
-    PingSeries,
-    Queue,
-    QueueSeries,
-    Record,
-    Scenario,
-    Series,
-    TcpSeries,
-)
+from goodqueue.record import App, Flow, Queue, Record, Scenario
+from goodqueue.series import CallSeries, FlowSeries, PageSeries, PingSeries, QueueSeries, Series, TcpSeries
 from goodqueue.store import Store
 from goodqueue.store.identity import Maker, Run, digest
 from goodqueue.traffic import BULK

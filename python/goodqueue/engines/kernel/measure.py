@@ -21,20 +21,9 @@ from goodqueue.engines.kernel.lab.kinds import ASKING, TCP
 from goodqueue.engines.kernel.lab.plan import Flow as Planned
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.sightings import Journey, Packets, Sightings, read
-from goodqueue.record import (
-    Fairness,
-    Flow,
-    FlowSeries,
-    Kernel,
-    PacketSeries,
-    Queue,
-    QueueSeries,
-    Record,
-    Scenario,
-    Series,
-    TcpSeries,
-)
+from goodqueue.record import Fairness, Flow, Kernel, Queue, Record, Scenario
 from goodqueue.scenario import seconds
+from goodqueue.series import FlowSeries, PacketSeries, QueueSeries, Series, TcpSeries
 from goodqueue.traffic import BULK, kinds
 
 BIN_NS = 5_000_000_000
