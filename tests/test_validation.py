@@ -152,6 +152,9 @@ def test_what_few_seeds_leave_open_is_half_an_interval() -> None:
     # ln: 0 and 0.02; sd 0.0141, by the root of 2 0.01; t of one degree of freedom at 97.5 % is 12.706.
     found = judging.judge([Cell("codel", "base", "codel", ours, truth, ours)]).overall
     assert found.delay_half_width_ln == pytest.approx(0.12706, abs=1e-5)
+    alone = Cell("codel", "base", "codel", *(side([value], [90.0], [50], [0]) for value in (10.0, 12.0)))
+    said = " ".join(show.headline(replace(validation(), results=[alone], seeds=(1,)), judging.judge([alone])))
+    assert "leave" not in said, "a single seed has no interval"
 
 
 def test_a_chance_that_some_cells_lack_is_not_told() -> None:

@@ -71,8 +71,9 @@ def headline(validation: Validation, judgement: Judgement) -> list[str]:
     if overall.recovery_s is not None:
         said.append(f"Back at its window after a burst: mean |sim - kernel| {figure('recovery_s', 2)} s.")
     if chance is not None:
+        said.append("In brackets what is chance: the simulator against itself under other seeds.")
+    if overall.delay_half_width_ln is not None:
         said.append(
-            "In brackets what is chance: the simulator against itself under other seeds. "
             f"{len(validation.seeds)} seeds leave the mean delay of one cell open by "
             f"{number(overall.delay_half_width_ln, 3)} either way (half of a 95 % interval of ln, median of the cells)."
         )
