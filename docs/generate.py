@@ -75,12 +75,15 @@ def congestion_controls() -> dict[Path, str]:
 
 
 def validation() -> dict[Path, str]:
-    """Return the page of the validation with the tables of its stored results, where there are any."""
-    if not (VALIDATION / "results.json").exists():
-        return {}
+    """Return the page of the validation with the tables of both sets' stored results."""
+    sets = (("The set drawn at random", VALIDATION / "drawn"), ("The fixed set", VALIDATION))
+    blocks = [
+        f"## {title}\n\n{show.markdown(*validations.load(folder / 'results.json')).rstrip()}"
+        for title, folder in sets
+        if (folder / "results.json").exists()
+    ]
     page = VALIDATION / "README.md"
-    block = show.markdown(*validations.load(VALIDATION / "results.json")).rstrip()
-    return {page: _renewed(page, "Validation", block, BEGIN_RESULTS)}
+    return {page: _renewed(page, "Validation", "\n\n".join(blocks), BEGIN_RESULTS)} if blocks else {}
 
 
 def tcp() -> dict[Path, str]:

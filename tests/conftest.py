@@ -160,6 +160,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> list[Scenario]:
     It refuses what has `rem` in it, as Linux would, and keeps a list of what it ran.
     """
     from goodqueue import engines
+    from goodqueue.engines.kernel import image, making, vm
 
     ran: list[Scenario] = []
 
@@ -177,5 +178,8 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> list[Scenario]:
 
     own = engines.find
     monkeypatch.setattr(engines, "check", check)
+    monkeypatch.setattr(making, "build", lambda scenario: "stand-in")
+    monkeypatch.setattr(image, "wanted", lambda: "stand-in")
+    monkeypatch.setattr(vm, "said", lambda: "version 7.2.22")
     monkeypatch.setattr(engines, "find", lambda name: other if name == "kernel" else own(name))
     return ran

@@ -157,6 +157,16 @@ def test_a_late_timer_costs_a_fast_link_none_of_its_rate(rate_bps: int, bytes_ah
     assert f"burst {bytes_ahead}b cburst {bytes_ahead}b" in " ".join(link)
 
 
+def test_a_timer_that_goes_through_all_flows_costs_the_link_none_of_its_rate() -> None:
+    """fq_pie's takes more than 0.1 ms in the virtual machine, in which a link that may not be ahead falls behind."""
+    fq_pie = ["parent", "1:1", "handle", "10:", "fq_pie", "limit", "10240", "flows", "1024"]
+    _, link, _ = commands.bottleneck("r-cli", Shaper(8_000_000, "htb", [fq_pie]))
+    assert "burst 256b" in " ".join(link), "0.256 ms of 8 Mbit/s"
+    fq_codel = ["fq_codel" if word == "fq_pie" else word for word in fq_pie]
+    _, link, _ = commands.bottleneck("r-cli", Shaper(8_000_000, "htb", [fq_codel]))
+    assert "burst 30b" in " ".join(link), "fq_codel has no timer"
+
+
 def test_an_unknown_shaper_is_refused() -> None:
     with pytest.raises(LabError, match="found tbf; accepted: htb, cbs"):
         commands.bottleneck("r-cli", Shaper(1, "tbf", []))

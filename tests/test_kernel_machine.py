@@ -116,6 +116,15 @@ def test_a_program_dies_with_whoever_started_it(tmp_path: Path) -> None:
 # --- private folders -------------------------------------------------------------------------------------------------
 
 
+def test_a_folder_that_another_sweeps_away_at_that_moment_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / f"{folders.MARK}gone"
+    monkeypatch.setattr(Path, "glob", lambda *_: iter([gone]))
+    with folders.private(tmp_path) as folder:
+        assert folder.is_dir()
+
+
 def test_a_private_folder_is_gone_afterwards(tmp_path: Path) -> None:
     with folders.private(tmp_path) as folder:
         (folder / "file").write_text("x")

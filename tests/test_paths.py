@@ -10,12 +10,13 @@ import pytest
 
 from conftest import ROOT, SCENARIO, Result
 from goodqueue import checking, describe, engines, results, run, scenario, tables
+from goodqueue.dotted import check_path, walk
 from goodqueue.engines.kernel import planning
 from goodqueue.errors import UserError
 from goodqueue.flent import exporting
 from goodqueue.plot import drawing, series
 from goodqueue.plot.stored import Group
-from goodqueue.record import Record, check_path, walk
+from goodqueue.record import Record
 from goodqueue.store import identity
 from goodqueue.tables import links
 from goodqueue.trace import parse

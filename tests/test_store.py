@@ -57,7 +57,7 @@ def test_a_record_comes_back_to_the_byte(kept: Store) -> None:
     assert kept.all_keys() == [one.key]
 
 
-def test_the_key_is_of_all_that_decides_the_record(scenario: Scenario, tmp_path: Path) -> None:
+def test_the_key_is_of_all_that_decides_the_record(scenario: Scenario, tmp_path: Path, kernel: list[Scenario]) -> None:
     python = tmp_path / "idea.py"
     python.write_text((Path(__file__).parents[1] / "examples" / "my_aqm.py").read_text(encoding="utf-8"))
     mine = {**scenario, "bottleneck": {"rate": "10mbit", "qdisc": f"{python}:MyAqm"}}

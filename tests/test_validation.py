@@ -122,10 +122,47 @@ def test_the_headline_says_how_far_off_the_worst_cells_are() -> None:
     off = [
         Cell("codel", f"x={n}", "codel", side([10.0 * math.exp(n / 100)], [90.0], [50], [0]), truth) for n in range(20)
     ]
-    said = show.headline(judging.judge(off))[0]
+    found = replace(validation(), results=off)
+    said = show.headline(found, judging.judge(off))[0]
     # |ln| of 0 to 0.19: the 15th of 20, the 18th, the last.
-    assert "median |ln(sim / kernel)| 0.095, p75 0.140, p90 0.170, worst 0.190" in said
-    assert "worst" not in show.headline(judging.judge(off[:9]))[0], "nine cells have no percentiles"
+    assert "median |ln(sim / kernel)| 0.095, p75 0.140, p90 0.170, worst 0.190 in codel/x=19;" in said
+    assert "worst" not in show.headline(found, judging.judge(off[:9]))[0], "nine cells have no percentiles"
+
+
+def test_what_is_chance_stands_beside_each_figure() -> None:
+    """The simulator against itself: ln 2 off in delay where it is ln 4 off the kernel, and in drops where it is not."""
+    truth, ours = side([10.0], [90.0], [50], [0]), side([40.0], [92.0], [50], [0])
+    one = Cell("codel", "base", "codel", ours, truth, side([20.0], [91.5], [80], [0]))
+    judged = judging.judge([one])
+    assert judged.chance is not None
+    assert judged.chance.delay_mean_ln == pytest.approx(math.log(2))
+    found = replace(validation(), results=[one])
+    said = " ".join(show.headline(found, judged))
+    assert "median |ln(sim / kernel)| 1.386 (0.693)" in said
+    assert "|sim - kernel| 2.00 (0.50) points" in said
+    assert "drops in 1 of 1 (0 of 1) cells" in said
+    assert "| the simulator against itself | 1 | 0.693 |" in show.markdown(found, judged)
+    loaded = from_json(json.loads(json.dumps(pages.as_json(found, judged), allow_nan=False)))
+    assert show.markdown(loaded, judging.judge(loaded.results)) == show.markdown(found, judged)
+
+
+def test_what_few_seeds_leave_open_is_half_an_interval() -> None:
+    truth = side([10.0, 10.0], [90.0, 90.0], [50, 50], [0, 0])
+    ours = side([10.0, 10.0 * math.exp(0.02)], [90.0, 90.0], [50, 50], [0, 0])
+    # ln: 0 and 0.02; sd 0.0141, by the root of 2 0.01; t of one degree of freedom at 97.5 % is 12.706.
+    found = judging.judge([Cell("codel", "base", "codel", ours, truth, ours)]).overall
+    assert found.delay_half_width_ln == pytest.approx(0.12706, abs=1e-5)
+    alone = Cell("codel", "base", "codel", *(side([value], [90.0], [50], [0]) for value in (10.0, 12.0)))
+    said = " ".join(show.headline(replace(validation(), results=[alone], seeds=(1,)), judging.judge([alone])))
+    assert "leave" not in said, "a single seed has no interval"
+
+
+def test_a_chance_that_some_cells_lack_is_not_told() -> None:
+    cell = results()[0]
+    judged = judging.judge([replace(cell, again=cell.sim), results()[1]])
+    assert judged.chance is None
+    said = show.headline(replace(validation(), results=results()[:2]), judged)
+    assert "(" not in said[1], "a figure of all cells beside one of some"
 
 
 def test_errors_of_opposite_sign_do_not_cancel() -> None:
@@ -284,14 +321,15 @@ def test_a_validation_reports_both_engines(
     assert (result.status, result.err) == (0, "")
     found = json.loads(result.out)
     assert [cell["id"] for cell in found["cells"]] == ["codel/base", "codel/flows=1"]
-    assert found["kernel"].pop("qemu"), "what a run in a virtual machine depends on too"
+    for name in ("image", "laboratory", "qemu"):
+        assert found["kernel"].pop(name), f"{name}: what a run in a virtual machine depends on too"
     assert found["kernel"] == {"release": "6.1.0-1-amd64", "tc": "iproute2-6.1.0", "where": "vm"}
     assert len(found["cells"][0]["kernel"]["values"]["delay_mean_ms"]) == 2
     assert found["errors"]["codel/flows=1"]["cwnd_area"]["n"] == 2
     names = {file.name for file in (here / "out").iterdir()}
     figures = {f"{name}.{kind}" for name in ("sim-against-kernel", "errors", "cwnd") for kind in ("svg", "png")}
     assert names == {"results.json", "table.md", "store", *figures}
-    assert len(store.find(here / "out" / "store").all_keys()) == 8
+    assert len(store.find(here / "out" / "store").all_keys()) == 12
 
 
 def test_nothing_runs_twice(here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]) -> None:
@@ -324,7 +362,9 @@ def test_a_validation_takes_the_place_of_other_results(
     assert "notes.txt" not in json.loads((here / "out" / "results.json").read_text(encoding="utf-8"))["files"]
 
 
-def test_a_changed_simulator_runs_again_and_the_kernel_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_simulator_runs_again_and_the_kernel_does_not(
+    monkeypatch: pytest.MonkeyPatch, kernel: list[Scenario]
+) -> None:
     scenario = cells.load(quick=True).cells[0].scenario
     before = {engine: identity.of(engine, scenario).key for engine in ("sim", "kernel")}
     monkeypatch.setattr("goodqueue.store.identity.build", lambda: "another")
@@ -337,12 +377,13 @@ KILLED = """
 import os, signal, sys, time
 from pathlib import Path
 from goodqueue import cli, engines, run
+from goodqueue.engines.kernel import making
 kept = []
 def dying(scenario, progress, stop):
     if len(kept) == 2:
         # Writing is another thread's: give it time to show that it does not wait for the end of all runs.
         for _ in range(1000):
-            if len(list(Path("out").glob("store/runs/*/*.parquet"))) > 4:
+            if len(list(Path("out").glob("store/runs/*/*.parquet"))) > 8:
                 break
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGKILL)
@@ -350,6 +391,7 @@ def dying(scenario, progress, stop):
     return run.simulate(scenario, progress, stop)
 own = engines.find
 engines.find = lambda name: dying if name == "kernel" else own(name)
+making.build = lambda scenario: "stand-in"
 cli.main(sys.argv[1:])
 """
 
@@ -360,12 +402,12 @@ def test_a_killed_validation_goes_on(here: Path, kernel: list[Scenario], goodque
     assert killed.returncode == -signal.SIGKILL
     runs = here / "out" / "store" / "runs"
     kept = {file: file.read_bytes() for file in runs.glob("*/*.parquet")}
-    assert 5 <= len(kept) <= 6, (
-        "each record is written as soon as its run ends: 4 of the simulator, 1 or 2 of the kernel"
+    assert 9 <= len(kept) <= 10, (
+        "each record is written as soon as its run ends: 8 of the simulator, 1 or 2 of the kernel"
     )
     result = goodqueue(*COMMAND, "--out", "out")
     assert (result.status, result.err) == (0, ""), "the folder of a killed validation is ours"
-    assert len(kernel) == 8 - len(kept)
+    assert len(kernel) == 12 - len(kept)
     for file, content in kept.items():
         assert file.read_bytes() == content
     assert not list(runs.glob("*/*.partial"))
@@ -394,4 +436,4 @@ def test_an_engine_that_fails_ends_it_in_one_line(
     result = goodqueue(*COMMAND, "--out", "out")
     assert (result.status, result.out) == (2, "")
     assert result.err == "goodqueue: kernel engine: no virtual machine: found no qemu; accepted: qemu\n"
-    assert len(store.find(here / "out" / "store").all_keys()) == 4, "what was done stays"
+    assert len(store.find(here / "out" / "store").all_keys()) == 8, "what was done stays"

@@ -156,6 +156,12 @@ class _ValidationCell(TypedDict):
     line: str
     sim: _Side
     kernel: _Side
+    again: NotRequired[_Side]
+
+
+class _Draw(TypedDict):
+    cells: int
+    seed: int
 
 
 class _Kernel(TypedDict):
@@ -171,6 +177,7 @@ class _Validation(TypedDict):
     kernel: _Kernel
     quick: bool
     seeds: list[int]
+    drawn: NotRequired[_Draw | None]
     cells: list[_ValidationCell]
 
 
@@ -208,7 +215,7 @@ def _seeds(validation: Any, place: str) -> None:
     """Refuse a validation one of whose cells has more or fewer values than there were seeds."""
     count = len(validation["seeds"])
     for index, cell in enumerate(validation["cells"]):
-        for name in ("sim", "kernel"):
+        for name in [name for name in ("sim", "kernel", "again") if name in cell]:
             side = cell[name]
             columns = {f"values.{key}": own for key, own in side["values"].items()} | {"flows_mbps": side["flows_mbps"]}
             columns |= {f"completions_ms.{key}": own for key, own in side.get("completions_ms", {}).items()}

@@ -330,7 +330,7 @@ def of_validation(folder: Path, prefix: str) -> Section:
     return Section(
         title="The simulator beside Linux",
         description=showing.describe(validation),
-        findings=showing.headline(judgement),
+        findings=showing.headline(validation, judgement),
         tables=[showing.cells_table(validation, judgement), showing.groups_table(judgement)],
         figures=beside(folder, prefix),
     )

@@ -41,7 +41,7 @@ def complete(
         with missing(count) as progress:
             done = 0
             for engine, runs in todo.items():
-                _execute(engine, runs, store, execute, seen, _part(progress, done / count, len(runs) / count), failed)
+                _execute(engine, runs, store, execute, seen, part(progress, done / count, len(runs) / count), failed)
                 done += len(runs)
     return count
 
@@ -67,7 +67,7 @@ def _execute(
     execute(engine, [one.scenario for one in runs], progress, finished, note if failed else None)
 
 
-def _part(progress: run.Progress, begin: float, share: float) -> run.Progress:
+def part(progress: run.Progress, begin: float, share: float) -> run.Progress:
     """Return the progress of a part of the work."""
     return lambda done: progress(begin + share * done)
 

@@ -21,7 +21,8 @@ class Maker:
     version: str
     """goodqueue's."""
     build: str | None
-    """A hash of the simulator's compiled code; None for the kernel engine."""
+    """A hash of the simulator's compiled code; for the kernel engine of the image and the laboratory. None where the
+    run is not ours, and of the kernel's runs in stores of before."""
     code: str | None
     """A hash of the files of disciplines written in Python and of files of rates; None without any."""
 
@@ -49,9 +50,9 @@ class Run:
 def of(engine: str, scenario: Scenario) -> Run:
     """Return the run of a resolved ``scenario`` with its seed on ``engine``.
 
-    For the simulator the key holds this very build, so that a change of its code runs it again, which is cheap. For
-    the kernel it is our version: its runs are dear, and what they measure is Linux's. Raises UserError where the file
-    of a discipline or of rates cannot be read.
+    The key holds this very build: a change of the simulator's code runs all of it again, a change of the kernel
+    engine's image or code (`engines.kernel.making`) what ran there. Raises UserError where the file of a discipline or
+    of rates cannot be read, or Linux cannot run the scenario.
     """
     made_by = maker(engine, scenario)
     unseeded = {key: value for key, value in scenario.items() if key != "seed"}
@@ -68,7 +69,13 @@ def maker(engine: str, scenario: Scenario) -> Maker:
     """Return what would compute ``scenario`` on ``engine`` here. Raises UserError as `of` does."""
     from goodqueue._goodqueue import VERSION
 
-    return Maker(VERSION, build() if engine == "sim" else None, _code(scenario))
+    return Maker(VERSION, build() if engine == "sim" else _kernel_build(scenario), _code(scenario))
+
+
+def _kernel_build(scenario: Scenario) -> str:
+    from goodqueue.engines.kernel import making
+
+    return making.build(scenario)
 
 
 def digest(content: Any) -> str:

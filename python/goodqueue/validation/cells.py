@@ -35,12 +35,27 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Draw:
+    """How a set was drawn: so many cells, by this seed."""
+
+    cells: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
 class Set:
     """What is to be run."""
 
     cells: Sequence[Cell]
     seeds: Sequence[int]
     quick: bool
+    drawn: Draw | None = None
+    """None for the fixed set."""
+
+    @property
+    def other_seeds(self) -> Sequence[int]:
+        """As many seeds more, under which the simulator is compared with itself."""
+        return tuple(seed + len(self.seeds) for seed in self.seeds)
 
 
 def load(quick: bool = False, only: Sequence[str] = (), seeds: int | None = None, file: Path = FILE) -> Set:
@@ -73,7 +88,7 @@ def load(quick: bool = False, only: Sequence[str] = (), seeds: int | None = None
     if quick and (missing := set(chosen) - {cell.id for cell in found}):
         short.refuse("cells", unknown(min(missing), [cell.id for cell in found]))
     numbers = range(1, (seeds or (quick_seeds if quick else count)) + 1)
-    return Set(_pick(found, only), tuple(numbers), quick)
+    return Set(pick(found, only), tuple(numbers), quick)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +123,8 @@ def _texts(table: Table) -> dict[str, str]:
     return {key: table.text(key) for key in table.content}
 
 
-def _pick(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
+def pick(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
+    """Return the cells that ``only`` names by id, qdisc or change; all where it is empty. Raises UserError."""
     names = [name for cell in cells for name in (cell.id, cell.qdisc, cell.change)]
     for word in only:
         if word not in names:

@@ -5,7 +5,7 @@ Errors are taken seed by seed, then averaged: ln(sim / kernel) of delays, sim âˆ
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
@@ -108,6 +108,9 @@ def count_ratio(sim: float, kernel: float) -> float | None:
     return math.log(sim / kernel)
 
 
+FEW_CELLS = 10
+"""Fewer cells have no percentiles worth telling."""
+
 Curve = tuple[Sequence[float], Sequence[float | None]]
 """Times, and what there was at each; None where nothing is known."""
 
@@ -136,6 +139,10 @@ class Summary:
     cells: int
     delay_mean_ln: float | None
     """Median of the cells' |ln(sim / kernel)|."""
+    delay_spread_ln: Mapping[str, float]
+    """The same at other ranks: p75, p90, and of the worst cell; empty where there are fewer than `FEW_CELLS`."""
+    delay_half_width_ln: float | None
+    """Median of the half-widths of the cells' 95 % intervals: what so many seeds leave open about one cell."""
     delay_p95_ln: float | None
     utilisation_points: float | None
     """Mean of the cells' |sim âˆ’ kernel|."""
@@ -157,9 +164,12 @@ def summarise(found: Sequence[Errors]) -> Summary:
     """Condense the errors of some cells."""
     drops = [cell.drops_ln for cell in found if cell.drops_ln is not None]
     marks = [cell.marks_ln for cell in found if cell.marks_ln is not None]
+    widths = [width for cell in found if cell.delay_mean_ln and (width := cell.delay_mean_ln.half_width) is not None]
     return Summary(
         cells=len(found),
         delay_mean_ln=_condense(median, [cell.delay_mean_ln for cell in found]),
+        delay_spread_ln=_spread([abs(cell.delay_mean_ln.mean) for cell in found if cell.delay_mean_ln]),
+        delay_half_width_ln=median(widths) if widths else None,
         delay_p95_ln=_condense(median, [cell.delay_p95_ln for cell in found]),
         utilisation_points=_condense(_mean, [cell.utilisation_points for cell in found]),
         jain=_condense(_mean, [cell.jain for cell in found]),
@@ -172,6 +182,14 @@ def summarise(found: Sequence[Errors]) -> Summary:
         marks_agree=sum(map(agree, marks)),
         marks_judged=len(marks),
     )
+
+
+def _spread(sizes: Sequence[float]) -> dict[str, float]:
+    """Return p75, p90 and the worst, by the nearest rank; nothing where there are few."""
+    if len(sizes) < FEW_CELLS:
+        return {}
+    ranks = (("p75", 75), ("p90", 90), ("worst", 100))
+    return {name: sorted(sizes)[max(1, -(-percent * len(sizes) // 100)) - 1] for name, percent in ranks}
 
 
 def agree(ratio_ln: float) -> bool:
@@ -197,6 +215,8 @@ class Judgement:
     overall: Summary
     by_qdisc: dict[str, Summary]
     by_change: dict[str, Summary]
+    chance: Summary | None
+    """The same of the simulator against itself under other seeds; None where that was not run."""
 
 
 def judge(results: Sequence[Result]) -> Judgement:
@@ -209,4 +229,7 @@ def judge(results: Sequence[Result]) -> Judgement:
             groups.setdefault(name(result), []).append(found)
         return {key: summarise(group) for key, group in groups.items()}
 
-    return Judgement(cells, summarise(cells), split(lambda result: result.qdisc), split(lambda result: result.change))
+    by_qdisc, by_change = split(lambda result: result.qdisc), split(lambda result: result.change)
+    again = [errors(replace(result, kernel=result.again)) for result in results if result.again]
+    chance = summarise(again) if again and len(again) == len(cells) else None
+    return Judgement(cells, summarise(cells), by_qdisc, by_change, chance)

@@ -1,7 +1,7 @@
 """What was measured: plain values, which ``results.json`` stores and which every table and figure is made from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from goodqueue.dotted import walk
@@ -9,7 +9,7 @@ from goodqueue.metrics import METRICS, Metric
 from goodqueue.record import Record, times_of
 from goodqueue.stats import Estimate, estimate
 from goodqueue.traffic import BULK
-from goodqueue.validation.cells import Cell
+from goodqueue.validation.cells import Cell, Draw
 from goodqueue.validation.recovery import cwnd, recovery_s
 
 ENGINES = ("sim", "kernel")
@@ -53,6 +53,8 @@ class Result:
     """The qdisc with every parameter."""
     sim: Side
     kernel: Side
+    again: Side | None = None
+    """The simulator under other seeds, as many: how far it is from itself is chance. None in results of before."""
 
     @property
     def id(self) -> str:
@@ -70,15 +72,19 @@ class Validation:
     build: str
     """Hash of the simulator's compiled code."""
     kernel: Mapping[str, str]
-    """What the kernel engine ran on: release, tc, where, and qemu's version if there. Several are joined by a comma."""
+    """What the kernel engine's runs were made by: release, tc, where, image, qemu and the laboratory's hash.
+    Several are joined by a comma."""
     quick: bool
     seeds: Sequence[int]
     results: Sequence[Result]
+    drawn: Draw | None = None
+    """How the set was drawn; None of the fixed set."""
 
 
-def of_records(cell: Cell, sim: Sequence[Record], kernel: Sequence[Record]) -> Result:
-    """Return what the records of ``cell``, one a seed, say."""
-    return Result(cell.qdisc, cell.change, cell.scenario["bottleneck"]["qdisc"], _side(sim), _side(kernel))
+def of_records(cell: Cell, sim: Sequence[Record], kernel: Sequence[Record], again: Sequence[Record]) -> Result:
+    """Return what the records of ``cell``, one a seed, say; those of ``again`` are the simulator's of other seeds."""
+    line = cell.scenario["bottleneck"]["qdisc"]
+    return Result(cell.qdisc, cell.change, line, _side(sim), _side(kernel), _side(again))
 
 
 def _side(records: Sequence[Record]) -> Side:
@@ -119,6 +125,7 @@ def as_json(validation: Validation) -> dict[str, Any]:
         "kernel": dict(validation.kernel),
         "quick": validation.quick,
         "seeds": list(validation.seeds),
+        "drawn": asdict(validation.drawn) if validation.drawn else None,
         "cells": [
             {
                 "id": result.id,
@@ -127,6 +134,7 @@ def as_json(validation: Validation) -> dict[str, Any]:
                 "line": result.line,
                 "sim": _side_json(result.sim),
                 "kernel": _side_json(result.kernel),
+                **({"again": _side_json(result.again)} if result.again else {}),
             }
             for result in validation.results
         ],
@@ -148,11 +156,19 @@ def _side_json(side: Side) -> dict[str, Any]:
 def from_json(data: Mapping[str, Any]) -> Validation:
     """Return the validation that `as_json` wrote."""
     results = [
-        Result(cell["qdisc"], cell["change"], cell["line"], _side_from(cell["sim"]), _side_from(cell["kernel"]))
+        Result(
+            cell["qdisc"],
+            cell["change"],
+            cell["line"],
+            _side_from(cell["sim"]),
+            _side_from(cell["kernel"]),
+            _side_from(cell["again"]) if "again" in cell else None,
+        )
         for cell in data["cells"]
     ]
     own = {key: data[key] for key in ("date", "version", "build", "kernel", "quick", "seeds")}
-    return Validation(**own, results=results)
+    drawn = Draw(**data["drawn"]) if data.get("drawn") else None
+    return Validation(**own, results=results, drawn=drawn)
 
 
 def _side_from(data: Mapping[str, Any]) -> Side:

@@ -23,48 +23,68 @@ def describe(validation: Validation) -> str:
     """Return what was run, and on what, in a sentence."""
     kernel, n = validation.kernel, len(validation.seeds)
     where = {"vm": f" in qemu {kernel['qemu']}", "host": " on this host"}.get(kernel["where"], "")
+    drawn = f" drawn by seed {validation.drawn.seed}" if validation.drawn else ""
+    made_by = "".join(f", {name} {kernel[name]}" for name in ("image", "laboratory") if name in kernel)
     quick = ", quick: shorter runs, rough numbers" if validation.quick else ""
     return (
-        f"{len(validation.results)} cells, {n} seed{'s' if n > 1 else ''} each, {validation.date}{quick}: goodqueue "
-        f"{validation.version} (build {validation.build}) against Linux {kernel['release']}{where}, {kernel['tc']}."
+        f"{len(validation.results)} cells{drawn}, {n} seed{'s' if n > 1 else ''} each, {validation.date}{quick}: "
+        f"goodqueue {validation.version} (build {validation.build}) against Linux {kernel['release']}{where}, "
+        f"{kernel['tc']}{made_by}."
     )
 
 
-def headline(judgement: Judgement) -> list[str]:
-    """Return the overall figures, in sentences."""
-    overall = judgement.overall
-    spread = "".join(f", {name} {number(value, 3)}" for name, value in _spread(judgement))
-    delays = f"{number(overall.delay_mean_ln, 3)}{spread}; 95th percentile: median {number(overall.delay_p95_ln, 3)}"
-    shares = f"{number(overall.jain, 3)}; goodput by flow: {number(overall.flow_goodput_percent, 1)} % apart"
-    drops = f"drops in {overall.drops_agree} of {overall.drops_judged} cells"
+def headline(validation: Validation, judgement: Judgement) -> list[str]:
+    """Return the overall figures, in sentences: each with what chance gives, in brackets."""
+    overall, chance = judgement.overall, judgement.chance
+
+    def told(value: float | None, by_chance: float | None, digits: int) -> str:
+        """Return a figure, with that of the simulator against itself behind it."""
+        return number(value, digits) + (f" ({number(by_chance, digits)})" if by_chance is not None else "")
+
+    def figure(key: str, digits: int = 3) -> str:
+        return told(getattr(overall, key), getattr(chance, key) if chance else None, digits)
+
+    def agreeing(what: str) -> str:
+        """Return in how many cells a count agrees, of those that are judged."""
+        ours, *theirs = (
+            f"{getattr(found, f'{what}_agree')} of {getattr(found, f'{what}_judged')}"
+            for found in (overall, chance)
+            if found
+        )
+        return ours + "".join(f" ({one})" for one in theirs)
+
+    by_chance = chance.delay_spread_ln if chance else {}
+    spread = "".join(f", {name} {told(v, by_chance.get(name), 3)}" for name, v in overall.delay_spread_ln.items())
+    off = [abs(cell.delay_mean_ln.mean) if cell.delay_mean_ln else -1.0 for cell in judgement.cells]
+    where = f" in {validation.results[off.index(max(off))].id}" if spread else ""
+    shares = f"Jain's index: {figure('jain')}; goodput by flow: {figure('flow_goodput_percent', 1)} % apart"
+    tail = f"95th percentile: median {figure('delay_p95_ln')}"
     said = [
-        f"Mean delay: median |ln(sim / kernel)| {delays}.",
-        f"Utilisation: mean |sim - kernel| {number(overall.utilisation_points, 2)} points; Jain's index: {shares}.",
-        f"Within a factor of {FACTOR:g}: {drops}, marks in {overall.marks_agree} of {overall.marks_judged}.",
+        f"Mean delay: median |ln(sim / kernel)| {figure('delay_mean_ln')}{spread}{where}; {tail}.",
+        f"Utilisation: mean |sim - kernel| {figure('utilisation_points', 2)} points; {shares}.",
+        f"Within a factor of {FACTOR:g}: drops in {agreeing('drops')} cells, marks in {agreeing('marks')}.",
     ]
     if overall.cwnd_area is not None:
-        said.append(
-            f"Congestion window of a lone flow: {number(overall.cwnd_area, 2)} of its area lies between the curves."
-        )
+        said.append(f"Congestion window of a lone flow: {figure('cwnd_area', 2)} of its area lies between the curves.")
     if overall.completion_ln is not None:
-        said.append(f"Completion times of transfers: median |ln(sim / kernel)| {number(overall.completion_ln, 3)}.")
+        said.append(f"Completion times of transfers: median |ln(sim / kernel)| {figure('completion_ln')}.")
     if overall.recovery_s is not None:
-        said.append(f"Back at its window after a burst: mean |sim - kernel| {number(overall.recovery_s, 2)} s.")
-    worst = [text for text in (_worst(judgement.by_qdisc), _worst(judgement.by_change)) if text]
+        said.append(f"Back at its window after a burst: mean |sim - kernel| {figure('recovery_s', 2)} s.")
+    if chance is not None:
+        said.append("In brackets what is chance: the simulator against itself under other seeds.")
+    if overall.delay_half_width_ln is not None:
+        said.append(
+            f"{len(validation.seeds)} seeds leave the mean delay of one cell open by "
+            f"{number(overall.delay_half_width_ln, 3)} either way (half of a 95 % interval of ln, median of the cells)."
+        )
+    groups = (judgement.by_qdisc, judgement.by_change if _share_changes(judgement) else {})
+    worst = [text for text in map(_worst, groups) if text]
     return [*said, f"Farthest off in mean delay: {', '.join(worst)}."] if worst else said
 
 
-def _spread(judgement: Judgement) -> list[tuple[str, float]]:
-    """Return how far off the cells' mean delays are, by the nearest rank; nothing where there are few cells."""
-    sizes = sorted(abs(cell.delay_mean_ln.mean) for cell in judgement.cells if cell.delay_mean_ln)
-    if len(sizes) < FEW_CELLS:
-        return []
-    ranks = (("p75", 75), ("p90", 90), ("worst", 100))
-    return [(name, sizes[max(1, -(-percent * len(sizes) // 100)) - 1]) for name, percent in ranks]
-
-
-FEW_CELLS = 10
-"""Fewer cells have no percentiles worth telling."""
+def _share_changes(judgement: Judgement) -> bool:
+    """Whether some cells have their change in common; of those that are drawn each has its own."""
+    return any(found.cells > 1 for found in judgement.by_change.values())
 
 
 def _worst(groups: Mapping[str, Summary]) -> str:
@@ -164,7 +184,10 @@ def tables(validation: Validation, judgement: Judgement) -> list[Table]:
 
 def groups_table(judgement: Judgement) -> Table:
     """Return a row for all cells, for each qdisc and for each change, so that one sees where the errors are."""
-    groups = {"all": judgement.overall, **judgement.by_qdisc, **judgement.by_change}
+    chance = {"the simulator against itself": judgement.chance} if judgement.chance else {}
+    groups = {"all": judgement.overall, **chance, **judgement.by_qdisc}
+    if _share_changes(judgement):
+        groups |= judgement.by_change
     rows = [
         [
             name,
@@ -197,14 +220,15 @@ def _share(agreeing: int, judged: int) -> str:
 
 def markdown(validation: Validation, judgement: Judgement) -> str:
     """Return all of it as Markdown."""
-    parts = [describe(validation), "\n".join(f"- {sentence}" for sentence in headline(judgement))]
+    parts = [describe(validation), "\n".join(f"- {sentence}" for sentence in headline(validation, judgement))]
     *others, summary = tables(validation, judgement)
     for table in (summary, *others):
         parts += [f"### {table.title}", _markdown(table), *table.notes]
     lines: dict[str, str] = {}
-    for result in validation.results:
+    for result in [] if validation.drawn else validation.results:
         lines.setdefault(result.qdisc, result.line)
-    parts += ["### Qdiscs", "\n".join(f"- {name}: `{line}`" for name, line in lines.items())]
+    if lines:
+        parts += ["### Qdiscs", "\n".join(f"- {name}: `{line}`" for name, line in lines.items())]
     return "\n\n".join(parts) + "\n"
 
 
@@ -226,6 +250,7 @@ def as_json(judgement: Judgement, ids: Sequence[str]) -> dict[str, Any]:
         "factor": FACTOR,
         "few": FEW,
         "overall": _summary_json(judgement.overall),
+        "chance": _summary_json(judgement.chance) if judgement.chance else None,
         "by_qdisc": {name: _summary_json(found) for name, found in judgement.by_qdisc.items()},
         "by_change": {name: _summary_json(found) for name, found in judgement.by_change.items()},
         "errors": {id_: _errors_json(found) for id_, found in zip(ids, judgement.cells, strict=True)},

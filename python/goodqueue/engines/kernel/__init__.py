@@ -67,6 +67,9 @@ def place(plan: Plan, stop: threading.Event) -> Where:
 
 
 def _image() -> image.Image:
-    """Return the image; threads that find none wait for the first of them to build it."""
+    """Return the image that the runs of this process are made by; threads that find none wait for one to build it."""
     with _building:
-        return image.find() or image.build()
+        wanted = image.wanted()
+        if (found := image.get(wanted) or image.build()).key != wanted:
+            raise UserError("kernel image", f"found {found.key}; accepted: {wanted}, or the same command once more")
+        return found

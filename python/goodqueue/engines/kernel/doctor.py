@@ -1,7 +1,6 @@
 """What this machine can do for the engine, what is missing, and what installs it."""
 
 import os
-import subprocess
 import threading
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -64,8 +63,8 @@ def _remedy(qemu: bool, built: bool) -> str | None:
 def _qemu() -> Finding:
     if (why := vm.why_not()) is not None:
         return Finding("virtual machine", why, False)
-    said = subprocess.run([vm.QEMU, "--version"], check=False, capture_output=True, text=True).stdout
-    return Finding("virtual machine", said.partition("\n")[0] or f"{vm.QEMU} does not start", bool(said))
+    said = vm.said()
+    return Finding("virtual machine", f"QEMU emulator {said}" if said else f"{vm.QEMU} does not start", bool(said))
 
 
 def _image() -> Finding:

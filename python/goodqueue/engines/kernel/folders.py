@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from goodqueue.errors import UserError
@@ -53,7 +53,10 @@ def _made(place: Path) -> tuple[Path, int]:
 
 def _sweep(place: Path) -> None:
     for folder in place.glob(f"{MARK}*"):
-        if folder.lstat().st_uid == os.geteuid() and (lock := _locked(folder)) is not None:
+        with suppress(FileNotFoundError):  # another, who sweeps too, was quicker
+            if folder.lstat().st_uid != os.geteuid():
+                continue
+        if (lock := _locked(folder)) is not None:
             shutil.rmtree(folder, ignore_errors=True)
             os.close(lock)
 

@@ -56,11 +56,15 @@ def _attempt(plan: Plan, folder: Path, progress: Progress, stop: threading.Event
     return ended.error or (said[-1] if said else f"the laboratory ended with status {ended.status}")
 
 
+def path() -> str:
+    """Return where ``tc`` and ``tcpdump`` are looked for."""
+    return os.pathsep.join([os.environ.get("PATH", os.defpath), *_SYSTEM_FOLDERS])
+
+
 def _command(task: Path, results: Path) -> list[str]:
     # As root of a user namespace whoever may make one can build networks; root needs none.
     user = [] if os.geteuid() == 0 else ["--map-root-user"]
-    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_SYSTEM_FOLDERS])
     modules = os.pathsep.join(filter(None, [str(_PACKAGES), os.environ.get("PYTHONPATH")]))
     command = ["unshare", *user, "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"]
-    command += ["env", f"PATH={path}", f"PYTHONPATH={modules}", sys.executable, "-m", "goodqueue.engines.kernel.lab"]
+    command += ["env", f"PATH={path()}", f"PYTHONPATH={modules}", sys.executable, "-m", "goodqueue.engines.kernel.lab"]
     return [*command, str(task), str(results)]

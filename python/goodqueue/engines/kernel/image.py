@@ -5,6 +5,7 @@ a private folder and renamed. Building it asks apt; using it does not, so that r
 ``goodqueue kernel image`` renews it.
 """
 
+import functools
 import hashlib
 import json
 import lzma
@@ -102,6 +103,32 @@ def find() -> Image | None:
     return max(made, key=lambda one: one[0])[1] if made else None
 
 
+def get(key: str) -> Image | None:
+    """Return the image called ``key``, or None where it was not built."""
+    return _read(cache() / key / ABOUT)
+
+
+def wanted() -> str:
+    """Return the key of the image that this process runs: the last one made, or what `build` would make now.
+
+    It is asked for before any run, and stays: an image that is renewed meanwhile is the next command's. Raises
+    UserError where there is none and apt does not say what it would be of.
+    """
+    return _first_wanted(cache())
+
+
+@functools.cache
+def _first_wanted(_folder: Path) -> str:
+    found = find()
+    return found.key if found else _key(packages.resolve())
+
+
+def _key(chosen: list[packages.Package]) -> str:
+    """Return the name of the image of these packages."""
+    content = json.dumps([RECIPE, _pyroute2_version(), [asdict(package) for package in chosen]])
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
 def _read(about: Path) -> Image | None:
     """Return the image that ``about`` describes, or None where it is of another recipe or not whole."""
     try:
@@ -122,8 +149,7 @@ def build(tell: Callable[[str], None] = lambda _: None) -> Image:
     """
     tell("asking apt for packages")
     chosen = packages.resolve()
-    content = json.dumps([RECIPE, _pyroute2_version(), [asdict(package) for package in chosen]])
-    target = cache() / hashlib.sha256(content.encode()).hexdigest()[:16]
+    target = cache() / _key(chosen)
     if (image := _read(target / ABOUT)) is not None:
         os.utime(target / ABOUT)  # what was asked for last is what `find` finds
         return image

@@ -5,7 +5,10 @@ run, and runs repeat. So nothing of the host may reach the guest while it works:
 system, and what it writes is handed over when all is measured.
 """
 
+import functools
+import re
 import shutil
+import subprocess
 import threading
 from pathlib import Path
 
@@ -61,6 +64,23 @@ def why_not(plan: Plan | None = None) -> str | None:
     if plan is not None and (rate := plan.down.rate_bps + plan.up.rate_bps) > FASTEST_BPS:
         return f"found {rate / 1e6:g} Mbit/s, both directions together; accepted: up to {FASTEST_BPS / 1e6:g}"
     return None
+
+
+@functools.cache
+def version() -> str:
+    """Return qemu's version, as ``7.2.22``, or ``unknown``."""
+    found = re.search(r"version (\S+)", said())
+    return found[1] if found else "unknown"
+
+
+@functools.cache
+def said() -> str:
+    """Return how qemu says its version and whose it is; nothing where it does not start."""
+    try:
+        done = subprocess.run([QEMU, "--version"], check=True, capture_output=True, text=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.partition("\n")[0].removeprefix("QEMU emulator ")
 
 
 def _archive(plan: Plan) -> bytes:

@@ -1,0 +1,155 @@
+"""A set of scenarios that is drawn at random from the ranges of ``drawn.toml``, and never looked at before it is run.
+
+Cell k of a draw is the same whatever their number, so a longer set holds the shorter one.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from goodqueue import scenario as scenarios
+from goodqueue.record import Scenario
+from goodqueue.studies.reading import Table, load_toml
+from goodqueue.validation.cells import Cell, Draw, Set, pick
+
+FILE = Path(__file__).parent / "drawn.toml"
+
+_PLACE = re.compile(r"\{([^{}]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """What is drawn from."""
+
+    rate_mbit: tuple[float, float]
+    rtt_ms: tuple[float, float]
+    flows: tuple[float, float]
+    cc: Sequence[str]
+    two_ccs: float
+    ecn: float
+    loaded_both: float
+    """Shares of the cells."""
+    lines: Sequence[str]
+    fixed: Scenario
+    """The keys that all cells have in common."""
+    start_spread: str
+
+
+def load(draw: Draw, only: Sequence[str] = (), seeds: int | None = None, file: Path = FILE) -> Set:
+    """Draw the cells of ``draw``, and return those that ``only`` picks, as `cells.load` does.
+
+    Raises UserError that names the file and the key where the file is wrong.
+    """
+    table = Table(load_toml(file, "ranges of scenarios to be drawn"), file)
+    count, ranges = table.count("seeds"), _ranges(table)
+    drawn = []
+    for index in range(draw.cells):
+        line, change, scenario = _cell(ranges, draw.seed, index)
+        drawn.append(Cell(line.split()[0], change, scenarios.resolve(scenario, f"{file}: cell {index + 1}")))
+    return Set(pick(drawn, only), tuple(range(1, (seeds or count) + 1)), quick=False, drawn=draw)
+
+
+def _ranges(table: Table) -> Ranges:
+    found = Ranges(
+        rate_mbit=_range(table, "rate_mbit"),
+        rtt_ms=_range(table, "rtt_ms"),
+        flows=_range(table, "flows"),
+        cc=_list(table, "cc"),
+        two_ccs=_share(table, "two_ccs"),
+        ecn=_share(table, "ecn"),
+        loaded_both=_share(table, "loaded_both"),
+        lines=_list(table, "lines"),
+        fixed={"duration": table.text("duration"), "warmup": table.text("warmup")},
+        start_spread=table.text("start_spread"),
+    )
+    table.finish()
+    for line in found.lines:
+        for place in _PLACE.findall(line):
+            if re.fullmatch(r"[1-9]\d*(ms|%)", place) is None:
+                table.refuse("lines", f"found {{{place}}}; accepted: a time, as {{20ms}}, or a share, as {{90%}}")
+    return found
+
+
+def _range(table: Table, key: str) -> tuple[float, float]:
+    """Return the least and the most of a range, both above 0."""
+    found = table.raw(key)
+    numbers = isinstance(found, list) and all(isinstance(one, int | float) and math.isfinite(one) for one in found)
+    if not numbers or len(found) != 2 or not 0 < found[0] <= found[1]:
+        table.refuse(key, f"found {found}; accepted: two numbers above 0, the least and the most")
+    return float(found[0]), float(found[1])
+
+
+def _share(table: Table, key: str) -> float:
+    if (found := table.number(key, least=0.0)) > 1:
+        table.refuse(key, f"found {found:g}; accepted: a share, from 0 to 1")
+    return found
+
+
+def _list(table: Table, key: str) -> tuple[str, ...]:
+    if not (found := table.texts(key)):
+        table.refuse(key, "found an empty list; accepted: one text at least")
+    return found
+
+
+def _cell(ranges: Ranges, seed: int, index: int) -> tuple[str, str, Scenario]:
+    """Return the line, the name and the scenario of cell ``index``.
+
+    Only `Random.random` is used, the one method whose numbers Python keeps from version to version.
+    """
+    draws = Random(f"cell/{seed}/{index}")
+    rate = _rounded(_even_log(draws, ranges.rate_mbit))
+    rtt = _rounded(_even_log(draws, ranges.rtt_ms))
+    least, most = ranges.flows
+    flows = math.floor(least + draws.random() * (most - least + 1))
+    first = _one(draws, ranges.cc)
+    second = _one(draws, [cc for cc in ranges.cc if cc != first] or [first])
+    two, ecn, both = (draws.random() < share for share in (ranges.two_ccs, ranges.ecn, ranges.loaded_both))
+    of_second = 1 + math.floor(draws.random() * (flows - 1)) if two and flows > 1 else 0
+    counts = {cc: n for cc, n in ((first, flows - of_second), (second, of_second)) if n}
+    kbit = round(1000 * rate)
+    line = _PLACE.sub(lambda place: _filled(place[1], kbit), _dealt(ranges.lines, seed, index))
+    traffic: list[dict[str, Any]] = [
+        {"kind": "bulk", "count": n, "cc": cc, "ecn": ecn, "direction": way, "start_spread": ranges.start_spread}
+        for way in ("down", *(["up"] if both else []))
+        for cc, n in counts.items()
+    ]
+    scenario = {
+        **ranges.fixed,
+        "bottleneck": {"rate": f"{kbit}kbit", "qdisc": line},
+        "path": {"rtt": f"{rtt:g}ms"},
+        "traffic": traffic,
+    }
+    words = [f"{rate:g}mbit", f"{rtt:g}ms", "+".join(f"{n}x{cc}" for cc, n in counts.items())]
+    return line, ",".join([*words, *(["ecn"] if ecn else []), *(["both"] if both else [])]), scenario
+
+
+def _dealt(lines: Sequence[str], seed: int, index: int) -> str:
+    """Return the line of a cell: each comes once a round, and each round has an order of its own."""
+    turn, place = divmod(index, len(lines))
+    draws = Random(f"lines/{seed}/{turn}")
+    return sorted((draws.random(), line) for line in lines)[place][1]
+
+
+def _filled(place: str, kbit: int) -> str:
+    """Return what stands for ``{20ms}`` or ``{90%}`` on a link of ``kbit``."""
+    if place.endswith("%"):
+        return f"{kbit * int(place[:-1]) // 100}kbit"
+    return str(kbit * int(place[:-2]) // 8)  # kbit/s x ms is bits
+
+
+def _even_log(draws: Random, ends: tuple[float, float]) -> float:
+    least, most = map(math.log, ends)
+    return math.exp(least + draws.random() * (most - least))
+
+
+def _one(draws: Random, names: Sequence[str]) -> str:
+    return names[math.floor(draws.random() * len(names))]
+
+
+def _rounded(value: float) -> float:
+    """Return ``value`` with two digits, as people write scenarios."""
+    return float(f"{value:.2g}")
