@@ -194,14 +194,20 @@ def _resolve_python(resolved: Scenario, origin: str, origins: Mapping[str, str])
 
 
 def from_file(
-    path: str | Path, sets: Iterable[str] = (), seed: int | None = None, tell: Tell | None = None
+    path: str | Path,
+    sets: Iterable[str] = (),
+    seed: int | None = None,
+    tell: Tell | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> Scenario:
     """Return the resolved scenario of a file, with ``--set`` assignments and ``--seed`` applied. Raises UserError.
 
+    ``options`` names the keys of ``sets`` that came from options of their own.
     ``tell`` is called with what was resolved, as it was before, and the origins of its keys.
     """
     scenario = load(path)
     origins = {key: f"--set {key}" for key in (apply_set(scenario, assignment) for assignment in sets)}
+    origins |= options or {}
     if seed is not None:
         scenario["seed"] = seed
         origins["seed"] = "--seed"
@@ -260,6 +266,7 @@ def from_options(
     rate: str,
     rtt: str,
     up_rate: str | None = None,
+    up_qdisc: str | None = None,
     flows: int | None = None,
     cc: str | None = None,
     ecn: bool | None = None,
@@ -277,8 +284,9 @@ def from_options(
     bottleneck: dict[str, Any] = {"rate": _number_or_text(rate)}
     if buffer is not None:
         bottleneck["buffer"] = parse_buffer(buffer)
-    if up_rate is not None:
-        bottleneck["up"] = {"rate": _number_or_text(up_rate)}
+    up = {"rate": up_rate and _number_or_text(up_rate), "qdisc": up_qdisc}
+    if given := {key: value for key, value in up.items() if value is not None}:
+        bottleneck["up"] = given
     return {
         "duration": duration,
         "warmup": warmup,
