@@ -18,6 +18,7 @@ from goodqueue.plot.stored import Group
 from goodqueue.record import Record, check_path, walk
 from goodqueue.store import identity
 from goodqueue.tables import links
+from goodqueue.toml import to_toml
 from goodqueue.trace import parse
 
 Command = Callable[..., Result]
@@ -210,7 +211,7 @@ def test_a_discipline_in_python_stands_at_a_hop_too(here: Path) -> None:
 @pytest.mark.parametrize("kind", ["link", "wire"])
 def test_a_capture_refuses_hops(here: Path, goodqueue: Command, kind: str) -> None:
     (hop,) = (hop for hop in HOPS[:2] if hop["kind"] == kind)
-    (here / "hops.toml").write_text(scenario.to_toml(asked(hop=[hop])), encoding="utf-8")
+    (here / "hops.toml").write_text(to_toml(asked(hop=[hop])), encoding="utf-8")
     result = goodqueue("run", "hops.toml", "--trace", "run.pcapng")
     said = f'hop: found "{hop["name"]}", a {kind}; accepted with --trace: none, the bottleneck alone'
     assert (result.status, result.out, result.err) == (2, "", f"goodqueue: {said}\n")

@@ -90,7 +90,8 @@ def run(
     runs = engines.find(name) if capture is None else engines.traced(name, capture)
     lines = {"bottleneck.qdisc": ("--qdisc", qdisc), "bottleneck.up.qdisc": ("--up-qdisc", up_qdisc)}
     asked = {key: (option, line) for key, (option, line) in lines.items() if line is not None}
-    assignments = [*(sets or ()), *(f"{key}={line}" for key, (_, line) in asked.items())]
+    # Lines first: --set may be of their parameters.
+    assignments = [*(f"{key}={line}" for key, (_, line) in asked.items()), *(sets or ())]
     named = {key: option for key, (option, _) in asked.items()}
     resolved = from_file(scenario, assignments, seed, notes.tell, named)
     with terminal.progress("simulating" if name == "sim" else f"engine {name}") as progress:
