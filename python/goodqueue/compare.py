@@ -24,7 +24,7 @@ class Entry:
     label: str
     """What a person calls the entry: its name, and the engine too where the comparison has several."""
     resolved: str
-    """Its line with every parameter."""
+    """Its line, or both of its lines, with every parameter."""
     values: dict[str, list[float | None]]
     """Metric to its value for each seed."""
     is_nil: bool
@@ -74,12 +74,18 @@ class Comparison:
 
 
 def scenarios(base: Scenario, qdiscs: Sequence[str], seeds: Sequence[int]) -> list[Scenario]:
-    """Return a copy of ``base`` for each discipline and each seed: all seeds of the first, then of the second."""
+    """Return a copy of ``base`` for each discipline and each seed: all seeds of the first, then of the second.
+
+    A discipline is a line, or one for each direction: ``codel / fq_codel``.
+    """
     result = []
     for line in qdiscs:
         for seed in seeds:
             scenario = copy.deepcopy(base)
-            scenario["bottleneck"]["qdisc"] = line
+            down, *up = labels.ways(line)
+            scenario["bottleneck"]["qdisc"] = down
+            if up:
+                scenario["bottleneck"].setdefault("up", {})["qdisc"] = up[0]
             scenario["seed"] = seed
             result.append(scenario)
     return result
@@ -150,7 +156,7 @@ def _entry(
         engine=engine,
         name=name,
         label=label,
-        resolved=records[0]["queues"]["down"]["qdisc"],
+        resolved=labels.BOTH.join(records[0]["queues"][way]["qdisc"] for way in WAYS[: len(labels.ways(qdisc))]),
         values=values,
         is_nil=nil,
         estimates={key: measured.estimate(values, key, nil) for key in values},

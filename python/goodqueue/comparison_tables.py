@@ -6,6 +6,7 @@ from dataclasses import replace
 from goodqueue import measured, metric_columns, metrics
 from goodqueue.compare import Comparison, Entry
 from goodqueue.discipline import is_python
+from goodqueue.labels import ways
 from goodqueue.metrics import Metric
 from goodqueue.stats import Estimate
 from goodqueue.tables import Column, Table, number, plus_minus, span
@@ -150,7 +151,7 @@ def _said(metric: Metric, value: float) -> str:
 def certainty(comparison: Comparison) -> list[str]:
     """Return the sentences that say how sure the numbers are."""
     n = len(comparison.seeds)
-    slow = list(dict.fromkeys(entry.name for entry in comparison.entries if is_python(entry.qdisc)))
+    slow = list(dict.fromkeys(entry.name for entry in comparison.entries if any(map(is_python, ways(entry.qdisc)))))
     note = [f"Written in Python, hence slower, one run at a time: {', '.join(slow)}."] if slow else []
     if n == 1:
         return ["One seed: the spread is unknown, and so is how sure these numbers are. More: --seeds 5", *note]

@@ -10,7 +10,7 @@ from goodqueue.traffic import BULK, kinds
 
 def whole(scenario: Scenario) -> str:
     """Return a comparison's scenario in a line: the link, the other hops, the traffic, the time."""
-    path = link(scenario) + "".join(_hop(hop) for hop in scenario.get("hop", []))
+    path = link(scenario) + _up(scenario) + "".join(_hop(hop) for hop in scenario.get("hop", []))
     time = f"{scenario['duration']} a run, the first {scenario.get('warmup', '0s')} left out"
     path += "".join(_change(change) for change in scenario.get("change", []))
     return f"{path}, base RTT {scenario['path']['rtt']}; {traffic(scenario)}; {time}"
@@ -20,6 +20,13 @@ def link(scenario: Scenario) -> str:
     """Return what the bottleneck sends with, or both directions' where they differ."""
     rates = ways(scenario)
     return "{down} down, {up} up".format_map(rates) if rates["up"] != rates["down"] else rates["down"]
+
+
+def _up(scenario: Scenario) -> str:
+    """Return the discipline of the way up where it is the same for all of a comparison, and the other is not."""
+    bottleneck = scenario["bottleneck"]
+    line = (bottleneck.get("up") or {}).get("qdisc")
+    return f", {line.split()[0]} up" if line and "qdisc" not in bottleneck else ""
 
 
 def ways(scenario: Scenario) -> dict[str, str]:

@@ -4,7 +4,7 @@ A name is shortened by what all of its rivals share, and only then cut. A name t
 stands for: no other name fits the letters that are left.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 CUT = "…"
@@ -12,6 +12,9 @@ CUT = "…"
 
 STUMP = 3
 """Letters of a name between two cuts, at least."""
+
+BOTH = " / "
+"""Stands between the line of the way down and that of the way up, where they are named together."""
 
 Pieces = tuple[tuple[int, int], ...]
 """What is left of a name: where each piece begins and ends."""
@@ -21,8 +24,10 @@ def short(lines: Sequence[str]) -> dict[str, str]:
     """Return a short name for each of several qdisc lines: its discipline, and the parameters that tell it from others.
 
     A discipline in Python is called by its class. Where that, or a name without the shared parameters, would stand for
-    two lines, both keep more.
+    two lines, both keep more. Of lines for both directions (``codel / pie``) each half is shortened.
     """
+    if any(BOTH in line for line in lines):
+        return _halves(lines, short)
     lines = list(dict.fromkeys(lines))
     heads = _heads(lines)
     parameters = {line: parts(line)[1:] for line in lines}
@@ -39,8 +44,22 @@ def short(lines: Sequence[str]) -> dict[str, str]:
     return whole if len(set(whole.values())) == len(whole) else {line: line for line in lines}
 
 
+def ways(line: str) -> list[str]:
+    """Return the line of the way down, and that of the way up where ``line`` names both."""
+    return line.split(BOTH, 1)
+
+
+def _halves(lines: Sequence[str], names: Callable[[Sequence[str]], dict[str, str]]) -> dict[str, str]:
+    """Return what ``names`` calls each half of ``lines``, together."""
+    downs = names([ways(line)[0] for line in lines])
+    ups = names([up for line in lines for up in ways(line)[1:]])
+    return {line: BOTH.join([downs[down], *(ups[one] for one in up)]) for line in lines for down, *up in [ways(line)]}
+
+
 def called(lines: Sequence[str]) -> dict[str, str]:
     """Return what to call each of several qdisc lines: all of it, but the folder and file of a discipline in Python."""
+    if any(BOTH in line for line in lines):
+        return _halves(lines, called)
     heads = _heads(lines)
     names = {line: " ".join([heads[line], *line.split()[1:]]) for line in lines}
     return names if len(set(names.values())) == len(names) else {line: line for line in lines}

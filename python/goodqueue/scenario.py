@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from goodqueue import discipline, har, inputs, paths
+from goodqueue import discipline, har, inputs, parameters, paths
 from goodqueue.errors import UserError, bounded, quoted, said
 from goodqueue.record import Scenario
 from goodqueue.traffic import BULK, kinds
@@ -67,8 +67,8 @@ def apply_set(scenario: Scenario, assignment: str) -> str:
     """Carry out one ``--set KEY=VALUE`` on ``scenario`` in place, and return the key.
 
     The key is a dotted path; a number in it picks from a list (``traffic.0.count=4``), and the number after the last
-    adds one. Tables on the way are made where they are missing. Another ``page`` has other objects; a HAR file is read.
-    Raises UserError.
+    adds one. Tables on the way are made where they are missing. What follows a ``qdisc`` is a parameter of its line.
+    Another ``page`` has other objects; a HAR file is read. Raises UserError.
     """
     key, equals, text = assignment.partition("=")
     key = key.strip()
@@ -80,6 +80,9 @@ def apply_set(scenario: Scenario, assignment: str) -> str:
         raise UserError(f"--set {quoted(key)}", f"found {len(parts)} parts; accepted: {inputs.DEEPEST} at most")
     holder: Any = scenario
     for depth, part in enumerate(parts):
+        if part == "qdisc" and depth < len(parts) - 1:
+            parameters.set_one(holder, parts[depth + 1 :], text.strip(), origin)
+            break
         slot = _slot(holder, part, where=".".join(parts[:depth]), origin=origin)
         if depth == len(parts) - 1:
             holder[slot] = parse_value(text.strip())
@@ -171,6 +174,8 @@ def _refusal(key: str, message: str, origin: str, origins: Mapping[str, str]) ->
     if known:
         nearest = max(known, key=len)
         return UserError(origins[nearest], dotted[len(nearest) + 1 :], message)
+    if dotted.endswith("qdisc") and (set_in := next((name for name in origins if name.startswith(f"{dotted}.")), None)):
+        return UserError(origins[set_in], message)
     if message.startswith("unknown key"):  # a table that only what was said below it has made
         below = next((known for known in origins if known.startswith(f"{dotted}.")), None)
         if below is not None:
@@ -211,14 +216,20 @@ def _resolve_python(resolved: Scenario, origin: str, origins: Mapping[str, str])
 
 
 def from_file(
-    path: str | Path, sets: Iterable[str] = (), seed: int | None = None, tell: Tell | None = None
+    path: str | Path,
+    sets: Iterable[str] = (),
+    seed: int | None = None,
+    tell: Tell | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> Scenario:
     """Return the resolved scenario of a file, with ``--set`` assignments and ``--seed`` applied. Raises UserError.
 
+    ``options`` names the keys of ``sets`` that came from options of their own.
     ``tell`` is called with what was resolved, as it was before, and the origins of its keys.
     """
     scenario = load(path)
     origins = {key: f"--set {key}" for key in (apply_set(scenario, assignment) for assignment in sets)}
+    origins |= options or {}
     if seed is not None:
         scenario["seed"] = seed
         origins["seed"] = "--seed"
@@ -226,40 +237,6 @@ def from_file(
     if tell is not None:
         tell(scenario, origins)
     return resolved
-
-
-def to_toml(scenario: Scenario) -> str:
-    """Return ``scenario`` as TOML text that `load` reads back as the same. Keys without a value (None) are left out."""
-    return "\n".join(_toml_lines(scenario, "")) + "\n"
-
-
-def _toml_lines(table: Mapping[str, Any], path: str) -> list[str]:
-    """Return a table's own keys, then its tables, each under its heading."""
-    plain, tables = [], []
-    for key, value in table.items():
-        name = key if key.replace("_", "").replace("-", "").isalnum() and key.isascii() else _toml_text(key)
-        inner = f"{path}.{name}" if path else name
-        if isinstance(value, dict):
-            tables += ["", f"[{inner}]", *_toml_lines(value, inner)]
-        elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-            for item in value:
-                tables += ["", f"[[{inner}]]", *_toml_lines(item, inner)]
-        elif value is not None:
-            plain.append(f"{name} = {_toml_value(value)}")
-    return plain + tables
-
-
-def _toml_value(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(_toml_value(item) for item in value)}]"
-    if isinstance(value, dict):
-        inner = (f"{_toml_text(key)} = {_toml_value(item)}" for key, item in value.items() if item is not None)
-        return f"{{{', '.join(inner)}}}"
-    return _toml_text(value) if isinstance(value, str) else json.dumps(value)
-
-
-def _toml_text(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def seconds(text: str | float) -> float:
@@ -277,6 +254,7 @@ def from_options(
     rate: str,
     rtt: str,
     up_rate: str | None = None,
+    up_qdisc: str | None = None,
     flows: int | None = None,
     cc: str | None = None,
     ecn: bool | None = None,
@@ -294,8 +272,9 @@ def from_options(
     bottleneck: dict[str, Any] = {"rate": _number_or_text(rate)}
     if buffer is not None:
         bottleneck["buffer"] = parse_buffer(buffer)
-    if up_rate is not None:
-        bottleneck["up"] = {"rate": _number_or_text(up_rate)}
+    up = {"rate": up_rate and _number_or_text(up_rate), "qdisc": up_qdisc}
+    if given := {key: value for key, value in up.items() if value is not None}:
+        bottleneck["up"] = given
     return {
         "duration": duration,
         "warmup": warmup,

@@ -81,7 +81,7 @@ def run_tables(record: Record) -> list[Table]:
 
 
 def _queues(record: Record) -> Table:
-    return _queue_table("Queues", {(way,): queue for way, queue in record["queues"].items()}, ["queue"])
+    return _queue_table("Queues", record["queues"], "queue")
 
 
 def links(record: Record) -> dict[str, Queue]:
@@ -90,31 +90,31 @@ def links(record: Record) -> dict[str, Queue]:
 
 
 def _links(record: Record) -> Table:
-    ways = {hop["name"]: hop["direction"] for hop in record.get("hops", [])}
-    named: dict[tuple[str, ...], Queue] = {(name, ways[name]): queue for name, queue in links(record).items()}
-    return _queue_table("Hops: links", named, ["hop", "way"])
+    up = {hop["name"] for hop in record.get("hops", []) if hop["direction"] == "up"}
+    named = {f"{name}{', up' if name in up else ''}": queue for name, queue in links(record).items()}
+    return _queue_table("Hops: links", named, "hop")
 
 
-def _queue_table(title: str, named: Mapping[tuple[str, ...], Queue], heads: Sequence[str]) -> Table:
-    """Return the table of queues; each has as many names as there are ``heads``, the first its own."""
+def _queue_table(title: str, named: Mapping[str, Queue], head: str) -> Table:
+    """Return the table of queues by name; ``head`` is what is named."""
     names = ("mean", "p50", "p95", "p99", "max")
     digits = decimals(statistic(queue["delay_ms"], name) for queue in named.values() for name in names)
     rows = [
         [
-            *words,
+            name,
             queue["qdisc"].split(" ")[0],
             number(queue["utilisation_percent"]),
             number(queue["throughput_mbps"], 2),
-            *(number(statistic(queue["delay_ms"], name), digits) for name in names),
+            *(number(statistic(queue["delay_ms"], one), digits) for one in names),
             number(queue["drop_percent"], 2),
             number(queue["mark_percent"], 2),
         ]
-        for words, queue in named.items()
+        for name, queue in named.items()
     ]
     headings = ["used\n%", "rate\nMbit/s", "delay\nmean ms", "\np50 ms", "\np95 ms", "\np99 ms", "\nmax ms"]
-    columns = [*(Column(head, False) for head in heads), Column("qdisc", False), *map(Column, headings)]
-    notes = [f"{words[0]}: {queue['qdisc']}{_ring(queue)}" for words, queue in named.items()]
-    return Table(title, [*columns, Column("drops\n%"), Column("marks\n%")], rows, notes, names=len(heads))
+    columns = [Column(head, False), Column("qdisc", False), *map(Column, headings), Column("drops\n%")]
+    notes = [f"{name}: {queue['qdisc']}{_ring(queue)}" for name, queue in named.items()]
+    return Table(title, [*columns, Column("marks\n%")], rows, notes)
 
 
 def _ring(queue: Queue) -> str:

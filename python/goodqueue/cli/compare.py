@@ -21,6 +21,7 @@ WRITTEN = "report.html, with its figures and results.json beside it"
 ORIGINS = {
     "bottleneck.rate": "--rate",
     "bottleneck.up.rate": "--up-rate",
+    "bottleneck.up.qdisc": "--up-qdisc",
     "bottleneck.buffer": "--buffer",
     "path.rtt": "--rtt",
     "duration": "--duration",
@@ -31,11 +32,15 @@ ORIGINS = {
 
 def compare(
     qdiscs: Annotated[
-        list[str], typer.Argument(metavar="QDISC...", help="tc lines, or FILE.py:CLASS; quote one with spaces.")
+        list[str],
+        typer.Argument(
+            metavar="QDISC...", help="tc lines, or FILE.py:CLASS; quote one with spaces. 'DOWN / UP' is one each way."
+        ),
     ],
     rate: Annotated[str | None, typer.Option(metavar="RATE", help="Bottleneck rate. [10mbit]")] = None,
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [50ms]")] = None,
     up_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the way back. [as --rate]")] = None,
+    up_qdisc: Annotated[str | None, typer.Option(metavar="QDISC", help="Of the way back, for all. [as QDISC]")] = None,
     flows: Annotated[int | None, typer.Option(parser=whole("--flows", 1), metavar="N", help="Bulk flows. [4]")] = None,
     cc: Annotated[str | None, typer.Option(metavar="LINE", help="Congestion control, as 'cubic abe'. [cubic]")] = None,
     ecn: Annotated[bool, typer.Option("--ecn", help="Bulk flows use ECN; say `ecn` in the qdisc's line too.")] = False,
@@ -77,6 +82,7 @@ def compare(
       goodqueue compare pfifo fq_codel --traffic bulk:2,transfer:100kB,rr:10kB,stream:1mbit
       goodqueue compare pfifo codel --traffic rrul,voip:up,page:huffpost --up-rate 1mbit
       goodqueue compare pfifo codel --traffic bulk:4:up,voip:up --metric voip_mos
+      goodqueue compare codel "codel / fq_codel" --traffic bulk:4,bulk:2:up,ping --up-rate 1mbit
       goodqueue compare pfifo codel --scenario my-link.toml --out report --json
       goodqueue compare codel pie --engine sim,kernel --seeds 3
 
@@ -87,15 +93,16 @@ def compare(
     sim,kernel each runs in the simulator and on Linux's own qdiscs and TCP, and the two are compared as well.
     """
     from goodqueue import compare as comparing
-    from goodqueue import engines, metrics, notes, output, terminal
+    from goodqueue import engines, labels, metrics, notes, output, terminal
 
     on = engines.parse(engine)
     wanted = metrics.find(metric or []) or metrics.METRICS
-    options = {"rate": rate, "rtt": rtt, "up_rate": up_rate, "duration": duration, "warmup": warmup, "buffer": buffer}
+    options = {"rate": rate, "rtt": rtt, "up_rate": up_rate, "up_qdisc": up_qdisc}
+    options |= {"duration": duration, "warmup": warmup, "buffer": buffer}
     described = {"flows": flows, "cc": cc, "ecn": ecn or None, "traffic": traffic}
     base, origins = _base(scenario, options, described, sets or [])
     lines, duration_s = _check(base, qdiscs, seed, scenario or "", origins, on)
-    notes.tell(base, origins, lines)
+    notes.tell(base, origins, [half for line in lines for half in labels.ways(line)])
     if out is not None:
         output.check(out, force)
         interval = f"{max(1, round(duration_s / INTERVALS * 1e6))}us"
@@ -158,7 +165,7 @@ def _check(
 
     Return the lines, tidied, and the runs' duration in seconds.
     """
-    from goodqueue import engines
+    from goodqueue import engines, labels
     from goodqueue.compare import scenarios
     from goodqueue.errors import UserError, quoted
     from goodqueue.scenario import resolve, seconds
@@ -170,9 +177,15 @@ def _check(
     if not isinstance(base.get("bottleneck"), dict):
         found = quoted(base["bottleneck"]) if "bottleneck" in base else "none"
         raise UserError(origins.get("bottleneck", file), f"bottleneck: found {found}; accepted: a table with a rate")
-    resolved = base
+    resolved, up = base, "bottleneck.up.qdisc"
+    both = [line for line in lines if labels.BOTH in line]
+    if both and up in origins and "qdisc" in (base["bottleneck"].get("up") or {}):
+        found = f"found for the way up beside {quoted(both[0])}, which names both"
+        raise UserError(origins[up], f"{found}; accepted: one of them")
     for scenario, line in zip(scenarios(base, lines, [seed]), lines, strict=True):
-        resolved = resolve(scenario, file, {"bottleneck.qdisc": f"QDISC {quoted(line)}", "seed": "--seed", **origins})
+        said = f"QDISC {quoted(line)}"
+        own = {up: said} if line in both else {}
+        resolved = resolve(scenario, file, {"bottleneck.qdisc": said, "seed": "--seed", **origins, **own})
         for name in on:
             engines.check(name, resolved)
     return lines, seconds(resolved["duration"])

@@ -17,6 +17,8 @@ def run(
         int | None, typer.Option(parser=whole("--seed", 0), metavar="N", help="Seed of the draws. [the file's]")
     ] = None,
     sets: Sets = None,
+    qdisc: Annotated[str | None, typer.Option(metavar="QDISC", help="The bottleneck's tc line. [the file's]")] = None,
+    up_qdisc: Annotated[str | None, typer.Option(metavar="QDISC", help="That of the way up. [the file's]")] = None,
     trace: Annotated[
         str | None, typer.Option(metavar="FILE.pcapng", help="Capture the run, for Wireshark, tshark and tcptrace.")
     ] = None,
@@ -43,7 +45,7 @@ def run(
     \b
     Examples:
       goodqueue run one-flow.toml
-      goodqueue run one-flow.toml --set bottleneck.qdisc="pie target 20ms" --seed 7
+      goodqueue run one-flow.toml --qdisc "pie target 20ms" --up-qdisc fq_codel --seed 7
       goodqueue run one-flow.toml --set traffic.0.count=4 --set traffic.0.cc=reno
       goodqueue run one-flow.toml --json > record.json
       goodqueue run one-flow.toml --trace run.pcapng   # then: wireshark run.pcapng
@@ -86,7 +88,12 @@ def run(
         raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
     capture = None if trace is None else parse(trace, trace_at, trace_snap, name, force)
     runs = engines.find(name) if capture is None else engines.traced(name, capture)
-    resolved = from_file(scenario, sets or (), seed, notes.tell)
+    lines = {"bottleneck.qdisc": ("--qdisc", qdisc), "bottleneck.up.qdisc": ("--up-qdisc", up_qdisc)}
+    asked = {key: (option, line) for key, (option, line) in lines.items() if line is not None}
+    # Lines first: --set may be of their parameters.
+    assignments = [*(f"{key}={line}" for key, (_, line) in asked.items()), *(sets or ())]
+    named = {key: option for key, (option, _) in asked.items()}
+    resolved = from_file(scenario, assignments, seed, notes.tell, named)
     with terminal.progress("simulating" if name == "sim" else f"engine {name}") as progress:
         text = runs(resolved, progress, Event())
     written = None if capture is None else settle(capture, force)

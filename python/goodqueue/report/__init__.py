@@ -10,7 +10,7 @@ from goodqueue.errors import UserError, one_line
 from goodqueue.output import RESULTS
 from goodqueue.report import rendering
 from goodqueue.run import Progress
-from goodqueue.scenario import to_toml
+from goodqueue.toml import to_toml
 
 
 def write(folder: Path, comparison: Comparison, command: str, progress: Progress = lambda _: None) -> UserError | None:

@@ -15,12 +15,12 @@ from goodqueue.plot.series import series
 from goodqueue.plot.stored import Group, directed, percentiles, repeats
 from goodqueue.record import Record, Scenario
 from goodqueue.report import figures
-from goodqueue.scenario import to_toml
 from goodqueue.store import Store
 from goodqueue.studies import published, wording
 from goodqueue.sweep import show
 from goodqueue.sweep.result import Sweep
 from goodqueue.tables import Column, Table, number
+from goodqueue.toml import to_toml
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn

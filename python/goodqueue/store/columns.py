@@ -7,8 +7,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import inputs, metrics
-from goodqueue.record import Record
+from goodqueue import inputs, metrics, parameters, paths
+from goodqueue.record import Record, Scenario
+from goodqueue.scenario import seconds
 from goodqueue.store.identity import Run
 
 if TYPE_CHECKING:
@@ -37,6 +38,12 @@ ABOUT = {
 WHO = tuple(ABOUT)[: list(ABOUT).index("scenario")]
 """The columns that say what was run."""
 
+NUMBERS = ("rate_mbps", "up_rate_mbps", "rtt_ms", "duration_s")
+"""The same as numbers; ``qdisc_target_ms`` and its like are the parameters of the line of the way down."""
+
+QDISC = "qdisc_"
+"""Before the name of a parameter."""
+
 
 def table(run: Run, text: str) -> "pa.Table":
     """Return the table of one row that holds the record ``text`` of ``run``."""
@@ -51,6 +58,7 @@ def schema() -> "pa.Schema":
 
     kinds: dict[str, pa.DataType] = dict.fromkeys(WHO, pa.string())
     kinds |= {"seed": pa.int64(), "scenario": pa.string()}
+    kinds |= dict.fromkeys((*NUMBERS, *(f"{QDISC}{name}" for name in parameters.names())), pa.float64())
     kinds |= {metric.key: pa.float64() for metric in metrics.METRICS}
     numbers = pa.list_(pa.float64())
     kinds |= {
@@ -96,6 +104,7 @@ def _row(run: Run, text: str) -> dict[str, Any]:
         "rate": scenario["bottleneck"].get("rate"),
         "rtt": scenario["path"]["rtt"],
         "duration": scenario["duration"],
+        **_numbers(scenario),
         "scenario": json.dumps(scenario, ensure_ascii=False),
         **metrics.numbers(record),
         "delay_percentiles_ms": record["queues"]["down"]["delay_percentiles_ms"],
@@ -105,6 +114,18 @@ def _row(run: Run, text: str) -> dict[str, Any]:
         row["series_time_s"] = series["time_s"]
         row["series"] = [{"name": name, "values": values} for name, values in _series(series)]
     return row
+
+
+def _numbers(scenario: Scenario) -> dict[str, float | None]:
+    """Return what was run as numbers. The rate of a link that follows a file is its mean."""
+    down = scenario["bottleneck"]
+    rates = {"rate_mbps": down, "up_rate_mbps": down["up"]}
+    return {
+        **{name: paths.rate_bps(link) / 1e6 for name, link in rates.items()},
+        "rtt_ms": seconds(scenario["path"]["rtt"]) * 1e3,
+        "duration_s": seconds(scenario["duration"]),
+        **{f"{QDISC}{name}": value for name, value in parameters.numbers(down["qdisc"]).items()},
+    }
 
 
 def _series(series: Any) -> Iterator[tuple[str, list[float | None]]]:

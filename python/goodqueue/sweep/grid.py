@@ -121,7 +121,8 @@ def cells(base: Scenario, along: Sequence[Axis], origin: str, engine: str) -> li
 def _resolved(base: Scenario, values: Sequence[tuple[Axis, str]], origin: str, engine: str) -> Scenario:
     scenario = copy.deepcopy(base)
     origins = {}
-    for axis, value in values:
+    # A parameter of a line goes into the line that another axis names.
+    for axis, value in sorted(values, key=lambda pair: ".qdisc." in pair[0].key):
         scenarios.apply_set(scenario, f"{axis.key}={value}")
         origins[axis.key] = f"--set {axis.key}"
     resolved = scenarios.resolve(scenario, origin, origins)

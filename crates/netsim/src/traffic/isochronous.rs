@@ -7,6 +7,7 @@ use crate::scenario::{EcnAsked, FRAME_BYTES, refuse};
 use crate::traffic::tcp::{DSCP, ECN};
 use goodqueue_tcp::EcnMode;
 use goodqueue_units::{Duration, Ecn, Instant};
+use std::collections::BTreeSet;
 
 /// The smallest Ethernet frame, without its checksum, and a full one.
 pub(crate) const FRAME: (u64, u64) = (60, FRAME_BYTES as u64);
@@ -89,6 +90,27 @@ impl Log {
     }
 }
 
+/// Which packets have come. A wire may bring one twice, and out of order.
+#[derive(Clone, Debug, Default)]
+struct Heard {
+    /// The number after the highest that came.
+    next: u64,
+    /// Those below it that did not come.
+    missing: BTreeSet<u64>,
+}
+
+impl Heard {
+    /// Notes `number`; whether it is the first time.
+    fn is_new(&mut self, number: u64) -> bool {
+        if number < self.next {
+            return self.missing.remove(&number);
+        }
+        self.missing.extend(self.next..number);
+        self.next = number + 1;
+        true
+    }
+}
+
 /// A source that sends packet `n` at `start + n * interval / packets`, so that a packet's number tells when it was sent.
 pub(crate) struct Isochronous {
     start: Instant,
@@ -106,6 +128,7 @@ pub(crate) struct Isochronous {
     first_measured: u64,
     returned: u64,
     last_returned: Option<u64>,
+    heard: Heard,
     /// Each packet that came back or was heard, if the scenario asks for time series.
     log: Option<Log>,
     /// Number of echoes, and the sum of their times in ns, since the run began.
@@ -128,6 +151,7 @@ impl Isochronous {
             first_measured: 0,
             returned: 0,
             last_returned: None,
+            heard: Heard::default(),
             log: None,
             echoes: (0, 0),
         }
@@ -179,13 +203,17 @@ impl Isochronous {
 
     /// The echo of the packet that carries `low` came home at `now`.
     pub(crate) fn returned(&mut self, now: Instant, low: u32) {
-        let rtt = self.settle(now, low);
-        self.echoes = (self.echoes.0 + 1, self.echoes.1 + u128::from(rtt.as_nanos()));
+        if let Some(rtt) = self.settle(now, low) {
+            self.echoes = (self.echoes.0 + 1, self.echoes.1 + u128::from(rtt.as_nanos()));
+        }
     }
 
-    /// The packet that carries `low` has come to whoever measures; how long it took.
-    fn settle(&mut self, now: Instant, low: u32) -> Duration {
+    /// The packet that carries `low` has come to whoever measures; how long it took, unless it came before.
+    fn settle(&mut self, now: Instant, low: u32) -> Option<Duration> {
         let number = self.number(low);
+        if !self.heard.is_new(number) {
+            return None;
+        }
         let sent_at = self.sent_at(number);
         let time = now.since(sent_at);
         if let Some(Log(log)) = &mut self.log {
@@ -198,7 +226,7 @@ impl Isochronous {
             self.last_returned = self.last_returned.max(Some(number));
             listener.took(time);
         }
-        time
+        Some(time)
     }
 
     /// The number of the packet sent last that carries `low`.
@@ -270,6 +298,22 @@ mod tests {
         assert_eq!(source.next_time(), Instant::from_nanos(12_112_000_000));
     }
 
+    /// What a wire duplicates would else be received more often than sent.
+    #[test]
+    fn a_packet_that_comes_twice_counts_once() {
+        let far = Far::Echoes(Box::new(Last(None)));
+        let interval = Duration::from_millis(1);
+        let mut source =
+            Isochronous::new(Instant::ZERO, Pace { interval, packets: 1, len: 60, ecn: Ecn::NotEct, far });
+        (0..4).for_each(|_| drop(source.send()));
+        let now = Instant::from_nanos(9_000_000);
+        [2, 2, 0, 2, 0].into_iter().for_each(|low| source.returned(now, low));
+        let result = source.packets(); // 1 did not come, and 3 is not settled
+        assert_eq!((result.sent, result.received), (4, 2));
+        assert!((result.loss_percent - 100.0 / 3.0).abs() < 1e-9, "{result:?}");
+        assert_eq!(source.echoes, (2, 7_000_000 + 9_000_000));
+    }
+
     /// Packets carry 32 bits of their number: a long run must not take an old one for a new one.
     #[test]
     fn numbers_go_on_beyond_32_bits() {
@@ -277,7 +321,7 @@ mod tests {
         let far = Far::Echoes(Box::new(Last(None)));
         let pace = Pace { interval, packets: 1, len: 60, ecn: Ecn::NotEct, far };
         let mut source = Isochronous::new(Instant::ZERO, pace);
-        source.next = (1 << 32) - 1;
+        (source.next, source.heard.next) = ((1 << 32) - 1, (1 << 32) - 1); // all before came
         source.measure_from_now();
         let low = [source.send(), source.send(), source.send()];
         assert_eq!(low, [u32::MAX, 0, 1]);
