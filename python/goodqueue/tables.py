@@ -8,9 +8,6 @@ from goodqueue import traffic, warmup
 from goodqueue.record import App, Flow, Queue, Record, statistic
 from goodqueue.stats import Estimate, jain
 
-TIMES = ("mean", "p10", "p50", "p90", "p95", "p99")
-"""What is shown of an application's times."""
-
 MANY_FLOWS = 12
 """Above this number flows are shown by kind, not one by one."""
 
@@ -211,7 +208,7 @@ def _applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str])
             continue
         found: list[Any] = [app.get(part.key) for app in apps[:MANY_FLOWS]]
         if part.type == "times":
-            for place, name in enumerate(TIMES):
+            for place, name in enumerate(column.detail.split()):
                 columns.append(Column(f"{'' if place else column.heading}\n{name} ms"))
                 for row, times in zip(rows, found, strict=False):
                     row.append(number(statistic(times, name), column.decimals))

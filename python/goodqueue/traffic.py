@@ -19,7 +19,7 @@ class Column:
 
     heading: str
     detail: str
-    """The second line; empty for times, of which it says which."""
+    """The second line; of times, which of them are shown: ``mean p50 p95``."""
     decimals: int
 
 

@@ -54,7 +54,7 @@ result::part! {
     /// The packets of a ping that were sent within the measured time.
     pub struct PingResult {
         /// Round-trip times.
-        pub rtt_ms: Option<Summary> => result::times("RTT"),
+        pub rtt_ms: Option<Summary> => result::times("RTT", "p10 p50 p90 p95 p99"),
         /// Packets sent.
         pub sent: u64,
         /// Packets that came back.

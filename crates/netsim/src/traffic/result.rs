@@ -46,15 +46,15 @@ pub struct Field {
 pub struct Column {
     /// The first line.
     pub heading: &'static str,
-    /// The second line; of times it says which one.
+    /// The second line; of times, which of them are shown: `mean p50 p95`.
     pub detail: &'static str,
     /// How many decimals are shown.
     pub decimals: u8,
 }
 
-/// The column of times: `heading` says of what.
-pub(crate) const fn times(heading: &'static str) -> Column {
-    Column { heading, detail: "", decimals: 1 }
+/// The columns of times: `heading` says of what, `which` are shown.
+pub(crate) const fn times(heading: &'static str, which: &'static str) -> Column {
+    Column { heading, detail: which, decimals: 1 }
 }
 
 /// The column of a number.

@@ -93,7 +93,7 @@ result::part! {
     /// Exchanges whose requests were sent within the measured time.
     pub struct RrResult {
         /// From writing the request to the response's last byte in order.
-        pub response_ms: Option<Summary> => result::times("response"),
+        pub response_ms: Option<Summary> => result::times("response", "mean p10 p50 p90 p95 p99"),
         /// How many requests were sent.
         pub count: u64 => result::column("begun", "", 0),
         /// How many of them were answered.

@@ -75,7 +75,7 @@ result::part! {
     /// Transfers that began within the measured time.
     pub struct TransferResult {
         /// From the SYN to the last byte in order at the receiver.
-        pub completion_ms: Option<Summary> => result::times("completion"),
+        pub completion_ms: Option<Summary> => result::times("completion", "mean p10 p50 p90 p95 p99"),
         /// How many began.
         pub count: u64 => result::column("begun", "", 0),
         /// How many of them were completed.

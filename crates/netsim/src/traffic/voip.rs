@@ -129,7 +129,7 @@ result::part! {
     /// A call within the measured time.
     pub struct VoipResult {
         /// From sending a packet to its arrival at the listener.
-        pub delay_ms: Option<Summary> => result::times("delay"),
+        pub delay_ms: Option<Summary> => result::times("delay", "mean p50 p95 p99"),
         /// The same distribution as its 0th to 100th percentiles.
         pub delay_percentiles_ms: Option<Vec<f64>>,
         /// Mean of the differences, without their signs, between the delays of packets that arrived one after the other.
