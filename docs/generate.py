@@ -191,9 +191,16 @@ def store() -> dict[Path, str]:
     """Return the page of the store's columns."""
     known = {metric.key: metric for metric in metrics.METRICS}
     rows = []
+    of_lines = [column.name for column in columns.schema() if column.name.startswith(columns.QDISC)]
     for column in columns.schema():
+        if column.name in of_lines[1:]:
+            continue
         metric = known.get(column.name)
-        about = columns.ABOUT.get(column.name) or _metric(known[column.name])
+        if column.name in of_lines:
+            about = f"each number of the qdisc line down, as `qdisc_target_ms`; {len(of_lines)} columns"
+            rows.append([f"`{columns.QDISC}…`", "float64", "in the name", about])
+            continue
+        about = columns.ABOUT.get(column.name) or columns.NUMBERS.get(column.name) or _metric(known[column.name])
         unit = metric.unit if metric else _unit(column.name)
         rows.append([f"`{column.name}`", str(column.type).replace("double", "float64"), unit, about])
     block = _table(["column", "type", "unit", "what it is"], rows)

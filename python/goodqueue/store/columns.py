@@ -38,7 +38,12 @@ ABOUT = {
 WHO = tuple(ABOUT)[: list(ABOUT).index("scenario")]
 """The columns that say what was run."""
 
-NUMBERS = ("rate_mbps", "up_rate_mbps", "rtt_ms", "duration_s")
+NUMBERS = {
+    "rate_mbps": "of the link down; of one that follows a file, its mean",
+    "up_rate_mbps": "of the link up, as `rate_mbps`",
+    "rtt_ms": "base RTT of the path",
+    "duration_s": "of the run",
+}
 """The same as numbers; ``qdisc_target_ms`` and its like are the parameters of the line of the way down."""
 
 QDISC = "qdisc_"
