@@ -161,6 +161,8 @@ TABLE = [
     ("replay missing", "missing: not found; accepted: a trace"),
     ("replay folder", "folder: no trace below; accepted: a folder"),
     ("replay ok.toml", "ok.toml"),
+    ("bench --flows 100,many", '--flows: found "many"; accepted: a whole number from 1 to 1000000'),
+    ("bench --flows 100 --peers", "--peers: found with --flows; accepted: one of them"),
     ("bench --fast", 'bench: found option "--fast"; accepted: --quick'),
 ]
 

@@ -139,6 +139,20 @@ def test_the_benchmark_measures(goodqueue: Callable[..., Result]) -> None:
 
 
 @pytest.mark.needs("proc")
+def test_the_benchmark_measures_many_flows(goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench.run_crowd, "__defaults__", (1,))  # one process a case, not three
+    found = json.loads(goodqueue("bench", "--flows", "20,2000", "--quick", "--json").out)["flows"]
+    cases = [(20, "fq_codel"), (20, "pfifo"), (2000, "fq_codel"), (2000, "pfifo")]
+    assert [(case["flows"], case["qdisc"]) for case in found] == cases
+    for case in found:
+        assert case["packets"] > 10_000, "a second at 1 Gbit/s"
+        assert case["packets_per_cpu_s"] == case["packets"] / case["cpu_s"]
+    # Both ends of a connection are 2 kB; with histograms from zero on, a flow would have 17 kB.
+    assert 2000 < found[2]["bytes_per_flow"] < 11_000
+    assert "B/flow" in goodqueue("bench", "--flows", "20", "--quick").out
+
+
+@pytest.mark.needs("proc")
 def test_memory_is_the_measured_process_s_own(monkeypatch: pytest.MonkeyPatch) -> None:
     # ru_maxrss starts with what the parent held: a fat parent would be taken for a fat simulator.
     fat = b"x" * 400_000_000

@@ -58,6 +58,9 @@ CASES = (
     Case("iv", 1000, "1gbit", "20ms", "fq_codel", 10, 2),
 )
 
+CROWDED = ("fq_codel", "pfifo")
+"""The disciplines that many flows are measured in, at 1 Gbit/s for 10 s."""
+
 REPEATS = 3
 """Fresh processes a case, and rounds of the peers."""
 
@@ -94,6 +97,20 @@ class CaseResult:
 
 
 @dataclass(frozen=True, slots=True)
+class CrowdResult:
+    """What many flows cost; the median of the case's processes."""
+
+    flows: int
+    qdisc: str
+    packets: int
+    """Packets that the down bottleneck forwarded."""
+    cpu_s: float
+    packets_per_cpu_s: float
+    bytes_per_flow: float
+    """By how much the process's memory grew at most, from before the set-up to the end of the run."""
+
+
+@dataclass(frozen=True, slots=True)
 class QdiscResult:
     """The median cost of one enqueue and one dequeue; None where the discipline refuses to run with its defaults."""
 
@@ -110,15 +127,18 @@ def measure(case: Case, quick: bool = False) -> dict[str, float]:
     """Simulate ``case`` in this process and return packets, CPU seconds and maximum resident bytes."""
     from goodqueue._goodqueue import Simulation
 
+    empty_bytes = peak_bytes()
     simulation = Simulation(json.dumps(case.scenario(quick)))
     before = time.process_time()
     simulation.advance(simulation.duration_s)
     cpu_s = time.process_time() - before
+    simulation_bytes = peak_bytes() - empty_bytes
     record: Record = json.loads(simulation.record())
     return {
         "packets": walk(record, "queues.down.packets.forwarded") or 0.0,
         "utilisation_percent": walk(record, "queues.down.utilisation_percent") or 0.0,
         "cpu_s": cpu_s,
+        "simulation_bytes": simulation_bytes,
         "max_rss_bytes": peak_bytes(),
     }
 
@@ -139,7 +159,7 @@ def peak_bytes() -> int:
 
 def measure_apart(case: Case, quick: bool) -> dict[str, float]:
     """Return what `measure` does in a fresh process. Raises UserError."""
-    measured = f"bench.measure(bench.CASES[{CASES.index(case)}], {quick})"
+    measured = f"bench.measure(bench.{case!r}, {quick})"
     code = f"import json; from goodqueue import bench; print(json.dumps({measured}))"
     process = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     if process.returncode:
@@ -149,11 +169,30 @@ def measure_apart(case: Case, quick: bool) -> dict[str, float]:
     return found
 
 
-def run_case(case: Case, quick: bool, repeats: int = REPEATS) -> CaseResult:
+def middle_run(case: Case, quick: bool, repeats: int) -> dict[str, float]:
     """Measure ``case`` in ``repeats`` fresh processes and return the one of median speed. Raises UserError."""
     runs = [measure_apart(case, quick) for _ in range(repeats)]
-    runs.sort(key=lambda run: run["packets"] / max(run["cpu_s"], 1e-9))
-    middle = runs[len(runs) // 2]
+    for run in runs:
+        run["packets_per_cpu_s"] = run["packets"] / max(run["cpu_s"], 1e-9)
+    return sorted(runs, key=lambda run: run["packets_per_cpu_s"])[repeats // 2]
+
+
+def run_crowd(flows: int, qdisc: str, quick: bool, repeats: int = REPEATS) -> CrowdResult:
+    """Measure ``flows`` CUBIC flows in ``qdisc``. Raises UserError."""
+    middle = middle_run(Case("flows", flows, "1gbit", "100ms", qdisc, 10, 0), quick, repeats)
+    return CrowdResult(
+        flows=flows,
+        qdisc=qdisc,
+        packets=int(middle["packets"]),
+        cpu_s=middle["cpu_s"],
+        packets_per_cpu_s=middle["packets_per_cpu_s"],
+        bytes_per_flow=middle["simulation_bytes"] / flows,
+    )
+
+
+def run_case(case: Case, quick: bool, repeats: int = REPEATS) -> CaseResult:
+    """Measure ``case`` and return the result of median speed. Raises UserError."""
+    middle = middle_run(case, quick, repeats)
     duration = case.duration_s / (QUICK if quick else 1)
     plural = "flow" if case.flows == 1 else "flows"
     return CaseResult(
@@ -161,7 +200,7 @@ def run_case(case: Case, quick: bool, repeats: int = REPEATS) -> CaseResult:
         description=f"{case.flows} {plural}, {case.rate}, {case.rtt}, {case.qdisc}, {duration:g} s",
         packets=int(middle["packets"]),
         cpu_s=middle["cpu_s"],
-        packets_per_cpu_s=middle["packets"] / max(middle["cpu_s"], 1e-9),
+        packets_per_cpu_s=middle["packets_per_cpu_s"],
         floor_packets_per_cpu_s=case.floor_mpps * 1e6,
         max_rss_mb=middle["max_rss_bytes"] / 1e6,
     )

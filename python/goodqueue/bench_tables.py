@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from goodqueue.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, QdiscResult
+from goodqueue.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, CrowdResult, QdiscResult
 from goodqueue.peers import PeerResult
 from goodqueue.tables import Column, Table, decimals, number
 
@@ -26,6 +26,25 @@ def bench_tables(
     note = "Packets that the down bottleneck forwarded; memory is the process's greatest, the interpreter included."
     speed = Table("CUBIC flows simulated by one thread", [Column("case", False), *map(Column, headings)], rows, [note])
     return [speed, *([_peers(peers)] if peers else []), _costs(qdiscs)]
+
+
+def crowd_table(crowds: Sequence[CrowdResult]) -> Table:
+    """Return what many flows cost."""
+    rows = [
+        [
+            str(result.flows),
+            result.qdisc,
+            number(result.packets_per_cpu_s / 1e6, 2),
+            number(result.bytes_per_flow, 0),
+            number(result.packets / 1e6, 2),
+            number(result.cpu_s, 2),
+        ]
+        for result in crowds
+    ]
+    headings = ["speed\nM packets/CPU s", "memory\nB/flow", "packets\nM", "CPU\ns"]
+    columns = [Column("flows"), Column("qdisc", False), *map(Column, headings)]
+    note = "At 1 Gbit/s, RTT 100 ms. Memory is by how much the process grew, shared by the flows, queue and all."
+    return Table("Many CUBIC flows simulated by one thread", columns, rows, [note])
 
 
 def _costs(qdiscs: Sequence[QdiscResult]) -> Table:

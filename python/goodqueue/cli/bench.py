@@ -1,15 +1,22 @@
 """``goodqueue bench``: how fast it is here."""
 
+from dataclasses import asdict
+from json import dumps
 from typing import Annotated
 
 import typer
 
-from goodqueue.cli.options import Json
+from goodqueue.cli.options import Json, whole
+from goodqueue.errors import UserError
 
 
 def bench(
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of the work: rougher figures in seconds.")] = False,
     peers: Annotated[bool, typer.Option("--peers", help="Run the other simulators even with --quick.")] = False,
+    flows: Annotated[
+        str | None,
+        typer.Option("--flows", metavar="N[,N...]", help="Measure so many flows instead: speed, and memory a flow."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Measure the speed on this machine.
@@ -23,10 +30,16 @@ def bench(
     Examples:
       goodqueue bench
       goodqueue bench --quick --json
+      goodqueue bench --flows 1000,10000,100000
     """
     from goodqueue import bench as measuring
     from goodqueue import bench_tables, terminal
 
+    if flows is not None:
+        if peers:
+            raise UserError("--peers", "found with --flows; accepted: one of them")
+        _crowds([whole("--flows", 1, 1_000_000)(word) for word in flows.split(",")], quick, json)
+        return
     beside = peers or not quick
     total = len(measuring.CASES) + 1 + beside
     with terminal.progress("bench") as progress:
@@ -38,9 +51,24 @@ def bench(
         progress((total - 1) / total)
         costs = list(measuring.qdiscs(quick))
     if json:
-        from json import dumps
-
         terminal.emit(dumps(measuring.as_json(results, costs, quick, others)) + "\n")
         return
     for table in bench_tables.bench_tables(results, costs, others):
         terminal.print_table(table)
+
+
+def _crowds(counts: list[int], quick: bool, as_json: bool) -> None:
+    """Measure so many flows in each of the disciplines."""
+    from goodqueue import bench as measuring
+    from goodqueue import bench_tables, terminal
+
+    cases = [(count, qdisc) for count in counts for qdisc in measuring.CROWDED]
+    crowds = []
+    with terminal.progress("bench") as progress:
+        for count, qdisc in cases:
+            crowds.append(measuring.run_crowd(count, qdisc, quick))
+            progress(len(crowds) / len(cases))
+    if as_json:
+        terminal.emit(dumps({"schema": 1, "quick": quick, "flows": [asdict(crowd) for crowd in crowds]}) + "\n")
+        return
+    terminal.print_table(bench_tables.crowd_table(crowds))
