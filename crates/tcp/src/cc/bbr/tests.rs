@@ -168,6 +168,36 @@ fn after_a_silence_it_goes_on_at_the_rate_it_knew() {
     assert!(bench.cc.idle_restart);
 }
 
+/// Two rounds without growth and a needless loss or a timeout between them and the third: the path may carry more after all.
+#[test]
+fn a_timeout_and_an_undo_let_startup_look_again() {
+    let told: [fn(&mut Bbr); 3] = [|_| (), Bbr::on_rto, Bbr::on_undo];
+    let modes = told.map(|tell| {
+        let mut bench = Bench::<Bbr>::new();
+        [10, 20, 41, 41, 41].iter().for_each(|&segments| bench.round(segments, 60));
+        tell(&mut bench.cc);
+        bench.round(41, 100);
+        bench.cc.mode
+    });
+    assert_eq!(modes, [Mode::Drain, Mode::Startup, Mode::Startup]);
+}
+
+/// 4.2.3.4. Wrong would be slow start after each timeout. What an undo leaves to do, the next ACK does.
+#[test]
+fn the_window_returns_after_a_timeout() {
+    let mut bench = Bench::<Bbr>::new();
+    bench.fill();
+    bench.round(41, 48);
+    bench.round(41, 42);
+    let before = bench.window.cwnd;
+    bench.cc.ssthresh(&Congestion { now: bench.now, cwnd: before, cause: crate::Cause::Timeout });
+    bench.cc.on_rto();
+    bench.window.cwnd = 1;
+    assert_eq!(bench.cc.undo_cwnd(&bench.window, before), 1);
+    bench.round(41, 42);
+    assert!(bench.window.cwnd >= before, "{} {before}", bench.window.cwnd);
+}
+
 #[test]
 fn the_probe_shows_what_ss_shows() {
     let mut bench = Bench::<Bbr>::new();
