@@ -155,6 +155,41 @@ fn a_policer_is_found_by_two_like_intervals_with_losses() {
     assert!(bench.cc.policer.bandwidth().is_none());
 }
 
+/// Three of twenty lost are no policer: that takes a fifth.
+#[test]
+fn few_losses_are_no_policer() {
+    let mut bench = Bench::<Bbr>::new();
+    bench.fill();
+    bench.round(41, 48);
+    for _ in 0..20 {
+        (0..3).for_each(|_| bench.rate.on_lost(0));
+        bench.ack(RTT, 20, 42, |_, sample| sample.losses = 3);
+        assert!(bench.cc.policer.bandwidth().is_none());
+    }
+}
+
+/// 4.3.4.3: only the phase with less ends early. Wrong would be one after the other within an RTT while little is in flight.
+#[test]
+fn a_phase_with_as_much_lasts_an_rtt_however_little_is_in_flight() {
+    let mut bench = Bench::<Bbr>::new();
+    bench.fill();
+    bench.round(41, 48);
+    (bench.cc.cycle, bench.cc.pacing_gain) = (2, UNIT);
+    bench.ack(Duration::from_millis(1), 1, 2, |_, _| ());
+    assert_eq!(bench.cc.cycle, 2);
+}
+
+/// 4.2.3.2: in Startup a window above its target stays, but for the first ten segments, when nothing is known.
+#[test]
+fn a_window_above_its_target_grows_with_the_first_segments_only() {
+    for (segments, cwnd) in [(9, 1009), (10, 1000)] {
+        let mut bench = Bench::<Bbr>::new();
+        bench.window.cwnd = 1000;
+        bench.round(segments, 60);
+        assert_eq!(bench.window.cwnd, cwnd);
+    }
+}
+
 /// 4.3.4.4. Wrong would be a burst at 5/4 or at the high gain after a silence.
 #[test]
 fn after_a_silence_it_goes_on_at_the_rate_it_knew() {

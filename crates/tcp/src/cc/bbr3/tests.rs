@@ -352,6 +352,28 @@ fn marks_of_more_than_half_are_too_many_on_short_paths() {
     }
 }
 
+/// 5.6.4.6: in Startup a window above its target stays, but for the first ten segments, when nothing is known.
+#[test]
+fn a_window_above_its_target_grows_with_the_first_segments_only() {
+    for (segments, cwnd) in [(9, 1009), (10, 1000)] {
+        let mut bench = Bench::<Bbr3>::new();
+        bench.window.cwnd = 1000;
+        bench.round(segments, 60);
+        assert_eq!(bench.window.cwnd, cwnd);
+    }
+}
+
+/// 5.5.5: what the application limited says that the path carries so much, and never that it carries no more.
+#[test]
+fn a_sample_of_the_applications_rate_counts_if_it_is_the_largest() {
+    let mut bench = Bench::<Bbr3>::new();
+    bench.round(10, 60);
+    for (segments, most) in [(20, 20), (15, 20)] {
+        bench.ack(RTT, segments, 60, |_, sample| sample.is_app_limited = true);
+        assert_eq!(bench.cc.bounds.max_bw(), Bandwidth::of(most, RTT));
+    }
+}
+
 /// Google's BBRv3: the share of marks is smoothed by a sixteenth from 1, a third of it is cut, on paths up to 5 ms only.
 #[test]
 fn marks_count_on_short_paths_only() {
