@@ -5,6 +5,7 @@
 #   make debug-test   Python tests on a debug build of the extension, which checks alignment and overflow
 #   make bench    packets per CPU second, nanoseconds per qdisc operation
 #   make fuzz     the fuzz targets, a minute each (SECONDS=60); needs cargo-fuzz
+#   make mutants  wrong changes that no test notices, of a share of all (SHARD=0/100); needs cargo-mutants
 #   make bench-instructions   instructions a packet, of the simulator and of each qdisc, counted by valgrind
 #   make lint     format, clippy, ruff, mypy (fix the format: make format)
 #   make pins     write the newest versions of what Python packages there are into constraints.txt
@@ -24,9 +25,9 @@ GOODQUEUE := $(BIN)/goodqueue
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo test debug-test bench bench-instructions fuzz lint format rust rust-test python-test pins clean
+.PHONY: help demo test debug-test bench bench-instructions fuzz mutants lint format rust rust-test python-test pins clean
 help:
-	@sed -n '3,10s/^# *//p' Makefile
+	@sed -n '3,11s/^# *//p' Makefile
 
 # --- the environment; a stamp a step, so that only what changed is done again ---------------------------------------
 
@@ -124,6 +125,11 @@ fuzz:
 	@for target in qdisc line trace; do \
 	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(SECONDS) -max_len=4096 -len_control=0 -timeout=20 -print_final_stats=1; \
 	done
+
+mutants: SHARD ?= 0/100
+mutants:
+	@command -v cargo-mutants >/dev/null || { echo "make: no cargo-mutants; accepted: cargo install cargo-mutants" >&2; exit 1; }
+	CARGO_PROFILE_TEST_DEBUG=0 cargo mutants --output target --sharding round-robin --shard $(SHARD)
 
 clean:
 	rm -rf .venv target demo-report python/goodqueue/_goodqueue*.so

@@ -169,13 +169,18 @@ def test_the_programs_are_here_and_under_our_licence() -> None:
         assert "SPDX-License-Identifier: MIT" in head
 
 
-def test_the_peers_that_are_installed_simulate_the_same() -> None:
+def test_the_peers_that_are_installed_fill_the_link() -> None:
+    """No slower a path, no other count of bytes: else their speed is of something else.
+
+    CUBIC falls to 0.7 of a window that filled pipe and queue, 50 + 5 ms: 77 % is carried after a loss, less 2 % for the
+    first seconds of 100. More than all is a wrong count. (ns-2 2.35 carries 94.1 %, ours 92.5 %.)
+    """
     for result in peers.compare(own, 1)[1:]:
         if result.note is not None:
             assert result.note.startswith("not installed"), result
             continue
         assert result.utilisation_percent is not None
-        assert 70 < result.utilisation_percent < 100.5, result
+        assert 75 < result.utilisation_percent <= 100, result
 
 
 def test_the_table_shows_who_ran_and_who_did_not() -> None:

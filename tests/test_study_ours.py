@@ -1,4 +1,4 @@
-"""The study that comes with the package: whole, and its own claims hold even in a hurry."""
+"""The study that comes with the package: whole, and in a hurry each claim comes out as it did."""
 
 import json
 import shutil
@@ -13,23 +13,29 @@ from goodqueue.studies import loading, locate, planning, selection
 Command = Callable[..., Result]
 
 
+# What --quick says of each claim, with 3 seeds of 40 s. In the full study, 10 of 1010 s, c14 holds too (NOTES.md).
+VERDICTS = {
+    "holds": "01 03 05 06 07 08 11 12 17 18 19 20 21 24 27",
+    "fails": "04 09 10 14 16 22 23 25 26 28 29",
+    "not_run": "02 13 15",
+}
+
+
 def test_ours_in_a_hurry(goodqueue: Command) -> None:
-    """One table end to end, shortened: the numbers are rough, the order of the three at 1 Mbit/s is not."""
-    ids = ("c01", "v133", "v037")
-    result = goodqueue("study", "schwardmann2014", "--quick", "--json", *(word for i in ids for word in ("--only", i)))
+    """Wrong would be a verdict that turns and nobody looks: what turned it belongs in NOTES.md."""
+    result = goodqueue("study", "schwardmann2014", "--quick", "--json")
     assert (result.status, result.err) == (0, "")
     found = json.loads(result.out)
     assert len(found["values"]) == 154
-    assert len(found["claims"]) == 29
-    claims = {claim["id"]: claim["verdict"] for claim in found["claims"]}
-    assert claims["schwardmann2014/c01"] == "holds"
+    claims = {claim["id"].removeprefix("schwardmann2014/c"): claim["verdict"] for claim in found["claims"]}
+    assert claims == {id_: verdict for verdict, ids in VERDICTS.items() for id_ in ids.split()}
     why = {value["id"]: value["why"] for value in found["values"]}
     assert why["schwardmann2014/v037"].startswith("the printed mean rows are not the means")
     assert why["schwardmann2014/v133"] == "a setting of the experiment, not a result"
 
 
 def test_ours_is_complete() -> None:
-    """Every value but settings and mean rows is computed, and the published facts are those that were handed to us."""
+    """Every value but settings and mean rows is computed, on as many runs as the paper's tables ask for."""
     folder = locate.available()["schwardmann2014"]
     study = loading.load(folder)
     plan = planning.plan(study, selection.select(study, []))

@@ -326,6 +326,20 @@ mod tests {
         assert_eq!((sample.delivered, sample.interval), (2, Some(ms(201))));
     }
 
+    /// Of segments that left together the one further on is the newest, in whichever order they are told of; and what is known of
+    /// each stays known when there is room for more. Wrong would be a sample of another segment's flight.
+    #[test]
+    fn of_segments_that_left_together_the_last_is_the_newest() {
+        for order in [[6, 7], [7, 6]] {
+            let mut rate = RateEstimator::default();
+            rate.grow(0..0, 2);
+            (6..8).for_each(|number| rate.on_sent(at(0), number, number == 6, number as u32));
+            rate.grow(6..8, 4);
+            order.iter().for_each(|&number| deliver(&mut rate, number, 0));
+            assert_eq!(rate.sample(at(100), 2, 0, ms(100)).tx_in_flight, 7, "{order:?}");
+        }
+    }
+
     /// 4.1.3.5: a retransmission that seems to take less than any round trip was not what arrived.
     #[test]
     fn a_sample_in_less_than_the_shortest_rtt_is_none() {

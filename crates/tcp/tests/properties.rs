@@ -93,6 +93,25 @@ proptest! {
         prop_assert!(stats.undos == 0 || stats.timeouts > 0, "{:?}", stats);
     }
 
+    /// Where nothing overtakes, SACKs say exactly what is missing, though only one ACK in `thinned` comes and a block has grown at
+    /// both of its ends since the last. Wrong would be to send again what the receiver has. (Probes and timeouts may; each
+    /// block is in three ACKs in a row, RFC 2018.)
+    #[test]
+    fn nothing_is_sent_again_that_was_not_lost(
+        lost in hash_set(0..800_u64, 0..30), config in config(), spacing in 100..3000_u64, thinned in 1..4_u64,
+    ) {
+        let mut pair = Pair::alike(config);
+        pair.up = Path::drop(lost);
+        pair.up.spacing = Some(Duration::from_micros(spacing));
+        pair.down.drop_acks = (0..8000).filter(|number| number % thinned != 0).collect();
+        pair.client.write_unlimited();
+        pair.run_until(1200);
+        let stats = pair.client.stats();
+        if stats.timeouts == 0 && stats.tlp_probes == 0 {
+            prop_assert_eq!(stats.spurious_retransmissions, 0, "{:?}", stats);
+        }
+    }
+
     /// What is delivered in order is never more than was sent, at any time, nor less than what the sender knows of.
     #[test]
     fn nothing_is_acknowledged_that_was_not_delivered(up in path(), down in path(), config in config()) {

@@ -246,7 +246,9 @@ mod tests {
         assert_close(adapted(11.01, 0.1), 0.11, "up by alpha");
         assert_close(adapted(11.01, 0.02), 0.025, "up by a quarter");
         assert_close(adapted(8.99, 0.1), 0.09, "down by beta");
-        assert_close(adapted(10.0, 0.1), 0.1, "in the band");
+        for avg in [9.0, 10.0, 11.0] {
+            assert_close(adapted(avg, 0.1), 0.1, "in the band");
+        }
         assert_close(adapted(11.01, 0.495), 0.5, "top");
         assert_close(adapted(8.99, 0.0105), 0.01, "bottom");
         assert_close(ared("", 100).adaptation.bottom, 0.0008, "80 000 / 10^8");

@@ -235,4 +235,16 @@ mod tests {
         assert_eq!(fates("ecn", 0.49, Ecn::Ect1), (1.0, 1, 0, 1));
         assert_close(rem("avpkt 757").per_update, 2.0, "c");
     }
+
+    /// In bytes 70 packets of half a frame are 35: 3 + 0.1 * 15 - 1 = 3.5 too many, where 70 would be 7.
+    #[test]
+    fn the_queue_is_counted_as_arrivals_are() {
+        for (words, price) in [("", 0.007), ("bytes", 0.0035)] {
+            let (mut rem, mut queue) = (Rem { arrived: 3.0, ..rem(words) }, Fifo::default());
+            (0..70).for_each(|_| queue.push(Plain::new(757)));
+            let due = rem.next_timer().unwrap();
+            rem.on_timer(due, &queue);
+            assert_close(rem.price, price, words);
+        }
+    }
 }

@@ -201,4 +201,16 @@ mod tests {
             assert_eq!(told == Enqueued::Success, room == 1, "{words}");
         }
     }
+
+    /// What a shaper above asks for. Wrong would be to miss a packet since an earlier band is empty.
+    #[test]
+    fn its_head_is_that_of_the_first_band_with_any() {
+        let (mut qdisc, mut owner) = (pfifo_fast(""), Noted::default());
+        assert_eq!(qdisc.head(), Head::Nothing);
+        for (dscp, len) in [(2, 300), (0, 200), (4, 100)] {
+            qdisc.enqueue(Instant::ZERO, Plain { dscp, ..Plain::new(len) }, &mut owner);
+            let Head::Length(shown) = qdisc.head() else { panic!("{:?}", qdisc.head()) };
+            assert_eq!(shown, len);
+        }
+    }
 }

@@ -163,4 +163,12 @@ mod tests {
         h.grow(&Ack::of(Instant::ZERO, 40), &mut window);
         assert_eq!(window.cwnd, before + 8);
     }
+
+    /// A loss has said where the path ends. Wrong would be a later slow start that a rise of the RTT, of 80 ms by 40, slows.
+    #[test]
+    fn after_a_congestion_slow_start_is_plain() {
+        let (mut h, mut window) = (HyStartPlusPlus::new(), Window::new(&Config::default()));
+        h.stop();
+        assert_eq!(run(&mut h, &mut window, &[(8, 80), (8, 120), (8, 120)]), [26, 42, 58]);
+    }
 }

@@ -221,4 +221,17 @@ mod tests {
         i.end_round(14);
         assert_eq!((i.alpha, at(&mut i, 14)), (ALPHA_ONE, 7));
     }
+
+    /// Linux: a timeout says that what was learnt of delays is over; a recovery does not.
+    #[test]
+    fn a_timeout_forgets_the_delays() {
+        for (state, known) in
+            [(CongestionState::Recovery, (ALPHA_MAX, 8)), (CongestionState::Loss, (ALPHA_ONE, BETA_MAX))]
+        {
+            let mut i = illinois();
+            (i.alpha, i.beta) = (ALPHA_MAX, 8);
+            i.on_state(state, &mut Window::new(&Config::default()));
+            assert_eq!((i.alpha, i.beta), known, "{state:?}");
+        }
+    }
 }

@@ -220,4 +220,18 @@ mod tests {
         d.sample(at(0), 0_u32.wrapping_sub(3));
         assert_eq!(d.base_and_current(), Some((u32::MAX - 2, u32::MAX - 2)));
     }
+
+    /// 2.4.2: it begins with two segments, and 50 ms of queue are heard of from the ACKs: half of 4/20 of a segment.
+    #[test]
+    fn it_begins_small_and_hears_of_delays_from_acks() {
+        let (mut l, mut w) = (Ledbat::new(&Config::default()), Window::new(&Config::default()));
+        l.on_open(at(0), None, &mut w);
+        assert_eq!(w.cwnd, 2);
+        w.cwnd = 20;
+        for clock_ms in [1000, 1050, 1050, 1050, 1050] {
+            l.on_delivered(&Ack { clock_ms, ..Ack::of(at(1), 1) }, &mut w);
+        }
+        l.on_ack(&Ack { prior_in_flight: 20, ..Ack::of(at(1), 1) }, &mut w);
+        assert_eq!((w.cwnd, l.fraction), (20, 1638), "as at 50 ms above");
+    }
 }

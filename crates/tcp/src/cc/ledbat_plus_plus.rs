@@ -228,4 +228,12 @@ mod tests {
         run(&mut l, &mut w, 940, 120, 1);
         assert_eq!(l.phase, Phase::Steady { until: at(940 + 9 * 400) });
     }
+
+    /// 4.1.
+    #[test]
+    fn it_begins_with_two_segments() {
+        let mut w = window(10, 100);
+        LedbatPlusPlus::new(&Config::default()).on_open(at(0), Some(ms(50)), &mut w);
+        assert_eq!(w.cwnd, 2);
+    }
 }

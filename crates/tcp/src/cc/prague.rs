@@ -288,4 +288,21 @@ mod tests {
         p.on_state(CongestionState::Recovery, &mut w);
         assert_eq!(w.ssthresh, 50);
     }
+
+    /// 2.4.4: at 10 ms, after the transition, rounds are of 25 ms: alpha stays for the two that end before. Before the transition
+    /// each round moves it.
+    #[test]
+    fn alpha_moves_once_in_25_ms_once_it_runs_long() {
+        for (rounds, moved) in [(TRANSITION_ROUNDS, [false, false, true]), (0, [true; 3])] {
+            let (mut p, w) = prague();
+            (p.rounds, p.seen, p.srtt_x8) = (rounds, true, 80_000_000);
+            let found = [10, 24, 25].map(|ms| {
+                let before = p.alpha_x16;
+                (p.delivered, p.marked) = (10, 0);
+                p.end_round(at(ms), &w);
+                p.alpha_x16 != before
+            });
+            assert_eq!(found, moved, "{rounds} rounds");
+        }
+    }
 }

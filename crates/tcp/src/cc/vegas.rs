@@ -191,4 +191,14 @@ mod tests {
         v.on_ack(&Ack { una: SeqNumber(2000), segments: 11, counted: 11, ..ack }, &mut w);
         assert_eq!(w.cwnd, 12);
     }
+
+    /// 200 ms where it was 100 before a silence. Wrong would be a queue of half the window that is none.
+    #[test]
+    fn after_a_silence_the_base_is_learnt_anew() {
+        let (mut v, mut w) = vegas(50, 2);
+        v.base_rtt = Duration::from_millis(100);
+        v.on_restart(Instant::ZERO, Duration::from_secs(1));
+        round(&mut v, &mut w, 200);
+        assert_eq!(w.cwnd, 51);
+    }
 }

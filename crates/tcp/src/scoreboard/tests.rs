@@ -141,6 +141,17 @@ fn repeated_moved_and_stale_blocks_are_counted_once() {
     assert_eq!((b.packets_out(), b.sacked_out()), (3, 0));
 }
 
+/// Of a block that was told before only what it grew by is looked at. Wrong would be to miss either end: what was delivered there
+/// would be taken for lost, and sent again.
+#[test]
+fn a_block_that_grew_at_both_ends_delivers_both() {
+    let mut b = board(12);
+    ack(&mut b, 110, 0, &[block(5, 6)]);
+    assert_eq!(ack(&mut b, 111, 0, &[block(3, 9)]).segments, 5, "3, 4, 7, 8 and 9");
+    lost(&mut b);
+    assert_eq!(resend_all(&mut b, 112), [0, 1, 2]);
+}
+
 #[test]
 fn segments_of_unequal_size_are_found_and_a_partial_ack_trims() {
     let mut b = Scoreboard::new(SeqNumber(u32::MAX - 150), 100);

@@ -188,3 +188,17 @@ fn max_and_target_follow_from_each_other() {
         assert_eq!(of(words), want, "{words}");
     }
 }
+
+/// 10 packets a second, 3 at once. A change is no pause: at 10 s six pass, of which three were earned, and 99 ms later none.
+#[test]
+fn a_change_gives_no_tokens() {
+    let (mut sfb, mut queue) = (sfb("penalty_burst 3"), Fifo::default());
+    put(&mut sfb, 7, Bin { len: 1, p: ONE });
+    let mut offer = |sfb: &mut Sfb, ms| {
+        sfb.enqueue(at(ms), flow(7), &mut queue, &mut Dice::showing(0.999));
+        queue.len()
+    };
+    assert_eq!([0; 7].map(|_| offer(&mut sfb, 10_000)), [1, 2, 3, 4, 5, 6, 6]);
+    sfb.change(at(10_001), &Args::parse(&SPEC, "penalty_burst 3").unwrap(), &LINK).unwrap();
+    assert_eq!(offer(&mut sfb, 10_099), 6);
+}

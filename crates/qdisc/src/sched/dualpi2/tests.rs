@@ -394,3 +394,12 @@ fn the_rfc_s_weight_for_classic_is_a_sixteenth() {
         order.iter().enumerate().filter(|(_, id)| **id >= 100).map(|(place, _)| place).collect();
     assert_eq!(places, [22, 38, 54]);
 }
+
+/// RFC 9332, A.1: p' is moved each `tupdate`.
+#[test]
+fn the_law_looks_at_the_queues_each_tupdate() {
+    let mut qdisc = build("tupdate 20ms");
+    let due = qdisc.next_timer().unwrap();
+    qdisc.on_timer(due, &mut Noted::default());
+    assert_eq!(qdisc.next_timer(), Some(due + Duration::from_millis(20)));
+}

@@ -159,3 +159,14 @@ fn what_contradicts_itself_is_refused_in_one_line() {
     assert_eq!(refused(&deep), "tbf child: more disciplines in each other than 8");
     assert!(AnyQdisc::<Plain>::parse(&["tbf".to_string(), " child tbf".repeat(8)].concat(), &LINK).is_ok());
 }
+
+/// Wrong would be a law inside that never looks at its queue, or at each packet.
+#[test]
+fn a_childs_timer_fires_when_it_is_due() {
+    let (mut qdisc, mut owner) = (tbf("tbf rate 10mbit burst 3028 child pie"), Noted::default());
+    let due = qdisc.next_timer().unwrap();
+    qdisc.on_timer(Instant::from_nanos(due.as_nanos() - 1), &mut owner);
+    assert_eq!(qdisc.next_timer(), Some(due));
+    qdisc.on_timer(due, &mut owner);
+    assert!(qdisc.next_timer() > Some(due));
+}

@@ -155,6 +155,41 @@ fn a_policer_is_found_by_two_like_intervals_with_losses() {
     assert!(bench.cc.policer.bandwidth().is_none());
 }
 
+/// Three of twenty lost are no policer: that takes a fifth.
+#[test]
+fn few_losses_are_no_policer() {
+    let mut bench = Bench::<Bbr>::new();
+    bench.fill();
+    bench.round(41, 48);
+    for _ in 0..20 {
+        (0..3).for_each(|_| bench.rate.on_lost(0));
+        bench.ack(RTT, 20, 42, |_, sample| sample.losses = 3);
+        assert!(bench.cc.policer.bandwidth().is_none());
+    }
+}
+
+/// 4.3.4.3: only the phase with less ends early. Wrong would be one after the other within an RTT while little is in flight.
+#[test]
+fn a_phase_with_as_much_lasts_an_rtt_however_little_is_in_flight() {
+    let mut bench = Bench::<Bbr>::new();
+    bench.fill();
+    bench.round(41, 48);
+    (bench.cc.cycle, bench.cc.pacing_gain) = (2, UNIT);
+    bench.ack(Duration::from_millis(1), 1, 2, |_, _| ());
+    assert_eq!(bench.cc.cycle, 2);
+}
+
+/// 4.2.3.2: in Startup a window above its target stays, but for the first ten segments, when nothing is known.
+#[test]
+fn a_window_above_its_target_grows_with_the_first_segments_only() {
+    for (segments, cwnd) in [(9, 1009), (10, 1000)] {
+        let mut bench = Bench::<Bbr>::new();
+        bench.window.cwnd = 1000;
+        bench.round(segments, 60);
+        assert_eq!(bench.window.cwnd, cwnd);
+    }
+}
+
 /// 4.3.4.4. Wrong would be a burst at 5/4 or at the high gain after a silence.
 #[test]
 fn after_a_silence_it_goes_on_at_the_rate_it_knew() {
@@ -166,6 +201,36 @@ fn after_a_silence_it_goes_on_at_the_rate_it_knew() {
     bench.cc.on_transmit_start(bench.now, &bench.rate, &mut bench.window);
     assert!((bench.mbps() - 9.4989 * 0.99).abs() < 0.001, "{}", bench.mbps());
     assert!(bench.cc.idle_restart);
+}
+
+/// Two rounds without growth and a needless loss or a timeout between them and the third: the path may carry more after all.
+#[test]
+fn a_timeout_and_an_undo_let_startup_look_again() {
+    let told: [fn(&mut Bbr); 3] = [|_| (), Bbr::on_rto, Bbr::on_undo];
+    let modes = told.map(|tell| {
+        let mut bench = Bench::<Bbr>::new();
+        [10, 20, 41, 41, 41].iter().for_each(|&segments| bench.round(segments, 60));
+        tell(&mut bench.cc);
+        bench.round(41, 100);
+        bench.cc.mode
+    });
+    assert_eq!(modes, [Mode::Drain, Mode::Startup, Mode::Startup]);
+}
+
+/// 4.2.3.4. Wrong would be slow start after each timeout. What an undo leaves to do, the next ACK does.
+#[test]
+fn the_window_returns_after_a_timeout() {
+    let mut bench = Bench::<Bbr>::new();
+    bench.fill();
+    bench.round(41, 48);
+    bench.round(41, 42);
+    let before = bench.window.cwnd;
+    bench.cc.ssthresh(&Congestion { now: bench.now, cwnd: before, cause: crate::Cause::Timeout });
+    bench.cc.on_rto();
+    bench.window.cwnd = 1;
+    assert_eq!(bench.cc.undo_cwnd(&bench.window, before), 1);
+    bench.round(41, 42);
+    assert!(bench.window.cwnd >= before, "{} {before}", bench.window.cwnd);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::bounds::INFINITE;
 use super::*;
+use crate::cc::Cause;
 use crate::cc::bench::{Bench, RTT};
 use std::vec::Vec;
 
@@ -286,6 +287,91 @@ fn what_needless_losses_did_is_undone() {
     bench.cc.on_undo();
     bench.ack(STEP, 41, 41, |_, _| ());
     assert_eq!((bench.cc.state, bench.cc.bounds.inflight_longterm), (State::Refill, INFINITE));
+}
+
+/// 5.5.11.2: the losses that ended Startup were none, so it goes on. Wrong would be a path that is filled at the speed of probes.
+#[test]
+fn startup_goes_on_after_needless_losses() {
+    let mut bench = Bench::<Bbr3>::new();
+    bench.fill();
+    bench.cc.undo_state = Some(State::Startup);
+    bench.cc.on_undo();
+    bench.round(41, 60);
+    assert_eq!((bench.cc.state, bench.cc.full_bw_reached), (State::Startup, false));
+}
+
+/// The window of before a loss or a timeout is there again afterwards. Wrong would be slow start after each.
+#[test]
+fn the_window_returns_after_a_timeout_and_with_an_undo() {
+    let mut bench = Bench::<Bbr3>::new();
+    bench.cruise();
+    let before = bench.window.cwnd;
+    bench.cc.ssthresh(&Congestion { now: bench.now, cwnd: before, cause: Cause::Timeout });
+    bench.cc.on_rto();
+    bench.window.cwnd = 1;
+    assert_eq!(bench.cc.undo_cwnd(&bench.window, 1), before);
+    bench.round(41, 41);
+    assert_eq!(bench.window.cwnd, before);
+}
+
+/// 5.4.1. Wrong would be a burst at 5/4 of the rate after a silence; what the path was busy with says nothing of one.
+#[test]
+fn after_a_silence_it_goes_on_at_the_rate_it_knew() {
+    for (silence, gain) in [(false, 1.25), (true, 1.0)] {
+        let mut bench = Bench::<Bbr3>::new();
+        bench.cruise();
+        bench.probe();
+        if silence {
+            bench.rate.mark_app_limited(0);
+        }
+        bench.cc.on_transmit_start(bench.now, &bench.rate, &mut bench.window);
+        assert!((bench.mbps() - 9.4989 * 0.99 * gain).abs() < 0.001, "{}", bench.mbps());
+        assert_eq!(bench.cc.idle_restart, silence);
+    }
+}
+
+/// More than half of what a probe brought is marked; where the path is longer than 5 ms, marks do not count.
+#[test]
+fn marks_of_more_than_half_are_too_many_on_short_paths() {
+    for (rtt_ms, delivered_ce, too_high) in [(5, 5, false), (5, 6, true), (6, 10, false)] {
+        let mut bench = Bench::<Bbr3>::new();
+        bench.cc.ecn.on_ack(&Ack::of(bench.now, 10), Duration::from_millis(rtt_ms));
+        let sample = RateSample {
+            delivered: 10,
+            interval: Some(RTT),
+            prior_delivered: 0,
+            delivered_ce,
+            losses: 0,
+            tx_in_flight: 10,
+            lost: 0,
+            is_app_limited: false,
+            is_ack_delayed: false,
+            departure: bench.now,
+        };
+        assert_eq!(bench.cc.is_inflight_too_high(&sample), too_high, "{rtt_ms} ms, {delivered_ce} of 10");
+    }
+}
+
+/// 5.6.4.6: in Startup a window above its target stays, but for the first ten segments, when nothing is known.
+#[test]
+fn a_window_above_its_target_grows_with_the_first_segments_only() {
+    for (segments, cwnd) in [(9, 1009), (10, 1000)] {
+        let mut bench = Bench::<Bbr3>::new();
+        bench.window.cwnd = 1000;
+        bench.round(segments, 60);
+        assert_eq!(bench.window.cwnd, cwnd);
+    }
+}
+
+/// 5.5.5: what the application limited says that the path carries so much, and never that it carries no more.
+#[test]
+fn a_sample_of_the_applications_rate_counts_if_it_is_the_largest() {
+    let mut bench = Bench::<Bbr3>::new();
+    bench.round(10, 60);
+    for (segments, most) in [(20, 20), (15, 20)] {
+        bench.ack(RTT, segments, 60, |_, sample| sample.is_app_limited = true);
+        assert_eq!(bench.cc.bounds.max_bw(), Bandwidth::of(most, RTT));
+    }
 }
 
 /// Google's BBRv3: the share of marks is smoothed by a sixteenth from 1, a third of it is cut, on paths up to 5 ms only.
