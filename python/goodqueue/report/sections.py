@@ -17,7 +17,7 @@ from goodqueue.record import Record, Scenario
 from goodqueue.report import figures
 from goodqueue.scenario import to_toml
 from goodqueue.store import Store
-from goodqueue.studies import published, wording
+from goodqueue.studies import published, trivial, wording
 from goodqueue.sweep import show
 from goodqueue.sweep.result import Sweep
 from goodqueue.tables import Column, Table, number
@@ -241,6 +241,8 @@ def of_study(data: Mapping[str, Any], folder: Path, prefix: str) -> Section:
         for claim in data["claims"]
         if claim["verdict"] != "not_run"
     ]
+    if (model := verdicts.get("trivial")) and model["n"]:
+        counts.insert(1, trivial.told(model["here"]["reproduced"], model["verdicts"]["reproduced"], model["n"]))
     columns = [Column("claim", False), Column("verdict", False), Column("why", False)]
     return Section(
         title=f"Study {data['study']}",
