@@ -48,12 +48,6 @@ def test_arrows_point_one_way() -> None:
         assert dependencies <= KNOWS[crate], f"{crate} must not know {dependencies - KNOWS[crate]}"
 
 
-def test_disciplines_and_tcp_do_without_std() -> None:
-    for crate in ("units", "qdisc", "tcp"):
-        text = (ROOT / "crates" / crate / "src" / "lib.rs").read_text(encoding="utf-8")
-        assert "#![no_std]" in text, f"{crate} is to be usable where there is no std"
-
-
 def test_only_disciplines_that_hold_any_other_know_the_registry() -> None:
     """Else a parameter's file could not be read without the table of all disciplines, which could not be without it."""
     source = ROOT / "crates" / "qdisc" / "src"
@@ -66,3 +60,32 @@ def test_only_disciplines_that_hold_any_other_know_the_registry() -> None:
         if path.name != "tests.rs" and names.search(tests.sub("", comment.sub("", path.read_text(encoding="utf-8"))))
     }
     assert know == {"lib.rs", "registry.rs", "sched/htb.rs", "sched/tbf.rs"}
+
+
+BARE = """#![no_std]
+use goodqueue_qdisc as _;
+use goodqueue_tcp as _;
+use goodqueue_units as _;
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    loop {}
+}
+"""
+"""What is to be done at a panic is said once in a program; std says it, wherever in the dependencies it is named."""
+
+
+@pytest.mark.parametrize(("line", "refused"), [("", False), ("extern crate std;", True)])
+def test_disciplines_and_tcp_do_without_std(tmp_path: Path, line: str, refused: bool) -> None:
+    """They and what they depend on, with the features that they ask for themselves: the workspace's share std's."""
+    crates = ("units", "qdisc", "tcp")
+    lines = [f'goodqueue-{crate} = {{ path = "{ROOT / "crates" / crate}" }}' for crate in crates]
+    package = '[package]\nname = "bare"\nedition = "2024"\n[workspace]\n[dependencies]'
+    (tmp_path / "Cargo.toml").write_text("\n".join([package, *lines, ""]), encoding="utf-8")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "lib.rs").write_text(BARE + line, encoding="utf-8")
+    shutil.copy(ROOT / "Cargo.lock", tmp_path)
+    command = [cargo(), "check", "--quiet", "--offline", "--target-dir", str(ROOT / "target" / "no_std")]
+    done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert (done.returncode != 0) == refused, done.stderr
+    assert ("duplicate lang item `panic_impl`" in done.stderr) == refused

@@ -280,6 +280,10 @@ def test_a_stored_study_is_told_in_words_and_units(tmp_path: Path) -> None:
     counted = {"values": {"not_run": 1}, "claims": {}}
     data = {"study": "x", "runs": 1, "engine": "sim", "quick": True, "version": "1", "values": values, "claims": []}
     (table,) = sections.of_study(data | {"summary": counted}, tmp_path, "s1").tables
+    model = {"n": 4, "verdicts": {"reproduced": 2}, "here": {"reproduced": 3}}
+    said = sections.of_study(data | {"summary": counted | {"trivial": model}}, tmp_path, "s1").findings
+    beside = "3 reproduced; by a model that never loses a packet and always fills the link: 2."
+    assert said == ["Values: 1 not run.", f"Of the 4 that are a loss, marks or a utilisation: {beside}"]
     heads = [column.heading for column in table.columns]
     assert heads == ["qdisc", "rtt\nms", "link", "metric", "unit", "paper", "here", "95 % CI", "n", "verdict"]
     assert table.rows[0] == ["codel", "5", "–", "delay mean", "ms", "4.66", "4.73", "3.73 to 5.73", "3", "close"]

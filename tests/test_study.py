@@ -128,6 +128,12 @@ right = { value = 1, unit = "ms" }
 """
 
 
+TRIVIAL = (
+    "Of the 1 that are a loss, marks or a utilisation: 1 reproduced; "
+    "by a model that never loses a packet and always fills the link: 1."
+)
+
+
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
     folder = tmp_path / "mine"
@@ -159,6 +165,10 @@ def test_a_users_own_folder_is_a_study(mine: Path, goodqueue: Command) -> None:
     assert claims["mine/c4"]["why"] == "not tested: the study has no runs for other"
     assert claims["mine/c1"]["measured"]["droptail delay_mean_ms[bandwidth_mbps=10]"] > 10
     assert found["summary"]["values"]["not_run"] == 2
+    assert [values[f"mine/v{i}"]["trivial"] for i in range(1, 5)] == [None, "reproduced", None, None]
+    beside = {"reproduced": 1, "close": 0, "differs": 0}
+    assert (found["summary"]["trivial"]["n"], found["summary"]["trivial"]["verdicts"]) == (1, beside)
+    assert found["summary"]["trivial"]["here"] == beside
 
 
 def test_tables_are_printed_within_100_columns(mine: Path, goodqueue: Command) -> None:
@@ -167,12 +177,14 @@ def test_tables_are_printed_within_100_columns(mine: Path, goodqueue: Command) -
     assert max(map(len, result.out.splitlines())) <= 100
     for words in ("A small one (Small, 2026)", "Table 1: Two rates", "How far apart", "Claims: 1 hold, 1 fail"):
         assert words in result.out
+    assert TRIVIAL in " ".join(result.out.split()), "a share of values stands beside what a trivial model would score"
 
 
 def test_nobody_meets_an_identifier_or_an_infinity(mine: Path, tmp_path: Path, goodqueue: Command) -> None:
     out = tmp_path / "report"
     result = goodqueue("study", str(mine), "--quick", "--out", str(out))
     page = (out / "report.html").read_text(encoding="utf-8")
+    assert TRIVIAL in page
     words = re.sub(r"<style>.*?</style>|<svg.*?</svg>|<[^>]*>|measured\.csv", "", page, flags=re.DOTALL)
     for text in (result.out, words):
         assert "50 or more" in text

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from goodqueue.dotted import check_path
-from goodqueue.studies import judging, metrics
+from goodqueue.studies import judging, metrics, trivial
 from goodqueue.studies.judging import Judged
 from goodqueue.studies.metrics import Measurement
 from goodqueue.studies.model import Metric, Study, Tolerance
-from goodqueue.studies.published import Published, Value
+from goodqueue.studies.published import Published, Value, load
 from goodqueue.studies.summary import summarise
 
 
@@ -41,11 +41,11 @@ def measured(number: float | None, half: float | None = None) -> Measurement:
         (value(10), measured(12, half=8), "close"),  # an interval from 4 to 20 proves nothing
         (value(10), measured(0), "differs"),
         (value(0), measured(0), "reproduced"),
-        (value(90, "percent"), measured(90.5), "reproduced"),
-        (value(90, "percent"), measured(92), "close"),
-        (value(90, "percent"), measured(87.9), "differs"),
-        (value(90, "percent"), measured(91.5, half=1.9), "reproduced"),
-        (value(90, "percent"), measured(91.5, half=3), "close"),
+        (value(80, "percent"), measured(80.5), "reproduced"),
+        (value(80, "percent"), measured(82), "close"),
+        (value(80, "percent"), measured(77.9), "differs"),
+        (value(80, "percent"), measured(81.5, half=1.9), "reproduced"),
+        (value(80, "percent"), measured(81.5, half=3), "close"),
         (value(10, high=20), measured(15), "reproduced"),
         (value(10, high=20), measured(22), "close"),
         (value(-math.inf, high=20), measured(1), "reproduced"),
@@ -53,18 +53,109 @@ def measured(number: float | None, half: float | None = None) -> Measurement:
     ],
 )
 def test_verdicts(printed: Value, got: Measurement, want: str) -> None:
-    assert judging._compare(study(), printed, got).verdict == want
+    assert judging.compare(study(), printed, got).verdict == want
+
+
+PERCENT = "percent"
+
+
+@pytest.mark.parametrize(
+    ("printed", "got", "want"),
+    [
+        # a loss near 0: half a point says nothing
+        (value(0.40, PERCENT), measured(0.41), "reproduced"),  # 2.5 %
+        (value(0.40, PERCENT), measured(0.48), "close"),  # ln 1.2 = 0.18
+        (value(0.40, PERCENT), measured(0.60), "differs"),
+        (value(0.40, PERCENT), measured(0), "differs"),
+        (value(0.40, PERCENT), measured(0.48, half=0.1), "reproduced"),  # in an interval that is narrow enough
+        (value(0.40, PERCENT), measured(0.60, half=0.5), "differs"),  # an interval from 0.1 to 1.1 proves nothing
+        (value(0.40, PERCENT), measured(0.20, half=0.2), "differs"),  # and one that reaches 0 less than nothing
+        # it stands for what rounds to it
+        (value(0.04, PERCENT, half_digit=0.005), measured(0.036), "reproduced"),
+        (value(0.04, PERCENT, half_digit=0.005), measured(0.034), "reproduced"),  # 3 % from 0.035
+        (value(0.04, PERCENT, half_digit=0.005), measured(0.029), "close"),
+        (value(0.04, PERCENT, half_digit=0.005), measured(0.08), "differs"),
+        (value(0, PERCENT, half_digit=0.005), measured(0.004), "reproduced"),
+        (value(0, PERCENT, half_digit=0.005), measured(0), "reproduced"),
+        (value(0, PERCENT, half_digit=0.005), measured(0.02), "differs"),
+        # what is unused of a link, likewise
+        (
+            value(96.0, PERCENT, half_digit=0.05),
+            measured(95.8),
+            "reproduced",
+        ),  # 4.2 % of it where 3.95 to 4.05 is printed
+        (value(96.0, PERCENT, half_digit=0.05), measured(95.6), "close"),
+        (value(96.0, PERCENT, half_digit=0.05), measured(100), "differs"),
+        (value(100, PERCENT, half_digit=0.05), measured(99.96), "reproduced"),
+        (value(100, PERCENT, half_digit=0.05), measured(99.8), "differs"),
+        # elsewhere points are narrower, and decide
+        (value(20, PERCENT), measured(20.5), "reproduced"),
+        (value(20, PERCENT), measured(20.6), "close"),
+        (value(20, PERCENT), measured(22.1), "differs"),
+        (value(40, PERCENT), measured(60), "differs"),  # the smaller parts are alike
+        (value(120, PERCENT), measured(120.4), "reproduced"),  # no share of a whole: points alone
+        (value(-3, PERCENT), measured(-3.4), "reproduced"),
+        (value(-math.inf, PERCENT, high=0.1), measured(0.01), "reproduced"),  # a bound
+        (value(-math.inf, PERCENT, high=0.1), measured(0.2), "differs"),
+    ],
+)
+def test_a_percentage_is_held_to_the_ratio_of_its_smaller_part_too(printed: Value, got: Measurement, want: str) -> None:
+    assert judging.compare(study(), printed, got).verdict == want
+
+
+def test_the_ratio_of_a_percentage_has_the_studys_tolerance_of_ratios() -> None:
+    loose = study(ratio=Tolerance(0.5, 1.0))
+    assert judging.compare(loose, value(0.40, PERCENT), measured(0.60)).verdict == "reproduced"
+    assert judging.compare(loose, value(0.40, PERCENT), measured(1.4)).verdict == "differs"
+
+
+def test_a_model_that_never_loses_is_judged_as_we_are() -> None:
+    losses = [value(number, PERCENT, id=f"l{number}", metric="voip_loss_percent") for number in (0, 0.04, 0.4, 8.5)]
+    used = [value(number, PERCENT, id=f"u{number}", metric="utilisation_percent") for number in (100, 99.8, 70)]
+    delays = [value(5, id="delay", metric="delay_mean_ms"), value(0, id="ratio", unit="ratio", metric="loss_ratio")]
+    compared = [judging.compare(study(), one, measured(one.low)) for one in (*losses, *used, *delays)]
+    unknown = Judged(value(0, PERCENT, id="none", metric="drop_percent"), None, "not_run", None)
+    found = trivial.judge(study(), [*compared, unknown])
+    assert found == {
+        "l0": "reproduced",
+        "l0.04": "differs",
+        "l0.4": "differs",
+        "l8.5": "differs",
+        "u100": "reproduced",
+        "u99.8": "differs",
+        "u70": "differs",
+    }
+
+
+def test_a_percentage_is_as_fine_as_the_finest_of_its_row(tmp_path: Path) -> None:
+    """TOML has 10.6 where a paper prints 10.60, and a dash is written as 0.0."""
+    rows = [
+        ("v1", 1, "10.6"),
+        ("v2", 1, "0.04"),
+        ("v3", 1, "0.0"),
+        ("v4", 2, "100.0"),
+        ("v5", 2, "99.9"),
+        ("v6", 3, "10"),
+    ]
+    text = '[paper]\nkey = "k"\ntitle = "t"\n[[scenario]]\nid = "s"\n'
+    for name, rate, number in rows:
+        text += f'[[value]]\nid = "{name}"\nscenario = "s"\nalgorithm = "a"\nmetric = "loss_percent"\n'
+        text += f'at = {{ rate = {rate} }}\nvalue = {number}\nunit = "percent"\n'
+    text += '[[value]]\nid = "v7"\nscenario = "s"\nalgorithm = "a"\nmetric = "delay_ms"\nvalue = 1.5\nunit = "ms"\n'
+    (tmp_path / "p.toml").write_text(text)
+    found = {one.id: one.half_digit for one in load(tmp_path / "p.toml").values}
+    assert found == {"v1": 0.005, "v2": 0.005, "v3": 0.005, "v4": 0.05, "v5": 0.05, "v6": 0.5, "v7": 0.0}
 
 
 def test_a_study_may_have_its_own_tolerances() -> None:
     strict = study(ms=Tolerance(0.001, 0.002))
-    assert judging._compare(strict, value(10), measured(10.4)).verdict == "differs"
+    assert judging.compare(strict, value(10), measured(10.4)).verdict == "differs"
 
 
 def test_distances_are_differences_of_percent_and_logarithms_of_the_rest() -> None:
-    assert judging._compare(study(), value(90, "percent"), measured(88)).distance == -2
-    assert judging._compare(study(), value(10), measured(20)).distance == pytest.approx(math.log(2))
-    assert judging._compare(study(), value(10, high=15), measured(12)).distance == 0
+    assert judging.compare(study(), value(90, "percent"), measured(88)).distance == -2
+    assert judging.compare(study(), value(10), measured(20)).distance == pytest.approx(math.log(2))
+    assert judging.compare(study(), value(10, high=15), measured(12)).distance == 0
 
 
 def test_a_mean_has_students_interval_and_a_deviation_that_of_chi_squared() -> None:

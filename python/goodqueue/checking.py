@@ -122,9 +122,16 @@ class _Claim(TypedDict):
     why: str | None
 
 
+class _Trivial(TypedDict):
+    n: int
+    verdicts: dict[str, int]
+    here: dict[str, int]
+
+
 class _Counts(TypedDict):
     values: dict[str, int]
     claims: dict[str, int]
+    trivial: NotRequired[_Trivial]
 
 
 class _Study(TypedDict):

@@ -16,7 +16,7 @@ from goodqueue.plot.stored import Group, directed, percentiles, repeats
 from goodqueue.record import Record, Scenario
 from goodqueue.report import figures
 from goodqueue.store import Store
-from goodqueue.studies import published, wording
+from goodqueue.studies import published, trivial, wording
 from goodqueue.sweep import show
 from goodqueue.sweep.result import Sweep
 from goodqueue.tables import Column, Table, number
@@ -252,6 +252,8 @@ def of_study(data: Mapping[str, Any], folder: Path, prefix: str) -> Section:
         for claim in data["claims"]
         if claim["verdict"] != "not_run"
     ]
+    if (model := verdicts.get("trivial")) and model["n"]:
+        counts.insert(1, trivial.told(model["here"]["reproduced"], model["verdicts"]["reproduced"], model["n"]))
     columns = [Column("claim", False), Column("verdict", False), Column("why", False)]
     return Section(
         title=f"Study {data['study']}",

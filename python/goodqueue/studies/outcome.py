@@ -1,13 +1,13 @@
 """What a study found, as a value and as JSON."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import run
 from goodqueue.store import Store
-from goodqueue.studies import execution, judging, verdicts
+from goodqueue.studies import execution, judging, trivial, verdicts
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.judging import Judged
 from goodqueue.studies.model import Study
@@ -30,6 +30,8 @@ class Outcome:
     """Runs made; cells share some."""
     cells: tuple[Measured, ...]
     values: tuple[Judged, ...]
+    trivial: Mapping[str, str]
+    """The verdicts of a trivial model, by the id of the value; see `goodqueue.studies.trivial`."""
     claims: tuple[JudgedClaim, ...]
     summary: tuple[MetricSummary, ...]
 
@@ -60,6 +62,7 @@ def carry_out(
         runs=len(plan.scenarios),
         cells=tuple(cells),
         values=tuple(values),
+        trivial=trivial.judge(plan.study, values),
         claims=tuple(verdicts.judge(plan.study, cells, selection)),
         summary=tuple(summarise(values)),
     )
@@ -70,6 +73,7 @@ def as_json(outcome: Outcome, version: str) -> dict[str, Any]:
 
     Beside the keys that stay (study, values, claims): the summary, and what was run. A published range is a list of its
     two ends, null for an open one. Distances are measured − published for percent, ln(measured/published) otherwise.
+    A value's ``trivial`` is the verdict of the trivial model; null where it has no answer or nothing was compared.
     """
     return {
         "schema": 1,
@@ -81,18 +85,19 @@ def as_json(outcome: Outcome, version: str) -> dict[str, Any]:
         "only": sorted(outcome.only),
         "runs": outcome.runs,
         "confidence": 0.95,
-        "values": [_value(judged) for judged in outcome.values],
+        "values": [_value(judged, outcome.trivial.get(judged.value.id)) for judged in outcome.values],
         "claims": [_claim(judged) for judged in outcome.claims],
         "summary": {
             "metrics": [_summary(found) for found in outcome.summary],
             "values": _count([judged.verdict for judged in outcome.values], judging.VERDICTS),
+            "trivial": _trivial(outcome),
             "claims": _count([judged.verdict for judged in outcome.claims], ("holds", "fails", "not_run")),
         },
         "cells": [_cell(cell) for cell in outcome.cells],
     }
 
 
-def _value(judged: Judged) -> dict[str, Any]:
+def _value(judged: Judged, trivial_verdict: str | None) -> dict[str, Any]:
     value, measured = judged.value, judged.measured
     low, high = (_finite(end) for end in (value.low, value.high))
     published: Any = value.text or None if value.low is None else low if low == high else [low, high]
@@ -111,6 +116,7 @@ def _value(judged: Judged) -> dict[str, Any]:
         "verdict": judged.verdict,
         "distance": _finite(judged.distance),
         "why": judged.why,
+        "trivial": trivial_verdict,
     }
 
 
@@ -149,6 +155,14 @@ def _cell(measured: Measured) -> dict[str, Any]:
         "seeds": list(measured.seeds),
         "runs": {metric: list(number.runs) for metric, number in measured.numbers.items()},
     }
+
+
+def _trivial(outcome: Outcome) -> dict[str, Any]:
+    """Return how the trivial model does, beside how the same values do here."""
+    here = [judged.verdict for judged in outcome.values if judged.value.id in outcome.trivial]
+    compared = judging.VERDICTS[:3]
+    verdicts = _count(list(outcome.trivial.values()), compared)
+    return {"model": trivial.NAME, "n": len(here), "verdicts": verdicts, "here": _count(here, compared)}
 
 
 def _finite(number: float | None) -> float | None:

@@ -5,9 +5,11 @@ systems) pass unread. A claim's terms refer to values by scenario, algorithm, me
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from goodqueue.errors import quoted
 from goodqueue.studies.reading import Table, load_toml, unknown
@@ -36,6 +38,8 @@ class Value:
     low: float | None
     high: float | None
     text: str = ""
+    half_digit: float = 0.0
+    """Half of the last digit that is printed of a percentage, so that it stands for all that round to it; else 0."""
 
     @property
     def number(self) -> float | None:
@@ -135,7 +139,7 @@ def load(path: Path) -> Published:
     top = Table(load_toml(path, "the paper's values and claims in TOML"), path)
     paper = top.table("paper")
     scenarios = {found.id: found for found in map(_scenario, top.tables("scenario"))}
-    values = tuple(_value(table, scenarios) for table in top.tables("value"))
+    values = _rounded_alike([_value(table, scenarios) for table in top.tables("value")])
     claims = tuple(_claim(table, scenarios) for table in top.tables("claim"))
     top.raw("system")
     top.finish()
@@ -182,17 +186,41 @@ def _value(table: Table, scenarios: Mapping[str, PublishedScenario]) -> Value:
         high = table.number("high", float("inf")) if "high" in table else float("inf")
     else:
         table.refuse("value", "missing; accepted: one of value, text, or low and high")
+    unit = table.text("unit")
     return Value(
         id=table.text("id"),
         scenario=_known_scenario(table, table.text("scenario"), scenarios),
         algorithm=table.text("algorithm"),
         metric=table.text("metric"),
         at=table.mapping("at"),
-        unit=table.text("unit"),
+        unit=unit,
         low=low,
         high=high,
         text=table.text("text", ""),
+        half_digit=_half_digit(table.raw("value")) if "value" in table and unit == "percent" else 0.0,
     )
+
+
+def _half_digit(number: Any) -> float:
+    """Return half of the last digit of ``number`` as it is written: 0.5 for 10, 0.05 for 10.0."""
+    _, _, exponent = Decimal(repr(number)).as_tuple()
+    return 0.5 * 10.0 ** min(0, int(exponent))
+
+
+def _rounded_alike(values: Sequence[Value]) -> tuple[Value, ...]:
+    """Return ``values`` with each row's finest digit: the row of 0.42, 0.04 and 0.1 has two, the 0 of 0.10 being lost.
+
+    A row is what is printed of one metric at one point.
+    """
+    rows: dict[str, list[float]] = {}
+    for value in values:
+        if value.half_digit:
+            rows.setdefault(_row(value), []).append(value.half_digit)
+    return tuple(replace(value, half_digit=min(rows[_row(value)])) if value.half_digit else value for value in values)
+
+
+def _row(value: Value) -> str:
+    return f"{value.scenario} {value.metric} {sorted(value.at.items())}"
 
 
 def _known_scenario(table: Table, id_: str, scenarios: Mapping[str, PublishedScenario]) -> str:

@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from goodqueue.studies.judging import Judged, is_difference, tolerance
+from goodqueue.studies import trivial
+from goodqueue.studies.judging import PERCENT, Judged, is_difference, tolerance
 from goodqueue.studies.metrics import Measurement
 from goodqueue.studies.model import Study
 from goodqueue.studies.outcome import Outcome
@@ -236,12 +237,15 @@ def _rules(study: Study, units: Sequence[str]) -> list[str]:
         limits = tolerance(study, unit)
         what, name = "points" if is_difference(unit) else "of ln", UNITS.get(unit, unit)
         rules.append(f"{name}: reproduced within {limits.reproduced:g}, close within {limits.close:g} {what}")
+        if unit == PERCENT:
+            parts = tolerance(study, "ratio")
+            rules[-1] += f", and {parts.reproduced:g} and {parts.close:g} of ln of the smaller part (lost, unused)"
     extra = "; reproduced too where the published number lies in a 95 % interval no wider than close."
     return ["; ".join(rules) + extra] if rules else []
 
 
 def counts(outcome: Outcome) -> list[str]:
-    """Return the verdicts in two sentences."""
+    """Return the verdicts in sentences: the values', beside them what a trivial model scores, and the claims'."""
     values = [judged.verdict for judged in outcome.values if judged.distance is not None]
     several = {"differs": "differ"}
     said = ", ".join(
@@ -251,6 +255,9 @@ def counts(outcome: Outcome) -> list[str]:
     )
     claims = [judged.verdict for judged in outcome.claims if judged.why != LEFT_OUT]
     sentences = [f"Values: {said}, of {len(values)} compared." if values else "Values: none compared."]
+    if outcome.trivial:
+        here = sum(judged.verdict == "reproduced" for judged in outcome.values if judged.value.id in outcome.trivial)
+        sentences.append(trivial.told(here, list(outcome.trivial.values()).count("reproduced"), len(outcome.trivial)))
     if claims:
         decided = f"{claims.count('holds')} hold, {claims.count('fails')} fail, {claims.count('not_run')} not tested"
         reasons = "; ".join(f"{len(group)}: {reason}" for reason, group in untested(outcome).items())

@@ -1,0 +1,42 @@
+"""What a model would score that never loses or marks a packet and always fills the link.
+
+A share of values reproduced says little where such a model has as large a one: most printed losses are near 0, most
+utilisations near 100 %. So the same judge judges it, by the same values.
+"""
+
+from collections.abc import Iterable
+
+from goodqueue.studies import judging
+from goodqueue.studies.judging import PERCENT, Judged
+from goodqueue.studies.metrics import Measurement
+from goodqueue.studies.model import Study
+from goodqueue.studies.published import Value
+
+NAME = "a model that never loses a packet and always fills the link"
+
+NOTHING = frozenset({"loss", "drop", "drops", "mark", "marks"})
+FULL = frozenset({"utilisation"})
+"""Words of a metric's name, by what it is a share of."""
+
+
+def answer(value: Value) -> float | None:
+    """Return what such a model has in place of ``value``; None where it has no answer, such as to a delay."""
+    words = set(value.metric.split("_"))
+    if value.unit != PERCENT:
+        return None
+    return 0.0 if words & NOTHING else 100.0 if words & FULL else None
+
+
+def judge(study: Study, values: Iterable[Judged]) -> dict[str, str]:
+    """Return the model's verdict by the value's id: of those of ``values`` that were compared and that it answers."""
+    found = {}
+    for judged in values:
+        number = answer(judged.value)
+        if judged.distance is not None and number is not None:
+            found[judged.value.id] = judging.compare(study, judged.value, Measurement(number, None, None, 0)).verdict
+    return found
+
+
+def told(here: int, trivial: int, n: int) -> str:
+    """Return in a sentence how many of ``n`` values are reproduced here, and by the trivial model."""
+    return f"Of the {n} that are a loss, marks or a utilisation: {here} reproduced; by {NAME}: {trivial}."
