@@ -75,10 +75,20 @@ def test_a_parameter_is_an_axis_of_a_sweep(here: Path, goodqueue: Command, turne
         assert f" target {target} " in line, "whichever axis comes first"
 
 
-def test_a_numeric_axis_is_numeric_in_figures() -> None:
-    from goodqueue.plot.along import scale_of
+def test_a_parameter_goes_across_a_figure_as_a_number(here: Path, goodqueue: Command) -> None:
+    from goodqueue import results
+    from goodqueue.plot import drawing, selection
 
-    assert scale_of(["20ms", "5ms", "10ms"]).places == [5.0, 10.0, 20.0]
+    axes = ["--set", "bottleneck.qdisc=codel,pie", "--set", "bottleneck.qdisc.target=20ms,5ms,10ms"]
+    assert goodqueue("sweep", "ok.toml", *axes, "--seeds", "1", "--out", "store").status == 0
+    assert goodqueue("report", "store", "--out", "report").status == 0
+    found = selection.runs([one.record for one in results.records(["store"])])
+    figure = drawing.lines(found, ["delay_mean_ms"], [], "qdisc.target", "")
+    (ax,) = figure.axes
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["5ms", "10ms", "20ms"]
+    assert ax.get_xticks().tolist() == [5.0, 10.0, 20.0], "where they belong"
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["codel", "pie"]
 
 
 # --- In a store

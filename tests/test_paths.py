@@ -2,6 +2,7 @@
 
 import copy
 import json
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, SCENARIO, Result
-from goodqueue import checking, describe, engines, results, run, scenario, tables
+from goodqueue import checking, describe, results, run, scenario, tables
 from goodqueue.dotted import check_path, walk
 from goodqueue.engines.kernel import planning
 from goodqueue.errors import UserError
@@ -20,7 +21,6 @@ from goodqueue.record import Record
 from goodqueue.store import identity
 from goodqueue.tables import links
 from goodqueue.toml import to_toml
-from goodqueue.trace import parse
 
 Command = Callable[..., Result]
 
@@ -222,16 +222,16 @@ def test_a_capture_refuses_hops(here: Path, goodqueue: Command, kind: str) -> No
 def test_a_link_that_varies_and_has_a_ring_is_captured(here: Path, goodqueue: Command) -> None:
     """One queue a direction is what a capture knows, whatever is below it."""
     made = SCENARIO | {"bottleneck": {"rate": "10mbit", "qdisc": "codel", "bursts": "4ms", "ring": 8}, "warmup": "0s"}
-    record = json.loads(
-        engines.traced("sim", parse("run.pcapng", "down-out", None, "sim"))(made, lambda _: None, _never())
-    )
-    assert record["queues"]["down"]["packets"]["forwarded"] > 1000
-
-
-def _never() -> Any:
-    from threading import Event
-
-    return Event()
+    (here / "ring.toml").write_text(to_toml(made), encoding="utf-8")
+    result = goodqueue("run", "ring.toml", "--trace", "run.pcapng", "--trace-at", "down-in,down-out", "--json")
+    packets = json.loads(result.out)["queues"]["down"]["packets"]
+    assert packets["forwarded"] > 1000
+    data, at, kinds = (here / "run.pcapng").read_bytes(), 0, []
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        kinds.append(kind)
+        at += length
+    assert kinds.count(6) == packets["offered"] + packets["forwarded"], "an enhanced packet block each"
 
 
 @pytest.mark.parametrize(

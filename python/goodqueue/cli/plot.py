@@ -60,7 +60,7 @@ def plot(
       box      the same, whiskers at p5 and p95; or any metric over the runs: delay_p95_ms, apps.0.rtt_ms.p99
       bar      a metric's mean over the runs, with its standard deviation
       time     mean over the runs, with a band: --metric delay_ms, backlog_packets, drop_probability, goodput_mbps,
-               cwnd_packets, ping_rtt_ms, or a variable of the law (count); several are rows of one figure
+               cwnd_packets, ping_rtt_ms, hops.NAME.delay_ms, or a variable of the law (count); several are rows
       jain     Jain's index of the flows' goodput
       lines    a metric along a key of the scenario: mean and 95 % confidence interval
 
@@ -70,6 +70,7 @@ def plot(
       goodqueue plot cdf store real.json --metric ping_rtt_ms --out cdf.pdf
       goodqueue plot ellipse store --by qdisc --where rtt=10ms,50ms --out panels.svg
       goodqueue plot lines store --metric delay_p95_ms --x rtt --by qdisc --out along.svg
+      goodqueue plot lines store --metric delay_p95_ms --x qdisc.target --out target.svg
       goodqueue plot time store --metric delay_ms --metric count --metric cwnd_packets --out law.svg
 
     Runs that differ in the seed alone are repeats, and one line, box or ellipse. A KEY is that of a scenario, as in

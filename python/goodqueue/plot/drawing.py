@@ -106,8 +106,11 @@ def _time(groups: Sequence[Group], asked: Sequence[str], title: str) -> "Figure"
 def lines(found: Runs, asked: Sequence[str], by: Sequence[str], across: str | None, title: str) -> "Figure":
     """Return the figure of a metric along the key ``across``, or along the numeric key with the most values.
 
-    The lines are ``by``, or the qdiscs where these differ, or the first other key that does. Raises UserError.
+    A parameter of the qdiscs' lines (``bottleneck.qdisc.target``) is such a key. The lines are ``by``, or the qdiscs
+    where these differ, or the first other key that does. Raises UserError.
     """
+    if across:
+        found = selection.with_parameter(found, across)
     x = selection.key_of(found, across, "--x") if across else _longest(found, by)
     lines_are = list(by) or _lines_of(found, x)
     if x in lines_are:

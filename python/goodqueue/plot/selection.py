@@ -119,13 +119,33 @@ def _unlimited(line: str) -> str:
     return " ".join(words)
 
 
+def with_parameter(found: Runs, asked: str) -> Runs:
+    """Return the runs with a parameter of a qdisc's line as a key of its own, which its line has no longer.
+
+    ``asked`` is such a key, as ``bottleneck.qdisc.target``; with any other the runs are as they were.
+    """
+    line, _, name = asked.rpartition(".")
+    line = SHORT.get(line, line)
+
+    def taken_out(run: Run) -> Run:
+        words = run.get(line, "").split()
+        if line not in QDISCS or name not in words[1:-1]:
+            return run
+        place = words.index(name, 1)
+        return {**run, line: " ".join(words[:place] + words[place + 2 :]), f"{line}.{name}": words[place + 1]}
+
+    at = [taken_out(run) for run in found.at]
+    return Runs(found.records, at, _telling(at))
+
+
 def key_of(found: Runs, asked: str, option: str) -> str:
     """Return the key that ``asked`` names: a dotted key, or its last word. Raises UserError."""
     known = list(dict.fromkeys(key for run in found.at for key in run))
     if asked in known:
         return asked
-    if SHORT.get(asked) in known:
-        return SHORT[asked]
+    first, dot, rest = asked.partition(".")
+    if (whole := f"{SHORT.get(first, first)}{dot}{rest}") in known:
+        return whole
     ends = [key for key in known if key.rpartition(".")[2] == asked]
     telling = [key for key in ends if key in found.differ]
     if len(ends) == 1 or len(telling) == 1:
