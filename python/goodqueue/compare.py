@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import engines, labels, measured, metrics, run, stats
+from goodqueue.calling import calls
 from goodqueue.metrics import METRICS, WAYS, Metric
 from goodqueue.record import Record, Scenario
 from goodqueue.stats import Estimate
@@ -225,3 +226,6 @@ def estimate_json(estimate: Estimate | None) -> dict[str, Any]:
         return {"mean": None, "ci": None, "n": 0}
     ci = None if estimate.half_width is None else [estimate.low, estimate.high]
     return {"mean": estimate.mean, "ci": ci, "n": estimate.n}
+
+
+calls(__name__, "goodqueue.api.comparison", "compare")

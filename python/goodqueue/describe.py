@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from goodqueue.record import Scenario
+from goodqueue.record import Record, Scenario
 from goodqueue.traffic import BULK, kinds
 
 
@@ -14,6 +14,16 @@ def whole(scenario: Scenario) -> str:
     time = f"{scenario['duration']} a run, the first {scenario.get('warmup', '0s')} left out"
     path += "".join(_change(change) for change in scenario.get("change", []))
     return f"{path}, base RTT {scenario['path']['rtt']}; {traffic(scenario)}; {time}"
+
+
+def run(name: str, record: Record) -> str:
+    """Return what one run was, in a line: what it is called, its time, its seed, its engine."""
+    from goodqueue.scenario import seconds
+
+    scenario = record["scenario"]
+    warmup = scenario.get("warmup", "0s")
+    left_out = f" (the first {warmup} left out)" if seconds(warmup) > 0 else ""
+    return f"{name}: {scenario['duration']}{left_out}, seed {record['seed']}, engine {record['engine']}"
 
 
 def link(scenario: Scenario) -> str:

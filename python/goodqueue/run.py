@@ -14,6 +14,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 from goodqueue import discipline, paths
+from goodqueue.calling import calls
 from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
 from goodqueue.scenario import to_json
@@ -257,3 +258,6 @@ def _blamed(call: Callable[[], Made], files: list[str], *said: type[Exception]) 
         if not files or isinstance(error, (ScenarioError, TraceError, *said)):
             raise  # no discipline's doing; SystemExit: the process is told to end
         raise discipline.blame(error, files) from error
+
+
+calls(__name__, "goodqueue.api.run", "run")

@@ -53,7 +53,8 @@ def _console(columns: int = 0) -> "Console":
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # cli.main knows what to do; rich would exit with status 1
 
-    return Printer(file=sys.stdout, width=columns or width(), height=25, highlight=False, markup=False, emoji=False)
+    plain = {"highlight": False, "markup": False, "emoji": False, "force_jupyter": False}
+    return Printer(file=sys.stdout, width=columns or width(), height=25, **plain)  # type: ignore[arg-type]
 
 
 def fit(text: str) -> str:

@@ -1,33 +1,20 @@
 """``goodqueue compare``: several disciplines on the same traffic."""
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goodqueue.asked import FIRST_SEED, SEEDS
 from goodqueue.cli.options import Engines, Json, Sets, Workers, whole
 
 if TYPE_CHECKING:
     from goodqueue.compare import Comparison
-    from goodqueue.record import Scenario
 
 INTERVALS = 600
 """Into how many intervals the figure of delay over time divides a run."""
 
 WRITTEN = "report.html, with its figures and results.json beside it"
 """Into the folder of --out."""
-
-# Keys of the scenario and the options that set them, to name the option in a refusal.
-ORIGINS = {
-    "bottleneck.rate": "--rate",
-    "bottleneck.up.rate": "--up-rate",
-    "bottleneck.up.qdisc": "--up-qdisc",
-    "bottleneck.buffer": "--buffer",
-    "path.rtt": "--rtt",
-    "duration": "--duration",
-    "warmup": "--warmup",
-    "traffic": "--traffic",
-}
 
 
 def compare(
@@ -56,8 +43,8 @@ def compare(
     buffer: Annotated[str | None, typer.Option(metavar="Nbdp", help="Buffer in BDPs. [each qdisc's own limit]")] = None,
     seeds: Annotated[
         int, typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Runs of each qdisc.")
-    ] = 5,
-    seed: Annotated[int, typer.Option(parser=whole("--seed", 0), metavar="N", help="The first seed.")] = 1,
+    ] = SEEDS,
+    seed: Annotated[int, typer.Option(parser=whole("--seed", 0), metavar="N", help="The first seed.")] = FIRST_SEED,
     scenario: Annotated[str | None, typer.Option(metavar="FILE", help="Link and traffic from a scenario file.")] = None,
     metric: Annotated[
         list[str] | None,
@@ -92,16 +79,16 @@ def compare(
     traffic` shows all kinds. A DETAIL is a rate, a size, a codec, or a page: its name or a HAR file. With --engine
     sim,kernel each runs in the simulator and on Linux's own qdiscs and TCP, and the two are compared as well.
     """
+    from goodqueue import asked, engines, labels, metrics, notes, output, terminal
     from goodqueue import compare as comparing
-    from goodqueue import engines, labels, metrics, notes, output, terminal
 
     on = engines.parse(engine)
     wanted = metrics.find(metric or []) or metrics.METRICS
     options = {"rate": rate, "rtt": rtt, "up_rate": up_rate, "up_qdisc": up_qdisc}
     options |= {"duration": duration, "warmup": warmup, "buffer": buffer}
     described = {"flows": flows, "cc": cc, "ecn": ecn or None, "traffic": traffic}
-    base, origins = _base(scenario, options, described, sets or [])
-    lines, duration_s = _check(base, qdiscs, seed, scenario or "", origins, on)
+    base, origins = asked.base(scenario, options, described, sets or [])
+    lines, duration_s = asked.check(base, qdiscs, seed, scenario or "", origins, on)
     notes.tell(base, origins, [half for line in lines for half in labels.ways(line)])
     if out is not None:
         output.check(out, force)
@@ -115,9 +102,8 @@ def compare(
     if out is not None:
         from goodqueue import report
 
-        asked = None if engine == "sim" else engine
-        said = {**options, **described, "engine": asked}
-        command = _command(lines, scenario, said, seeds, seed, sets or [], metric or [])
+        said = {**options, **described, "engine": None if engine == "sim" else engine}
+        command = asked.command(lines, scenario, said, seeds, seed, sets or [], metric or [])
         with terminal.progress("figures and report") as progress:
             written, failed = output.write(out, force, lambda folder: report.write(folder, result, command, progress))
     _print(result, json, written and f"{written}/{'results.json and records.jsonl' if failed else WRITTEN}")
@@ -125,93 +111,6 @@ def compare(
         raise failed
     if out is not None and written is not None and written != out:
         raise output.appeared(out, written)
-
-
-def _base(
-    file: str | None, options: dict[str, str | None], described: Mapping[str, object], sets: list[str]
-) -> tuple["Scenario", dict[str, str]]:
-    """Return the unresolved scenario and, for each key that did not come from the file, where it came from."""
-    from goodqueue import scenario as reading
-    from goodqueue.errors import UserError
-
-    given = {name: value for name, value in options.items() if value is not None}
-    wanted = {name: value for name, value in described.items() if value is not None}
-    if file is None:
-        base = reading.from_options(**({"rate": "10mbit", "rtt": "50ms"} | given | wanted))  # type: ignore[arg-type]
-        origins = dict(ORIGINS)
-        for option, key in (("flows", "count"), ("cc", "cc")):
-            if option in wanted:
-                origins |= {f"traffic.{index}.{key}": f"--{option}" for index in range(len(base["traffic"]))}
-    else:
-        if wanted:
-            name = next(iter(wanted))
-            raise UserError(f"--{name}", f"{file} says what the traffic is; accepted: one of --{name} and --scenario")
-        base = reading.load(file)
-        keys = {option.removeprefix("--").replace("-", "_"): key for key, option in ORIGINS.items()}
-        for name, value in given.items():
-            if name == "buffer":
-                reading.apply_set(base, f"bottleneck.buffer.bdp={reading.parse_buffer(value)['bdp']}")
-            else:
-                reading.apply_set(base, f"{keys[name]}={value}")
-        origins = {keys[name]: ORIGINS[keys[name]] for name in given}
-    own = {key: f"--set {key}" for key in (reading.apply_set(base, assignment) for assignment in sets)}
-    return base, origins | own
-
-
-def _check(
-    base: "Scenario", qdiscs: list[str], seed: int, file: str, origins: dict[str, str], on: Sequence[str]
-) -> tuple[list[str], float]:
-    """Resolve ``base`` with each qdisc and show it to each engine, so that a refusal comes before any run.
-
-    Return the lines, tidied, and the runs' duration in seconds.
-    """
-    from goodqueue import engines, labels
-    from goodqueue.compare import scenarios
-    from goodqueue.errors import UserError, quoted
-    from goodqueue.scenario import resolve, seconds
-
-    lines = [" ".join(line.split()) for line in qdiscs]
-    for line in lines:
-        if lines.count(line) > 1:
-            raise UserError("QDISC", f"found {quoted(line)} twice; accepted: each qdisc once")
-    if not isinstance(base.get("bottleneck"), dict):
-        found = quoted(base["bottleneck"]) if "bottleneck" in base else "none"
-        raise UserError(origins.get("bottleneck", file), f"bottleneck: found {found}; accepted: a table with a rate")
-    resolved, up = base, "bottleneck.up.qdisc"
-    both = [line for line in lines if labels.BOTH in line]
-    if both and up in origins and "qdisc" in (base["bottleneck"].get("up") or {}):
-        found = f"found for the way up beside {quoted(both[0])}, which names both"
-        raise UserError(origins[up], f"{found}; accepted: one of them")
-    for scenario, line in zip(scenarios(base, lines, [seed]), lines, strict=True):
-        said = f"QDISC {quoted(line)}"
-        own = {up: said} if line in both else {}
-        resolved = resolve(scenario, file, {"bottleneck.qdisc": said, "seed": "--seed", **origins, **own})
-        for name in on:
-            engines.check(name, resolved)
-    return lines, seconds(resolved["duration"])
-
-
-def _command(
-    lines: list[str],
-    file: str | None,
-    options: Mapping[str, object],
-    seeds: int,
-    seed: int,
-    sets: list[str],
-    asked: list[str],
-) -> str:
-    """Return the command that makes this comparison again."""
-    import shlex
-
-    words = ["goodqueue", "compare", *lines]
-    for name, value in {"scenario": file, **options, "seeds": seeds, "seed": None if seed == 1 else seed}.items():
-        if value is not None:
-            words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
-    for assignment in sets:
-        words += ["--set", assignment]
-    for name in asked:
-        words += ["--metric", name]
-    return shlex.join(words)
 
 
 def _print(result: "Comparison", json: bool, out: str | None) -> None:

@@ -1,19 +1,12 @@
 """``goodqueue plot``: one figure of stored results."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from goodqueue.errors import UserError, quoted
+from goodqueue.plot import KINDS
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.figure import Figure
-
-    from goodqueue.plot.selection import Runs
-
-KINDS = ("ellipse", "cdf", "box", "bar", "time", "jain", "lines")
 FLENTS = {
     "all_scaled": "time --metric goodput_mbps --metric ping_rtt_ms",
     "bar_combine": "bar --metric goodput_mbps",
@@ -82,7 +75,7 @@ def plot(
     from pathlib import Path
 
     from goodqueue import output, results, terminal
-    from goodqueue.plot import selection, style
+    from goodqueue.plot import drawing, selection, style
 
     if kind in FLENTS:
         raise UserError("plot", f"found {quoted(kind)}, a plot of Flent's; accepted here: {FLENTS[kind]}")
@@ -101,22 +94,8 @@ def plot(
     output.check_file(out, force)
     records = [one.record for one in results.records(paths)]
     found = selection.where(selection.runs(records), where or [])
-    figure = _draw(kind, found, asked, (by, x), title)
+    figure = drawing.of_runs(kind, found, asked, by, x, title)
     written = output.write_file(out, force, style.encode(figure, form, kind))
     terminal.say(f"Written: {written}")
     if written != out:
         raise output.appeared(out, written)
-
-
-def _draw(
-    kind: str, found: "Runs", asked: "Sequence[str]", keys: "tuple[str | None, str | None]", title: str
-) -> "Figure":
-    """Return the figure. Raises UserError where there is no such metric, no record has it, or it would be too full."""
-    from goodqueue.plot import drawing, selection
-
-    by = [selection.key_of(found, key.strip(), "--by") for key in (keys[0] or "").split(",") if key.strip()]
-    if kind == "lines":
-        return drawing.lines(found, asked, by, keys[1], title)
-    groups = selection.groups(found, by)
-    drawing.check(kind, found, groups, len(asked) or 1)
-    return drawing.draw(kind, groups, asked, title)

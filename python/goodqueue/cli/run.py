@@ -108,16 +108,11 @@ def run(
 def _show(name: str, text: str) -> None:
     from json import loads
 
-    from goodqueue import tables, terminal
+    from goodqueue import describe, tables, terminal
     from goodqueue.record import Record
-    from goodqueue.scenario import seconds
 
     record: Record = loads(text)
-    resolved = record["scenario"]
-    warmup = resolved.get("warmup", "0s")
-    left_out = f" (the first {warmup} left out)" if seconds(warmup) > 0 else ""
-    parts = [f"{resolved['duration']}{left_out}", f"seed {record['seed']}", f"engine {record['engine']}"]
-    terminal.say(f"{name}: {', '.join(parts)}")
+    terminal.say(describe.run(name, record))
     terminal.say()
     for table in tables.run_tables(record):
         terminal.print_table(table)

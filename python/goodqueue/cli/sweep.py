@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goodqueue.asked import FIRST_SEED, SEEDS
 from goodqueue.cli.options import Json, whole
 from goodqueue.errors import UserError, quoted
 
@@ -12,9 +13,6 @@ if TYPE_CHECKING:
 
 SEED = 2**63 - 1 - 10_000
 """The highest first seed; the last of a cell is one that a store can hold."""
-
-SEEDS = 5
-"""Of a cell, where nothing is said."""
 
 MOST = 100
 """Of a cell, where ``--until-ci`` asks for more."""
@@ -29,7 +27,9 @@ def sweep(
     seeds: Annotated[
         int, typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Runs of each cell.")
     ] = SEEDS,
-    seed: Annotated[int, typer.Option(parser=whole("--seed", 0, SEED), metavar="N", help="The first seed.")] = 1,
+    seed: Annotated[
+        int, typer.Option(parser=whole("--seed", 0, SEED), metavar="N", help="The first seed.")
+    ] = FIRST_SEED,
     until_ci: Annotated[
         str | None,
         typer.Option(

@@ -30,6 +30,19 @@ COLUMNS = 4
 """Panels beside each other, at most, where several series are rows."""
 
 
+def of_runs(kind: str, found: Runs, asked: Sequence[str], by: str | None, x: str | None, title: str = "") -> "Figure":
+    """Return the figure of ``kind`` of the runs ``found``; ``by`` may be several keys, with commas between.
+
+    Raises UserError where there is no such metric, no record has it, or the figure would be too full.
+    """
+    keys = [selection.key_of(found, key.strip(), "--by") for key in (by or "").split(",") if key.strip()]
+    if kind == "lines":
+        return lines(found, asked, keys, x, title)
+    groups = selection.groups(found, keys)
+    check(kind, found, groups, len(asked) or 1)
+    return draw(kind, groups, asked, title)
+
+
 def check(kind: str, found: Runs, groups: Sequence[Group], series: int = 1) -> None:
     """Refuse a figure that nobody could read. Raises UserError, which names the counts and what differs."""
     most = ROWS if kind in ("box", "bar", "jain") else LINES

@@ -117,7 +117,7 @@ def _row(run: Run, text: str) -> dict[str, Any]:
     }
     if series := record.get("series"):
         row["series_time_s"] = series["time_s"]
-        row["series"] = [{"name": name, "values": values} for name, values in _series(series)]
+        row["series"] = [{"name": name, "values": values} for name, values in series_of(series)]
     return row
 
 
@@ -133,7 +133,7 @@ def _numbers(scenario: Scenario) -> dict[str, float | None]:
     }
 
 
-def _series(series: Any) -> Iterator[tuple[str, list[float | None]]]:
+def series_of(series: Any) -> Iterator[tuple[str, list[float | None]]]:
     """Yield the series by name: ``queues.down.delay_ms``, ``queues.down.law.count``, ``flows.bulk/0.cwnd_packets``.
 
     A link beside the bottleneck is ``hops.modem``.

@@ -2,3 +2,7 @@
 
 `grid` is what is run, `carrying` does it, `result` is what it gave, `show` its tables, `pages` its files.
 """
+
+from goodqueue.calling import calls
+
+calls(__name__, "goodqueue.api.sweep", "sweep")

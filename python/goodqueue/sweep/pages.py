@@ -77,14 +77,15 @@ def as_csv(data: dict[str, Any]) -> str:
     return buffer.getvalue()
 
 
-def _runs(sweep: Sweep, path: Path) -> None:
-    """Write a table with a row a run: where it is in the grid, its seed, key, and metrics."""
-    import pyarrow as pa
-    from pyarrow import parquet
+def rows(sweep: Sweep) -> list[dict[str, Any]]:
+    """Return a row a run: where it is in the grid, its seed, key, and metrics.
 
-    rows: list[dict[str, Any]] = [
+    An axis whose values are all numbers has numbers, any other one has its values as they were written.
+    """
+    numeric = _numeric(sweep)
+    return [
         {
-            **cell.cell.at,
+            **{key: float(value) if key in numeric else value for key, value in cell.cell.at.items()},
             "engine": sweep.engine,
             "seed": sweep.first_seed + number,
             "key": key,
@@ -94,13 +95,23 @@ def _runs(sweep: Sweep, path: Path) -> None:
         for cell in sweep.cells
         for number, key in enumerate(cell.keys)
     ]
-    kinds: dict[str, pa.DataType] = {}
-    for axis in sweep.swept():
-        numbers = all(not isinstance(value_of(value), str) for value in axis.values)
-        kinds[axis.key] = pa.float64() if numbers else pa.string()
-        for row in rows if numbers else ():
-            row[axis.key] = float(row[axis.key])
+
+
+def _numeric(sweep: Sweep) -> list[str]:
+    """Return the axes whose values are all numbers."""
+    return [axis.key for axis in sweep.swept() if all(not isinstance(value_of(value), str) for value in axis.values)]
+
+
+def _runs(sweep: Sweep, path: Path) -> None:
+    """Write `rows` as a table."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    numeric = _numeric(sweep)
+    kinds: dict[str, pa.DataType] = {
+        axis.key: pa.float64() if axis.key in numeric else pa.string() for axis in sweep.swept()
+    }
     kinds |= {"engine": pa.string(), "seed": pa.int64(), "key": pa.string(), "qdisc_line": pa.string()}
     kinds |= {metric.key: pa.float64() for metric in sweep.metrics}
     with path.open("wb") as file:  # a path such as a:b would be taken for the address of a server
-        parquet.write_table(pa.Table.from_pylist(rows, pa.schema(list(kinds.items()))), file, compression="zstd")
+        parquet.write_table(pa.Table.from_pylist(rows(sweep), pa.schema(list(kinds.items()))), file, compression="zstd")

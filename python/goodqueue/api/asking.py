@@ -1,0 +1,115 @@
+"""Python's values as the command line's options, and its refusals in Python's words."""
+
+import functools
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ParamSpec, TypeVar
+
+from goodqueue import asked
+from goodqueue.errors import UserError, quoted
+from goodqueue.record import Scenario
+
+Source = str | os.PathLike[str] | Mapping[str, Any]
+"""A scenario: the path of a file in TOML, or its tables as a dict."""
+
+OPTIONS = ("rate", "rtt", "up_rate", "duration", "warmup", "buffer")
+"""Of the link and the run: those of ``goodqueue compare`` that go with a scenario's file too."""
+
+DESCRIBED = ("flows", "cc", "ecn", "traffic")
+"""Of the traffic: those of ``goodqueue compare`` that stand for a scenario's."""
+
+Args = ParamSpec("Args")
+Made = TypeVar("Made")
+
+
+def in_words_of_python(call: Callable[Args, Made]) -> Callable[Args, Made]:
+    """Let the refusals of ``call`` be `UserError` that name arguments (``up_rate``) where ours name options."""
+
+    @functools.wraps(call)
+    def calling(*args: Args.args, **kwargs: Args.kwargs) -> Made:
+        from goodqueue._goodqueue import ScenarioError
+
+        try:
+            return call(*args, **kwargs)
+        except (UserError, ScenarioError) as error:
+            raise UserError(_renamed(str(error))) from None
+
+    return calling
+
+
+def _renamed(message: str) -> str:
+    plain = message.replace("--set ", "")
+    return re.sub(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)", lambda option: option[1].replace("-", "_"), plain)
+
+
+def scenario_of(source: Source | None, given: Mapping[str, Any]) -> tuple[Scenario, dict[str, str], "Given"]:
+    """Return the unresolved scenario, the options that its keys came from, and what was ``given``, understood.
+
+    Raises UserError.
+    """
+    if source is not None and not isinstance(source, str | os.PathLike | Mapping):
+        raise UserError("scenario", f"found {quoted(source)}; accepted: a file's path, a dict, or options by name")
+    file = None if source is None else dict(source) if isinstance(source, Mapping) else os.fspath(source)
+    said = Given(given)
+    base, origins = asked.base(file, said.options, said.described, said.sets)
+    return base, origins, said
+
+
+class Given:
+    """Keyword arguments: options of ``goodqueue compare``, and keys of a scenario (``path__rtt`` for ``path.rtt``)."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        """Sort ``given``. Raises UserError for a value that no option can have."""
+        known = {name: value for name, value in given.items() if value is not None and value is not False}
+        self.options: dict[str, str | None] = {
+            name: text(name, known[name]) if name in known else None for name in OPTIONS
+        }
+        self.described: dict[str, object] = {name: known.get(name) for name in DESCRIBED}
+        if (flows := self.described["flows"]) is not None and (not _is_whole(flows) or int(str(flows)) < 1):
+            raise UserError("flows", f"found {quoted(flows)}; accepted: a whole number from 1")
+        for name in ("cc", "traffic"):
+            if not isinstance(self.described[name], str | None):
+                raise UserError(name, f"found {quoted(self.described[name])}; accepted: text")
+        keys = {name: value for name, value in given.items() if name not in (*OPTIONS, *DESCRIBED)}
+        self.sets = [f"{name.replace('__', '.')}={text(name, value)}" for name, value in keys.items()]
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def whole(name: str, value: object, least: int, most: int = 2**63 - 1) -> int:
+    """Return ``value``, which must be a whole number within bounds. Raises UserError."""
+    found = _plain(value)
+    if not isinstance(found, int) or isinstance(found, bool) or not least <= found <= most:
+        raise UserError(name, f"found {quoted(found)}; accepted: a whole number from {least} to {most}")
+    return found
+
+
+def text(name: str, value: object) -> str:
+    """Return a value of a scenario's key as ``--set`` takes it. Raises UserError for one that it cannot take."""
+    plain = _plain(value)
+    if isinstance(plain, str):
+        return plain
+    if isinstance(plain, os.PathLike):
+        return os.fspath(plain)
+    accepted = "text, a finite number, True or False, or a list of these; tables stand in the scenario's dict"
+    if not isinstance(plain, bool | int | float | list | tuple) or "{" in str(plain):
+        raise UserError(name, f"found {quoted(plain)}; accepted: {accepted}")
+    try:
+        return json.dumps(plain, allow_nan=False)
+    except (TypeError, ValueError):
+        raise UserError(name, f"found {quoted(str(plain))}; accepted: {accepted}") from None
+
+
+def _plain(value: object) -> object:
+    """Return a number of numpy's as Python's own."""
+    item = getattr(value, "item", None)
+    return item() if callable(item) and getattr(value, "ndim", None) == 0 else value
+
+
+def metrics_of(names: str | Sequence[str] | None) -> list[str]:
+    """Return the names of metrics that were asked for."""
+    return [] if names is None else [names] if isinstance(names, str) else list(names)

@@ -1,0 +1,260 @@
+"""``gq.compare``: several disciplines on the same traffic, seed by seed."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from goodqueue import asked, describe, engines, metrics, notes, output, terminal
+from goodqueue import compare as comparing
+from goodqueue import comparison_tables as tabled
+from goodqueue.api import asking, frames, showing
+from goodqueue.compare import Entry
+from goodqueue.errors import UserError, quoted
+from goodqueue.stats import Estimate
+from goodqueue.tables import Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(showing.Shown):
+    """Disciplines side by side, on common seeds.
+
+    >>> import goodqueue as gq
+    >>> both = gq.compare("pfifo", "codel", duration="10s", seeds=2)
+    >>> both.values("delay_p95_ms").shape  # qdiscs, seeds
+    (2, 2)
+    >>> both.difference("codel", "delay_p95_ms").mean < 0
+    True
+    """
+
+    result: comparing.Comparison
+    """What the tables and figures are made from."""
+    command: str
+    """The command that makes this comparison again; of a scenario in a dict it names the file that `report` writes."""
+
+    @property
+    def qdiscs(self) -> list[str]:
+        """The disciplines' lines, as they were asked for; with several engines, each with its engine."""
+        return [_name(self.result, entry) for entry in self.result.entries]
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds, common to all."""
+        return self.result.seeds
+
+    @property
+    def df(self) -> "pd.DataFrame":
+        """A DataFrame with a row per run: ``qdisc``, ``engine``, ``seed``, and a column per metric, unit in its name.
+
+        Metrics without a number in any run are left out. Raises `gq.UserError` where pandas is missing, as
+        `estimates` and `differences` do.
+        """
+        keys = self._measured()
+        rows = [
+            {"qdisc": entry.qdisc, "engine": entry.engine, "seed": seed, **{key: entry.values[key][at] for key in keys}}
+            for entry in self.result.entries
+            for at, seed in enumerate(self.seeds)
+        ]
+        return frames.frame(rows)
+
+    @property
+    def estimates(self) -> "pd.DataFrame":
+        """A DataFrame with a row per qdisc and metric: ``mean``, ``half_width`` of its 95 % interval, ``n`` seeds.
+
+        ``half_width`` is in the unit of the mean, which is in the metric's name; NaN for a single seed.
+        """
+        return frames.frame(self._rows({id(entry): entry.estimates for entry in self.result.entries}))
+
+    @property
+    def differences(self) -> "pd.DataFrame":
+        """As `estimates`, of the differences from the first qdisc on the same engine, paired by seed.
+
+        ``excludes_zero`` tells whether the interval does: the difference is significant at 5 %.
+        """
+        others = self.result.entries[len(self.result.engines) :]
+        return frames.frame(self._rows({id(entry): entry.differences for entry in others}, paired=True))
+
+    @property
+    def findings(self) -> list[str]:
+        """What stands out, in sentences: the best and the worst qdisc by what a person feels."""
+        return tabled.findings(self.result)
+
+    def values(self, metric: str) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+        """Return the numbers of one metric, shape ``(qdiscs, seeds)``; no value is NaN.
+
+        Raises `gq.UserError` where there is no such metric.
+        """
+        import numpy as np
+
+        self._check(metric)
+        return np.array([entry.values[metric] for entry in self.result.entries], dtype=np.float64)
+
+    def estimate(self, qdisc: str, metric: str) -> Estimate | None:
+        """Return the mean of ``metric`` over the seeds, with the half-width of its 95 % interval and the n of seeds.
+
+        None where no seed has a number. Raises `gq.UserError` where there is no such qdisc or metric.
+        """
+        self._check(metric)
+        return self._entry(qdisc).estimates[metric]
+
+    def difference(self, qdisc: str, metric: str) -> Estimate | None:
+        """As `estimate`, of the difference from the first qdisc, paired by seed."""
+        self._check(metric)
+        return self._entry(qdisc).differences[metric]
+
+    @asking.in_words_of_python
+    def plot(self, kind: str = "estimates", metric: str | None = None, title: str = "") -> "Figure":
+        """Return a figure.
+
+        ``kind`` is one of the report's (``felt``, ``delay-cdf``, ``delay-over-time``, ``delay-goodput``,
+        ``flow-goodput``, ``estimates``), of the direction that is loaded, or one of ``goodqueue plot`` (``ellipse``,
+        ``cdf``, ``box``, ``bar``, ``time``, ``jain``), which ``metric`` and ``title`` are for. Those over time need
+        ``series__interval="100ms"``. Raises `gq.UserError` where the runs do not have what is drawn.
+        """
+        from goodqueue.plot import KINDS
+        from goodqueue.report import figures
+
+        if kind not in figures.KINDS:
+            if kind not in KINDS:
+                raise UserError("plot", f"found {quoted(kind)}; accepted: {', '.join((*figures.KINDS, *KINDS))}")
+            records = [record for entry in self.result.entries for record in entry.records]
+            return showing.drawn(kind, records, asking.metrics_of(metric), None, None, title)
+        if metric is not None or title:
+            raise UserError("plot", f"found a metric or a title with {kind}; accepted: with {', '.join(KINDS)}")
+        found = figures.of(self.result, [kind])
+        if not found:
+            raise UserError("plot", f"no run has what {kind} draws; accepted: {', '.join(self._figures())}")
+        return found[0][3]
+
+    @asking.in_words_of_python
+    def report(self, path: str | os.PathLike[str], force: bool = False) -> None:
+        """Write ``report.html``, its figures, the records and ``results.json`` into the folder ``path``.
+
+        Raises `gq.UserError` where it cannot be written, or holds something and ``force`` is not set.
+        """
+        from goodqueue import report
+
+        name = os.fspath(path)
+        output.check(name, force)
+        written, failed = output.write(name, force, lambda folder: report.write(folder, self.result, self.command))
+        if failed:
+            raise failed
+        if written != name:
+            raise output.appeared(name, written)
+
+    def _figures(self) -> list[str]:
+        from goodqueue.report import figures
+
+        return [name for name, *_ in figures.of(self.result)]
+
+    def _check(self, metric: str) -> None:
+        known = self.result.entries[0].values
+        if metric not in known:
+            raise UserError("metric", f"found {quoted(metric)}; accepted: {', '.join(known)}")
+
+    def _entry(self, qdisc: str) -> Entry:
+        line = " ".join(qdisc.split())
+        for entry in self.result.entries:
+            if line in (_name(self.result, entry), entry.qdisc):
+                return entry
+        raise UserError("qdisc", f"found {quoted(qdisc)}; accepted: {', '.join(self.qdiscs)}")
+
+    def _measured(self) -> list[str]:
+        """Return the metrics that have a number somewhere."""
+        entries = self.result.entries
+        return [
+            key for key in entries[0].values if any(value is not None for one in entries for value in one.values[key])
+        ]
+
+    def _rows(
+        self, found: Mapping[int, Mapping[str, Estimate | None]], paired: bool = False
+    ) -> list[dict[str, object]]:
+        keys = self._measured()
+        return [
+            {
+                "qdisc": entry.qdisc,
+                "engine": entry.engine,
+                "metric": key,
+                "mean": one.mean,
+                "half_width": one.half_width,
+                "n": one.n,
+                **({"excludes_zero": one.excludes_zero} if paired else {}),
+            }
+            for entry in self.result.entries
+            if id(entry) in found
+            for key in keys
+            if (one := found[id(entry)][key])
+        ]
+
+    def _parts(self) -> tuple[str, list[Table], list[str]]:
+        result = self.result
+        differences = (tabled.engine_table(result), tabled.difference_table(result))
+        shown = [*tabled.tables(result), *(table for table in differences if table)]
+        return describe.whole(result.scenario), shown, [*tabled.findings(result), *tabled.certainty(result)]
+
+
+def _name(result: comparing.Comparison, entry: Entry) -> str:
+    return f"{entry.qdisc} ({entry.engine})" if len(result.engines) > 1 else entry.qdisc
+
+
+@asking.in_words_of_python
+def compare(
+    *qdiscs: str,
+    scenario: asking.Source | None = None,
+    seeds: int = asked.SEEDS,
+    seed: int = asked.FIRST_SEED,
+    metric: str | Sequence[str] | None = None,
+    engine: str = "sim",
+    workers: int | None = None,
+    **sets: Any,
+) -> Comparison:
+    """Run each of ``qdiscs`` on the same traffic and the same seeds, and compare them seed by seed.
+
+    Args:
+        *qdiscs: Lines as after ``tc qdisc add dev X root``, or ``FILE.py:CLASS``.
+        scenario: Link and traffic, as in `gq.run`: a file, a dict, or nothing, and then options say it.
+        seeds: Runs of each qdisc.
+        seed: The first one.
+        metric: What tables and figures show, as ``"delay_p95_ms"``, or a path in the record,
+            ``"apps.0.rtt_ms.p99"``; several as a list. What the loaded directions have, where None.
+        engine: ``"sim"``, ``"kernel"``, or ``"sim,kernel"`` to compare both.
+        workers: Threads; the result is the same with any. All cores where None.
+        **sets: Options of ``goodqueue compare`` and keys of the scenario, as in `gq.run`.
+
+    Returns:
+        A `Comparison`.
+
+    Raises:
+        UserError: An argument is refused, before anything runs; one line says what is accepted.
+
+    >>> import goodqueue as gq
+    >>> gq.compare("codel", "codel", seeds=1)
+    Traceback (most recent call last):
+    goodqueue.errors.UserError: QDISC: found "codel" twice; accepted: each qdisc once
+    """
+    if not qdiscs:
+        raise UserError("compare", 'found no qdisc; accepted: lines of tc, as gq.compare("pfifo", "codel target 5ms")')
+    for line in qdiscs:
+        if not isinstance(line, str) or not line.strip():
+            raise UserError("compare", f"found {quoted(line)}; accepted: lines of tc, as text")
+    on = engines.parse(engine)
+    names = asking.metrics_of(metric)
+    wanted = metrics.find(names) or metrics.METRICS
+    asking.whole("seeds", seeds, 1, 10_000)
+    asking.whole("seed", seed, 0)
+    if workers is not None:
+        asking.whole("workers", workers, 1, 4096)
+    base, origins, given = asking.scenario_of(scenario, sets)
+    file = None if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
+    lines, _ = asked.check(base, qdiscs, seed, file or "", origins, on)
+    notes.tell(base, origins, lines)
+    with terminal.progress(f"{len(lines)} qdiscs x {seeds} seeds") as progress:
+        result = comparing.compare(base, lines, range(seed, seed + seeds), workers, progress, on, wanted)
+    said = {**given.options, **given.described, "engine": None if engine == "sim" else engine}
+    place = "scenario.toml" if isinstance(scenario, Mapping) else file
+    return Comparison(result, asked.command(lines, place, said, seeds, seed, given.sets, names))

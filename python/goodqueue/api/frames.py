@@ -1,0 +1,31 @@
+"""Tables of pandas. It is an extra: arrays, tables as text and figures work without."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from goodqueue.errors import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def frame(rows: Sequence[Mapping[str, Any]] | Mapping[str, Any], index: str | None = None) -> "pd.DataFrame":
+    """Return ``rows`` (or columns) as a DataFrame; no value is NaN. Raises UserError where there is no pandas."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise UserError("DataFrames", "pandas is not installed; accepted: pip install 'goodqueue[notebook]'") from None
+    made = pd.DataFrame(rows)
+    return made if index is None else made.set_index(index)
+
+
+def flat(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``table`` in one level: ``rtt_ms`` with a ``p95`` becomes ``rtt_p95_ms``; lists are left out."""
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            stem, _, unit = key.rpartition("_")
+            found |= {f"{stem}_{name}_{unit}": inner for name, inner in value.items()}
+        elif not isinstance(value, list):
+            found[key] = value
+    return found

@@ -1,0 +1,29 @@
+"""What there is."""
+
+import json
+from typing import Any
+
+from goodqueue import _goodqueue
+
+
+def qdiscs() -> list[dict[str, Any]]:
+    """Return the queue disciplines, as ``goodqueue list qdiscs --json`` has them: name, summary, source, parameters.
+
+    >>> import goodqueue as gq
+    >>> codel = next(one for one in gq.qdiscs() if one["name"] == "codel")
+    >>> [parameter["name"] for parameter in codel["params"]][:3]
+    ['limit', 'target', 'interval']
+    """
+    found: list[dict[str, Any]] = json.loads(_goodqueue.qdiscs())
+    return found
+
+
+def traffic_kinds() -> list[dict[str, Any]]:
+    """Return the kinds of traffic, as ``goodqueue list traffic --json`` has them: name, summary and keys.
+
+    >>> import goodqueue as gq
+    >>> {"bulk", "ping", "voip"} <= {kind["name"] for kind in gq.traffic_kinds()}
+    True
+    """
+    found: list[dict[str, Any]] = json.loads(_goodqueue.traffic_kinds())
+    return found

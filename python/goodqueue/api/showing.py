@@ -1,0 +1,60 @@
+"""How results show themselves: the command line's tables as text, and as HTML in a notebook."""
+
+import io
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from html import escape
+from typing import TYPE_CHECKING
+
+from goodqueue.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from goodqueue.record import Record
+
+
+class Shown:
+    """What has a headline, tables and sentences."""
+
+    def _parts(self) -> tuple[str, Sequence[Table], Sequence[str]]:
+        """Return what stands above, the tables, and the sentences below."""
+        raise NotImplementedError
+
+    def table(self) -> str:
+        """Return what the command line prints of this: its tables as text, at most 100 columns wide."""
+        from goodqueue import terminal
+
+        headline, tables, sentences = self._parts()
+        stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
+        with redirect_stdout(stream):
+            terminal.say(headline)
+            terminal.say()
+            for table in tables:
+                terminal.print_table(table)
+            for sentence in sentences:
+                terminal.say(sentence)
+        stream.seek(0)
+        return stream.read().rstrip("\n")
+
+    def __repr__(self) -> str:
+        return self.table()
+
+    def _repr_html_(self) -> str:
+        from goodqueue.report import rendering
+
+        headline, tables, sentences = self._parts()
+        said = [f"<p>{escape(sentence)}</p>" for sentence in sentences]
+        return "\n".join([f"<p>{escape(headline)}</p>", *map(rendering.fragment, tables), *said])
+
+
+def drawn(
+    kind: str, records: Sequence["Record"], metric: Sequence[str], by: str | None, x: str | None, title: str
+) -> "Figure":
+    """Return the figure that ``goodqueue plot`` draws of ``records``. Raises UserError."""
+    from goodqueue.errors import UserError, quoted
+    from goodqueue.plot import KINDS, drawing, selection
+
+    if kind not in KINDS:
+        raise UserError("plot", f"found {quoted(kind)}; accepted: {', '.join(KINDS)}")
+    return drawing.of_runs(kind, selection.runs(records), metric, by, x, title)

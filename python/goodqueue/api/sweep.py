@@ -1,0 +1,192 @@
+"""``gq.sweep``: one scenario over a grid of values."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goodqueue import asked, engines, executors, interrupts, metrics, notes, store, terminal
+from goodqueue.api import asking, frames, showing
+from goodqueue.errors import UserError, quoted
+from goodqueue.run import Progress
+from goodqueue.stats import Estimate
+from goodqueue.sweep import carrying, pages, result, show
+from goodqueue.sweep import grid as grids
+from goodqueue.tables import Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+Grid = Mapping[str, Sequence[Any]]
+"""Dotted keys of a scenario, each with its values."""
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(showing.Shown):
+    """A grid of scenarios, several seeds each.
+
+    >>> import goodqueue as gq
+    >>> grid = {"bottleneck.qdisc": ["pfifo", "codel"], "path.rtt": ["10ms", "40ms"]}
+    >>> found = gq.sweep(rate="10mbit", duration="8s", grid=grid, seeds=2, progress=False)
+    >>> found.values("delay_p95_ms").shape  # the grid's axes, seeds
+    (2, 2, 2)
+    """
+
+    result: result.Sweep
+    """What the tables and figures are made from."""
+
+    @property
+    def df(self) -> "pd.DataFrame":
+        """A DataFrame with a row per run: the grid's keys, ``seed``, and a column per metric, unit in its name.
+
+        The columns are those of ``runs.parquet`` in a store; ``key`` names the run there. Cells that failed have no
+        rows: see `failures`. Raises `gq.UserError` where pandas is missing.
+        """
+        return frames.frame(pages.rows(self.result))
+
+    @property
+    def failures(self) -> list[str]:
+        """A line for each cell that was refused or failed; the others are whole."""
+        return show.failures(self.result)
+
+    @property
+    def axes(self) -> dict[str, list[str]]:
+        """The keys that have several values, in the order of the axes of `values`, with their values as text."""
+        return {axis.key: list(axis.values) for axis in self.result.swept()}
+
+    def values(self, metric: str) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
+        """Return the numbers of one metric, with an axis per key of `axes` and one for the seeds, the last.
+
+        No value is NaN, as in a cell that failed. Raises `gq.UserError` where there is no such metric.
+        """
+        import numpy as np
+
+        self._check(metric)
+        n = max(len(cell.keys) for cell in self.result.cells)
+        rows = [[*cell.values.get(metric, ())] for cell in self.result.cells]
+        flat = np.array([row + [None] * (n - len(row)) for row in rows], dtype=np.float64)
+        return flat.reshape(*map(len, self.axes.values()), n)
+
+    def estimate(self, at: Mapping[str, Any], metric: str) -> Estimate | None:
+        """Return the mean of ``metric`` in the cell ``at``, as ``{"path.rtt": "10ms"}``, with its 95 % interval.
+
+        Raises `gq.UserError` where there is no such cell or metric.
+        """
+        self._check(metric)
+        wanted = {key: asking.text(key, value) for key, value in at.items()}
+        for cell in self.result.cells:
+            if cell.cell.at == wanted:
+                return cell.estimate(metric)
+        first = dict(self.result.cells[0].cell.at)
+        raise UserError("at", f"found {quoted(wanted)}; accepted: a value for each key, as {quoted(first)}")
+
+    @asking.in_words_of_python
+    def plot(self, metric: str = "delay_p95_ms", title: str = "") -> "Figure":
+        """Return the figure of ``metric`` along the longest axis, a line per qdisc, with 95 % intervals.
+
+        Raises `gq.UserError` where the grid has no axis, or there is no such metric.
+        """
+        from goodqueue.plot import sweep as drawing
+
+        self._check(metric)
+        if not self.axes:
+            raise UserError("plot", "found one cell; accepted: a sweep of a key with several values")
+        (chosen,) = metrics.find([metric])
+        return drawing.along_axis(self.result, chosen, title)
+
+    def _check(self, metric: str) -> None:
+        known = [one.key for one in self.result.metrics]
+        if metric not in known:
+            raise UserError("metric", f"found {quoted(metric)}; accepted: {', '.join(known)}")
+
+    def _parts(self) -> tuple[str, list[Table], list[str]]:
+        found = self.result
+        shown = [table for table in (show.cells_table(found), show.difference_table(found)) if table]
+        return show.describe(found), shown, [*show.certainty(found), *self.failures]
+
+
+@asking.in_words_of_python
+def sweep(
+    scenario: asking.Source | None = None,
+    grid: Grid | None = None,
+    *,
+    seeds: int = asked.SEEDS,
+    seed: int = asked.FIRST_SEED,
+    metric: str | Sequence[str] | None = None,
+    engine: str = "sim",
+    out: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    progress: bool = True,
+    **sets: Any,
+) -> Sweep:
+    """Run a scenario over every combination of the values in ``grid``, with the same seeds in each cell.
+
+    Args:
+        scenario: A file, a dict, or nothing, and then options say it, as in `gq.run`.
+        grid: Dotted keys with their values, as ``{"bottleneck.qdisc": ["codel", "pie"], "path.rtt": ["5ms", "50ms"]}``.
+        seeds: Runs of each cell.
+        seed: The first one.
+        metric: What tables show, as in `gq.compare`.
+        engine: ``"sim"`` or ``"kernel"``.
+        out: A folder, the store: it keeps each run, and what is in it is not run again.
+        workers: Threads; the result is the same with any. All cores where None.
+        progress: Whether a bar shows on a terminal, where the work takes longer than half a second.
+        **sets: Options and keys of the scenario that are the same in each cell, as in `gq.run`.
+
+    Returns:
+        A `Sweep`.
+
+    Raises:
+        UserError: An argument is refused, or every cell is; where some are, `Sweep.failures` names them.
+
+    >>> import goodqueue as gq
+    >>> gq.sweep(grid={"path.rtt": []})
+    Traceback (most recent call last):
+    goodqueue.errors.UserError: grid path.rtt: found no values; accepted: a list of them
+    """
+    (on,) = engines.parse(engine, several=False)
+    wanted = metrics.find(asking.metrics_of(metric)) or list(metrics.METRICS)
+    asking.whole("seeds", seeds, 1, 10_000)
+    asking.whole("seed", seed, 0)
+    if workers is not None:
+        asking.whole("workers", workers, 1, 4096)
+    axes = grids.axes([_axis(key, values) for key, values in (grid or {}).items()])
+    base, _, _ = asking.scenario_of(scenario, sets)
+    name = "sweep" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
+    cells = grids.cells(base, axes, "" if name == "sweep" else name, on)
+    notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes])
+    kept = store.create(Path(out), f"out {os.fspath(out)}") if out is not None else None
+    plan = carrying.Plan(name, base, axes, cells, on, wanted, seed, seeds, None)
+    shows = terminal.progress if progress else _silent
+    try:
+        found, _ = carrying.carry_out(plan, kept, executors.local(workers), shows, terminal.warn)
+    except OSError as error:
+        raise UserError(f"out {out}", f"cannot be written: {error.strerror or error}") from error
+    if kept:
+        pages.write(kept, found)
+    return Sweep(found)
+
+
+def _axis(key: str, values: Sequence[Any]) -> str:
+    """Return an axis as ``--set`` takes it. Raises UserError."""
+    place = f"grid {key}"
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise UserError(place, f"found {quoted(values)}; accepted: a list of values")
+    texts = [asking.text(place, value) for value in values]
+    if not texts:
+        raise UserError(place, "found no values; accepted: a list of them")
+    joined = ",".join(texts)
+    if grids.split(joined, place) != texts:
+        raise UserError(place, f"found {quoted(joined)}, with a comma within a value; accepted: values without")
+    return f"{key}={joined}"
+
+
+@contextmanager
+def _silent(label: str) -> Iterator[Progress]:
+    """Show nothing; Ctrl-C is heard as it is with a bar."""
+    del label
+    yield lambda _: interrupts.check()
