@@ -73,6 +73,8 @@ class Given:
             if not isinstance(self.described[name], str | None):
                 raise UserError(name, f"found {quoted(self.described[name])}; accepted: text")
         keys = {name: value for name, value in given.items() if name not in (*OPTIONS, *DESCRIBED)}
+        if "qdisc" in keys:
+            keys = {"bottleneck__qdisc": keys.pop("qdisc"), **keys}
         self.sets = [f"{name.replace('__', '.')}={text(name, value)}" for name, value in keys.items()]
 
 

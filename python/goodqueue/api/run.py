@@ -195,8 +195,6 @@ def run(scenario: asking.Source | None = None, *, seed: int | None = None, engin
     (['bulk/0', 'bulk/1'], 100.0)
     """
     (on,) = engines.parse(engine, several=False)
-    if (line := sets.pop("qdisc", None)) is not None:
-        sets = {"bottleneck__qdisc": line, **sets}
     base, origins, _ = asking.scenario_of(scenario, sets)
     if seed is not None:
         base["seed"] = asking.whole("seed", seed, 0)
