@@ -240,7 +240,7 @@ def compare(
     if not qdiscs:
         raise UserError("compare", 'found no qdisc; accepted: lines of tc, as gq.compare("pfifo", "codel target 5ms")')
     for line in qdiscs:
-        if not isinstance(line, str) or not line.strip():
+        if not str(line).strip():
             raise UserError("compare", f"found {quoted(line)}; accepted: lines of tc, as text")
     on = engines.parse(engine)
     names = asking.metrics_of(metric)
