@@ -9,8 +9,8 @@ import pytest
 
 from conftest import ROOT, Result
 from goodqueue import dotted, run
-from goodqueue import scenario as scenarios
 from goodqueue.record import App
+from goodqueue.toml import to_toml
 from goodqueue.traffic import kinds
 
 OWN = "crates/netsim/src/traffic"
@@ -90,7 +90,7 @@ def test_a_record_has_what_a_kind_declares(kind: str, goodqueue: Callable[..., R
     assert {part.key for part in made.fields} <= dotted.fields_of(App).keys()
     assert all(dotted.check_path(f"apps.0.{measure.path}") is None for measure in made.measures)
     assert made.times in app
-    (here / "k.toml").write_text(scenarios.to_toml(scenario), encoding="utf-8")
+    (here / "k.toml").write_text(to_toml(scenario), encoding="utf-8")
     out = goodqueue("run", "k.toml").out
     assert made.plural.capitalize() in out
     for part in made.fields:

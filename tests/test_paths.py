@@ -171,7 +171,7 @@ def test_files_of_rates_are_looked_for_beside_the_scenario(traced: Path, goodque
     result = goodqueue("run", "there/traced.toml")
     assert (result.status, result.out) == (2, "")
     assert result.err == (
-        'goodqueue: there/traced.toml: hop[0].trace: found no file "there/far.txt"; accepted: a trace of rates\n'
+        'goodqueue: there/traced.toml:13: hop[0].trace: found no file "there/far.txt"; accepted: a trace of rates\n'
     )
 
 

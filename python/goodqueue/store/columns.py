@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import inputs, metrics, parameters, paths
+from goodqueue.flent import UNKNOWN
 from goodqueue.record import Record, Scenario
 from goodqueue.scenario import seconds
 from goodqueue.store.identity import Run
@@ -122,15 +123,18 @@ def _row(run: Run, text: str) -> dict[str, Any]:
 
 
 def _numbers(scenario: Scenario) -> dict[str, float | None]:
-    """Return what was run as numbers. The rate of a link that follows a file is its mean."""
+    """Return what was run as numbers; of what Flent measured, which does not tell its link, the duration alone.
+
+    The rate of a link that follows a file is its mean.
+    """
+    found: dict[str, float | None] = {"duration_s": seconds(scenario["duration"])}
     down = scenario["bottleneck"]
+    if down.get("rate") == UNKNOWN:
+        return found
     rates = {"rate_mbps": down, "up_rate_mbps": down["up"]}
-    return {
-        **{name: paths.rate_bps(link) / 1e6 for name, link in rates.items()},
-        "rtt_ms": seconds(scenario["path"]["rtt"]) * 1e3,
-        "duration_s": seconds(scenario["duration"]),
-        **{f"{QDISC}{name}": value for name, value in parameters.numbers(down["qdisc"]).items()},
-    }
+    found |= {name: paths.rate_bps(link) / 1e6 for name, link in rates.items()}
+    found |= {"rtt_ms": seconds(scenario["path"]["rtt"]) * 1e3}
+    return found | {f"{QDISC}{name}": value for name, value in parameters.numbers(down["qdisc"]).items()}
 
 
 def series_of(series: Any) -> Iterator[tuple[str, list[float | None]]]:

@@ -14,6 +14,7 @@ from typing import Any
 from goodqueue import scenario as scenarios
 from goodqueue.record import Scenario
 from goodqueue.studies.reading import Table, load_toml
+from goodqueue.traffic import BULK
 from goodqueue.validation.cells import Cell, Draw, Set, pick
 
 FILE = Path(__file__).parent / "drawn.toml"
@@ -113,7 +114,7 @@ def _cell(ranges: Ranges, seed: int, index: int) -> tuple[str, str, Scenario]:
     kbit = round(1000 * rate)
     line = _PLACE.sub(lambda place: _filled(place[1], kbit), _dealt(ranges.lines, seed, index))
     traffic: list[dict[str, Any]] = [
-        {"kind": "bulk", "count": n, "cc": cc, "ecn": ecn, "direction": way, "start_spread": ranges.start_spread}
+        {"kind": BULK, "count": n, "cc": cc, "ecn": ecn, "direction": way, "start_spread": ranges.start_spread}
         for way in ("down", *(["up"] if both else []))
         for cc, n in counts.items()
     ]

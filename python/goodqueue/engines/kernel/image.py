@@ -367,8 +367,9 @@ def _only_needed_libraries(root: Path) -> None:
 
 def _needs(program: Path, root: Path) -> set[str]:
     """Return the names of the libraries that the loader would give ``program``."""
-    command = [*_loader(root), "--list", str(program)]
-    listed = subprocess.run(command, check=False, capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        [*_loader(root), "--list", str(program)], check=False, capture_output=True, text=True
+    ).stdout
     needed = dict(re.findall(r"^\t(\S+) => (\S+)", listed, re.MULTILINE))
     for name, where in needed.items():
         if not where.startswith(str(root)):
@@ -386,8 +387,7 @@ def _links(path: Path) -> Iterable[Path]:
 
 def _loader(root: Path) -> list[str]:
     """Return the command that runs one of the image's programs on this machine, with the image's libraries."""
-    folder = root / LIBRARIES
-    return [str(folder / "ld-linux-x86-64.so.2"), "--inhibit-cache", "--library-path", str(folder)]
+    return [str(root / LIBRARIES / "ld-linux-x86-64.so.2"), "--inhibit-cache", "--library-path", str(root / LIBRARIES)]
 
 
 def _system(root: Path) -> None:
