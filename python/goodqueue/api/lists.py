@@ -22,7 +22,7 @@ def traffic_kinds() -> list[dict[str, Any]]:
     """Return the kinds of traffic, as ``goodqueue list traffic --json`` has them: name, summary and keys.
 
     >>> import goodqueue as gq
-    >>> {"bulk", "ping", "voip"} <= {kind["name"] for kind in gq.traffic_kinds()}
+    >>> len(gq.traffic_kinds()) > 10
     True
     """
     found: list[dict[str, Any]] = json.loads(_goodqueue.traffic_kinds())

@@ -73,7 +73,7 @@ def sweep(
     \b
     Examples:
       goodqueue sweep link.toml --set bottleneck.qdisc="codel,pie target 20ms" --set path.rtt=5ms,50ms
-      goodqueue sweep link.toml --set bottleneck.qdisc=codel,pie --set bottleneck.qdisc.target=5ms,10ms
+      goodqueue sweep link.toml --set bottleneck.qdisc=codel,pie --set bottleneck.qdisc.target=5ms,9ms
       goodqueue sweep link.toml --set traffic.0.count=1,4,16 --until-ci 2% --metric delay_p95_ms
       goodqueue sweep link.toml --set bottleneck.rate=5mbit,50mbit --seeds 20 --out store
       goodqueue sweep link.toml --set path.rtt=10ms,100ms --out store --executor dask://head:8786

@@ -108,7 +108,7 @@ def _read_folder(folder: Path, found: Found) -> None:
 def _groups(loose: Sequence[Loose]) -> Iterator[Make]:
     """Yield what makes a section of each group of records that can be compared.
 
-    They share the scenario but for qdisc and seed; each qdisc has the same seeds, from the same makers. Groups and
+    They share the scenario except for qdisc and seed; each qdisc has the same seeds, from the same makers. Groups and
     qdiscs are in the order in which they came.
     """
     runs: dict[tuple[str, str], dict[Maker, dict[int, Loose]]] = {}
@@ -130,11 +130,15 @@ def _groups(loose: Sequence[Loose]) -> Iterator[Make]:
 
 
 def _alike(own: Mapping[Maker, Mapping[int, Loose]]) -> Iterator[Alike]:
-    """Yield the makers of one qdisc's runs: together where they are different engines on the same seeds."""
+    """Yield the makers of one qdisc's runs: together where they are different engines, on the seeds that all ran.
+
+    A validation's simulator has other seeds besides, which tell what is chance.
+    """
     seeds = {maker: tuple(sorted(found)) for maker, found in own.items()}
+    common = tuple(sorted(set.intersection(*(set(found) for found in own.values()))))
     makers = tuple(sorted(own, key=lambda maker: (maker[0] != "sim", maker[0], maker[1], maker[2] or "")))
-    if len(set(seeds.values())) == 1 and len({engine for engine, _, _ in makers}) == len(makers):
-        yield makers, seeds[makers[0]]
+    if common and len({engine for engine, _, _ in makers}) == len(makers):
+        yield makers, common
         return
     for maker in makers:
         yield (maker,), seeds[maker]

@@ -41,20 +41,10 @@ _MODULE = re.compile(
 _LOADED = re.compile(r"(sch_\w+|cls_\w+|em_\w+|tcp_\w+|inet_diag|veth|9p|9pnet_virtio|virtio_mmio)$")
 """Modules that the image has, with those that they depend on. The kernel loads most itself when one is asked for."""
 
-_UNUSED_PYTHON = {
-    *(
-        "__pycache__",
-        "config-3",
-        "distutils",
-        "doctest.py",
-        "ensurepip",
-        "idlelib",
-        "lib2to3",
-        "pydoc_data",
-        "pydoc.py",
-    ),
-    *("test", "tkinter", "turtle.py", "turtledemo", "venv", "wsgiref", "xmlrpc", "sitecustomize.py"),
-}
+_UNUSED_PYTHON = set(
+    "__pycache__ config-3 distutils doctest.py ensurepip idlelib lib2to3 pydoc_data pydoc.py test tkinter turtle.py "
+    "turtledemo venv wsgiref xmlrpc sitecustomize.py".split()
+)
 _UNUSED_EXTENSIONS = re.compile(
     r"(_curses|_curses_panel|readline|_dbm|_gdbm|nis|_crypt|_tkinter|audioop|ossaudiodev)\."
 )
