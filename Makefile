@@ -5,11 +5,8 @@
 #   make debug-test   Python tests on a debug build of the extension, which checks alignment and overflow
 #   make bench    packets per CPU second, nanoseconds per qdisc operation
 #   make fuzz     the fuzz targets, a minute each (SECONDS=60); needs cargo-fuzz
-<<<<<<< HEAD
 #   make mutants  wrong changes that no test notices, of a share of all (SHARD=0/100); needs cargo-mutants
-=======
 #   make fuzz-standalone   the fuzz targets without cargo-fuzz: compiled, and run on random inputs (INPUTS=20000)
->>>>>>> honest
 #   make bench-instructions   instructions a packet, of the simulator and of each qdisc, counted by valgrind
 #   make lint     format, clippy, ruff, mypy (fix the format: make format)
 #   make pins     write the newest versions of what Python packages there are into constraints.txt
@@ -29,13 +26,9 @@ GOODQUEUE := $(BIN)/goodqueue
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-<<<<<<< HEAD
-.PHONY: help demo test debug-test bench bench-instructions fuzz mutants lint format rust rust-test python-test pins clean
-=======
-.PHONY: help demo test debug-test bench bench-instructions fuzz fuzz-standalone lint format rust rust-test python-test pins clean
->>>>>>> honest
+.PHONY: help demo test debug-test bench bench-instructions fuzz fuzz-standalone mutants lint format rust rust-test python-test pins clean
 help:
-	@sed -n '3,11s/^# *//p' Makefile
+	@sed -n '3,12s/^# *//p' Makefile
 
 # --- the environment; a stamp a step, so that only what changed is done again ---------------------------------------
 
@@ -134,12 +127,11 @@ fuzz:
 	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(SECONDS) -max_len=4096 -len_control=0 -timeout=20 -print_final_stats=1; \
 	done
 
-<<<<<<< HEAD
 mutants: SHARD ?= 0/100
 mutants:
 	@command -v cargo-mutants >/dev/null || { echo "make: no cargo-mutants; accepted: cargo install cargo-mutants" >&2; exit 1; }
 	CARGO_PROFILE_TEST_DEBUG=0 cargo mutants --output target --sharding round-robin --shard $(SHARD)
-=======
+
 # What links in place of libFuzzer is fuzz/standalone.c, so that it takes a stable Rust and no C++ compiler.
 fuzz-standalone: export CUSTOM_LIBFUZZER_PATH := $(CURDIR)/target/fuzz-standalone/libstandalone.a
 fuzz-standalone: export CUSTOM_LIBFUZZER_STD_CXX := none
@@ -150,7 +142,6 @@ fuzz-standalone: | rust
 	@ar rcs $(CUSTOM_LIBFUZZER_PATH) $(CUSTOM_LIBFUZZER_PATH:.a=.o)
 	cargo build --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target
 	@for target in qdisc line trace; do target/debug/$$target $(INPUTS); done
->>>>>>> honest
 
 clean:
 	rm -rf .venv target demo-report python/goodqueue/_goodqueue*.so

@@ -41,9 +41,9 @@ _MODULE = re.compile(
 _LOADED = re.compile(r"(sch_\w+|cls_\w+|em_\w+|tcp_\w+|inet_diag|veth|9p|9pnet_virtio|virtio_mmio)$")
 """Modules that the image has, with those that they depend on. The kernel loads most itself when one is asked for."""
 
-_UNUSED_PYTHON = set(
+_UNUSED_PYTHON = (
     "__pycache__ config-3 distutils doctest.py ensurepip idlelib lib2to3 pydoc_data pydoc.py test tkinter turtle.py "
-    "turtledemo venv wsgiref xmlrpc sitecustomize.py".split()
+    "turtledemo venv wsgiref xmlrpc sitecustomize.py"
 )
 _UNUSED_EXTENSIONS = re.compile(
     r"(_curses|_curses_panel|readline|_dbm|_gdbm|nis|_crypt|_tkinter|audioop|ossaudiodev)\."
@@ -227,7 +227,7 @@ def _usr(link: str) -> str:
 def _wanted(path: str) -> bool:
     if _PYTHON.match(path):
         parts = path.split("/")[3:]
-        return not any(part in _UNUSED_PYTHON or part.startswith("config-3") for part in parts) and not (
+        return not any(part in _UNUSED_PYTHON.split() or part.startswith("config-3") for part in parts) and not (
             _UNUSED_EXTENSIONS.match(parts[-1])
         )
     patterns = (_PROGRAMS, _LIBRARY, _MODULE)
