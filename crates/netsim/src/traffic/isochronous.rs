@@ -305,7 +305,7 @@ mod tests {
         let interval = Duration::from_millis(1);
         let mut source =
             Isochronous::new(Instant::ZERO, Pace { interval, packets: 1, len: 60, ecn: Ecn::NotEct, far });
-        (0..4).for_each(|_| drop(source.send()));
+        (0..4).for_each(|_| _ = source.send());
         let now = Instant::from_nanos(9_000_000);
         [2, 2, 0, 2, 0].into_iter().for_each(|low| source.returned(now, low));
         let result = source.packets(); // 1 did not come, and 3 is not settled
