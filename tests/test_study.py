@@ -374,7 +374,7 @@ WRONG = [
     ("published", 'kind = "less_than"', 'kind = "less"', 'claim[mine/c1].kind: found "less"; did you mean'),
     ("published", 'right = { algorithm = "droptail" }', "", "claim[mine/c1].right: missing; accepted: a term"),
     ("published", "[paper]", "[paper", "published.toml: not TOML"),
-    ("link", 'rtt = "20ms"', 'rtt = "20lightyears"', "path.rtt: found"),
+    ("link", 'rtt = "20ms"', 'rtt = "20lightyears"', "link.toml:8: path.rtt: found"),
 ]
 
 

@@ -13,7 +13,7 @@ use goodqueue_netsim::{Record, Scenario};
 use serde_json::{Value, json};
 
 fn page(record: &Record) -> PageResult {
-    record.apps.iter().find_map(|app| app.result::<PageResult>().cloned()).unwrap()
+    record.apps.iter().find_map(|app| app.result::<PageResult>().copied()).unwrap()
 }
 
 fn voip(record: &Record) -> VoipResult {

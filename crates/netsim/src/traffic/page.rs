@@ -137,6 +137,7 @@ struct Channel {
 
 result::part! {
     /// Fetches that began within the measured time.
+    #[derive(Copy)]
     pub struct PageResult {
         /// From the lookup of the document's host to the last byte of the last object.
         pub load_ms: Option<Summary> => result::times("page load", "mean p10 p50 p90 p95 p99"),

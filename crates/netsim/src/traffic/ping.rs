@@ -52,6 +52,7 @@ struct Echoes(FlowDelays);
 
 result::part! {
     /// The packets of a ping that were sent within the measured time.
+    #[derive(Copy)]
     pub struct PingResult {
         /// Round-trip times.
         pub rtt_ms: Option<Summary> => result::times("RTT", "p10 p50 p90 p95 p99"),

@@ -87,12 +87,13 @@ impl Value for u64 {
 macro_rules! part {
     (
         $(#[doc = $about:literal])+
+        $(#[derive($more:ident)])?
         pub struct $name:ident {
             $($(#[doc = $help:literal])+ pub $key:ident: $type:ty $(=> $column:expr)?,)+
         }
     ) => {
         $(#[doc = $about])+
-        #[derive(Clone, Debug, serde::Serialize)]
+        #[derive(Clone, Debug, serde::Serialize $(, $more)?)]
         pub struct $name {
             $($(#[doc = $help])+ pub $key: $type,)+
         }

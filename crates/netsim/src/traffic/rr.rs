@@ -91,6 +91,7 @@ enum Think {
 
 result::part! {
     /// Exchanges whose requests were sent within the measured time.
+    #[derive(Copy)]
     pub struct RrResult {
         /// From writing the request to the response's last byte in order.
         pub response_ms: Option<Summary> => result::times("response", "mean p10 p50 p90 p95 p99"),

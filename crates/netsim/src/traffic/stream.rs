@@ -79,6 +79,7 @@ struct Stream {
 
 result::part! {
     /// A stream within the measured time.
+    #[derive(Copy)]
     pub struct StreamResult {
         /// From writing a chunk to its last byte in order at the receiver.
         pub delay_ms: Option<Summary> => result::times("chunks' delay", "mean p10 p50 p90 p95 p99"),

@@ -73,6 +73,7 @@ struct Current {
 
 result::part! {
     /// Transfers that began within the measured time.
+    #[derive(Copy)]
     pub struct TransferResult {
         /// From the SYN to the last byte in order at the receiver.
         pub completion_ms: Option<Summary> => result::times("completion", "mean p10 p50 p90 p95 p99"),
