@@ -96,7 +96,7 @@ def text(name: str, value: object) -> str:
     if isinstance(plain, str):
         return plain
     if isinstance(plain, os.PathLike):
-        return os.fspath(plain)
+        return str(os.fspath(plain))
     accepted = "text, a finite number, True or False, or a list of these; tables stand in the scenario's dict"
     if not isinstance(plain, bool | int | float | list | tuple) or "{" in str(plain):
         raise UserError(name, f"found {quoted(plain)}; accepted: {accepted}")

@@ -240,7 +240,7 @@ def compare(
     if not qdiscs:
         raise UserError("compare", 'found no qdisc; accepted: lines of tc, as gq.compare("pfifo", "codel target 5ms")')
     for line in qdiscs:
-        if not isinstance(line, str) or not line.strip():
+        if not str(line).strip():
             raise UserError("compare", f"found {quoted(line)}; accepted: lines of tc, as text")
     on = engines.parse(engine)
     names = asking.metrics_of(metric)
@@ -251,7 +251,7 @@ def compare(
         asking.whole("workers", workers, 1, 4096)
     base, origins, given = asking.scenario_of(scenario, sets)
     file = None if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
-    lines, _ = asked.check(base, qdiscs, seed, file or "", origins, on)
+    lines, _ = asked.check(base, [str(line) for line in qdiscs], seed, file or "", origins, on)
     notes.tell(base, origins, lines)
     with terminal.progress(f"{len(lines)} qdiscs x {seeds} seeds") as progress:
         result = comparing.compare(base, lines, range(seed, seed + seeds), workers, progress, on, wanted)
