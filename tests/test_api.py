@@ -305,7 +305,7 @@ def test_the_notebook_runs_and_is_kept_without_outputs(monkeypatch: pytest.Monke
         monkeypatch.setenv("PYTHONPATH", str(ROOT / "python"))
         monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
         NotebookClient(
-            notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": ROOT / "examples"}}
+            notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": ROOT / "examples"}}
         ).execute()
     shown = [output for cell in code for output in cell.outputs]
     assert sum("image/png" in output.get("data", {}) for output in shown) >= 3, "figures show themselves"

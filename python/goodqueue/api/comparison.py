@@ -251,7 +251,7 @@ def compare(
         asking.whole("workers", workers, 1, 4096)
     base, origins, given = asking.scenario_of(scenario, sets)
     file = None if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
-    lines, _ = asked.check(base, qdiscs, seed, file or "", origins, on)
+    lines, _ = asked.check(base, [str(line) for line in qdiscs], seed, file or "", origins, on)
     notes.tell(base, origins, lines)
     with terminal.progress(f"{len(lines)} qdiscs x {seeds} seeds") as progress:
         result = comparing.compare(base, lines, range(seed, seed + seeds), workers, progress, on, wanted)
