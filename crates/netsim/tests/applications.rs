@@ -12,15 +12,15 @@ use goodqueue_netsim::record::{RrResult, StreamResult, TransferResult};
 use serde_json::json;
 
 fn transfer(record: &Record, index: usize) -> TransferResult {
-    record.apps[index].result::<TransferResult>().unwrap().clone()
+    *record.apps[index].result::<TransferResult>().unwrap()
 }
 
 fn rr(record: &Record) -> RrResult {
-    record.apps[0].result::<RrResult>().unwrap().clone()
+    *record.apps[0].result::<RrResult>().unwrap()
 }
 
 fn stream(record: &Record) -> StreamResult {
-    record.apps[0].result::<StreamResult>().unwrap().clone()
+    *record.apps[0].result::<StreamResult>().unwrap()
 }
 
 /// 1 000 000 bytes are 690 full segments and one of 880 bytes, 946 on the wire. Slow start sends 10, 20 and 40 segments in

@@ -25,7 +25,7 @@ fn scenario(qdisc: &str, traffic: Value) -> Value {
 
 /// What the first application measured, a ping.
 fn ping(record: &Record) -> PingResult {
-    record.apps[0].result::<PingResult>().unwrap().clone()
+    *record.apps[0].result::<PingResult>().unwrap()
 }
 
 #[test]
