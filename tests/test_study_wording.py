@@ -28,7 +28,18 @@ def ours(name: str) -> Study:
 def unmeasured(study: Study) -> Outcome:
     """The outcome of a study of which nothing was run."""
     judged = verdicts.judge(study, [], selection.select(study, []))
-    return Outcome(study, "sim", False, frozenset(), 0, (), (), tuple(judged), ())
+    return Outcome(
+        study=study,
+        engine="sim",
+        quick=False,
+        only=frozenset(),
+        runs=0,
+        cells=(),
+        values=(),
+        trivial={},
+        claims=tuple(judged),
+        summary=(),
+    )
 
 
 def rows(study: Study, rising: bool) -> list[Row]:
