@@ -83,12 +83,13 @@ def check(
 ) -> tuple[list[str], float]:
     """Resolve ``base`` with each qdisc and show it to each engine, so that a refusal comes before any run.
 
-    Return the lines, tidied, and the runs' duration in seconds.
+    A ``load`` in it becomes a number of users. Return the lines, tidied, and the runs' duration in seconds.
     """
-    from goodqueue import engines, labels
+    from goodqueue import calibration, engines, labels
     from goodqueue import scenario as reading
     from goodqueue.compare import scenarios
 
+    calibration.settle(base, file, origins)
     lines = [" ".join(line.split()) for line in qdiscs]
     for line in lines:
         if lines.count(line) > 1:

@@ -227,12 +227,15 @@ def from_file(
     ``options`` names the keys of ``sets`` that came from options of their own.
     ``tell`` is called with what was resolved, as it was before, and the origins of its keys.
     """
+    from goodqueue import calibration
+
     scenario = load(path)
     origins = {key: f"--set {key}" for key in (apply_set(scenario, assignment) for assignment in sets)}
     origins |= options or {}
     if seed is not None:
         scenario["seed"] = seed
         origins["seed"] = "--seed"
+    calibration.settle(scenario, str(path), origins)
     resolved = resolve(scenario, str(path), origins)
     if tell is not None:
         tell(scenario, origins)

@@ -21,8 +21,10 @@ pub(crate) struct Flow {
     pub(crate) direction: Direction,
     pub(crate) start: Instant,
     pub(crate) stop: Instant,
-    /// Base round-trip time.
+    /// Base round-trip time, the least where each connection has its own.
     pub(crate) rtt: Duration,
+    /// The greatest.
+    pub(crate) most_rtt: Duration,
     /// What a classifier computes for its packets, a direction each; those of an application have their connections'.
     pub(crate) hash: [u32; 2],
     /// Differentiated services codepoint of its packets, both ways.
@@ -107,6 +109,7 @@ impl Flow {
             start,
             stop: Instant::ZERO + traffic.stop.0,
             rtt: traffic.rtt.0,
+            most_rtt: traffic.most_rtt(),
             hash: [hashes.next_u32(), hashes.next_u32()],
             dscp: traffic.dscp(),
             source,
@@ -181,9 +184,9 @@ fn receive_window(scenario: &Scenario) -> u32 {
     let of_hops = hops.iter().filter_map(|hop| hop.link.as_ref()).map(|link| link.rate);
     let rates = Direction::ALL.map(|way| scenario.link(way).rate).into_iter().chain(of_hops).chain(changed);
     let bps = rates.map(|RateText(rate)| rate.as_bps()).max().unwrap_or(0);
-    let rtts = scenario.traffic.iter().map(|traffic| traffic.rtt).chain([scenario.path.rtt]);
+    let rtts = scenario.traffic.iter().map(Traffic::most_rtt).chain([scenario.path.rtt.0]);
     let wires_s: f64 = hops.iter().map(|hop| hop.kind.delay(&hop.values).as_secs_f64()).sum();
-    let rtt_s = rtts.map(|rtt| rtt.0.as_secs_f64()).fold(0.0, f64::max) + wires_s;
+    let rtt_s = rtts.map(Duration::as_secs_f64).fold(0.0, f64::max) + wires_s;
     let buffer = (bps as f64 * rtt_s) as u64; // 8 times, in bytes
     (buffer.clamp(LEAST, MOST) / 2) as u32
 }

@@ -298,7 +298,7 @@ impl Link {
         let Some(packet) = &sent else { return self.rest(agenda) };
         let duration = self.fixed.occupy(packet.len());
         self.begin(now, packet, duration, agenda);
-        let pipe = self.pipes.number(packet.flow);
+        let pipe = self.pipes.number(packet);
         if let Some((pipe, time)) = self.pipes.push(pipe, self.wire_free, packet) {
             agenda.set(PIPE + 2 * pipe + self.direction as u32, time);
         }
@@ -340,7 +340,7 @@ impl Link {
                 None => self.fixed.occupy(length),
             };
             self.begin(now, &packet, duration, agenda);
-            match self.pipes.number(packet.flow) {
+            match self.pipes.number(&packet) {
                 ONWARD => {
                     if special.onward.is_empty() {
                         agenda.set(self.parts.onward, self.wire_free);

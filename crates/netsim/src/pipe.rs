@@ -1,11 +1,30 @@
 //! Propagation: a constant delay, in order, without loss.
 
 use crate::packet::Packet;
+use crate::scenario::Direction;
 use goodqueue_units::{Duration, Instant, prefetch};
 use std::collections::VecDeque;
 
 /// Of flows whose packets go on to another hop.
 pub(crate) const ONWARD: u32 = u32::MAX;
+/// Of flows whose connections have base RTTs of their own: this, and the number of the flow's [`Fan`].
+pub(crate) const FAN: u32 = 1 << 31;
+
+/// The pipes of one flow whose connections have base RTTs of their own, one pipe for each RTT.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fan {
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+}
+
+impl Fan {
+    /// The pipe of a connection, which its hash says: the same for all packets of one way. The multiplier is there because
+    /// disciplines choose queues by the same hash.
+    fn pipe(self, connection: u32) -> u32 {
+        let spread = u64::from(connection.wrapping_mul(0x85EB_CA6B));
+        self.first + (spread * u64::from(self.count) >> 32) as u32
+    }
+}
 
 /// The pipes of one direction: one for each delay.
 pub(crate) struct Pipes {
@@ -14,6 +33,8 @@ pub(crate) struct Pipes {
     /// Which of them each flow's packets take; empty where there is but one, so that nothing is looked up, which with a hundred
     /// thousand flows would be a cache miss a packet.
     of_flow: Vec<u32>,
+    fans: Vec<Fan>,
+    direction: Direction,
 }
 
 /// A delay line.
@@ -23,18 +44,32 @@ struct Pipe {
 }
 
 impl Pipes {
-    /// A pipe for each of `delays`; `of_flow` says which each flow takes.
-    pub(crate) fn new(delays: impl Iterator<Item = Duration>, of_flow: Vec<u32>) -> Self {
+    /// A pipe of `direction` for each of `delays`; `of_flow` says which each flow takes, one of them, or a fan.
+    pub(crate) fn new(
+        direction: Direction,
+        delays: impl Iterator<Item = Duration>,
+        of_flow: Vec<u32>,
+        fans: Vec<Fan>,
+    ) -> Self {
         let pipes: Vec<_> = delays.map(|delay| Pipe { delay, on_the_way: VecDeque::new() }).collect();
         let flows = of_flow.len();
         let is_one = pipes.len() == 1 && !of_flow.contains(&ONWARD);
-        Self { of_flow: if is_one { Vec::new() } else { of_flow }, pipes, flows }
+        Self { of_flow: if is_one { Vec::new() } else { of_flow }, pipes, flows, fans, direction }
     }
 
-    /// The pipe that packets of `flow` take to their host; [`ONWARD`]: they go on to another hop.
+    /// The pipe that `packet` takes to its host; [`ONWARD`]: it goes on to another hop.
     #[inline]
-    pub(crate) fn number(&self, flow: u32) -> u32 {
-        self.of_flow.get(flow as usize).copied().unwrap_or(0)
+    pub(crate) fn number(&self, packet: &Packet) -> u32 {
+        self.of_flow.get(packet.flow as usize).map_or(0, |&number| self.resolve(number, packet))
+    }
+
+    /// The pipe that `packet` takes, of the pipe, the fan or [`ONWARD`] that its flow has.
+    #[inline]
+    pub(crate) fn resolve(&self, number: u32, packet: &Packet) -> u32 {
+        if number < FAN || number == ONWARD {
+            return number;
+        }
+        self.fans[(number - FAN) as usize].pipe(packet.connection(self.direction))
     }
 
     /// Whether packets of any flow go on to another hop.

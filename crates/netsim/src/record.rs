@@ -12,6 +12,7 @@ use crate::sim::row::{Body, HopState};
 use crate::sim::{Baseline, Simulation};
 use crate::tally::Totals;
 pub use crate::traffic::page::{PageResult, PageSeries};
+pub use crate::traffic::web_users::tally::{WebUsersResult, WebUsersSeries};
 pub use crate::traffic::ping::{PingResult, PingSeries};
 pub use crate::traffic::rr::RrResult;
 pub use crate::traffic::stream::StreamResult;

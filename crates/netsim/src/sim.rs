@@ -125,7 +125,7 @@ impl Simulation {
     pub fn with_foreign(mut scenario: Scenario, make: &mut Maker<'_>) -> Result<Self, ScenarioError> {
         let mut sockets = Sockets::default();
         let mut flows = Flow::all(&scenario, &mut sockets);
-        let rtts: Vec<Duration> = flows.iter().map(|flow| flow.rtt).collect();
+        let rtts: Vec<_> = flows.iter().map(|flow| (flow.rtt, flow.most_rtt)).collect();
         let ways_through = Ways::new(&scenario, &rtts);
         let pipes = Direction::ALL.map(|direction| ways_through.pipes(direction));
         // Pipes of the two directions take turns, as many of each.
@@ -140,7 +140,7 @@ impl Simulation {
             build.link(Place::Bottleneck(Direction::Up), parts(Direction::Up), up)?,
         ];
         if !build.scenario.hops.list.is_empty() {
-            let gates = Direction::ALL.map(|way| Build::gate(way, places.gate(way), ways_through.onward()));
+            let gates = Direction::ALL.map(|way| Build::gate(way, places.gate(way), ways_through.onward(way)));
             links.extend(gates);
         }
         let hops = build.hops(&ways_through, &mut places)?;
@@ -289,7 +289,7 @@ impl Simulation {
                     let Source::App(app) = &self.flows[index].source else {
                         unreachable!("a flow's packets are its own")
                     };
-                    socket = app.socket(direction, hash, &self.sockets);
+                    socket = app.socket(direction, hash);
                     socket.map(|id| &mut self.sockets[id].ends[end])
                 };
                 let handled = connection.map(|connection| connection.handle_segment(self.now, segment));

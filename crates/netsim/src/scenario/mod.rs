@@ -5,6 +5,7 @@
 
 mod change;
 mod direction;
+mod draws;
 mod dscp;
 mod ecn;
 mod hop;
@@ -17,6 +18,7 @@ mod traffic;
 
 pub use change::Change;
 pub use direction::Direction;
+pub use draws::{Bytes, Count, Draws, Seconds};
 pub use dscp::Dscp;
 pub use ecn::EcnAsked;
 pub use hop::{BOTTLENECK, Hop, Hops};

@@ -97,7 +97,7 @@ impl Build<'_, '_> {
             let (body, component) = match hop.kind.make {
                 Make::Link => {
                     let parts = places.link(place);
-                    let link = self.link(Place::Hop(place, direction), parts, ways.onward())?;
+                    let link = self.link(Place::Hop(place, direction), parts, ways.onward(direction))?;
                     (Body::Link(link), parts.timer)
                 }
                 Make::Element(make) => {

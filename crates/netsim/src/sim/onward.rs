@@ -46,8 +46,9 @@ impl Simulation {
         match (node, &mut self.row) {
             (Node::Hop(hop), Some(row)) => HopState::enter(&mut row.hops[hop], now, packet, agenda),
             (Node::Host, Some(row)) => {
-                let exit = row.exit(packet.flow as usize, direction);
-                if let Some((pipe, time)) = self.links[end].pipes.push(exit, now, &packet) {
+                let pipes = &mut self.links[end].pipes;
+                let exit = pipes.resolve(row.exit(packet.flow as usize, direction), &packet);
+                if let Some((pipe, time)) = pipes.push(exit, now, &packet) {
                     agenda.set(PIPE + 2 * pipe + end as u32, time);
                 }
             }

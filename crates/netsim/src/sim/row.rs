@@ -9,7 +9,7 @@ use crate::link::{Link, Parts};
 use crate::packet::Packet;
 use crate::path::kind::Element;
 use crate::path::netem::WireCounts;
-use crate::pipe::{ONWARD, Pipes};
+use crate::pipe::{FAN, Fan, ONWARD, Pipes};
 use crate::probe::series::QueueSeries;
 use crate::scenario::{BOTTLENECK, Direction, Scenario};
 use crate::sim::Baseline;
@@ -94,11 +94,13 @@ pub(super) struct Ways {
     exits: [Vec<u32>; 2],
     /// Delays of the pipes of each direction.
     delays: [Vec<Duration>; 2],
+    /// Of flows whose connections have base RTTs of their own, a direction each.
+    fans: [Vec<Fan>; 2],
 }
 
 impl Ways {
-    /// Plans the ways of `scenario`, whose flows have the base RTTs `rtts`.
-    pub(super) fn new(scenario: &Scenario, rtts: &[Duration]) -> Self {
+    /// Plans the ways of `scenario`, whose flows have the base RTTs `rtts`, one each or from the first to the second.
+    pub(super) fn new(scenario: &Scenario, rtts: &[(Duration, Duration)]) -> Self {
         let mut of_flow = Vec::with_capacity(rtts.len());
         let mut nodes: Vec<[Vec<Node>; 2]> = Vec::new();
         for traffic in &scenario.traffic {
@@ -115,8 +117,13 @@ impl Ways {
             });
             of_flow.extend(std::iter::repeat_n(number as u32, traffic.count as usize));
         }
-        let mut ways =
-            Self { of_flow, nodes, exits: [Vec::new(), Vec::new()], delays: [Vec::new(), Vec::new()] };
+        let mut ways = Self {
+            of_flow,
+            nodes,
+            exits: Default::default(),
+            delays: Default::default(),
+            fans: Default::default(),
+        };
         for direction in Direction::ALL {
             ways.plan_exits(direction, rtts);
         }
@@ -124,16 +131,24 @@ impl Ways {
     }
 
     /// A pipe for each last node and each base RTT, in the order of the flows.
-    fn plan_exits(&mut self, direction: Direction, rtts: &[Duration]) {
+    fn plan_exits(&mut self, direction: Direction, rtts: &[(Duration, Duration)]) {
         let end = direction.index();
         let mut numbers = BTreeMap::new();
         for (&way, &rtt) in self.of_flow.iter().zip(rtts) {
             let last = self.nodes[way as usize][end].last().copied().unwrap_or(Node::Host);
-            let next = numbers.len() as u32;
-            let number = *numbers.entry((key(last), rtt)).or_insert(next);
-            if number == next {
-                self.delays[end].push(if direction == Direction::Down { rtt / 2 } else { rtt - rtt / 2 });
-            }
+            let number = *numbers.entry((key(last), rtt)).or_insert_with(|| {
+                let first = self.delays[end].len() as u32;
+                let each = rtts_between(rtt);
+                self.delays[end].extend(each.map(|rtt| {
+                    if direction == Direction::Down { rtt / 2 } else { rtt - rtt / 2 }
+                }));
+                let count = self.delays[end].len() as u32 - first;
+                if count == 1 {
+                    return first;
+                }
+                self.fans[end].push(Fan { first, count });
+                FAN + self.fans[end].len() as u32 - 1
+            });
             self.exits[end].push(number);
         }
     }
@@ -145,12 +160,12 @@ impl Ways {
             |way: u32| self.nodes[way as usize][end].last().copied() == Some(Node::Bottleneck);
         let of_flow = self.of_flow.iter().zip(&self.exits[end]);
         let of_flow = of_flow.map(|(&way, &exit)| if ends_at_bottleneck(way) { exit } else { ONWARD });
-        Pipes::new(self.delays[end].iter().copied(), of_flow.collect())
+        Pipes::new(direction, self.delays[end].iter().copied(), of_flow.collect(), self.fans[end].clone())
     }
 
-    /// Pipes of a hop, which all lead on.
-    pub(super) fn onward(&self) -> Pipes {
-        Pipes::new(std::iter::empty(), vec![ONWARD; self.of_flow.len()])
+    /// Pipes of a hop of `direction`, which all lead on.
+    pub(super) fn onward(&self, direction: Direction) -> Pipes {
+        Pipes::new(direction, std::iter::empty(), vec![ONWARD; self.of_flow.len()], Vec::new())
     }
 
     /// How many flows there are.
@@ -163,6 +178,12 @@ impl Ways {
         let Self { of_flow, nodes, exits, .. } = self;
         Row { hops, parts: places.parts.clone(), way_of_flow: of_flow, ways: nodes, exits }
     }
+}
+
+/// The base RTTs from the first to the second, a millisecond apart; where they are one, that one.
+fn rtts_between((least, most): (Duration, Duration)) -> impl Iterator<Item = Duration> {
+    let steps = most.saturating_sub(least).as_nanos() / 1_000_000;
+    (0..=steps).map(move |step| least + Duration::from_millis(step))
 }
 
 /// A number for a node, so that a map can be ordered by it.

@@ -4,11 +4,12 @@
 //! through a [`Host`], and names the time at which it wants to be woken. An application may have as many connections
 //! at a time as it likes.
 
+use super::connections::Connections;
 use super::result;
 use crate::packet::{Datagram, both_ways};
 use crate::probe::delay::FlowDelays;
-use crate::scenario::key::Key;
-use crate::scenario::{Direction, Size, Span};
+use crate::scenario::key::{Key, Result, Table, Values};
+use crate::scenario::{Direction, Size, Span, refuse};
 use crate::sockets::{Socket, SocketId, Sockets, Stage};
 use crate::tally::Totals;
 use goodqueue_tcp::{CcLine, Config, Connection, Handled};
@@ -26,6 +27,26 @@ pub(crate) const REPEAT: Key<u64> = Key::optional("repeat", "10")
 /// The time from the end of one to the start of the next.
 pub(crate) const AGAIN: Key<Span> =
     Key::with_default("interval", "\"0s\"").range(Span(Duration::ZERO), LONGEST_WAIT).example("\"1s\"");
+
+/// That each connection has a base RTT of its own.
+pub(crate) const RTT_MAX: Key<Span> = Key::optional("rtt_max", "\"150ms\"")
+    .help(
+        "each connection has a base round-trip time of its own, drawn evenly from `rtt` to this, in steps of 1 ms",
+    )
+    .simulator_only();
+/// The greatest distance between `rtt` and `rtt_max`.
+const MOST_SPREAD: Span = Span(Duration::from_secs(1));
+
+/// Refuses an [`RTT_MAX`] that is less than `rtt` or too far from it.
+pub(crate) fn check_rtts(table: &Table<'_>, rtt: Span, values: &Values) -> Result<()> {
+    match values.find(&RTT_MAX) {
+        Some(most) if most.0 < rtt.0 || most.0 > rtt.0 + MOST_SPREAD.0 => {
+            let accepted = format!("from rtt, {}, to {} more", rtt.0, MOST_SPREAD.0);
+            refuse(&table.key("rtt_max"), most.0, &accepted)
+        }
+        _ => Ok(()),
+    }
+}
 
 /// What an application does. Ends are [`USER`](crate::sockets::USER) and [`REMOTE`](crate::sockets::REMOTE): it plays both.
 pub(crate) trait Application: Send + Sync {
@@ -70,8 +91,7 @@ struct Desk {
     sender: usize,
     receiver: usize,
     hashes: Random,
-    /// Its connections, in the order in which they were opened.
-    open: Vec<SocketId>,
+    open: Connections,
     /// Ends that may have something to send.
     touched: Vec<(SocketId, usize)>,
     /// Datagrams that ends are about to send.
@@ -112,11 +132,11 @@ impl Host<'_> {
         let Desk { open, hashes, flow, config, touched, .. } = &mut *self.desk;
         let mut hash = both_ways(hashes.next_u32());
         // Packets find their connection by its hash, so two that are open at a time never share one.
-        while open.iter().any(|&id| self.sockets[id].hash == hash) {
+        while open.has(hash[0]) {
             hash = both_ways(hashes.next_u32());
         }
         let id = self.sockets.open(config, opener, *flow, hash);
-        open.push(id);
+        open.insert(hash[0], id);
         touched.push((id, opener));
         id
     }
@@ -146,6 +166,11 @@ impl Host<'_> {
     /// Whether `end` got all data, and that there will be no more.
     pub(crate) fn is_peer_finished(&self, socket: SocketId, end: usize) -> bool {
         self.sockets[socket].ends[end].is_peer_finished()
+    }
+
+    /// Retransmission timeouts of `end` so far, those of SYN and SYN-ACK included.
+    pub(crate) fn timeouts(&self, socket: SocketId, end: usize) -> u64 {
+        self.sockets[socket].ends[end].stats().timeouts
     }
 
     /// The hashes of an exchange of datagrams between ports of its own.
@@ -180,7 +205,7 @@ impl App {
             sender: direction.reverse().index(),
             receiver: direction.index(),
             hashes,
-            open: Vec::new(),
+            open: Connections::default(),
             touched: Vec::new(),
             datagrams: VecDeque::new(),
             wake_at: Instant::MAX,
@@ -215,9 +240,8 @@ impl App {
     }
 
     /// The connection of which packets in `direction` have the hash `hash`; none where it is over already.
-    pub(crate) fn socket(&self, direction: Direction, hash: u32, sockets: &Sockets) -> Option<SocketId> {
-        let way = direction.index();
-        self.desk.open.iter().copied().find(|&id| sockets[id].hash[way] == hash)
+    pub(crate) fn socket(&self, direction: Direction, hash: u32) -> Option<SocketId> {
+        self.desk.open.find(direction, hash)
     }
 
     /// A segment has arrived at an end of a connection, which says what it brought.
@@ -284,13 +308,11 @@ impl App {
 
     /// Lets `socket` go if both of its ends are over; whether it did.
     pub(crate) fn let_go(&mut self, socket: SocketId, sockets: &mut Sockets) -> bool {
-        let Some(place) = self.desk.open.iter().position(|&id| id == socket) else { return false };
-        let Socket { ends, .. } = &sockets[socket];
-        if !ends.iter().all(Connection::is_closed) {
+        let Socket { ends, hash, .. } = &sockets[socket];
+        if !ends.iter().all(Connection::is_closed) || !self.desk.open.remove(hash[0], socket) {
             return false;
         }
         self.desk.past += Totals::of_sender(&ends[self.desk.sender]);
-        self.desk.open.remove(place);
         sockets.release(socket);
         true
     }
@@ -318,12 +340,12 @@ impl App {
 
     /// What its connections have done so far.
     pub(crate) fn totals(&self, sockets: &Sockets) -> Totals {
-        let open = self.desk.open.iter().map(|&id| Totals::of_sender(&sockets[id].ends[self.desk.sender]));
+        let open = self.desk.open.iter().map(|id| Totals::of_sender(&sockets[id].ends[self.desk.sender]));
         open.fold(self.desk.past, |sum, totals| sum + totals)
     }
 
     /// The sender of the connection that was opened last, while there is one.
     pub(crate) fn sender<'a>(&self, sockets: &'a Sockets) -> Option<&'a Connection> {
-        self.desk.open.last().map(|&id| &sockets[id].ends[self.desk.sender])
+        self.desk.open.last().map(|id| &sockets[id].ends[self.desk.sender])
     }
 }
