@@ -140,7 +140,8 @@ impl Simulation {
             build.link(Place::Bottleneck(Direction::Up), parts(Direction::Up), up)?,
         ];
         if !build.scenario.hops.list.is_empty() {
-            let gates = Direction::ALL.map(|way| Build::gate(way, places.gate(way), ways_through.onward(way)));
+            let gates =
+                Direction::ALL.map(|way| Build::gate(way, places.gate(way), ways_through.onward(way)));
             links.extend(gates);
         }
         let hops = build.hops(&ways_through, &mut places)?;

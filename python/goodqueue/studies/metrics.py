@@ -84,7 +84,7 @@ COMPUTATIONS: Mapping[str, Computation] = {
     "response_near_ms": Computation(
         {"bytes": Option("number")},
         web.response_near_ms,
-        "median of the sampled web responses of about so many `bytes`",
+        "median of the sampled responses of about `bytes`",
     ),
 }
 """By the name that ``compute`` takes. The first two need `[series] packets` in the scenario (the excursion is that of

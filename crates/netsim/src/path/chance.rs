@@ -83,7 +83,8 @@ pub(crate) struct Percent(pub(crate) f64);
 impl Quantity for Percent {
     const TYPE: &'static str = "share";
     fn read(found: &Json) -> Result<Self, String> {
-        let text = found.as_str().ok_or_else(|| format!("found {}; accepted: 0% to 100%", describe(found)))?;
+        let text =
+            found.as_str().ok_or_else(|| format!("found {}; accepted: 0% to 100%", describe(found)))?;
         percent(text).map(Self)
     }
     fn write(&self) -> Json {

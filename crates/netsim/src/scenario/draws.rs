@@ -89,11 +89,22 @@ pub struct Draws<U> {
 #[derive(Clone, Debug)]
 enum Shape {
     Constant(f64),
-    Exponential { mean: f64 },
+    Exponential {
+        mean: f64,
+    },
     /// Of the natural logarithm.
-    Lognormal { mu: f64, sigma: f64 },
-    Pareto { least: f64, alpha: f64 },
-    Weibull { scale: f64, shape: f64 },
+    Lognormal {
+        mu: f64,
+        sigma: f64,
+    },
+    Pareto {
+        least: f64,
+        alpha: f64,
+    },
+    Weibull {
+        scale: f64,
+        shape: f64,
+    },
     /// Probability and value, both ascending; between them the value is linear.
     Points(Vec<(f64, f64)>),
     /// log₂(1 − probability), descending, and log₂(value); between them linear: for long tails.
@@ -217,7 +228,9 @@ fn shape<U: Unit>(found: &Json, may_mix: bool) -> Read<Shape> {
             Some(tail) if table.len() == 1 => tail_points::<U>(tail),
             _ => Err(format!("found a table; {}", accepted::<U>())),
         },
-        Json::Array(list) if may_mix && list.iter().all(Json::is_object) && !list.is_empty() => mixture::<U>(list),
+        Json::Array(list) if may_mix && list.iter().all(Json::is_object) && !list.is_empty() => {
+            mixture::<U>(list)
+        }
         Json::Array(_) => points::<U>(found),
         _ => Err(format!("found {}; {}", describe(found), accepted::<U>())),
     }
@@ -253,8 +266,12 @@ fn mixture<U: Unit>(list: &[Json]) -> Read<Shape> {
     }
     let part = |one: &Json| {
         let share = one.get("share").and_then(Json::as_f64).filter(|share| (0.0..=1.0).contains(share));
-        let (Some(share), Some(of), Some(2)) = (share, one.get("of"), one.as_object().map(serde_json::Map::len)) else {
-            return Err("found a part without them; accepted: share (0 to 1) and of (a distribution)".to_string());
+        let (Some(share), Some(of), Some(2)) =
+            (share, one.get("of"), one.as_object().map(serde_json::Map::len))
+        else {
+            return Err(
+                "found a part without them; accepted: share (0 to 1) and of (a distribution)".to_string()
+            );
         };
         Ok((share, shape::<U>(of, false)?))
     };
@@ -272,7 +289,8 @@ fn pairs(found: &Json) -> Read<Vec<(f64, f64)>> {
         return Err(format!("found {} points; accepted: 2 to {MOST_POINTS}", list.len()));
     }
     let pair = |(place, one): (usize, &Json)| {
-        let numbers: Option<Vec<f64>> = one.as_array().and_then(|pair| pair.iter().map(Json::as_f64).collect());
+        let numbers: Option<Vec<f64>> =
+            one.as_array().and_then(|pair| pair.iter().map(Json::as_f64).collect());
         match numbers.as_deref() {
             Some(&[x, y]) => Ok((x, y)),
             _ => Err(format!("[{place}]: found {one}; accepted: a probability and a value, two numbers")),
@@ -406,7 +424,10 @@ mod tests {
             (r#""pareto(1kB)""#, "found \"pareto(1kB)\"; accepted: a value such as"),
             (r#""pareto(1kB, -1)""#, "found \"pareto(1kB, -1)\"; accepted"),
             (r#""gauss(1, 2)""#, "found \"gauss(1, 2)\"; accepted"),
-            (r#"[{"share": 0.5, "of": "1B"}, {"share": 0.4, "of": "1B"}]"#, "found shares that add up to 0.9;"),
+            (
+                r#"[{"share": 0.5, "of": "1B"}, {"share": 0.4, "of": "1B"}]"#,
+                "found shares that add up to 0.9;",
+            ),
             ("true", "found boolean true; accepted"),
         ] {
             let error = read::<Bytes>(text).unwrap_err();

@@ -139,9 +139,9 @@ impl Ways {
             let number = *numbers.entry((key(last), rtt)).or_insert_with(|| {
                 let first = self.delays[end].len() as u32;
                 let each = rtts_between(rtt);
-                self.delays[end].extend(each.map(|rtt| {
-                    if direction == Direction::Down { rtt / 2 } else { rtt - rtt / 2 }
-                }));
+                self.delays[end].extend(
+                    each.map(|rtt| if direction == Direction::Down { rtt / 2 } else { rtt - rtt / 2 }),
+                );
                 let count = self.delays[end].len() as u32 - first;
                 if count == 1 {
                     return first;
