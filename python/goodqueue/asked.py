@@ -47,7 +47,7 @@ def base(
     ``file`` may be a scenario too; without one ``options`` and ``described``, which are those of ``goodqueue compare``
     by name, say what it is. Raises UserError.
     """
-    from goodqueue import har
+    from goodqueue import curves, har
     from goodqueue import scenario as reading
 
     given = {name: value for name, value in options.items() if value is not None}
@@ -67,6 +67,7 @@ def base(
         scenario = reading.load(file) if isinstance(file, str) else copy.deepcopy(file)
         if not isinstance(file, str):
             har.expand(scenario.get("traffic"), Path())
+            curves.expand(scenario.get("traffic"), Path())
         keys = {option.removeprefix("--").replace("-", "_"): key for key, option in ORIGINS.items()}
         for name, value in given.items():
             if name == "buffer":

@@ -20,6 +20,9 @@ FASTER = 10
 NEAR = 0.005
 """How near to the load is near enough, relative to it."""
 
+MOST_BPS = 1e11
+"""So that the link on which users are counted is one that the core takes."""
+
 TRIES = 12
 FIRST_USERS = 20
 MOST_USERS = 1_000_000
@@ -46,7 +49,7 @@ def settle(scenario: Scenario, origin: str = "", origins: Mapping[str, str] | No
 def _users(scenario: Scenario, source: dict[str, Any], origin: str, key: str) -> int:
     from goodqueue import scenario as reading
 
-    alone, rate_bps = _alone(scenario, source, origin)
+    alone, rate_bps = _alone(scenario, source, origin, key)
     known = reading.to_json({**alone, "load": rate_bps})
     if known not in _found:
         terminal.warn(f"{key} = {quoted(source['load'])}: counting the users that it takes")
@@ -56,8 +59,8 @@ def _users(scenario: Scenario, source: dict[str, Any], origin: str, key: str) ->
     return _found[known]
 
 
-def _alone(scenario: Scenario, source: dict[str, Any], origin: str) -> tuple[Scenario, float]:
-    """Return the scenario of the users alone on a fast link, and the load in bit/s."""
+def _alone(scenario: Scenario, source: dict[str, Any], origin: str, key: str) -> tuple[Scenario, float]:
+    """Return the scenario of the users alone on a fast link, and the load in bit/s. Raises UserError."""
     from goodqueue import _goodqueue
     from goodqueue import scenario as reading
 
@@ -69,13 +72,17 @@ def _alone(scenario: Scenario, source: dict[str, Any], origin: str) -> tuple[Sce
         probe["bottleneck"] = {"rate": bottleneck.get("rate"), "qdisc": "pfifo limit 100000"}
     one = {name: value for name, value in source.items() if name not in ("load", "hops")} | {"users": 1}
     probe["traffic"] = [one]
-    resolved = reading.resolve(probe, origin)  # refuses what the core refuses, with the user's own numbers
+    resolved = reading.resolve(probe, origin)  # what the core refuses is refused with the user's own numbers
     text = source["load"]
-    rate_bps = (
-        float(text[:-1]) / 100 * paths.rate_bps(resolved["bottleneck"])
-        if text.endswith("%")
-        else float(_goodqueue.rate_bps(text))
-    )
+    try:
+        is_share = text.endswith("%")
+        share = float(text[:-1]) / 100 if is_share else 1.0
+        rate_bps = share * (paths.rate_bps(resolved["bottleneck"]) if is_share else _goodqueue.rate_bps(text))
+        if not 0 < rate_bps < MOST_BPS:
+            raise ValueError
+    except ValueError:
+        accepted = 'a share of the bottleneck\'s rate such as "98%", or a rate such as "98mbit"'
+        raise UserError(origin, key, f"found {quoted(text)}; accepted: {accepted}") from None
     fast = f"{round(FASTER * rate_bps)}bit"
     return probe | {"bottleneck": {"rate": fast, "qdisc": "pfifo limit 100000"}}, rate_bps
 

@@ -16,7 +16,7 @@ use super::kind::{Kind, Make, Measure, Shorthand};
 use super::{result, tcp};
 use crate::path::chance;
 use crate::scenario::key::{Key, Quantity, describe};
-use crate::scenario::{Json, ScenarioError, refuse};
+use crate::scenario::{Json, refuse};
 use crate::sockets::SocketId;
 use goodqueue_units::{Duration, Instant, Stream as Random, Streams, parse};
 use model::{Profile, Protocol};
@@ -47,8 +47,10 @@ impl Quantity for Load {
 }
 
 const MOST_USERS: u64 = 1_000_000;
+/// Where nothing is said.
+const FEW: u64 = 500;
 const USERS: Key<u64> =
-    Key::optional("users", "500").range(1, MOST_USERS).help("how many users there are, where `load` is left out");
+    Key::derived("users", "500, where `load` is left out", "500").range(1, MOST_USERS).help("how many users there are");
 const LOAD: Key<Load> = Key::optional("load", "\"98%\"")
     .help(
         "what the users offer: percent of the bottleneck's rate, or a rate. The command line finds how many users offer that \
@@ -86,7 +88,10 @@ pub(crate) const KIND: Kind = Kind {
         (None, Some(Load(load))) => {
             refuse(&table.key("load"), load, "users here; the command line finds how many offer a load")
         }
-        (None, None) => Err(ScenarioError::new(table.key("users"), "missing; accepted: users, or load")),
+        (None, None) => {
+            values.put(&USERS, FEW);
+            Ok(())
+        }
     },
     plural: "web users",
     fields: WebUsersResult::FIELDS,
@@ -101,7 +106,7 @@ pub(crate) const KIND: Kind = Kind {
             unit: "%",
             better: "low",
             heading: "with a",
-            detail: "timeout %",
+            detail: "timeout",
             ..Measure::new("web_timeout_percent", "timeout_percent", "responses with a timeout")
         },
         Measure::completed("web_responses", "responses"),
