@@ -61,7 +61,6 @@ def _users(scenario: Scenario, source: dict[str, Any], origin: str, key: str) ->
 
 def _alone(scenario: Scenario, source: dict[str, Any], origin: str, key: str) -> tuple[Scenario, float]:
     """Return the scenario of the users alone on a fast link, and the load in bit/s. Raises UserError."""
-    from goodqueue import _goodqueue
     from goodqueue import scenario as reading
 
     probe = copy.deepcopy(scenario) | {"seed": 1}
@@ -73,18 +72,22 @@ def _alone(scenario: Scenario, source: dict[str, Any], origin: str, key: str) ->
     one = {name: value for name, value in source.items() if name not in ("load", "hops")} | {"users": 1}
     probe["traffic"] = [one]
     resolved = reading.resolve(probe, origin)  # what the core refuses is refused with the user's own numbers
-    text = source["load"]
-    try:
-        is_share = text.endswith("%")
-        share = float(text[:-1]) / 100 if is_share else 1.0
-        rate_bps = share * (paths.rate_bps(resolved["bottleneck"]) if is_share else _goodqueue.rate_bps(text))
-        if not 0 < rate_bps < MOST_BPS:
-            raise ValueError
-    except ValueError:
+    rate_bps = _load_bps(source["load"], paths.rate_bps(resolved["bottleneck"]))
+    if not 0 < rate_bps < MOST_BPS:
         accepted = 'a share of the bottleneck\'s rate such as "98%", or a rate such as "98mbit"'
-        raise UserError(origin, key, f"found {quoted(text)}; accepted: {accepted}") from None
+        raise UserError(origin, key, f"found {quoted(source['load'])}; accepted: {accepted}")
     fast = f"{round(FASTER * rate_bps)}bit"
     return probe | {"bottleneck": {"rate": fast, "qdisc": "pfifo limit 100000"}}, rate_bps
+
+
+def _load_bps(text: str, bottleneck_bps: int) -> float:
+    """Return a load in bit/s; 0 for what is none."""
+    from goodqueue import _goodqueue
+
+    try:
+        return float(text[:-1]) / 100 * bottleneck_bps if text.endswith("%") else _goodqueue.rate_bps(text)
+    except ValueError:
+        return 0.0
 
 
 def _search(alone: Scenario, rate_bps: float, origin: str, key: str, asked: str) -> tuple[int, float]:

@@ -297,6 +297,7 @@ impl WebUsers {
             is_established: false,
         });
         self.opened += 1;
+        self.tally.connection_opens();
         if let Some(page) = &mut self.users[user as usize].page {
             page.open.push((socket, server));
         }

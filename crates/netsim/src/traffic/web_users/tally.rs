@@ -30,6 +30,7 @@ pub(super) struct Tally {
     pages: FlowDelays,
     begun: u64,
     pages_begun: u64,
+    connections: u64,
     bytes: u64,
     timeouts: u64,
     lost_syns: u64,
@@ -59,6 +60,8 @@ result::part! {
         pub completed: u64 => result::column("came", "", 0),
         /// How many pages were begun.
         pub pages: u64,
+        /// How many connections were opened.
+        pub connections: u64,
         /// Bytes of the responses that came.
         pub response_bytes: u64,
         /// Of the responses that came, those for which a retransmission timer fired at either end.
@@ -91,6 +94,7 @@ impl Tally {
             pages: FlowDelays::new(),
             begun: 0,
             pages_begun: 0,
+            connections: 0,
             bytes: 0,
             timeouts: 0,
             lost_syns: 0,
@@ -101,6 +105,10 @@ impl Tally {
 
     pub(super) fn page_begins(&mut self) {
         self.pages_begun += 1;
+    }
+
+    pub(super) fn connection_opens(&mut self) {
+        self.connections += 1;
     }
 
     pub(super) fn page(&mut self, time: Duration) {
@@ -150,6 +158,7 @@ impl Tally {
             count: self.begun,
             completed: came,
             pages: self.pages_begun,
+            connections: self.connections,
             response_bytes: self.bytes,
             timeout_percent: percent(self.timeouts),
             lost_syn_percent: percent(self.lost_syns),
