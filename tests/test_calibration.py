@@ -52,6 +52,7 @@ def test_disciplines_and_rates_have_the_same_users() -> None:
         other["bottleneck"] |= change
         calibration.settle(other)
         assert other["traffic"][0]["users"] == users
+    assert settled(ecn=True)["users"] == users
     faster = scenario(load="8mbit")
     faster["bottleneck"]["rate"] = "100mbit"
     calibration.settle(faster)

@@ -20,6 +20,9 @@ FASTER = 10
 NEAR = 0.005
 """How near to the load is near enough, relative to it."""
 
+IRRELEVANT = ("load", "hops", "ecn")
+"""What makes no difference on that link, so that disciplines that mark have the users of those that do not."""
+
 MOST_BPS = 1e11
 """So that the link on which users are counted is one that the core takes."""
 
@@ -69,7 +72,7 @@ def _alone(scenario: Scenario, source: dict[str, Any], origin: str, key: str) ->
     bottleneck = probe.get("bottleneck")
     if isinstance(bottleneck, dict):
         probe["bottleneck"] = {"rate": bottleneck.get("rate"), "qdisc": "pfifo limit 100000"}
-    one = {name: value for name, value in source.items() if name not in ("load", "hops")} | {"users": 1}
+    one = {name: value for name, value in source.items() if name not in IRRELEVANT} | {"users": 1}
     probe["traffic"] = [one]
     resolved = reading.resolve(probe, origin)  # what the core refuses is refused with the user's own numbers
     rate_bps = _load_bps(source["load"], paths.rate_bps(resolved["bottleneck"]))

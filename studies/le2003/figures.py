@@ -1,6 +1,7 @@
 """Figures 21 to 24 and 26: how long responses take, by discipline, and one by one against their sizes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from goodqueue import stats
 from goodqueue.plot import style
@@ -43,10 +44,16 @@ def _pooled(outcome: Outcome, scenario: str, load: int) -> tuple[list[tuple[str,
     ]
     runs = []
     for cell in [*cells, *fast]:
-        heard = [app["response_percentiles_ms"] for record in cell.records for app in record["apps"]]
+        heard = [_times(app) for record in cell.records for app in record["apps"]]
         if pooled := stats.pool_percentiles(heard):
             runs.append((outcome.study.words.algorithm(cell.cell.algorithm), pooled))
     return runs, cells
+
+
+def _times(app: Mapping[str, Any]) -> list[float]:
+    """Return the percentiles of what an application's responses took."""
+    times: list[float] = app["response_percentiles_ms"]
+    return times
 
 
 def _tails(outcome: Outcome) -> Iterator[Drawn]:
