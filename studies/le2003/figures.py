@@ -97,8 +97,8 @@ def _scatter(outcome: Outcome) -> Iterator[Drawn]:
     ax.legend(loc="upper right")
     caption = (
         "Single responses of one run of PI with ECN at 98 % load, a sample of 5000 of all: size against time. The "
-        "paper speaks of a triangle from the origin to (100,000, 6,000) and (100,000, 500), and of copies of it multiples of "
-        "1 s above, the time of a retransmission timer."
+        "paper speaks of a triangle from the origin to (100,000, 6,000) and (100,000, 500), and of copies of it "
+        "multiples of 1 s above, the time of a retransmission timer."
     )
     yield Drawn("figure26", "Figure 26: size against time, PI with ECN", caption, figure)
 
