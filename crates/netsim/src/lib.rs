@@ -31,8 +31,11 @@
 
 mod agenda;
 mod calendar;
+mod component;
+mod direction;
 mod flow;
 pub mod foreign;
+mod ids;
 mod link;
 mod metronome;
 mod observer;

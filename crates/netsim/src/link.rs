@@ -1,13 +1,15 @@
 //! The bottleneck of one direction: a queue discipline, the transmitter below it, and the pipes that it leads to.
 
-use crate::agenda::{Agenda, Component, PIPE, QDISC_TIMER, WIRE};
+use crate::agenda::Agenda;
+use crate::component::Component;
+use crate::direction::Direction;
 use crate::foreign::Discipline;
+use crate::ids::{PerFlow, PipeId};
 use crate::observer::Watch;
 use crate::packet::Packet;
 use crate::path::transmitter::{Fixed, Transmitter};
-use crate::pipe::{ONWARD, Pipes};
+use crate::pipe::Pipes;
 use crate::probe::delay::QueueDelays;
-use crate::scenario::Direction;
 use crate::sim::ring::Ring;
 use goodqueue_qdisc::{Drop, Error, Mark, Owner, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Rate, Stream};
@@ -20,8 +22,7 @@ pub(crate) struct Fates {
     pub(crate) drops: [u64; Drop::ALL.len()],
     /// Marks by reason, in the order of [`Mark::ALL`].
     pub(crate) marks: [u64; Mark::ALL.len()],
-    /// Drops by flow.
-    pub(crate) dropped: Vec<u64>,
+    pub(crate) dropped: PerFlow<u64>,
     /// Who looks on, if anybody.
     pub(crate) watch: Option<Box<Watch>>,
 }
@@ -30,7 +31,7 @@ impl Owner<Packet> for Fates {
     #[inline(never)] // rare, and each discipline has several places for it
     fn dropped(&mut self, packet: Packet, why: Drop) {
         self.drops[why as usize] += 1;
-        self.dropped[packet.flow as usize] += 1;
+        self.dropped[packet.flow] += 1;
         if let Some(watch) = &self.watch {
             watch.dropped(packet, why);
         }
@@ -132,7 +133,7 @@ pub(crate) struct Parts {
 impl Parts {
     /// Those of the bottleneck of `direction`, whose packets may go `onward`.
     pub(crate) fn of_bottleneck(direction: Direction, onward: Component) -> Self {
-        Self { timer: QDISC_TIMER + direction as u32, wire: WIRE + direction as u32, onward }
+        Self { timer: Component::qdisc_timer(direction), wire: Component::wire(direction), onward }
     }
 }
 
@@ -146,7 +147,7 @@ impl Link {
         random: Stream,
         watch: Option<Box<Watch>>,
     ) -> Self {
-        let dropped = vec![0; pipes.flows()];
+        let dropped = vec![0; pipes.flows()].into();
         let Below { transmitter, ring } = below;
         let rate = transmitter.mean_rate();
         let (fixed, transmitter) = match transmitter {
@@ -298,9 +299,9 @@ impl Link {
         let Some(packet) = &sent else { return self.rest(agenda) };
         let duration = self.fixed.occupy(packet.len());
         self.begin(now, packet, duration, agenda);
-        let pipe = self.pipes.number(packet.flow);
-        if let Some((pipe, time)) = self.pipes.push(pipe, self.wire_free, packet) {
-            agenda.set(PIPE + 2 * pipe + self.direction as u32, time);
+        let pipe = self.pipes.of(packet.flow);
+        if let Some(time) = self.pipes.push(pipe, self.wire_free, packet) {
+            agenda.set(Component::pipe(self.direction, pipe), time);
         }
     }
 
@@ -340,16 +341,16 @@ impl Link {
                 None => self.fixed.occupy(length),
             };
             self.begin(now, &packet, duration, agenda);
-            match self.pipes.number(packet.flow) {
-                ONWARD => {
+            match self.pipes.of(packet.flow) {
+                PipeId::ONWARD => {
                     if special.onward.is_empty() {
                         agenda.set(self.parts.onward, self.wire_free);
                     }
                     special.onward.push_back((self.wire_free, packet));
                 }
                 pipe => {
-                    if let Some((pipe, time)) = self.pipes.push(pipe, self.wire_free, &packet) {
-                        agenda.set(PIPE + 2 * pipe + self.direction as u32, time);
+                    if let Some(time) = self.pipes.push(pipe, self.wire_free, &packet) {
+                        agenda.set(Component::pipe(self.direction, pipe), time);
                     }
                 }
             }

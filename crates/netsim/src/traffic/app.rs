@@ -5,11 +5,13 @@
 //! at a time as it likes.
 
 use super::result;
+use crate::direction::{Direction, Side};
+use crate::ids::{FlowId, PerWay, SocketId};
 use crate::packet::{Datagram, both_ways};
 use crate::probe::delay::FlowDelays;
 use crate::scenario::key::Key;
-use crate::scenario::{Direction, Size, Span};
-use crate::sockets::{Socket, SocketId, Sockets, Stage};
+use crate::scenario::{Size, Span};
+use crate::sockets::{Socket, Sockets, Stage};
 use crate::tally::Totals;
 use goodqueue_tcp::{CcLine, Config, Connection, Handled};
 use goodqueue_units::{Duration, Ecn, Instant, Stream as Random};
@@ -27,16 +29,16 @@ pub(crate) const REPEAT: Key<u64> = Key::optional("repeat", "10")
 pub(crate) const AGAIN: Key<Span> =
     Key::with_default("interval", "\"0s\"").range(Span(Duration::ZERO), LONGEST_WAIT).example("\"1s\"");
 
-/// What an application does. Ends are [`USER`](crate::sockets::USER) and [`REMOTE`](crate::sockets::REMOTE): it plays both.
+/// What an application does. It plays both [sides](Side).
 pub(crate) trait Application: Send + Sync {
     /// The flow starts.
     fn start(&mut self, host: &mut Host<'_>);
     /// The time has come at which it wanted to be woken.
     fn wake(&mut self, host: &mut Host<'_>);
     /// At `end` of `socket` the handshake is over, more bytes came into order, or the other end has closed.
-    fn notice(&mut self, socket: SocketId, end: usize, host: &mut Host<'_>);
+    fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>);
     /// The datagram `number` of this application arrived at `end`.
-    fn datagram(&mut self, _number: u32, _end: usize, _host: &mut Host<'_>) {}
+    fn datagram(&mut self, _number: u32, _end: Side, _host: &mut Host<'_>) {}
     /// The flow's time is over: nothing new begins, and what is under way may end.
     fn stop(&mut self, host: &mut Host<'_>);
     /// Measuring begins.
@@ -64,16 +66,15 @@ pub(crate) struct App {
 /// What an application's host keeps for it.
 struct Desk {
     config: Config,
-    /// Number of the flow.
-    flow: u32,
+    flow: FlowId,
     /// The end that sends the flow's data, and the one that receives them.
-    sender: usize,
-    receiver: usize,
+    sender: Side,
+    receiver: Side,
     hashes: Random,
     /// Its connections, in the order in which they were opened.
     open: Vec<SocketId>,
     /// Ends that may have something to send.
-    touched: Vec<(SocketId, usize)>,
+    touched: Vec<(SocketId, Side)>,
     /// Datagrams that ends are about to send.
     datagrams: VecDeque<Outgoing>,
     /// When the application wants to be woken; [`Instant::MAX`]: never.
@@ -82,10 +83,10 @@ struct Desk {
     past: Totals,
 }
 
-/// A datagram with the end that sends it, and what a classifier computes for it, a direction each.
+/// A datagram with the end that sends it, and what a classifier computes for it.
 pub(crate) struct Outgoing {
-    pub(crate) end: usize,
-    pub(crate) hash: [u32; 2],
+    pub(crate) end: Side,
+    pub(crate) hash: PerWay<u32>,
     pub(crate) datagram: Datagram,
 }
 
@@ -98,17 +99,17 @@ pub(crate) struct Host<'a> {
 
 impl Host<'_> {
     /// The end that sends the flow's data.
-    pub(crate) fn sender(&self) -> usize {
+    pub(crate) fn sender(&self) -> Side {
         self.desk.sender
     }
 
     /// The end that receives them.
-    pub(crate) fn receiver(&self) -> usize {
+    pub(crate) fn receiver(&self) -> Side {
         self.desk.receiver
     }
 
     /// Opens a connection from the end `opener`. Data may be written at once, and are sent when the handshake allows.
-    pub(crate) fn open(&mut self, opener: usize) -> SocketId {
+    pub(crate) fn open(&mut self, opener: Side) -> SocketId {
         let Desk { open, hashes, flow, config, touched, .. } = &mut *self.desk;
         let mut hash = both_ways(hashes.next_u32());
         // Packets find their connection by its hash, so two that are open at a time never share one.
@@ -122,39 +123,39 @@ impl Host<'_> {
     }
 
     /// Writes `bytes` at `end`.
-    pub(crate) fn write(&mut self, socket: SocketId, end: usize, bytes: u64) {
+    pub(crate) fn write(&mut self, socket: SocketId, end: Side, bytes: u64) {
         self.sockets[socket].ends[end].write(bytes);
         self.desk.touched.push((socket, end));
     }
 
     /// `end` writes no more. Where the other end has closed, and nothing was left to do, this happens by itself.
-    pub(crate) fn close(&mut self, socket: SocketId, end: usize) {
+    pub(crate) fn close(&mut self, socket: SocketId, end: Side) {
         self.sockets[socket].close(end);
         self.desk.touched.push((socket, end));
     }
 
     /// Bytes that `end` got in order.
-    pub(crate) fn delivered(&self, socket: SocketId, end: usize) -> u64 {
+    pub(crate) fn delivered(&self, socket: SocketId, end: Side) -> u64 {
         self.sockets[socket].ends[end].delivered_bytes()
     }
 
     /// Whether the handshake is over, as `end` sees it.
-    pub(crate) fn is_established(&self, socket: SocketId, end: usize) -> bool {
+    pub(crate) fn is_established(&self, socket: SocketId, end: Side) -> bool {
         self.sockets[socket].ends[end].is_established()
     }
 
     /// Whether `end` got all data, and that there will be no more.
-    pub(crate) fn is_peer_finished(&self, socket: SocketId, end: usize) -> bool {
+    pub(crate) fn is_peer_finished(&self, socket: SocketId, end: Side) -> bool {
         self.sockets[socket].ends[end].is_peer_finished()
     }
 
     /// The hashes of an exchange of datagrams between ports of its own.
-    pub(crate) fn exchange(&mut self) -> [u32; 2] {
+    pub(crate) fn exchange(&mut self) -> PerWay<u32> {
         both_ways(self.desk.hashes.next_u32())
     }
 
     /// Sends the datagram `number`, of `len` bytes as `tc` counts them, from `end`.
-    pub(crate) fn send_datagram(&mut self, end: usize, hash: [u32; 2], number: u32, len: u16) {
+    pub(crate) fn send_datagram(&mut self, end: Side, hash: PerWay<u32>, number: u32, len: u16) {
         let datagram = Datagram { number, len, ecn: Ecn::NotEct, dscp: 0 };
         self.desk.datagrams.push_back(Outgoing { end, hash, datagram });
     }
@@ -170,15 +171,15 @@ impl App {
     pub(crate) fn new(
         program: Box<dyn Application>,
         config: Config,
-        flow: u32,
+        flow: FlowId,
         direction: Direction,
         hashes: Random,
     ) -> Self {
         let desk = Desk {
             config,
             flow,
-            sender: direction.reverse().index(),
-            receiver: direction.index(),
+            sender: direction.sender(),
+            receiver: direction.receiver(),
             hashes,
             open: Vec::new(),
             touched: Vec::new(),
@@ -216,15 +217,14 @@ impl App {
 
     /// The connection of which packets in `direction` have the hash `hash`; none where it is over already.
     pub(crate) fn socket(&self, direction: Direction, hash: u32, sockets: &Sockets) -> Option<SocketId> {
-        let way = direction.index();
-        self.desk.open.iter().copied().find(|&id| sockets[id].hash[way] == hash)
+        self.desk.open.iter().copied().find(|&id| sockets[id].hash[direction] == hash)
     }
 
     /// A segment has arrived at an end of a connection, which says what it brought.
     pub(crate) fn handled(
         &mut self,
         now: Instant,
-        (socket, end): (SocketId, usize),
+        (socket, end): (SocketId, Side),
         handled: Handled,
         sockets: &mut Sockets,
     ) {
@@ -247,7 +247,7 @@ impl App {
     }
 
     /// The datagram `number` arrives at `end`.
-    pub(crate) fn handle_datagram(&mut self, now: Instant, end: usize, number: u32, sockets: &mut Sockets) {
+    pub(crate) fn handle_datagram(&mut self, now: Instant, end: Side, number: u32, sockets: &mut Sockets) {
         let host = &mut Host { now, desk: &mut self.desk, sockets };
         self.program.datagram(number, end, host);
     }
@@ -256,7 +256,7 @@ impl App {
     pub(crate) fn handle_socket_timeout(
         &mut self,
         now: Instant,
-        at: (SocketId, usize),
+        at: (SocketId, Side),
         sockets: &mut Sockets,
     ) {
         let connection = &mut sockets[at.0].ends[at.1];
@@ -272,12 +272,12 @@ impl App {
     }
 
     /// The ends that may have something to send, each as often as something happened to it.
-    pub(crate) fn take_touched(&mut self) -> Vec<(SocketId, usize)> {
+    pub(crate) fn take_touched(&mut self) -> Vec<(SocketId, Side)> {
         std::mem::take(&mut self.desk.touched)
     }
 
     /// Takes the list back, for its room to be used again.
-    pub(crate) fn served(&mut self, mut touched: Vec<(SocketId, usize)>) {
+    pub(crate) fn served(&mut self, mut touched: Vec<(SocketId, Side)>) {
         touched.clear();
         self.desk.touched = touched;
     }

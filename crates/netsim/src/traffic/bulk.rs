@@ -3,7 +3,8 @@
 use super::kind::{Kind, Make};
 use super::tcp;
 use crate::probe::delay::FlowDelays;
-use crate::scenario::Direction;
+use crate::direction::{Direction, Side};
+use crate::ids::PerSide;
 use crate::tally::Totals;
 use goodqueue_tcp::{Config, Connection};
 use goodqueue_units::{prefetch, prefetch_bytes};
@@ -15,8 +16,7 @@ pub(crate) const KIND: Kind = Kind {
 
 /// A TCP connection that always has data to send.
 pub(crate) struct Bulk {
-    /// An end stands where the direction does that it hears, as in [`Socket`](crate::sockets::Socket).
-    pub(crate) ends: [Connection; 2],
+    pub(crate) ends: PerSide<Connection>,
     /// Round-trip times as the sender measures them.
     pub(crate) rtt: FlowDelays,
 }
@@ -24,8 +24,8 @@ pub(crate) struct Bulk {
 impl Bulk {
     /// A transfer in `direction` that always has data to send, once it is started.
     pub(crate) fn new(config: Config, direction: Direction) -> Self {
-        let sender = direction.reverse().index();
-        let mut ends = [Connection::server(config.clone()), Connection::server(config.clone())];
+        let sender = direction.sender();
+        let mut ends = PerSide::of(|_| Connection::server(config.clone()));
         ends[sender] = Connection::client(config);
         ends[sender].write_unlimited();
         Self { ends, rtt: FlowDelays::new() }
@@ -38,12 +38,12 @@ impl Bulk {
 
     /// The end that sends, of a transfer in `direction`.
     pub(crate) fn sender(&self, direction: Direction) -> &Connection {
-        &self.ends[direction.reverse().index()]
+        &self.ends[direction.sender()]
     }
 
     /// Asks the processor for what a segment is going to touch for which `end` is meant, which `sends` or does not.
     #[inline]
-    pub(crate) fn prefetch(&self, end: usize, sends: bool) {
+    pub(crate) fn prefetch(&self, end: Side, sends: bool) {
         for bytes in Connection::hot_bytes(sends) {
             prefetch_bytes(&self.ends[end], bytes);
         }
@@ -55,7 +55,7 @@ impl Bulk {
     /// What a transfer in `direction` has done so far.
     pub(crate) fn totals(&self, direction: Direction) -> Totals {
         Totals {
-            delivered_bytes: self.ends[direction.index()].delivered_bytes(),
+            delivered_bytes: self.ends[direction.receiver()].delivered_bytes(),
             ..Totals::of_sender(self.sender(direction))
         }
     }
