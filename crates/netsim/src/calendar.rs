@@ -11,7 +11,7 @@
 
 use crate::component::Component;
 use crate::ids::{List, Number};
-use goodqueue_units::{Instant, prefetch};
+use goodqueue_units::{Instant, processor::prefetch};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

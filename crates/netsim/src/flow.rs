@@ -4,10 +4,9 @@ use crate::direction::Direction;
 use crate::ids::{FlowId, Number, PerFlow, PerWay};
 use crate::probe::goodput::Bins;
 use crate::scenario::{RateText, Scenario, Traffic};
-use crate::sockets::Sockets;
+use crate::sockets::{Bulk, Sockets};
 use crate::tally::{FlowFates, Totals};
 use crate::traffic::app::App;
-use crate::traffic::bulk::Bulk;
 use crate::traffic::isochronous::Isochronous;
 use crate::traffic::kind::Make;
 use crate::traffic::{Kind, result, tcp};
@@ -185,7 +184,7 @@ fn receive_window(scenario: &Scenario) -> u32 {
     let rates = Direction::ALL.map(|way| scenario.link(way).rate).into_iter().chain(of_hops).chain(changed);
     let bps = rates.map(|RateText(rate)| rate.as_bps()).max().unwrap_or(0);
     let rtts = scenario.traffic.iter().map(|traffic| traffic.rtt).chain([scenario.path.rtt]);
-    let wires_s: f64 = hops.iter().map(|hop| hop.kind.delay(&hop.values).as_secs_f64()).sum();
+    let wires_s: f64 = hops.iter().map(|hop| (hop.kind.delay)(&hop.values).as_secs_f64()).sum();
     let rtt_s = rtts.map(|rtt| rtt.0.as_secs_f64()).fold(0.0, f64::max) + wires_s;
     let buffer = (bps as f64 * rtt_s) as u64; // 8 times, in bytes
     (buffer.clamp(LEAST, MOST) / 2) as u32

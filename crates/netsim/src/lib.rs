@@ -45,6 +45,7 @@ pub mod path;
 mod pipe;
 mod probe;
 pub mod record;
+mod ring;
 pub mod scenario;
 mod sim;
 mod sockets;

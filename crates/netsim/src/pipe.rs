@@ -2,7 +2,7 @@
 
 use crate::ids::{FlowId, List, PerFlow, PipeId};
 use crate::packet::Packet;
-use goodqueue_units::{Duration, Instant, prefetch};
+use goodqueue_units::{Duration, Instant, processor::prefetch};
 use std::collections::VecDeque;
 
 /// The pipes of one direction: one for each delay.

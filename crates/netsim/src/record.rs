@@ -3,15 +3,15 @@
 use crate::direction::Direction;
 use crate::flow::{Flow, Source};
 use crate::ids::{FlowId, LinkId};
-use crate::link::Link;
+use crate::link::{Baseline, Link};
 use crate::path::netem::WireCounts;
 use crate::probe::delay::Summary;
 use crate::probe::goodput::Quantiles;
 use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};
 use crate::probe::{percent, ratio, rounded};
 use crate::scenario::{Hop, LinkSpec, Scenario};
+use crate::sim::Simulation;
 use crate::sim::row::{Body, HopState};
-use crate::sim::{Baseline, Simulation};
 use crate::tally::Totals;
 pub use crate::traffic::page::{PageResult, PageSeries};
 pub use crate::traffic::ping::{PingResult, PingSeries};

@@ -4,7 +4,6 @@ mod ahead;
 mod applications;
 mod build;
 mod onward;
-pub(crate) mod ring;
 pub(crate) mod row;
 mod timers;
 mod way;
@@ -15,7 +14,7 @@ use crate::direction::{Direction, Side};
 use crate::flow::{Flow, Source};
 use crate::foreign::Maker;
 use crate::ids::{FlowId, LinkId, List, PerFlow, PerWay, PipeId, SocketId, Timer};
-use crate::link::{Counts, Link, Parts};
+use crate::link::{Baseline, Link, Parts};
 use crate::metronome::{Beat, Metronome};
 use crate::observer::{Event, SharedObserver, Watch, tell};
 use crate::packet::{Body, Datagram, Packet};
@@ -28,9 +27,8 @@ use crate::tally::{FlowFates, Totals};
 use build::{Build, Place};
 use goodqueue_qdisc::Qdisc;
 use goodqueue_tcp::{Segment, Wire};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, processor};
 use row::{Body as HopBody, HopState, Node, Places, Row, Ways};
-use std::hint::black_box;
 use way::Way;
 
 /// A run in progress.
@@ -79,31 +77,6 @@ impl Wire for ToLink<'_> {
         let packet = Packet { arrival: self.now, flow: self.flow, hash: self.hash, body };
         *self.offered += 1;
         self.link.offer(self.now, packet, self.agenda);
-    }
-}
-
-/// A link's totals when measuring began.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Baseline {
-    pub(crate) counts: Counts,
-    pub(crate) busy: Duration,
-    pub(crate) drops: Vec<u64>,
-    pub(crate) marks: Vec<u64>,
-}
-
-impl Baseline {
-    /// Measuring of `link` begins.
-    pub(crate) fn of(link: &mut Link, now: Instant) -> Self {
-        link.delays.reset();
-        if let Some(ring) = link.ring_mut() {
-            ring.delays.reset();
-        }
-        Self {
-            counts: link.counts(),
-            busy: link.busy_until(now),
-            drops: link.fates.drops.to_vec(),
-            marks: link.fates.marks.to_vec(),
-        }
     }
 }
 
@@ -257,9 +230,7 @@ impl Simulation {
     #[inline(never)]
     fn arrived(&mut self, direction: Direction, pipe: PipeId) {
         if direction == Direction::Up {
-            // That ACKs come this way, or data, which nobody could foretell, the processor thus learns at once, and guesses what
-            // depends on it; else it would guess again where the answer has to be waited for.
-            black_box(());
+            processor::branch_here(); // ACKs come one way, and data the other: much of what follows depends on it
         }
         if self.is_crowded() {
             self.look_ahead(direction, pipe);

@@ -19,7 +19,7 @@ pub use change::Change;
 pub use dscp::Dscp;
 pub use ecn::EcnAsked;
 pub use hop::{BOTTLENECK, Hop, Hops};
-pub use link::{Bottleneck, Line, LinkSpec};
+pub use link::{Bottleneck, Line, LinkSpec, is_foreign};
 pub use series::{Series, Window};
 pub use text::{RateText, Size, Span};
 pub use traffic::Traffic;

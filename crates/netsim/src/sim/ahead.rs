@@ -5,7 +5,7 @@ use crate::component::Actor;
 use crate::direction::{Direction, Side};
 use crate::ids::{FlowId, LinkId, PipeId, Timer};
 use goodqueue_qdisc::Qdisc;
-use goodqueue_units::{Duration, prefetch};
+use goodqueue_units::{Duration, processor::prefetch};
 
 /// So many flows' connections stay in a cache, and need not be asked for before their turn comes.
 const CACHED: usize = 256;

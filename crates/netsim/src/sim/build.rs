@@ -1,7 +1,6 @@
 //! What a run is built of: a scenario's links and hops.
 
 use super::Simulation;
-use super::ring::Ring;
 use super::row::{Body, HopState, Places, Ways};
 use crate::direction::Direction;
 use crate::foreign::{Discipline, Maker, Request};
@@ -12,6 +11,7 @@ use crate::path::kind::Make;
 use crate::path::transmitter::Transmitter;
 use crate::pipe::Pipes;
 use crate::probe::series::PacketLog;
+use crate::ring::Ring;
 use crate::scenario::{FRAME_BYTES, Line, LinkSpec, MOST_RATE, Scenario, ScenarioError};
 use goodqueue_qdisc::{AnyQdisc, registry};
 use goodqueue_units::{Instant, Streams};

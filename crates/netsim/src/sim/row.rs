@@ -8,14 +8,13 @@ use crate::agenda::Agenda;
 use crate::component::Component;
 use crate::direction::Direction;
 use crate::ids::{FlowId, HopId, LinkId, List, PartId, PerFlow, PerHop, PerWay, PipeId, RouteId};
-use crate::link::{Link, Parts};
+use crate::link::{Baseline, Link, Parts};
 use crate::packet::Packet;
 use crate::path::kind::Element;
 use crate::path::netem::WireCounts;
 use crate::pipe::Pipes;
 use crate::probe::series::QueueSeries;
 use crate::scenario::{BOTTLENECK, Scenario};
-use crate::sim::Baseline;
 use goodqueue_units::{Duration, Instant};
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 use crate::direction::{Direction, Side};
 use crate::flow::{Flow, Source};
 use crate::ids::{LinkId, PerSide, PerWay, Timer};
-use goodqueue_units::Instant;
+use goodqueue_units::{Instant, processor};
 
 /// A flow's way through the dumbbell: a cache line, asked for with each of its packets.
 #[repr(align(64))]
@@ -28,7 +28,7 @@ pub(super) struct Way {
     pub(super) timers: PerSide<Instant>,
 }
 
-const _: () = assert!(size_of::<Way>() == 64);
+const _: () = processor::fills_lines::<Way>(1);
 
 impl Way {
     pub(super) fn of(flow: &Flow, first_link: PerWay<LinkId>) -> Self {
