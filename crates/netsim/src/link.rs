@@ -275,12 +275,13 @@ impl Link {
         if self.ends == Instant::MAX && self.qdisc.backlog().packets > 0 {
             self.transmit(now, agenda);
         }
-        self.plan_timer(agenda);
+        self.plan_timer(now, agenda);
     }
 
-    /// Plans the discipline's timer.
-    pub(crate) fn plan_timer(&self, agenda: &mut Agenda) {
-        let time = self.qdisc.next_timer().unwrap_or(Instant::MAX);
+    /// Plans the discipline's timer. A shaper's may be due already: it says when it might send, and was not asked as the wire was not
+    /// free.
+    pub(crate) fn plan_timer(&self, now: Instant, agenda: &mut Agenda) {
+        let time = self.qdisc.next_timer().map_or(Instant::MAX, |due| due.max(now));
         agenda.set(self.parts.timer, time);
     }
 
@@ -321,7 +322,7 @@ impl Link {
         }
         // It is copied once, into its pipe.
         let sent = self.qdisc.dequeue(now, &mut self.fates);
-        let Some(packet) = &sent else { return self.rest(agenda) };
+        let Some(packet) = &sent else { return self.rest(now, agenda) };
         let duration = self.fixed.occupy(packet.len());
         self.begin(now, packet, duration, agenda);
         let pipe = self.pipes.of(packet.flow);
@@ -383,7 +384,7 @@ impl Link {
             if let Some(transmitter) = &mut special.transmitter {
                 transmitter.idle();
             }
-            self.rest(agenda);
+            self.rest(now, agenda);
         }
         self.special = Some(special);
     }
@@ -417,12 +418,12 @@ impl Link {
     }
 
     /// The queue gives no packet.
-    fn rest(&mut self, agenda: &mut Agenda) {
+    fn rest(&mut self, now: Instant, agenda: &mut Agenda) {
         self.ends = Instant::MAX;
         agenda.set(self.parts.wire, Instant::MAX);
         if self.qdisc.backlog().packets > 0 {
             debug_assert!(!self.qdisc.is_work_conserving(), "it says that it holds nothing back");
-            self.plan_timer(agenda); // it holds some back, and wants to be asked again
+            self.plan_timer(now, agenda); // it holds some back, and wants to be asked again
         }
     }
 

@@ -135,7 +135,7 @@ impl Simulation {
         agenda.set(Component::METRONOME, metronome.next_time());
         let of_hops = row.iter().flat_map(|row| row.hops.iter().filter_map(HopState::link));
         for link in links.iter().chain(of_hops) {
-            link.plan_timer(&mut agenda);
+            link.plan_timer(Instant::ZERO, &mut agenda);
         }
         for (id, flow) in flows.numbered() {
             agenda.set(components.flow(id, Timer::Sender), flow.start);
