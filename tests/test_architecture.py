@@ -64,12 +64,12 @@ def test_only_disciplines_that_hold_any_other_know_the_registry() -> None:
 
 
 TABLES = {"scenario", "path", "traffic"}
-"""The one circle between the simulator's modules: a scenario's tables list the kinds of hops and of traffic, which declare
-their keys in the scenario's words."""
+"""The one circle between the simulator's modules: a scenario's tables list the kinds of hops and of traffic, and those
+declare their keys in the scenario's words."""
 
 
 def modules_that_each_knows() -> dict[str, set[str]]:
-    """The simulator's modules, each a file or a folder, and which others their code names; tests name what they like."""
+    """Return which others each module of the simulator, a file or a folder, names in its code; tests do not count."""
     source = ROOT / "crates" / "netsim" / "src"
     beside = re.compile(r"^#\[cfg\(test\)\]\n(mod \w+ \{|fn ).*|//[^\n]*", re.DOTALL | re.MULTILINE)
     knows: dict[str, set[str]] = {}
@@ -82,7 +82,7 @@ def modules_that_each_knows() -> dict[str, set[str]]:
 
 
 def test_no_module_of_the_simulator_is_in_a_circle() -> None:
-    """Else one of them could not be read without all the others: flow, record and sim once were 13 files of that sort."""
+    """Else one could not be read without all the others: flow, record and sim once were a circle of 13 files."""
     knows = modules_that_each_knows()
     assert {"flow", "link", "sockets"} <= knows["sim"]
     assert "sim" in knows["record"]
