@@ -119,7 +119,7 @@ def key_names(table: str, kind: str) -> list[str]:
 def test_a_kind_of_traffic_and_a_kind_of_hop_are_a_file_and_a_word_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Were they more, who follows the page would be left with an error of the compiler, or a kind that nothing lists."""
+    """Were they more, who follows the page would be left with a compiler's error, or a kind that nothing lists."""
     traffic, hop = Recipe.read("Add a kind of traffic"), Recipe.read("Add a kind of hop")
     printed = built_and_run(tmp_path, [traffic, hop])
 
