@@ -142,7 +142,7 @@ fuzz-standalone: | rust
 	@ar rcs $(CUSTOM_LIBFUZZER_PATH) $(CUSTOM_LIBFUZZER_PATH:.a=.o)
 	cargo build --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target
 	@for target in qdisc line trace; do target/debug/$$target $(INPUTS); done
-	@target/debug/path $$(( ($(INPUTS) + 19) / 20 )) # an input is a run of the simulator
+	@target/debug/path $$(( ($(INPUTS) + 3) / 4 )) # where a scenario resolves, an input is two runs of it
 
 clean:
 	rm -rf .venv target demo-report python/goodqueue/_goodqueue*.so

@@ -62,15 +62,15 @@ impl Draws<'_> {
 
     /// One of the `usual` words, or now and then one that `odd` makes of a number.
     fn word(&mut self, usual: &[&str], odd: fn(u64) -> String) -> Value {
-        if self.once(32) { json!(odd(self.number())) } else { json!(self.of(usual)) }
+        if self.once(128) { json!(odd(self.number())) } else { json!(self.of(usual)) }
     }
 
     fn count(&mut self, usual: &[u64]) -> Value {
-        if self.once(32) { json!(self.number()) } else { json!(self.of(usual)) }
+        if self.once(128) { json!(self.number()) } else { json!(self.of(usual)) }
     }
 
     fn percents(&mut self, usual: &[&str]) -> Value {
-        if !self.once(32) {
+        if !self.once(128) {
             return json!(self.of(usual));
         }
         let head = self.of(&["", "gemodel ", "random ", "loss "]);
