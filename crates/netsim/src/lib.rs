@@ -31,8 +31,11 @@
 
 mod agenda;
 mod calendar;
+mod component;
+mod direction;
 mod flow;
 pub mod foreign;
+mod ids;
 mod link;
 mod metronome;
 mod observer;
@@ -42,6 +45,7 @@ pub mod path;
 mod pipe;
 mod probe;
 pub mod record;
+mod ring;
 pub mod scenario;
 mod sim;
 mod sockets;

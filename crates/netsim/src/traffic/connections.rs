@@ -1,8 +1,8 @@
 //! The connections that an application has open, found by what its packets carry.
 
+use crate::direction::Direction;
+use crate::ids::SocketId;
 use crate::packet::both_ways;
-use crate::scenario::Direction;
-use crate::sockets::SocketId;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -44,7 +44,7 @@ impl Connections {
 
     /// The connection whose packets in `direction` have `hash`.
     pub(crate) fn find(&self, direction: Direction, hash: u32) -> Option<SocketId> {
-        let down = if direction == Direction::Down { hash } else { both_ways(hash)[1] };
+        let down = if direction == Direction::Down { hash } else { both_ways(hash)[Direction::Up] };
         self.by_hash.get(&down).map(|&(_, socket)| socket)
     }
 

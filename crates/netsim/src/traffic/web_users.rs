@@ -17,7 +17,8 @@ use super::{result, tcp};
 use crate::path::chance;
 use crate::scenario::key::{Key, Quantity, describe};
 use crate::scenario::{Json, refuse};
-use crate::sockets::SocketId;
+use crate::direction::Side;
+use crate::ids::{Number, SocketId};
 use goodqueue_units::{Duration, Instant, Stream as Random, Streams, parse};
 use model::{Profile, Protocol};
 use serde_json::json;
@@ -245,12 +246,12 @@ impl WebUsers {
     }
 
     fn is_current(&self, socket: SocketId, serial: u64) -> bool {
-        let channel = self.channels.get(socket as usize).and_then(Option::as_ref);
+        let channel = self.channels.get(socket.index()).and_then(Option::as_ref);
         channel.is_some_and(|channel| channel.serial == serial)
     }
 
     fn channel(&mut self, socket: SocketId) -> Option<&mut Channel> {
-        self.channels.get_mut(socket as usize).and_then(Option::as_mut)
+        self.channels.get_mut(socket.index()).and_then(Option::as_mut)
     }
 
     /// `user` asks for a page.
@@ -283,7 +284,7 @@ impl WebUsers {
     /// A new connection of `user` to the server `server`.
     fn open(&mut self, user: u32, server: u64, host: &mut Host<'_>) -> SocketId {
         let socket = host.open(host.receiver());
-        let place = socket as usize;
+        let place = socket.index();
         if self.channels.len() <= place {
             self.channels.resize_with(place + 1, || None);
         }
@@ -306,7 +307,7 @@ impl WebUsers {
 
     /// Draws and sends the next request on `socket`.
     fn request(&mut self, socket: SocketId, host: &mut Host<'_>) {
-        let Some(channel) = self.channels.get_mut(socket as usize).and_then(Option::as_mut) else { return };
+        let Some(channel) = self.channels.get_mut(socket.index()).and_then(Option::as_mut) else { return };
         let User { random, page } = &mut self.users[channel.user as usize];
         let Some(page) = page else { return };
         let is_document = page.waves_left == self.profile.waves;
@@ -377,7 +378,8 @@ impl WebUsers {
                 host.timeouts(socket, host.receiver()) + host.timeouts(socket, host.sender()) > 0;
         }
         while let Some(channel) = self.channel(socket)
-            && let Some(exchange) = channel.exchanges.pop_front_if(|exchange| delivered >= exchange.wanted)
+            && channel.exchanges.front().is_some_and(|exchange| delivered >= exchange.wanted)
+            && let Some(exchange) = channel.exchanges.pop_front()
         {
             let timeouts = host.timeouts(socket, host.sender()) + host.timeouts(socket, host.receiver());
             let lost_syn = std::mem::take(&mut channel.lost_syn);
@@ -421,11 +423,11 @@ impl WebUsers {
         let Some(page) = page else { return };
         let gap = Duration::from_secs_f64(self.profile.gap.draw(random));
         if page.is_persistent {
-            let Some(serial) = self.channels[socket as usize].as_ref().map(|channel| channel.serial) else { return };
+            let Some(serial) = self.channels[socket.index()].as_ref().map(|channel| channel.serial) else { return };
             self.plan(host.now + gap, Plan::Ask(socket, serial));
         } else {
             page.open.retain(|&(open, _)| open != socket);
-            self.channels[socket as usize] = None;
+            self.channels[socket.index()] = None;
             host.close(socket, host.sender());
         }
         while let Some(page) = &mut self.users[user as usize].page
@@ -483,7 +485,7 @@ impl WebUsers {
             Protocol::Http1 | Protocol::Http2 => host.receiver(),
         };
         for &(socket, _) in &page.open {
-            self.channels[socket as usize] = None;
+            self.channels[socket.index()] = None;
             host.close(socket, closer);
         }
         if page.counts {
@@ -521,7 +523,7 @@ impl Application for WebUsers {
         self.carry_on(host);
     }
 
-    fn notice(&mut self, socket: SocketId, end: usize, host: &mut Host<'_>) {
+    fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>) {
         if end == host.sender() {
             self.hear(socket, host);
         } else {

@@ -1,0 +1,256 @@
+//! The numbers of a run's parts, a type each: to take one for another does not compile.
+//!
+//! What there is once per flow stands in a [`PerFlow`], once per direction in a [`PerWay`], and so on. Such a list is asked by its
+//! own number only.
+
+use crate::direction::{Direction, Side};
+use std::marker::PhantomData;
+use std::ops::{Index, IndexMut};
+
+/// A number of something: a place in the lists that have an entry for each.
+pub(crate) trait Number: Copy {
+    /// The number of the entry at `index`; nothing has more entries than fit the number.
+    fn at(index: usize) -> Self;
+    fn index(self) -> usize;
+}
+
+macro_rules! numbers {
+    ($($(#[doc = $doc:literal])+ $name:ident($word:ty);)+) => {$(
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub(crate) struct $name($word);
+
+        impl Number for $name {
+            #[inline]
+            fn at(index: usize) -> Self {
+                Self(index as $word)
+            }
+            #[inline]
+            fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )+};
+}
+
+numbers! {
+    /// A flow: its place in the scenario, from 0.
+    FlowId(u32);
+    /// The slot of an application's connection; another connection may get it once this one is over.
+    SocketId(u32);
+    /// A pipe, among those of its direction.
+    PipeId(u32);
+    /// A [fan](crate::pipe::Fan) of pipes, among those of its direction.
+    FanId(u32);
+    /// A hop beside the bottlenecks: its place in the scenario's list.
+    HopId(u32);
+    /// A link that hosts send into: one of the bottlenecks, then one of the gates.
+    LinkId(u8);
+    /// Something that acts in a row of hops: its place among them.
+    PartId(u32);
+    /// A way through the hops, which several flows may share.
+    RouteId(u32);
+}
+
+impl FlowId {
+    /// The number as packets show it to others.
+    pub(crate) const fn number(self) -> u32 {
+        self.0
+    }
+}
+
+impl PipeId {
+    pub(crate) const FIRST: Self = Self(0);
+    /// No pipe: packets go on to another hop.
+    pub(crate) const ONWARD: Self = Self(u32::MAX);
+}
+
+impl LinkId {
+    pub(crate) const fn bottleneck(way: Direction) -> Self {
+        Self(way as u8)
+    }
+
+    /// What hosts send into in whose flows' way another hop stands before the bottleneck.
+    pub(crate) const fn gate(way: Direction) -> Self {
+        Self(2 + way as u8)
+    }
+}
+
+/// The two timers of a flow. An application, and a source of datagrams, has the first one only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Timer {
+    /// That of the end which sends the data; it also starts and stops the flow.
+    Sender,
+    /// That of the end which gets them.
+    Receiver,
+}
+
+/// A list with an entry for each number of type `K`.
+#[derive(Clone, Debug)]
+pub(crate) struct List<K, T> {
+    entries: Vec<T>,
+    number: PhantomData<K>,
+}
+
+pub(crate) type PerFlow<T> = List<FlowId, T>;
+pub(crate) type PerHop<T> = List<HopId, T>;
+
+impl<K: Number, T> List<K, T> {
+    /// The numbers of all entries.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = K> + use<K, T> {
+        (0..self.len()).map(K::at)
+    }
+
+    pub(crate) fn numbered(&self) -> impl Iterator<Item = (K, &T)> {
+        self.numbers().zip(&self.entries)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Adds an entry, and returns its number.
+    pub(crate) fn push(&mut self, entry: T) -> K {
+        self.entries.push(entry);
+        K::at(self.len() - 1)
+    }
+
+    pub(crate) fn extend(&mut self, entries: impl IntoIterator<Item = T>) {
+        self.entries.extend(entries);
+    }
+
+    /// The entry of `number`, if there is one.
+    #[inline]
+    pub(crate) fn get(&self, number: K) -> Option<&T> {
+        self.entries.get(number.index())
+    }
+
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.entries.iter()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
+        self.entries.iter_mut()
+    }
+}
+
+impl<K, T> Default for List<K, T> {
+    fn default() -> Self {
+        Self::from(Vec::new())
+    }
+}
+
+impl<K, T> From<Vec<T>> for List<K, T> {
+    fn from(entries: Vec<T>) -> Self {
+        Self { entries, number: PhantomData }
+    }
+}
+
+impl<K, T> FromIterator<T> for List<K, T> {
+    fn from_iter<I: IntoIterator<Item = T>>(entries: I) -> Self {
+        Self::from(Vec::from_iter(entries))
+    }
+}
+
+impl<K, T> IntoIterator for List<K, T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.into_iter()
+    }
+}
+
+impl<K: Number, T> Index<K> for List<K, T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, number: K) -> &T {
+        &self.entries[number.index()]
+    }
+}
+
+impl<K: Number, T> IndexMut<K> for List<K, T> {
+    #[inline]
+    fn index_mut(&mut self, number: K) -> &mut T {
+        &mut self.entries[number.index()]
+    }
+}
+
+/// One of two.
+pub(crate) trait Half: Copy {
+    const BOTH: [Self; 2];
+    fn index(self) -> usize;
+}
+
+impl Half for Direction {
+    const BOTH: [Self; 2] = Self::ALL;
+    #[inline]
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl Half for Timer {
+    const BOTH: [Self; 2] = [Self::Sender, Self::Receiver];
+    #[inline]
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl Half for Side {
+    const BOTH: [Self; 2] = Self::ALL;
+    #[inline]
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// What there is for each of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pair<K, T> {
+    both: [T; 2],
+    half: PhantomData<K>,
+}
+
+pub(crate) type PerWay<T> = Pair<Direction, T>;
+pub(crate) type PerSide<T> = Pair<Side, T>;
+
+impl<K: Half, T> Pair<K, T> {
+    /// What `make` makes for each.
+    pub(crate) fn of(make: impl FnMut(K) -> T) -> Self {
+        Self::from(K::BOTH.map(make))
+    }
+
+    pub(crate) fn each_ref(&self) -> [&T; 2] {
+        self.both.each_ref()
+    }
+
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.both.iter()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
+        self.both.iter_mut()
+    }
+}
+
+impl<K, T> From<[T; 2]> for Pair<K, T> {
+    fn from(both: [T; 2]) -> Self {
+        Self { both, half: PhantomData }
+    }
+}
+
+impl<K: Half, T> Index<K> for Pair<K, T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, half: K) -> &T {
+        &self.both[half.index()]
+    }
+}
+
+impl<K: Half, T> IndexMut<K> for Pair<K, T> {
+    #[inline]
+    fn index_mut(&mut self, half: K) -> &mut T {
+        &mut self.both[half.index()]
+    }
+}
