@@ -1,6 +1,7 @@
 //! Propagation: a constant delay, in order, without loss.
 
-use crate::ids::{FlowId, List, PerFlow, PipeId};
+use crate::ids::{FlowId, PipeId};
+use crate::lists::{List, PerFlow};
 use crate::packet::Packet;
 use goodqueue_units::{Duration, Instant, processor::prefetch};
 use std::collections::VecDeque;

@@ -6,7 +6,8 @@
 
 use super::result;
 use crate::direction::{Direction, Side};
-use crate::ids::{FlowId, PerWay, SocketId};
+use crate::ids::{FlowId, SocketId};
+use crate::lists::PerWay;
 use crate::packet::{Datagram, both_ways};
 use crate::probe::delay::FlowDelays;
 use crate::scenario::key::Key;
