@@ -10,7 +10,8 @@
 //! component has in `plans`.
 
 use crate::component::Component;
-use crate::ids::{List, Number};
+use crate::ids::Number;
+use crate::lists::List;
 use goodqueue_units::{Instant, processor::prefetch};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,7 +1,8 @@
 //! A flow: its source, where its packets go, and what it had done when measuring began.
 
 use crate::direction::Direction;
-use crate::ids::{FlowId, Number, PerFlow, PerWay};
+use crate::ids::{FlowId, Number};
+use crate::lists::{PerFlow, PerWay};
 use crate::probe::goodput::Bins;
 use crate::scenario::{RateText, Scenario, Traffic};
 use crate::sockets::{Bulk, Sockets};

@@ -30,6 +30,7 @@
 //! Runs are deterministic: the same scenario and seed give the same record, on any machine.
 
 mod agenda;
+mod baseline;
 mod calendar;
 mod component;
 mod direction;
@@ -37,6 +38,7 @@ mod flow;
 pub mod foreign;
 mod ids;
 mod link;
+mod lists;
 mod metronome;
 mod observer;
 mod outline;

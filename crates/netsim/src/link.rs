@@ -4,7 +4,8 @@ use crate::agenda::Agenda;
 use crate::component::Component;
 use crate::direction::Direction;
 use crate::foreign::Discipline;
-use crate::ids::{PerFlow, PipeId};
+use crate::ids::PipeId;
+use crate::lists::PerFlow;
 use crate::observer::Watch;
 use crate::packet::Packet;
 use crate::path::transmitter::{Fixed, Transmitter};
@@ -56,31 +57,6 @@ pub(crate) struct Counts {
     pub(crate) dropped: u64,
     pub(crate) marked: u64,
     pub(crate) queued: u64,
-}
-
-/// A link's totals when measuring began.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Baseline {
-    pub(crate) counts: Counts,
-    pub(crate) busy: Duration,
-    pub(crate) drops: Vec<u64>,
-    pub(crate) marks: Vec<u64>,
-}
-
-impl Baseline {
-    /// Measuring of `link` begins.
-    pub(crate) fn of(link: &mut Link, now: Instant) -> Self {
-        link.delays.reset();
-        if let Some(ring) = link.ring_mut() {
-            ring.delays.reset();
-        }
-        Self {
-            counts: link.counts(),
-            busy: link.busy_until(now),
-            drops: link.fates.drops.to_vec(),
-            marks: link.fates.marks.to_vec(),
-        }
-    }
 }
 
 /// A stretch of time at one rate.

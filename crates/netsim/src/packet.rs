@@ -1,7 +1,8 @@
 //! The packet that the simulator moves: 64 bytes, `Copy`, one cache line.
 
 use crate::direction::Direction;
-use crate::ids::{FlowId, PerWay};
+use crate::ids::FlowId;
+use crate::lists::PerWay;
 use goodqueue_qdisc::{Packet as QdiscPacket, TcpHeader};
 use goodqueue_tcp::{Flags, Segment};
 use goodqueue_units::{Ecn, Instant};

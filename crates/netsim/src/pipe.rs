@@ -1,7 +1,8 @@
 //! Propagation: a constant delay, in order, without loss.
 
 use crate::direction::Direction;
-use crate::ids::{FanId, List, Number, PerFlow, PipeId};
+use crate::ids::{FanId, Number, PipeId};
+use crate::lists::{List, PerFlow};
 use crate::packet::Packet;
 use goodqueue_units::{Duration, Instant, processor::prefetch};
 use std::collections::VecDeque;

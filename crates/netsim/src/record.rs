@@ -1,9 +1,10 @@
 //! The record of a run: one object, the same from every engine.
 
+use crate::baseline::Baseline;
 use crate::direction::Direction;
 use crate::flow::{Flow, Source};
 use crate::ids::{FlowId, LinkId};
-use crate::link::{Baseline, Link};
+use crate::link::Link;
 use crate::path::netem::WireCounts;
 use crate::probe::delay::Summary;
 use crate::probe::goodput::Quantiles;

@@ -9,12 +9,14 @@ mod timers;
 mod way;
 
 use crate::agenda::Agenda;
+use crate::baseline::Baseline;
 use crate::component::{Actor, Component, Components};
 use crate::direction::{Direction, Side};
 use crate::flow::{Flow, Source};
 use crate::foreign::Maker;
-use crate::ids::{FlowId, LinkId, List, PerFlow, PerWay, PipeId, SocketId, Timer};
-use crate::link::{Baseline, Link, Parts};
+use crate::ids::{FlowId, LinkId, PipeId, SocketId, Timer};
+use crate::link::{Link, Parts};
+use crate::lists::{List, PerFlow, PerWay};
 use crate::metronome::{Beat, Metronome};
 use crate::observer::{Event, SharedObserver, Watch, tell};
 use crate::packet::{Body, Datagram, Packet};

@@ -2,7 +2,8 @@
 //! applications open and close in its course: a slab, whose slots are used again.
 
 use crate::direction::{Direction, Side};
-use crate::ids::{FlowId, List, PerFlow, PerSide, PerWay, SocketId};
+use crate::ids::{FlowId, SocketId};
+use crate::lists::{List, PerFlow, PerSide, PerWay};
 use crate::probe::delay::FlowDelays;
 use crate::tally::Totals;
 use goodqueue_tcp::{Config, Connection};

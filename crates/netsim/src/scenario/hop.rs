@@ -4,7 +4,8 @@ use super::key::{AnyKey, Key, Quantity, Result, Table, Values, describe, no_such
 use super::link::LinkSpec;
 use super::traffic::{DIRECTION, Traffic};
 use super::{Direction, Json, ScenarioError, refuse};
-use crate::ids::{HopId, PerHop, PerWay};
+use crate::ids::HopId;
+use crate::lists::{PerHop, PerWay};
 use crate::path::kind::Make;
 use crate::path::{HOPS, HopKind};
 use serde::ser::{Serialize, SerializeMap, Serializer};

@@ -1,4 +1,5 @@
-//! Looking ahead: a pipe tells whose turn is next, and so what the processor should fetch meanwhile.
+//! Looking ahead: a pipe and the calendar tell whose turn is next, and so what the processor should fetch meanwhile
+//! ([`processor`](goodqueue_units::processor)).
 
 use super::Simulation;
 use crate::component::Actor;
@@ -19,6 +20,8 @@ impl Simulation {
 
     /// Asks the processor for what the packets behind the next one out of `pipe` are going to touch, in stages: what a packet, a
     /// connection, or a record is found by was asked for before.
+    ///
+    /// Gain: not measured as a whole; [`prefetch`] has that of its parts.
     #[inline(never)]
     pub(super) fn look_ahead(&self, direction: Direction, pipe: PipeId) {
         let (pipes, end) = (&self.links[LinkId::bottleneck(direction)].pipes, direction.receiver());
@@ -36,6 +39,8 @@ impl Simulation {
     }
 
     /// The same, of flows whose timers are going to fire.
+    ///
+    /// Gain: with the calendar 1.2 times as many packets a CPU second with 10,000 flows, 1.4 times with 100,000 (`537df8e`).
     #[inline(never)]
     pub(super) fn look_ahead_of_timers(&self) {
         let flow_behind = |places| match self.components.actor(self.agenda.behind(places)?) {
@@ -66,6 +71,8 @@ impl Simulation {
     }
 
     /// Asks the processor for what the sample `rtt` of `flow` is going to be counted in.
+    ///
+    /// Gain: not measured.
     #[inline(never)]
     pub(super) fn ask_for_cell(&self, flow: FlowId, rtt: Option<Duration>) {
         if let Some(rtt) = rtt {

@@ -5,12 +5,12 @@
 //! of the bottleneck's direction, as if it came from there, so that hosts hear from nowhere else.
 
 use crate::agenda::Agenda;
+use crate::baseline::Baseline;
 use crate::component::Component;
 use crate::direction::Direction;
-use crate::ids::{
-    FanId, FlowId, HopId, LinkId, List, Number, PartId, PerFlow, PerHop, PerWay, PipeId, RouteId,
-};
-use crate::link::{Baseline, Link, Parts};
+use crate::ids::{FanId, FlowId, HopId, LinkId, Number, PartId, PipeId, RouteId};
+use crate::link::{Link, Parts};
+use crate::lists::{List, PerFlow, PerHop, PerWay};
 use crate::packet::Packet;
 use crate::path::kind::Element;
 use crate::path::netem::WireCounts;

@@ -2,7 +2,8 @@
 
 use crate::direction::{Direction, Side};
 use crate::flow::{Flow, Source};
-use crate::ids::{LinkId, PerSide, PerWay, Timer};
+use crate::ids::{LinkId, Timer};
+use crate::lists::{PerSide, PerWay};
 use goodqueue_units::{Instant, processor};
 
 /// A flow's way through the dumbbell: a cache line, asked for with each of its packets.

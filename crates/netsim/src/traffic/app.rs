@@ -7,7 +7,8 @@
 use super::connections::Connections;
 use super::result;
 use crate::direction::{Direction, Side};
-use crate::ids::{FlowId, PerWay, SocketId};
+use crate::ids::{FlowId, SocketId};
+use crate::lists::PerWay;
 use crate::packet::{Datagram, both_ways};
 use crate::probe::delay::FlowDelays;
 use crate::scenario::key::{Key, Result, Table, Values};
