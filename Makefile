@@ -123,7 +123,7 @@ bench-instructions: .venv/.made
 fuzz: SECONDS ?= 60
 fuzz:
 	@command -v cargo-fuzz >/dev/null || { echo "make: no cargo-fuzz; accepted: cargo install cargo-fuzz" >&2; exit 1; }
-	@for target in qdisc line trace; do \
+	@for target in qdisc line trace path; do \
 	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(SECONDS) -max_len=4096 -len_control=0 -timeout=20 -print_final_stats=1; \
 	done
 
@@ -142,6 +142,7 @@ fuzz-standalone: | rust
 	@ar rcs $(CUSTOM_LIBFUZZER_PATH) $(CUSTOM_LIBFUZZER_PATH:.a=.o)
 	cargo build --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target
 	@for target in qdisc line trace; do target/debug/$$target $(INPUTS); done
+	@target/debug/path $$(( ($(INPUTS) + 3) / 4 )) # where a scenario resolves, an input is two runs of it
 
 clean:
 	rm -rf .venv target demo-report python/goodqueue/_goodqueue*.so

@@ -1,5 +1,6 @@
 """The arrows between the crates point one way (ARCHITECTURE.md)."""
 
+import graphlib
 import json
 import re
 import shutil
@@ -60,6 +61,42 @@ def test_only_disciplines_that_hold_any_other_know_the_registry() -> None:
         if path.name != "tests.rs" and names.search(tests.sub("", comment.sub("", path.read_text(encoding="utf-8"))))
     }
     assert know == {"lib.rs", "registry.rs", "sched/htb.rs", "sched/tbf.rs"}
+
+
+TABLES = {"scenario", "path", "traffic"}
+"""The one circle between the simulator's modules: a scenario's tables list the kinds of hops and of traffic, and those
+declare their keys in the scenario's words."""
+
+
+def modules_that_each_knows() -> dict[str, set[str]]:
+    """Return which others each module of the simulator, a file or a folder, names in its code; tests do not count."""
+    source = ROOT / "crates" / "netsim" / "src"
+    beside = re.compile(r"^#\[cfg\(test\)\]\n(mod \w+ \{|fn ).*|//[^\n]*", re.DOTALL | re.MULTILINE)
+    knows: dict[str, set[str]] = {}
+    for path in sorted(source.rglob("*.rs")):
+        module = path.relative_to(source).parts[0].removesuffix(".rs")
+        named = re.findall(r"\bcrate::(\w+|\{)", beside.sub("", path.read_text(encoding="utf-8")))
+        if module != "lib":
+            knows.setdefault(module, set()).update(set(named) - {module})
+    return knows
+
+
+def test_no_module_of_the_simulator_is_in_a_circle() -> None:
+    """Else one could not be read without all the others: flow, record and sim once were a circle of 13 files."""
+    knows = modules_that_each_knows()
+    assert {"flow", "link", "sockets"} <= knows["sim"]
+    assert "sim" in knows["record"]
+    unknown = set().union(*knows.values()) - knows.keys()
+    assert not unknown, f"named by the crate's root and not by their module: {unknown}"
+    graph: dict[str, set[str]] = {}
+    for module, known in knows.items():
+        name = "tables" if module in TABLES else module
+        others = {"tables" if other in TABLES else other for other in known}
+        graph.setdefault(name, set()).update(others - {name})
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(f"each of these knows the one before it: {' '.join(error.args[1])}")
 
 
 BARE = """#![no_std]

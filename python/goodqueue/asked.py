@@ -47,7 +47,7 @@ def base(
     ``file`` may be a scenario too; without one ``options`` and ``described``, which are those of ``goodqueue compare``
     by name, say what it is. Raises UserError.
     """
-    from goodqueue import har
+    from goodqueue import curves, har
     from goodqueue import scenario as reading
 
     given = {name: value for name, value in options.items() if value is not None}
@@ -67,6 +67,7 @@ def base(
         scenario = reading.load(file) if isinstance(file, str) else copy.deepcopy(file)
         if not isinstance(file, str):
             har.expand(scenario.get("traffic"), Path())
+            curves.expand(scenario.get("traffic"), Path())
         keys = {option.removeprefix("--").replace("-", "_"): key for key, option in ORIGINS.items()}
         for name, value in given.items():
             if name == "buffer":
@@ -83,12 +84,13 @@ def check(
 ) -> tuple[list[str], float]:
     """Resolve ``base`` with each qdisc and show it to each engine, so that a refusal comes before any run.
 
-    Return the lines, tidied, and the runs' duration in seconds.
+    A ``load`` in it becomes a number of users. Return the lines, tidied, and the runs' duration in seconds.
     """
-    from goodqueue import engines, labels
+    from goodqueue import calibration, engines, labels
     from goodqueue import scenario as reading
     from goodqueue.compare import scenarios
 
+    calibration.settle(base, file, origins)
     lines = [" ".join(line.split()) for line in qdiscs]
     for line in lines:
         if lines.count(line) > 1:

@@ -27,7 +27,7 @@ QUICK = 10
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A standard case: CUBIC flows through one bottleneck."""
+    """A standard case: CUBIC flows, or users of the web, behind one bottleneck."""
 
     name: str
     flows: int
@@ -37,6 +37,8 @@ class Case:
     duration_s: float
     floor_mpps: float
     """What the project asks for, in million packets per CPU second."""
+    users: int = 0
+    """Users of the web instead of bulk flows, each connection with a base RTT of its own, up to 150 ms."""
 
     def scenario(self, quick: bool) -> Scenario:
         """Return the scenario, a tenth as long if ``quick``."""
@@ -46,9 +48,15 @@ class Case:
             "seed": 1,
             "bottleneck": {"rate": self.rate, "qdisc": self.qdisc},
             "path": {"rtt": self.rtt},
-            # Spread: flows that start together stay in step under fq_codel, each in a queue of its own.
-            "traffic": [{"kind": BULK, "count": self.flows, "cc": "cubic", "start_spread": "100ms"}],
+            "traffic": [self._web() if self.users else self._bulk()],
         }
+
+    def _bulk(self) -> dict[str, Any]:
+        # Spread: flows that start together stay in step under fq_codel, each in a queue of its own.
+        return {"kind": BULK, "count": self.flows, "cc": "cubic", "start_spread": "100ms"}
+
+    def _web(self) -> dict[str, Any]:
+        return {"kind": "web_users", "users": self.users, "rtt_max": "150ms"}
 
 
 CASES = (
@@ -57,6 +65,12 @@ CASES = (
     Case("iii", 100, "1gbit", "20ms", "fq_codel", 20, 2),
     Case("iv", 1000, "1gbit", "20ms", "fq_codel", 10, 2),
 )
+
+WEB = Case("v", 1, "100mbit", "10ms", "pfifo", 60, 0, users=11_500)
+"""The fifth: users who load the link to nine tenths of its rate with short connections."""
+
+USER_BPS = 8700
+"""Of the link, for each user of `--users`: then they load it as those of `WEB` do."""
 
 CROWDED = ("fq_codel", "pfifo")
 """The disciplines that many flows are measured in, at 1 Gbit/s for 10 s."""
@@ -111,6 +125,26 @@ class CrowdResult:
 
 
 @dataclass(frozen=True, slots=True)
+class UsersResult:
+    """What users of the web cost; the median of the case's processes."""
+
+    users: int
+    rate: str
+    simulated_s: float
+    packets: int
+    """Packets that the down bottleneck forwarded."""
+    connections: int
+    cpu_s: float
+    connections_per_cpu_s: float
+    packets_per_cpu_s: float
+    utilisation_percent: float
+    bytes_per_user: float
+    """By how much the process's memory grew at most, from before the set-up to the end of the run."""
+    max_rss_mb: float
+    """The greatest resident memory of the process, the interpreter included, in 10^6 bytes."""
+
+
+@dataclass(frozen=True, slots=True)
 class QdiscResult:
     """The median cost of one enqueue and one dequeue; None where the discipline refuses to run with its defaults."""
 
@@ -137,6 +171,7 @@ def measure(case: Case, quick: bool = False) -> dict[str, float]:
     return {
         "packets": walk(record, "queues.down.packets.forwarded") or 0.0,
         "utilisation_percent": walk(record, "queues.down.utilisation_percent") or 0.0,
+        "connections": (walk(record, "apps.0.connections") or 0.0) if case.users else 0.0,
         "cpu_s": cpu_s,
         "simulation_bytes": simulation_bytes,
         "max_rss_bytes": peak_bytes(),
@@ -188,6 +223,29 @@ def run_crowd(flows: int, qdisc: str, quick: bool, repeats: int = REPEATS) -> Cr
         packets_per_cpu_s=middle["packets_per_cpu_s"],
         bytes_per_flow=middle["simulation_bytes"] / flows,
     )
+
+
+def run_users(case: Case, quick: bool, repeats: int = REPEATS) -> UsersResult:
+    """Measure the users of ``case``. Raises UserError."""
+    middle = middle_run(case, quick, repeats)
+    return UsersResult(
+        users=case.users,
+        rate=case.rate,
+        simulated_s=case.duration_s / (QUICK if quick else 1),
+        packets=int(middle["packets"]),
+        connections=int(middle["connections"]),
+        cpu_s=middle["cpu_s"],
+        connections_per_cpu_s=middle["connections"] / max(middle["cpu_s"], 1e-9),
+        packets_per_cpu_s=middle["packets_per_cpu_s"],
+        utilisation_percent=middle["utilisation_percent"],
+        bytes_per_user=middle["simulation_bytes"] / case.users,
+        max_rss_mb=middle["max_rss_bytes"] / 1e6,
+    )
+
+
+def of_users(users: int) -> Case:
+    """Return the case of so many users, on a link that grows with them."""
+    return Case("users", 1, f"{users * USER_BPS}bit", "10ms", "pfifo", 60, 0, users=users)
 
 
 def run_case(case: Case, quick: bool, repeats: int = REPEATS) -> CaseResult:
@@ -271,12 +329,14 @@ def as_json(
     qdisc_results: list[QdiscResult],
     quick: bool,
     peer_results: list[peers.PeerResult] | None = None,
+    web: UsersResult | None = None,
 ) -> dict[str, Any]:
     """Return the results as ``bench --json`` prints them; ``peers`` is null where they were not asked for."""
     return {
         "schema": 1,
         "quick": quick,
         "cases": [asdict(result) for result in case_results],
+        "web": None if web is None else asdict(web),
         "peers": None if peer_results is None else [asdict(result) for result in peer_results],
         "qdisc_pair_ns": [asdict(result) for result in qdisc_results],
         "backlog_packets": BACKLOG,

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 
-from goodqueue.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, CrowdResult, QdiscResult
+from goodqueue.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, CrowdResult, QdiscResult, UsersResult
 from goodqueue.peers import PeerResult
 from goodqueue.tables import Column, Table, decimals, number
 
 
 def bench_tables(
-    cases: Sequence[CaseResult], qdiscs: Sequence[QdiscResult], peers: Sequence[PeerResult] | None = None
+    cases: Sequence[CaseResult],
+    qdiscs: Sequence[QdiscResult],
+    peers: Sequence[PeerResult] | None = None,
+    web: UsersResult | None = None,
 ) -> list[Table]:
     """Return the speed of the standard cases, the peers' where asked for, and the cost of the disciplines."""
     rows = [
@@ -25,7 +28,30 @@ def bench_tables(
     headings = ["speed\nM packets/CPU s", "aim\nM/CPU s", "packets\nM", "CPU\ns", "memory\nMB"]
     note = "Packets that the down bottleneck forwarded; memory is the process's greatest, the interpreter included."
     speed = Table("CUBIC flows simulated by one thread", [Column("case", False), *map(Column, headings)], rows, [note])
-    return [speed, *([_peers(peers)] if peers else []), _costs(qdiscs)]
+    users = [users_table([web], "(v) Users of the web simulated by one thread")] if web else []
+    return [speed, *users, *([_peers(peers)] if peers else []), _costs(qdiscs)]
+
+
+def users_table(results: Sequence[UsersResult], title: str) -> Table:
+    """Return what users of the web cost."""
+    rows = [
+        [
+            str(result.users),
+            result.rate,
+            number(result.connections_per_cpu_s / 1e3, 1),
+            number(result.packets_per_cpu_s / 1e6, 2),
+            number(result.utilisation_percent),
+            number(result.connections / 1e3, 0),
+            number(result.cpu_s, 2),
+            number(result.bytes_per_user, 0),
+            number(result.max_rss_mb, 0),
+        ]
+        for result in results
+    ]
+    headings = ["speed\nk connections/CPU s", "speed\nM packets/CPU s", "used\n%", "connections\nk", "CPU\ns"]
+    columns = [Column("users"), Column("rate"), *map(Column, headings), Column("memory\nB/user"), Column("memory\nMB")]
+    note = f"{results[0].simulated_s:g} s; each connection has a base RTT of its own, from 10 to 150 ms."
+    return Table(title, columns, rows, [note])
 
 
 def crowd_table(crowds: Sequence[CrowdResult]) -> Table:

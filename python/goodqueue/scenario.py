@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from goodqueue import discipline, har, inputs, parameters, paths
+from goodqueue import curves, discipline, har, inputs, parameters, paths
 from goodqueue.errors import UserError, bounded, quoted, said
 from goodqueue.record import Scenario
 from goodqueue.traffic import BULK, kinds
@@ -25,7 +25,8 @@ MOST_BYTES = 16 * inputs.MIB
 def load(path: str | Path) -> Scenario:
     """Read a scenario file.
 
-    A discipline written in Python is looked for beside the file, and so are files of rates. HAR files are read. Raises
+    A discipline written in Python is looked for beside the file, and so are files of rates. HAR files and those of
+    distributions are read. Raises
     UserError where the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the line).
     """
     name = str(path)
@@ -48,6 +49,7 @@ def load(path: str | Path) -> Scenario:
     discipline.rebase(scenario, Path(path).parent)
     paths.rebase(scenario, Path(path).parent)
     har.expand(scenario.get("traffic"), Path(path).parent)
+    curves.expand(scenario.get("traffic"), Path(path).parent)
     return scenario
 
 
@@ -89,6 +91,8 @@ def apply_set(scenario: Scenario, assignment: str) -> str:
             if part == har.KEY:
                 holder.pop("objects", None)
                 har.expand([holder], Path())
+            elif curves.is_curve(holder[slot]):
+                holder[slot] = curves.points(Path(holder[slot]))
         elif isinstance(holder, dict):
             holder = holder.setdefault(part, {})
         else:
@@ -227,12 +231,15 @@ def from_file(
     ``options`` names the keys of ``sets`` that came from options of their own.
     ``tell`` is called with what was resolved, as it was before, and the origins of its keys.
     """
+    from goodqueue import calibration
+
     scenario = load(path)
     origins = {key: f"--set {key}" for key in (apply_set(scenario, assignment) for assignment in sets)}
     origins |= options or {}
     if seed is not None:
         scenario["seed"] = seed
         origins["seed"] = "--seed"
+    calibration.settle(scenario, str(path), origins)
     resolved = resolve(scenario, str(path), origins)
     if tell is not None:
         tell(scenario, origins)

@@ -93,6 +93,19 @@ class PageSeries(TypedDict):
     """How long it took."""
 
 
+class WebUsersSeries(TypedDict):
+    """A sample of what users of the web waited for, each response as likely to be in it as any other: 5000 at most."""
+
+    name: str
+    """Of the flow."""
+    bytes: list[int]
+    """Of each response."""
+    response_ms: list[float]
+    """How long it took."""
+    timeout: list[bool]
+    """Whether a retransmission timer fired for it."""
+
+
 class PacketSeries(TypedDict):
     """Every forwarded packet of a window of time: when it left and how long it had queued."""
 
@@ -121,5 +134,7 @@ class Series(TypedDict):
     """Each packet of a call."""
     pages: NotRequired[list[PageSeries]]
     """Each fetch."""
+    web_users: NotRequired[list[WebUsersSeries]]
+    """Single responses."""
     packets: NotRequired[dict[str, PacketSeries]]
     """By direction, where the scenario asks for a window."""

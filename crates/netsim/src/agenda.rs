@@ -7,21 +7,12 @@
 //! a move costs one store. The others, timers most of them, seldom act: theirs is a [`Calendar`].
 
 use crate::calendar::{Calendar, Entry};
+use crate::component::Component;
+use crate::ids::Number;
 use goodqueue_units::Instant;
 
-/// A component's number: its index, and its priority at equal times (lower first).
-pub(crate) type Component = u32;
-
-// Components in the order in which they act at equal times: as in the golden traces, timers come before ends of
-// transmission, and those before arrivals. Of two, the first is the one of the way down.
-pub(crate) const METRONOME: Component = 0;
-pub(crate) const QDISC_TIMER: Component = 1;
-pub(crate) const WIRE: Component = 3;
-/// As many as there are distinct RTTs, twice; after them the timers of flows.
-pub(crate) const PIPE: Component = 5;
-
 /// The first component that is scanned, and how many are.
-const FIRST: Component = WIRE;
+const FIRST: Component = Component::FIRST_BUSY;
 const SCANNED: usize = 4;
 
 /// When each component acts next.
@@ -49,9 +40,9 @@ impl Agenda {
     #[inline]
     pub(crate) fn next(&mut self) -> Option<(Instant, Component)> {
         let (mut time, mut component) = (self.scanned[0], FIRST);
-        for (number, &other) in (FIRST..).zip(&self.scanned).skip(1) {
+        for (place, &other) in self.scanned.iter().enumerate().skip(1) {
             if other < time {
-                (time, component) = (other, number);
+                (time, component) = (other, Component::at(FIRST.index() + place));
             }
         }
         while self.calendar.first() < Entry::new(time, component) {
@@ -70,7 +61,7 @@ impl Agenda {
     }
 
     fn scan_index(component: Component) -> usize {
-        component.wrapping_sub(FIRST) as usize
+        component.index().wrapping_sub(FIRST.index())
     }
 
     /// Plans `component` for `time`, in place of what it had planned; [`Instant::MAX`] takes its plan away.
@@ -99,25 +90,26 @@ mod tests {
         /// ahead, moved and taken back; sometimes time goes on to the next one, which then has others or stays.
         #[test]
         fn the_earliest_component_is_always_next(
-            moves in prop::collection::vec((0_u32..40, 0_u64..50, 0_u32..45, 0_u8..4), 1..300),
+            moves in prop::collection::vec((0_usize..40, 0_u64..50, 0_u32..45, 0_u8..4), 1..300),
         ) {
             let mut agenda = Agenda::new(20);
             let mut times = [Instant::MAX; 40];
             let mut now = Instant::ZERO;
             for (number, (component, ahead, shift, acts)) in moves.into_iter().enumerate() {
                 agenda.grow(20 + number);
-                let (first, next) = (0..40).map(|c| (times[c as usize], c)).min().unwrap();
+                let all = || (0..40).map(Component::at);
+                let (first, next) = all().map(|c| (times[c.index()], c)).min().unwrap();
                 let component = if acts < 2 && first != Instant::MAX {
                     now = first;
                     next
                 } else {
-                    component % (20 + number.min(20)) as u32
+                    Component::at(component % (20 + number.min(20)))
                 };
                 let plan = now + Duration::from_nanos(ahead << shift);
                 let time = if ahead == 0 && acts != 1 { Instant::MAX } else { plan };
                 agenda.set(component, time);
-                times[component as usize] = time;
-                let least = (0..40).map(|c| (times[c as usize], c)).min().unwrap();
+                times[component.index()] = time;
+                let least = all().map(|c| (times[c.index()], c)).min().unwrap();
                 prop_assert_eq!(agenda.next(), (least.0 != Instant::MAX).then_some(least));
             }
         }

@@ -9,8 +9,10 @@
 //! A plan that is taken back or moved stays where it is until its turn comes, and is thrown away then: it is not what its
 //! component has in `plans`.
 
-use crate::agenda::Component;
-use goodqueue_units::{Instant, prefetch};
+use crate::component::Component;
+use crate::ids::Number;
+use crate::lists::List;
+use goodqueue_units::{Instant, processor::prefetch};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -31,7 +33,7 @@ impl Entry {
 
     #[inline]
     pub(crate) fn new(time: Instant, component: Component) -> Self {
-        Self(u128::from(time.as_nanos()) << 64 | u128::from(component))
+        Self(u128::from(time.as_nanos()) << 64 | component.index() as u128)
     }
     #[inline]
     pub(crate) fn time(self) -> Instant {
@@ -39,7 +41,7 @@ impl Entry {
     }
     #[inline]
     pub(crate) fn component(self) -> Component {
-        self.0 as Component
+        Component::at(self.0 as u32 as usize)
     }
     fn day(self) -> u64 {
         self.time().as_nanos() >> DAY
@@ -49,7 +51,7 @@ impl Entry {
 /// When each component acts next.
 pub(crate) struct Calendar {
     /// The plan of each component, [`Instant::MAX`] where it has none.
-    plans: Vec<Instant>,
+    plans: List<Component, Instant>,
     /// The earliest of all plans; where the present day has none any more, the beginning of the next one that may have.
     first: Entry,
     /// Plans for the present day, and for any before it, as they were when it began; the earliest last.
@@ -69,7 +71,7 @@ pub(crate) struct Calendar {
 impl Default for Calendar {
     fn default() -> Self {
         Self {
-            plans: Vec::new(),
+            plans: List::default(),
             first: Entry::NEVER,
             present: Vec::new(),
             late: BinaryHeap::new(),
@@ -84,8 +86,8 @@ impl Default for Calendar {
 impl Calendar {
     /// Makes room for `components` components; new ones have no plans.
     pub(crate) fn grow(&mut self, components: usize) {
-        if components > self.plans.len() {
-            self.plans.resize(components, Instant::MAX);
+        while self.plans.len() < components {
+            self.plans.push(Instant::MAX);
         }
     }
 
@@ -100,14 +102,14 @@ impl Calendar {
     #[inline]
     pub(crate) fn behind(&self, places: usize) -> Option<Component> {
         let entry = self.present.get(self.present.len().checked_sub(places + 1)?)?;
-        prefetch(&self.plans[entry.component() as usize]);
+        prefetch(&self.plans[entry.component()]);
         Some(entry.component())
     }
 
     /// Plans `component` for `time`, in place of what it had planned; [`Instant::MAX`] takes its plan away.
     pub(crate) fn set(&mut self, component: Component, time: Instant) {
         let entry = Entry::new(time, component);
-        let plan = &mut self.plans[component as usize];
+        let plan = &mut self.plans[component];
         if std::mem::replace(plan, time) == time {
             return; // where it is already
         }
@@ -133,7 +135,7 @@ impl Calendar {
     }
 
     fn is_valid(&self, entry: Entry) -> bool {
-        self.plans[entry.component() as usize] == entry.time()
+        self.plans[entry.component()] == entry.time()
     }
 
     /// Throws away what comes first and is no plan any more, and notes what does then.
@@ -154,7 +156,7 @@ impl Calendar {
         if self.first == Entry::NEVER
             && let Some(day) = self.next_busy()
         {
-            self.first = Entry::new(Instant::from_nanos(day << DAY), 0);
+            self.first = Entry::new(Instant::from_nanos(day << DAY), Component::METRONOME);
         }
     }
 

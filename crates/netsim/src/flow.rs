@@ -1,11 +1,13 @@
 //! A flow: its source, where its packets go, and what it had done when measuring began.
 
+use crate::direction::Direction;
+use crate::ids::{FlowId, Number};
+use crate::lists::{PerFlow, PerWay};
 use crate::probe::goodput::Bins;
-use crate::scenario::{Direction, RateText, Scenario, Traffic};
-use crate::sockets::Sockets;
+use crate::scenario::{RateText, Scenario, Traffic};
+use crate::sockets::{Bulk, Sockets};
 use crate::tally::{FlowFates, Totals};
 use crate::traffic::app::App;
-use crate::traffic::bulk::Bulk;
 use crate::traffic::isochronous::Isochronous;
 use crate::traffic::kind::Make;
 use crate::traffic::{Kind, result, tcp};
@@ -21,10 +23,12 @@ pub(crate) struct Flow {
     pub(crate) direction: Direction,
     pub(crate) start: Instant,
     pub(crate) stop: Instant,
-    /// Base round-trip time.
+    /// Base round-trip time, the least where each connection has its own.
     pub(crate) rtt: Duration,
-    /// What a classifier computes for its packets, a direction each; those of an application have their connections'.
-    pub(crate) hash: [u32; 2],
+    /// The greatest.
+    pub(crate) most_rtt: Duration,
+    /// What a classifier computes for its packets; those of an application have their connections'.
+    pub(crate) hash: PerWay<u32>,
     /// Differentiated services codepoint of its packets, both ways.
     pub(crate) dscp: u8,
     pub(crate) source: Source,
@@ -46,11 +50,11 @@ pub(crate) enum Source {
 
 impl Flow {
     /// The flows of `scenario`, in its order; bulk transfers' connections are put into `sockets`.
-    pub(crate) fn all(scenario: &Scenario, sockets: &mut Sockets) -> Vec<Self> {
+    pub(crate) fn all(scenario: &Scenario, sockets: &mut Sockets) -> PerFlow<Self> {
         let streams = Streams::new(scenario.seed);
         let receive_window = receive_window(scenario);
         let delivery_rate = scenario.series.as_ref().is_some_and(|series| series.tcp);
-        let mut flows: Vec<Self> = Vec::new();
+        let mut flows = PerFlow::default();
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
         for traffic in &scenario.traffic {
             let name = traffic.name.as_deref().unwrap_or(traffic.kind.name);
@@ -60,16 +64,18 @@ impl Flow {
                 let random = streams.stream(&format!("cc of {name}"), 0).next_u32();
                 let config =
                     || Config { receive_window, delivery_rate, random, ..tcp::config(&traffic.values) };
+                let id = FlowId::at(flows.len());
                 sockets.bulk.push(Bulk::idle());
-                flows.push(Self::new(traffic, nth, name, config, streams, sockets));
+                flows.push(Self::new(id, traffic, nth, name, config, streams, sockets));
                 *number += 1;
             }
         }
         flows
     }
 
-    /// The `nth` flow of `traffic`, the last one in `sockets`.
+    /// The `nth` flow of `traffic`, whose number is `id`.
     fn new(
+        id: FlowId,
         traffic: &Traffic,
         nth: u64,
         name: String,
@@ -77,7 +83,6 @@ impl Flow {
         streams: Streams,
         sockets: &mut Sockets,
     ) -> Self {
-        let place = sockets.bulk.len() as u32 - 1;
         let spread =
             traffic.start_spread.0.as_secs_f64() * streams.stream(&format!("start of {name}"), 0).next_f64();
         let start =
@@ -88,12 +93,12 @@ impl Flow {
             Make::Bulk => {
                 let config = config();
                 let cc = config.cc_line();
-                sockets.bulk[place as usize] = Bulk::new(config, direction);
+                sockets.bulk[id] = Bulk::new(config, direction);
                 Source::Bulk(cc)
             }
             Make::App(program) => {
                 let program = program(&traffic.values, streams.stream(&format!("think of {name}"), 0));
-                Source::App(Box::new(App::new(program, config(), place, direction, hashes.clone())))
+                Source::App(Box::new(App::new(program, config(), id, direction, hashes.clone())))
             }
             Make::Datagrams(pace) => {
                 Source::Isochronous(Box::new(Isochronous::new(start, pace(&traffic.values))))
@@ -107,7 +112,8 @@ impl Flow {
             start,
             stop: Instant::ZERO + traffic.stop.0,
             rtt: traffic.rtt.0,
-            hash: [hashes.next_u32(), hashes.next_u32()],
+            most_rtt: traffic.most_rtt(),
+            hash: PerWay::of(|_| hashes.next_u32()),
             dscp: traffic.dscp(),
             source,
             bins: Bins::default(),
@@ -116,10 +122,10 @@ impl Flow {
         }
     }
 
-    /// What it, number `index`, has done so far; `fates` is the bottleneck's account of it.
-    pub(crate) fn totals(&self, index: usize, fates: FlowFates, sockets: &Sockets) -> Totals {
+    /// What it, number `id`, has done so far; `fates` is the bottleneck's account of it.
+    pub(crate) fn totals(&self, id: FlowId, fates: FlowFates, sockets: &Sockets) -> Totals {
         let totals = match &self.source {
-            Source::Bulk(_) => sockets.bulk[index].totals(self.direction),
+            Source::Bulk(_) => sockets.bulk[id].totals(self.direction),
             Source::Isochronous(source) => {
                 Totals { delivered_bytes: source.received_bytes, ..Totals::default() }
             }
@@ -128,11 +134,11 @@ impl Flow {
         Totals { fates, ..totals }
     }
 
-    /// The sender of the data of this flow, number `index`, if it is TCP: of an application's connections the one that was
+    /// The sender of the data of this flow, number `id`, if it is TCP: of an application's connections the one that was
     /// opened last.
-    pub(crate) fn sender<'a>(&'a self, index: usize, sockets: &'a Sockets) -> Option<&'a Connection> {
+    pub(crate) fn sender<'a>(&'a self, id: FlowId, sockets: &'a Sockets) -> Option<&'a Connection> {
         match &self.source {
-            Source::Bulk(_) => Some(sockets.bulk[index].sender(self.direction)),
+            Source::Bulk(_) => Some(sockets.bulk[id].sender(self.direction)),
             Source::Isochronous(_) => None,
             Source::App(app) => app.sender(sockets),
         }
@@ -181,9 +187,9 @@ fn receive_window(scenario: &Scenario) -> u32 {
     let of_hops = hops.iter().filter_map(|hop| hop.link.as_ref()).map(|link| link.rate);
     let rates = Direction::ALL.map(|way| scenario.link(way).rate).into_iter().chain(of_hops).chain(changed);
     let bps = rates.map(|RateText(rate)| rate.as_bps()).max().unwrap_or(0);
-    let rtts = scenario.traffic.iter().map(|traffic| traffic.rtt).chain([scenario.path.rtt]);
-    let wires_s: f64 = hops.iter().map(|hop| hop.kind.delay(&hop.values).as_secs_f64()).sum();
-    let rtt_s = rtts.map(|rtt| rtt.0.as_secs_f64()).fold(0.0, f64::max) + wires_s;
+    let rtts = scenario.traffic.iter().map(Traffic::most_rtt).chain([scenario.path.rtt.0]);
+    let wires_s: f64 = hops.iter().map(|hop| (hop.kind.delay)(&hop.values).as_secs_f64()).sum();
+    let rtt_s = rtts.map(Duration::as_secs_f64).fold(0.0, f64::max) + wires_s;
     let buffer = (bps as f64 * rtt_s) as u64; // 8 times, in bytes
     (buffer.clamp(LEAST, MOST) / 2) as u32
 }

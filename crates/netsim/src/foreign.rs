@@ -2,9 +2,10 @@
 //!
 //! The registry's disciplines are dispatched statically; a foreign one is behind a `dyn`, and slower for it.
 
+use crate::direction::Direction;
 use crate::packet::Packet;
 use crate::probe::law::LawSeries;
-use crate::scenario::Direction;
+use crate::scenario::ScenarioError;
 use goodqueue_qdisc::{AnyQdisc, Backlog, Enqueued, Error, Link, Owner, Probe, Qdisc};
 use goodqueue_units::{Instant, Rate, Stream};
 
@@ -48,13 +49,9 @@ pub struct Request<'a> {
 }
 
 /// Makes foreign disciplines.
-pub type Maker<'a> = dyn FnMut(Request<'_>) -> Result<Box<dyn Foreign>, crate::ScenarioError> + 'a;
+pub type Maker<'a> = dyn FnMut(Request<'_>) -> Result<Box<dyn Foreign>, ScenarioError> + 'a;
 
-/// Whether `line` names a discipline written in Python (`path/file.py:Class …`) and none of the registry.
-#[must_use]
-pub fn is_foreign(line: &str) -> bool {
-    line.split_whitespace().next().is_some_and(|word| word.contains(".py:"))
-}
+pub use crate::scenario::is_foreign;
 
 /// What a link asks for packets. The inner box keeps the size of this that of an [`AnyQdisc`].
 pub(crate) enum Discipline {

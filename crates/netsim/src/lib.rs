@@ -30,10 +30,15 @@
 //! Runs are deterministic: the same scenario and seed give the same record, on any machine.
 
 mod agenda;
+mod baseline;
 mod calendar;
+mod component;
+mod direction;
 mod flow;
 pub mod foreign;
+mod ids;
 mod link;
+mod lists;
 mod metronome;
 mod observer;
 mod outline;
@@ -42,6 +47,7 @@ pub mod path;
 mod pipe;
 mod probe;
 pub mod record;
+mod ring;
 pub mod scenario;
 mod sim;
 mod sockets;

@@ -1,14 +1,17 @@
 //! The bottleneck of one direction: a queue discipline, the transmitter below it, and the pipes that it leads to.
 
-use crate::agenda::{Agenda, Component, PIPE, QDISC_TIMER, WIRE};
+use crate::agenda::Agenda;
+use crate::component::Component;
+use crate::direction::Direction;
 use crate::foreign::Discipline;
+use crate::ids::PipeId;
+use crate::lists::PerFlow;
 use crate::observer::Watch;
 use crate::packet::Packet;
 use crate::path::transmitter::{Fixed, Transmitter};
-use crate::pipe::{ONWARD, Pipes};
+use crate::pipe::Pipes;
 use crate::probe::delay::QueueDelays;
-use crate::scenario::Direction;
-use crate::sim::ring::Ring;
+use crate::ring::Ring;
 use goodqueue_qdisc::{Drop, Error, Mark, Owner, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Rate, Stream};
 use std::collections::VecDeque;
@@ -20,8 +23,7 @@ pub(crate) struct Fates {
     pub(crate) drops: [u64; Drop::ALL.len()],
     /// Marks by reason, in the order of [`Mark::ALL`].
     pub(crate) marks: [u64; Mark::ALL.len()],
-    /// Drops by flow.
-    pub(crate) dropped: Vec<u64>,
+    pub(crate) dropped: PerFlow<u64>,
     /// Who looks on, if anybody.
     pub(crate) watch: Option<Box<Watch>>,
 }
@@ -30,7 +32,7 @@ impl Owner<Packet> for Fates {
     #[inline(never)] // rare, and each discipline has several places for it
     fn dropped(&mut self, packet: Packet, why: Drop) {
         self.drops[why as usize] += 1;
-        self.dropped[packet.flow as usize] += 1;
+        self.dropped[packet.flow] += 1;
         if let Some(watch) = &self.watch {
             watch.dropped(packet, why);
         }
@@ -132,7 +134,7 @@ pub(crate) struct Parts {
 impl Parts {
     /// Those of the bottleneck of `direction`, whose packets may go `onward`.
     pub(crate) fn of_bottleneck(direction: Direction, onward: Component) -> Self {
-        Self { timer: QDISC_TIMER + direction as u32, wire: WIRE + direction as u32, onward }
+        Self { timer: Component::qdisc_timer(direction), wire: Component::wire(direction), onward }
     }
 }
 
@@ -146,7 +148,7 @@ impl Link {
         random: Stream,
         watch: Option<Box<Watch>>,
     ) -> Self {
-        let dropped = vec![0; pipes.flows()];
+        let dropped = vec![0; pipes.flows()].into();
         let Below { transmitter, ring } = below;
         let rate = transmitter.mean_rate();
         let (fixed, transmitter) = match transmitter {
@@ -249,12 +251,13 @@ impl Link {
         if self.ends == Instant::MAX && self.qdisc.backlog().packets > 0 {
             self.transmit(now, agenda);
         }
-        self.plan_timer(agenda);
+        self.plan_timer(now, agenda);
     }
 
-    /// Plans the discipline's timer.
-    pub(crate) fn plan_timer(&self, agenda: &mut Agenda) {
-        let time = self.qdisc.next_timer().unwrap_or(Instant::MAX);
+    /// Plans the discipline's timer. A shaper's may be due already: it says when it might send, and was not asked as the wire was not
+    /// free.
+    pub(crate) fn plan_timer(&self, now: Instant, agenda: &mut Agenda) {
+        let time = self.qdisc.next_timer().map_or(Instant::MAX, |due| due.max(now));
         agenda.set(self.parts.timer, time);
     }
 
@@ -295,12 +298,12 @@ impl Link {
         }
         // It is copied once, into its pipe.
         let sent = self.qdisc.dequeue(now, &mut self.fates);
-        let Some(packet) = &sent else { return self.rest(agenda) };
+        let Some(packet) = &sent else { return self.rest(now, agenda) };
         let duration = self.fixed.occupy(packet.len());
         self.begin(now, packet, duration, agenda);
-        let pipe = self.pipes.number(packet.flow);
-        if let Some((pipe, time)) = self.pipes.push(pipe, self.wire_free, packet) {
-            agenda.set(PIPE + 2 * pipe + self.direction as u32, time);
+        let pipe = self.pipes.of(packet);
+        if let Some(time) = self.pipes.push(pipe, self.wire_free, packet) {
+            agenda.set(Component::pipe(self.direction, pipe), time);
         }
     }
 
@@ -340,16 +343,16 @@ impl Link {
                 None => self.fixed.occupy(length),
             };
             self.begin(now, &packet, duration, agenda);
-            match self.pipes.number(packet.flow) {
-                ONWARD => {
+            match self.pipes.of(&packet) {
+                PipeId::ONWARD => {
                     if special.onward.is_empty() {
                         agenda.set(self.parts.onward, self.wire_free);
                     }
                     special.onward.push_back((self.wire_free, packet));
                 }
                 pipe => {
-                    if let Some((pipe, time)) = self.pipes.push(pipe, self.wire_free, &packet) {
-                        agenda.set(PIPE + 2 * pipe + self.direction as u32, time);
+                    if let Some(time) = self.pipes.push(pipe, self.wire_free, &packet) {
+                        agenda.set(Component::pipe(self.direction, pipe), time);
                     }
                 }
             }
@@ -357,7 +360,7 @@ impl Link {
             if let Some(transmitter) = &mut special.transmitter {
                 transmitter.idle();
             }
-            self.rest(agenda);
+            self.rest(now, agenda);
         }
         self.special = Some(special);
     }
@@ -391,12 +394,12 @@ impl Link {
     }
 
     /// The queue gives no packet.
-    fn rest(&mut self, agenda: &mut Agenda) {
+    fn rest(&mut self, now: Instant, agenda: &mut Agenda) {
         self.ends = Instant::MAX;
         agenda.set(self.parts.wire, Instant::MAX);
         if self.qdisc.backlog().packets > 0 {
             debug_assert!(!self.qdisc.is_work_conserving(), "it says that it holds nothing back");
-            self.plan_timer(agenda); // it holds some back, and wants to be asked again
+            self.plan_timer(now, agenda); // it holds some back, and wants to be asked again
         }
     }
 

@@ -1,8 +1,8 @@
 //! Looking on: an observer is told of each packet at the places where a capture could be taken.
 
+use crate::direction::Direction;
 use crate::packet::Packet;
 use crate::probe::series::PacketLog;
-use crate::scenario::Direction;
 use goodqueue_qdisc::Drop;
 use goodqueue_units::{Duration, Instant};
 use std::sync::{Arc, Mutex, PoisonError};

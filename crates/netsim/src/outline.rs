@@ -1,7 +1,8 @@
 //! The flows of a scenario, for engines that run them elsewhere.
 
+use crate::direction::Direction;
 use crate::flow::Flow;
-use crate::scenario::{Direction, Json, Scenario, Traffic};
+use crate::scenario::{Json, Scenario, Traffic};
 use crate::sockets::Sockets;
 use crate::traffic::{Kind, tcp};
 use goodqueue_tcp::EcnMode;

@@ -1,6 +1,8 @@
 //! The packet that the simulator moves: 64 bytes, `Copy`, one cache line.
 
-use crate::scenario::Direction;
+use crate::direction::Direction;
+use crate::ids::FlowId;
+use crate::lists::PerWay;
 use goodqueue_qdisc::{Packet as QdiscPacket, TcpHeader};
 use goodqueue_tcp::{Flags, Segment};
 use goodqueue_units::{Ecn, Instant};
@@ -10,8 +12,7 @@ use goodqueue_units::{Ecn, Instant};
 pub struct Packet {
     /// When it was offered to the queue that it waits in, or waited in last.
     pub(crate) arrival: Instant,
-    /// Index of its flow.
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     /// Salted hash of its flow and direction, as a classifier would compute it.
     pub(crate) hash: u32,
     /// What it carries, with its length and the fields of its IP header.
@@ -43,9 +44,9 @@ pub(crate) struct Datagram {
 /// one can be told from the other.
 const OTHER_WAY: u32 = 0x9e37_79b9;
 
-/// The hashes of an application's connection, a direction each, of which the first is `down`.
-pub(crate) fn both_ways(down: u32) -> [u32; 2] {
-    [down, down ^ OTHER_WAY]
+/// The hashes of an application's connection, of which that of the way down is `down`.
+pub(crate) fn both_ways(down: u32) -> PerWay<u32> {
+    PerWay::from([down, down ^ OTHER_WAY])
 }
 
 const _: () = assert!(size_of::<Packet>() <= 64, "a packet must fit a cache line");
@@ -54,7 +55,7 @@ impl Packet {
     /// Which flow it is of: the flow's place in the scenario, from 0.
     #[must_use]
     pub fn flow(&self) -> u32 {
-        self.flow
+        self.flow.number()
     }
 
     /// What tells an application's connections from each other: the same of all packets of one, both ways. `way` is the
@@ -111,7 +112,7 @@ impl QdiscPacket for Packet {
         self.hash
     }
     fn flow_id(&self) -> u64 {
-        u64::from(self.flow) << 32 | u64::from(self.hash)
+        u64::from(self.flow.number()) << 32 | u64::from(self.hash)
     }
     fn tcp(&self) -> Option<TcpHeader> {
         let Body::Tcp(segment) = self.body else { return None };
@@ -132,7 +133,7 @@ impl QdiscPacket for Packet {
     /// Every flow runs between two hosts of its own, which all connections of an application share. The multiplier is that of
     /// Fibonacci hashing: odd, so that no two flows share a hash.
     fn host_hashes(&self) -> (u32, u32) {
-        let host = self.flow.wrapping_mul(0x9E37_79B1);
+        let host = self.flow.number().wrapping_mul(0x9E37_79B1);
         (host, !host)
     }
     fn dscp(&self) -> u8 {

@@ -1,15 +1,18 @@
 //! The record of a run: one object, the same from every engine.
 
+use crate::baseline::Baseline;
+use crate::direction::Direction;
 use crate::flow::{Flow, Source};
+use crate::ids::{FlowId, LinkId};
 use crate::link::Link;
 use crate::path::netem::WireCounts;
 use crate::probe::delay::Summary;
 use crate::probe::goodput::Quantiles;
 use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};
 use crate::probe::{percent, ratio, rounded};
-use crate::scenario::{Direction, Hop, LinkSpec, Scenario};
+use crate::scenario::{Hop, LinkSpec, Scenario};
+use crate::sim::Simulation;
 use crate::sim::row::{Body, HopState};
-use crate::sim::{Baseline, Simulation};
 use crate::tally::Totals;
 pub use crate::traffic::page::{PageResult, PageSeries};
 pub use crate::traffic::ping::{PingResult, PingSeries};
@@ -17,6 +20,7 @@ pub use crate::traffic::rr::RrResult;
 pub use crate::traffic::stream::StreamResult;
 pub use crate::traffic::transfer::TransferResult;
 pub use crate::traffic::voip::{CallSeries, VoipResult};
+pub use crate::traffic::web_users::tally::{WebUsersResult, WebUsersSeries};
 use crate::traffic::{AppResult, KINDS, Kind, result};
 use goodqueue_qdisc::{Drop, Mark};
 use goodqueue_units::Instant;
@@ -308,15 +312,15 @@ impl Simulation {
                 up: self.bottleneck(Direction::Up),
             },
             hops: self.hop_records(),
-            flows: self.indices(|flow| !flow.kind.is_probe).map(|index| self.flow(index)).collect(),
+            flows: self.indices(|flow| !flow.kind.is_probe).map(|id| self.flow(id)).collect(),
             fairness: self.fairness(),
-            apps: (0..self.flows.len()).filter_map(|index| self.app_record(index)).collect(),
+            apps: self.flows.numbers().filter_map(|id| self.app_record(id)).collect(),
             series: self.series(),
         }
     }
 
-    fn indices(&self, wanted: impl Fn(&Flow) -> bool) -> impl Iterator<Item = usize> {
-        (0..self.flows.len()).filter(move |&index| wanted(&self.flows[index]))
+    fn indices(&self, wanted: impl Fn(&Flow) -> bool) -> impl Iterator<Item = FlowId> {
+        self.flows.numbers().filter(move |&id| wanted(&self.flows[id]))
     }
 
     /// Seconds measured of a flow, or of the run, that began at `start` and ended at `stop`.
@@ -325,12 +329,12 @@ impl Simulation {
     }
 
     fn bottleneck(&self, direction: Direction) -> QueueRecord {
-        let end = direction.index();
-        self.queue(self.scenario.link(direction), &self.links[end], &self.baseline[end])
+        let link = &self.links[LinkId::bottleneck(direction)];
+        self.queue(self.scenario.link(direction), link, &self.baseline[direction])
     }
 
     fn hop_records(&self) -> Vec<HopRecord> {
-        let states = self.row.iter().flat_map(|row| &row.hops);
+        let states = self.row.iter().flat_map(|row| row.hops.iter());
         let record = |(hop, state): (&Hop, &HopState)| HopRecord {
             name: hop.name.clone(),
             kind: hop.kind.name,
@@ -376,27 +380,27 @@ impl Simulation {
         }
     }
 
-    /// What flow `index` did within the measured time.
-    fn measured(&self, index: usize) -> Totals {
-        let (flow, after) = (&self.flows[index], self.totals(index));
+    /// What flow `id` did within the measured time.
+    fn measured(&self, id: FlowId) -> Totals {
+        let (flow, after) = (&self.flows[id], self.totals(id));
         let delivered_bytes = flow.delivered_at_stop.unwrap_or(after.delivered_bytes);
         Totals { delivered_bytes, ..after } - flow.baseline
     }
 
-    fn goodput_mbps(&self, index: usize) -> f64 {
-        let flow = &self.flows[index];
+    fn goodput_mbps(&self, id: FlowId) -> f64 {
+        let flow = &self.flows[id];
         rounded(ratio(
-            self.measured(index).delivered_bytes as f64 * 8e-6,
+            self.measured(id).delivered_bytes as f64 * 8e-6,
             self.measured_s(flow.start, flow.stop),
         ))
     }
 
-    fn flow(&self, index: usize) -> FlowRecord {
-        let flow: &Flow = &self.flows[index];
-        let measured = self.measured(index);
+    fn flow(&self, id: FlowId) -> FlowRecord {
+        let flow: &Flow = &self.flows[id];
+        let measured = self.measured(id);
         let tcp = flow.kind.is_tcp();
         let (cc, rtt_ms) = match &flow.source {
-            Source::Bulk(cc) => (Some(cc.to_string()), self.sockets.bulk[index].rtt.summary()),
+            Source::Bulk(cc) => (Some(cc.to_string()), self.sockets.bulk[id].rtt.summary()),
             Source::Isochronous(_) => (None, None),
             Source::App(app) => (Some(app.cc().to_string()), app.rtt.summary()),
         };
@@ -406,7 +410,7 @@ impl Simulation {
             direction: flow.direction,
             cc,
             start_s: rounded(flow.start.as_secs_f64()),
-            goodput_mbps: self.goodput_mbps(index),
+            goodput_mbps: self.goodput_mbps(id),
             rtt_ms,
             bytes_sent: tcp.then_some(measured.sent_bytes),
             bytes_retrans: tcp.then_some(measured.retransmitted_bytes),
@@ -421,35 +425,35 @@ impl Simulation {
         }
     }
 
-    /// What flow `index` measured as an application, if it is one.
-    fn app_record(&self, index: usize) -> Option<AppRecord> {
-        let flow = &self.flows[index];
+    /// What flow `id` measured as an application, if it is one.
+    fn app_record(&self, id: FlowId) -> Option<AppRecord> {
+        let flow = &self.flows[id];
         Some(AppRecord { name: flow.name.clone(), kind: flow.kind, result: flow.result(self.now)? })
     }
 
     fn fairness(&self) -> Fairness {
-        let all: Vec<usize> = self.indices(|flow| matches!(flow.source, Source::Bulk(_))).collect();
+        let all: Vec<FlowId> = self.indices(|flow| matches!(flow.source, Source::Bulk(_))).collect();
         let direction = all.first().map(|&first| self.flows[first].direction);
-        let flows: Vec<usize> = all
+        let flows: Vec<FlowId> = all
             .into_iter()
-            .filter(|&index| self.takes_part(index) && Some(self.flows[index].direction) == direction)
+            .filter(|&id| self.takes_part(id) && Some(self.flows[id].direction) == direction)
             .collect();
-        let goodputs: Vec<f64> = flows.iter().map(|&index| self.goodput_mbps(index)).collect();
+        let goodputs: Vec<f64> = flows.iter().map(|&id| self.goodput_mbps(id)).collect();
         let losses: Vec<f64> = flows
             .iter()
-            .map(|&index| self.measured(index))
+            .map(|&id| self.measured(id))
             .map(|measured| ratio(measured.fates.dropped as f64, measured.fates.offered as f64))
             .collect();
         Fairness { jain_goodput: jain(&goodputs), jain_drops: jain(&losses) }
     }
 
-    /// Whether flow `index` sent during the measured time at all.
-    fn takes_part(&self, index: usize) -> bool {
-        self.measured_s(self.flows[index].start, self.flows[index].stop) > 0.0
+    /// Whether flow `id` sent during the measured time at all.
+    fn takes_part(&self, id: FlowId) -> bool {
+        self.measured_s(self.flows[id].start, self.flows[id].stop) > 0.0
     }
 
     fn hop_series(&self) -> BTreeMap<String, QueueSeries> {
-        let states = self.row.iter().flat_map(|row| &row.hops);
+        let states = self.row.iter().flat_map(|row| row.hops.iter());
         let links = self.scenario.hops.list.iter().zip(states).filter(|(hop, _)| hop.link.is_some());
         links.map(|(hop, state)| (hop.name.clone(), state.series.clone())).collect()
     }
@@ -464,15 +468,15 @@ impl Simulation {
 
     fn series(&self) -> Option<SeriesRecord> {
         let asked = self.scenario.series.as_ref()?;
-        let [down, up] = &self.queue_series;
-        let log = |way: Direction| self.links[way.index()].fates.watch.as_ref()?.log.as_ref();
+        let [down, up] = self.queue_series.each_ref();
+        let log = |way: Direction| self.links[LinkId::bottleneck(way)].fates.watch.as_ref()?.log.as_ref();
         let [down_log, up_log] = Direction::ALL.map(log);
         Some(SeriesRecord {
             interval_s: asked.interval.map(|interval| interval.0.as_secs_f64()),
             time_s: self.interval_ends.iter().map(|end| end.as_secs_f64()).collect(),
             queues: PerDirection { down: down.clone(), up: up.clone() },
             hops: self.hop_series(),
-            flows: self.flow_series.clone(),
+            flows: self.flow_series.iter().cloned().collect(),
             kinds: self.kind_series(),
             packets: down_log
                 .zip(up_log)

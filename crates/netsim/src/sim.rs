@@ -4,30 +4,33 @@ mod ahead;
 mod applications;
 mod build;
 mod onward;
-pub(crate) mod ring;
 pub(crate) mod row;
 mod timers;
 mod way;
 
-use crate::agenda::{Agenda, Component, METRONOME, PIPE, QDISC_TIMER, WIRE};
+use crate::agenda::Agenda;
+use crate::baseline::Baseline;
+use crate::component::{Actor, Component, Components};
+use crate::direction::{Direction, Side};
 use crate::flow::{Flow, Source};
 use crate::foreign::Maker;
-use crate::link::{Counts, Link, Parts};
+use crate::ids::{FlowId, LinkId, PipeId, SocketId, Timer};
+use crate::link::{Link, Parts};
+use crate::lists::{List, PerFlow, PerWay};
 use crate::metronome::{Beat, Metronome};
 use crate::observer::{Event, SharedObserver, Watch, tell};
 use crate::packet::{Body, Datagram, Packet};
 use crate::pipe::Pipes;
 use crate::probe::goodput::BIN;
 use crate::probe::series::{FlowSeries, FlowTotals, Pick, QueueSeries};
-use crate::scenario::{Direction, Scenario, ScenarioError};
-use crate::sockets::{SocketId, Sockets};
+use crate::scenario::{Scenario, ScenarioError};
+use crate::sockets::Sockets;
 use crate::tally::{FlowFates, Totals};
 use build::{Build, Place};
 use goodqueue_qdisc::Qdisc;
 use goodqueue_tcp::{Segment, Wire};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, processor};
 use row::{Body as HopBody, HopState, Node, Places, Row, Ways};
-use std::hint::black_box;
 use way::Way;
 
 /// A run in progress.
@@ -35,12 +38,12 @@ pub struct Simulation {
     pub(crate) scenario: Scenario,
     pub(crate) now: Instant,
     /// The bottlenecks, and, where some flow meets another hop before its own, a gate per direction that hosts send into.
-    pub(crate) links: Vec<Link>,
-    pub(crate) flows: Vec<Flow>,
+    pub(crate) links: List<LinkId, Link>,
+    pub(crate) flows: PerFlow<Flow>,
     pub(crate) sockets: Sockets,
-    pub(crate) baseline: [Baseline; 2],
-    pub(crate) queue_series: [QueueSeries; 2],
-    pub(crate) flow_series: Vec<FlowSeries>,
+    pub(crate) baseline: PerWay<Baseline>,
+    pub(crate) queue_series: PerWay<QueueSeries>,
+    pub(crate) flow_series: PerFlow<FlowSeries>,
     pub(crate) interval_ends: Vec<Instant>,
     agenda: Agenda,
     metronome: Metronome,
@@ -48,18 +51,16 @@ pub struct Simulation {
     changed: usize,
     /// The hops beside the bottlenecks, and the ways through them; none in a dumbbell.
     pub(crate) row: Option<Box<Row>>,
-    /// The first component of the row, and the first of the flows' timers.
-    row_start: Component,
-    flow_timers: Component,
+    components: Components,
     /// What every packet of a flow asks for; beside the flows, which are too large to stay in a cache.
-    ways: Vec<Way>,
+    ways: PerFlow<Way>,
     observer: Option<SharedObserver>,
 }
 
 /// Where a connection puts its segments.
 struct ToLink<'a> {
     now: Instant,
-    flow: u32,
+    flow: FlowId,
     hash: u32,
     dscp: u8,
     offered: &'a mut u64,
@@ -78,31 +79,6 @@ impl Wire for ToLink<'_> {
         let packet = Packet { arrival: self.now, flow: self.flow, hash: self.hash, body };
         *self.offered += 1;
         self.link.offer(self.now, packet, self.agenda);
-    }
-}
-
-/// A link's totals when measuring began.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Baseline {
-    pub(crate) counts: Counts,
-    pub(crate) busy: Duration,
-    pub(crate) drops: Vec<u64>,
-    pub(crate) marks: Vec<u64>,
-}
-
-impl Baseline {
-    /// Measuring of `link` begins.
-    pub(crate) fn of(link: &mut Link, now: Instant) -> Self {
-        link.delays.reset();
-        if let Some(ring) = link.ring_mut() {
-            ring.delays.reset();
-        }
-        Self {
-            counts: link.counts(),
-            busy: link.busy_until(now),
-            drops: link.fates.drops.to_vec(),
-            marks: link.fates.marks.to_vec(),
-        }
     }
 }
 
@@ -125,68 +101,70 @@ impl Simulation {
     pub fn with_foreign(mut scenario: Scenario, make: &mut Maker<'_>) -> Result<Self, ScenarioError> {
         let mut sockets = Sockets::default();
         let mut flows = Flow::all(&scenario, &mut sockets);
-        let rtts: Vec<Duration> = flows.iter().map(|flow| flow.rtt).collect();
+        let rtts: Vec<_> = flows.iter().map(|flow| (flow.rtt, flow.most_rtt)).collect();
         let ways_through = Ways::new(&scenario, &rtts);
         let pipes = Direction::ALL.map(|direction| ways_through.pipes(direction));
-        // Pipes of the two directions take turns, as many of each.
-        let row_start =
-            PIPE + 2 * pipes.each_ref().map(Pipes::len).into_iter().max().unwrap_or(0) as Component;
-        let mut places = Places::new(row_start, !scenario.hops.list.is_empty());
+        let most_pipes = pipes.each_ref().map(Pipes::len).into_iter().max().unwrap_or(0);
+        let is_row = scenario.hops.list.len() > 0;
+        let mut places = Places::new(most_pipes);
         let mut build = Build { scenario: &mut scenario, make };
         let [down, up] = pipes;
-        let parts = |way: Direction| Parts::of_bottleneck(way, row_start + way as Component);
+        // In a dumbbell nothing goes onward, and nothing is planned for it.
+        let parts = |way| {
+            if is_row { places.bottleneck(way) } else { Parts::of_bottleneck(way, Component::wire(way)) }
+        };
+        let [down_parts, up_parts] = Direction::ALL.map(parts);
         let mut links = vec![
-            build.link(Place::Bottleneck(Direction::Down), parts(Direction::Down), down)?,
-            build.link(Place::Bottleneck(Direction::Up), parts(Direction::Up), up)?,
+            build.link(Place::Bottleneck(Direction::Down), down_parts, down)?,
+            build.link(Place::Bottleneck(Direction::Up), up_parts, up)?,
         ];
-        if !build.scenario.hops.list.is_empty() {
-            let gates = Direction::ALL.map(|way| Build::gate(way, places.gate(way), ways_through.onward()));
+        if is_row {
+            let gates =
+                Direction::ALL.map(|way| Build::gate(way, places.gate(way), ways_through.onward(way)));
             links.extend(gates);
         }
         let hops = build.hops(&ways_through, &mut places)?;
-        let flow_timers = row_start + places.len() as Component;
-        let row = (!hops.is_empty()).then(|| Box::new(ways_through.row(hops, &places)));
-        let entries = |flow: usize| match &row {
-            None => [0, 1],
-            Some(row) => Direction::ALL.map(|way| row.first_link(flow, way)),
+        let components = Components::new(most_pipes, places.len(), flows.len());
+        let row = is_row.then(|| Box::new(ways_through.row(hops, places)));
+        let entries = |flow: FlowId| match &row {
+            None => PerWay::of(LinkId::bottleneck),
+            Some(row) => PerWay::of(|way| row.first_link(flow, way)),
         };
-        let ways = flows.iter().enumerate().map(|(index, flow)| Way::of(flow, entries(index))).collect();
+        let ways = flows.numbered().map(|(id, flow)| Way::of(flow, entries(id))).collect();
         let interval = scenario.series.as_ref().and_then(|series| series.interval).map(|span| span.0);
         let changes = scenario.change.iter().map(|change| change.at.0);
         let metronome = Metronome::new(scenario.warmup.0, interval, changes);
-        let mut agenda = Agenda::new(flow_timers as usize + 2 * flows.len());
-        agenda.set(METRONOME, metronome.next_time());
+        let mut agenda = Agenda::new(components.count(0));
+        agenda.set(Component::METRONOME, metronome.next_time());
         let of_hops = row.iter().flat_map(|row| row.hops.iter().filter_map(HopState::link));
         for link in links.iter().chain(of_hops) {
-            link.plan_timer(&mut agenda);
+            link.plan_timer(Instant::ZERO, &mut agenda);
         }
-        for (index, flow) in flows.iter().enumerate() {
-            agenda.set(flow_timers + 2 * index as Component, flow.start);
+        for (id, flow) in flows.numbered() {
+            agenda.set(components.flow(id, Timer::Sender), flow.start);
         }
         if interval.is_some() {
             flows.iter_mut().for_each(Flow::log);
         }
-        let named = if interval.is_some() { flows.as_slice() } else { &[] };
         let [tcp, law] = scenario.series.as_ref().map_or([false; 2], |series| [series.tcp, series.law]);
+        let named = interval.is_some().then(|| flows.iter()).into_iter().flatten();
         let flow_series = named
-            .iter()
             .map(|flow| FlowSeries::new(flow.name.clone(), tcp && flow.kind.is_tcp(), flow.is_echoed()))
             .collect();
         Ok(Self {
             now: Instant::ZERO,
-            links,
+            links: links.into(),
             flow_series,
             flows,
             sockets,
-            baseline: Default::default(),
-            queue_series: [QueueSeries::new(law), QueueSeries::new(law)],
+            baseline: PerWay::of(|_| Baseline::default()),
+            queue_series: PerWay::of(|_| QueueSeries::new(law)),
             interval_ends: Vec::new(),
             agenda,
             metronome,
             changed: 0,
             row,
-            row_start,
-            flow_timers,
+            components,
             ways,
             observer: None,
             scenario,
@@ -240,109 +218,99 @@ impl Simulation {
     #[inline]
     fn act(&mut self, component: Component) {
         let (now, agenda) = (self.now, &mut self.agenda);
-        match component {
-            METRONOME => self.beat(),
-            QDISC_TIMER..WIRE => self.links[(component - QDISC_TIMER) as usize].on_timer(now, agenda),
-            WIRE..PIPE => self.links[(component - WIRE) as usize].settle(now, agenda),
-            _ if component < self.row_start => self.arrived((component - PIPE) as usize),
-            _ if component < self.flow_timers => self.hop_acts((component - self.row_start) as usize),
-            _ => {
-                let timer = (component - self.flow_timers) as usize;
-                match timer.checked_sub(2 * self.flows.len()) {
-                    None => self.flow_timer(timer / 2, timer % 2),
-                    Some(timer) => self.socket_timer((timer / 2) as SocketId, timer % 2),
-                }
-            }
+        match self.components.actor(component) {
+            Actor::Metronome => self.beat(),
+            Actor::QdiscTimer(way) => self.links[LinkId::bottleneck(way)].on_timer(now, agenda),
+            Actor::Wire(way) => self.links[LinkId::bottleneck(way)].settle(now, agenda),
+            Actor::Pipe(way, pipe) => self.arrived(way, pipe),
+            Actor::Row(part) => self.hop_acts(part),
+            Actor::Flow(flow, timer) => self.flow_timer(flow, timer),
+            Actor::Socket(socket, end) => self.socket_timer(socket, end),
         }
     }
 
-    /// A packet comes out of `pipe`; even pipes lead down.
+    /// A packet that goes in `direction` comes out of `pipe`.
     #[inline(never)]
-    fn arrived(&mut self, pipe: usize) {
-        if pipe % 2 == 1 {
-            // That ACKs come this way, or data, which nobody could foretell, the processor thus learns at once, and guesses what
-            // depends on it; else it would guess again where the answer has to be waited for.
-            black_box(());
+    fn arrived(&mut self, direction: Direction, pipe: PipeId) {
+        if direction == Direction::Up {
+            processor::branch_here(); // ACKs come one way, and data the other: much of what follows depends on it
         }
         if self.is_crowded() {
-            self.look_ahead(pipe);
+            self.look_ahead(direction, pipe);
         }
-        let end = pipe % 2;
-        let direction = Direction::ALL[end];
-        let link = &mut self.links[end];
+        let end = direction.receiver();
+        let link = &mut self.links[LinkId::bottleneck(direction)];
         link.settle_stream(self.now, &mut self.agenda);
         let pipes = &mut link.pipes;
         // It stays where it is while it is looked at: to copy it costs more than to read it.
-        let Some(packet) = pipes.head(pipe / 2) else { return };
+        let Some(packet) = pipes.head(pipe) else { return };
         if let Some(observer) = &self.observer {
             tell(observer, self.now, direction, Event::Arrived, packet);
         }
-        let (index, hash) = (packet.flow as usize, packet.hash);
+        let (flow, hash) = (packet.flow, packet.hash);
         match &packet.body {
             Body::Tcp(segment) => {
                 // One call for all connections: where there are two, the compiler inlines neither.
-                let Way { is_bulk, direction: of_data, .. } = self.ways[index];
+                let Way { is_bulk, direction: of_data, .. } = self.ways[flow];
                 let mut socket = None;
                 let connection = if is_bulk {
-                    Some(&mut self.sockets.bulk[index].ends[end])
+                    Some(&mut self.sockets.bulk[flow].ends[end])
                 } else {
-                    let Source::App(app) = &self.flows[index].source else {
+                    let Source::App(app) = &self.flows[flow].source else {
                         unreachable!("a flow's packets are its own")
                     };
-                    socket = app.socket(direction, hash, &self.sockets);
+                    socket = app.socket(direction, hash);
                     socket.map(|id| &mut self.sockets[id].ends[end])
                 };
                 let handled = connection.map(|connection| connection.handle_segment(self.now, segment));
-                self.agenda.set(PIPE + pipe as u32, pipes.pop(pipe / 2));
+                self.agenda.set(Component::pipe(direction, pipe), pipes.pop(pipe));
                 let Some(handled) = handled else { return }; // its connection is over, and nobody listens
                 if let Some(id) = socket {
-                    return self.heard(index, (id, end), handled);
+                    return self.heard(flow, (id, end), handled);
                 }
                 if self.is_crowded() {
-                    self.ask_for_cell(index, handled.rtt);
+                    self.ask_for_cell(flow, handled.rtt);
                 }
-                self.pump(index, end, None);
+                self.pump(flow, end, None);
                 if let Some(rtt) = handled.rtt
                     && direction != of_data
                 {
-                    self.sockets.bulk[index].rtt.record(rtt);
+                    self.sockets.bulk[flow].rtt.record(rtt);
                 }
             }
             &Body::Datagram(datagram) => {
-                self.agenda.set(PIPE + pipe as u32, pipes.pop(pipe / 2));
-                self.datagram_arrived(index, direction, datagram);
+                self.agenda.set(Component::pipe(direction, pipe), pipes.pop(pipe));
+                self.datagram_arrived(flow, direction, datagram);
             }
         }
     }
 
-    /// A datagram of flow `index` has come.
+    /// A datagram of `flow` has come.
     #[inline(never)] // out of the way of segments
-    fn datagram_arrived(&mut self, index: usize, direction: Direction, datagram: Datagram) {
-        let Source::Isochronous(source) = &mut self.flows[index].source else {
-            return self.heard_datagram(index, direction, datagram.number);
+    fn datagram_arrived(&mut self, flow: FlowId, direction: Direction, datagram: Datagram) {
+        let Source::Isochronous(source) = &mut self.flows[flow].source else {
+            return self.heard_datagram(flow, direction, datagram.number);
         };
-        if direction != self.ways[index].direction {
+        if direction != self.ways[flow].direction {
             source.returned(self.now, datagram.number);
         } else if source.arrived(self.now, datagram.number) {
-            self.send_datagram(index, direction.reverse(), datagram.number, datagram.dscp);
+            self.send_datagram(flow, direction.reverse(), datagram.number, datagram.dscp);
         }
     }
 
-    /// Lets end `end` of TCP flow `index`, the one that hears that direction, send what it may, and sets its timer. An
-    /// application's flow says of which connection.
-    fn pump(&mut self, index: usize, end: usize, socket: Option<SocketId>) {
-        let direction = Direction::ALL[end].reverse();
-        let way = &mut self.ways[index];
+    /// Lets the end `end` of TCP flow `flow` send what it may, and sets its timer. An application's flow says of which connection.
+    fn pump(&mut self, flow: FlowId, end: Side, socket: Option<SocketId>) {
+        let direction = end.sends();
+        let way = &mut self.ways[flow];
         let (connection, fires, hash) = if let Some(id) = socket {
             let socket = &mut self.sockets[id];
             (&mut socket.ends[end], &mut socket.timers[end], socket.hash)
         } else {
-            let bulk = &mut self.sockets.bulk[index];
+            let bulk = &mut self.sockets.bulk[flow];
             (&mut bulk.ends[end], &mut way.timers[end], way.hash)
         };
-        let link = &mut self.links[way.first_link[direction.index()] as usize];
-        let (flow, hash) = (index as u32, hash[direction.index()]);
-        let (dscp, offered) = (way.dscp, &mut way.offered[direction.index()]);
+        let link = &mut self.links[way.first_link[direction]];
+        let (hash, dscp, offered) = (hash[direction], way.dscp, &mut way.offered[direction]);
         let mut wire = ToLink { now: self.now, flow, hash, dscp, offered, link, agenda: &mut self.agenda };
         connection.transmit(self.now, &mut wire);
         let deadline = connection.poll_timeout().unwrap_or(Instant::MAX);
@@ -350,20 +318,20 @@ impl Simulation {
         if deadline < *fires {
             *fires = deadline;
             let timer = match socket {
-                Some(id) => self.socket_timer_of(id, end),
-                None => self.timer(index, self.ways[index].end_of(end)),
+                Some(id) => self.components.socket(id, end),
+                None => self.components.flow(flow, self.ways[flow].timer_of(end)),
             };
             self.agenda.set(timer, deadline);
         }
     }
 
-    fn send_datagram(&mut self, index: usize, direction: Direction, number: u32, dscp: u8) {
-        let flow = &self.flows[index];
-        let Source::Isochronous(source) = &flow.source else { return };
+    fn send_datagram(&mut self, flow: FlowId, direction: Direction, number: u32, dscp: u8) {
+        let Flow { source, hash, .. } = &self.flows[flow];
+        let Source::Isochronous(source) = source else { return };
         let packet = Packet {
             arrival: self.now,
-            flow: index as u32,
-            hash: flow.hash[direction.index()],
+            flow,
+            hash: hash[direction],
             body: Body::Datagram(Datagram { number, len: source.len, ecn: source.ecn, dscp }),
         };
         self.offer(direction, packet);
@@ -371,9 +339,8 @@ impl Simulation {
 
     /// Offers a packet of no connection to the link of `direction`.
     fn offer(&mut self, direction: Direction, packet: Packet) {
-        self.ways[packet.flow as usize].offered[direction.index()] += 1;
-        let entry =
-            self.row.as_ref().map_or(Node::Bottleneck, |row| row.entry(packet.flow as usize, direction));
+        self.ways[packet.flow].offered[direction] += 1;
+        let entry = self.row.as_ref().map_or(Node::Bottleneck, |row| row.entry(packet.flow, direction));
         self.enter(entry, direction, packet);
     }
 
@@ -385,9 +352,9 @@ impl Simulation {
         match self.metronome.strike() {
             Beat::WarmedUp => self.warmed_up(),
             Beat::Bin => {
-                for index in 0..self.flows.len() {
-                    let delivered = self.totals(index).delivered_bytes;
-                    let flow = &mut self.flows[index];
+                for id in self.flows.numbers() {
+                    let delivered = self.totals(id).delivered_bytes;
+                    let flow = &mut self.flows[id];
                     let whole = flow.start + BIN <= self.now && self.now <= flow.stop;
                     flow.bins.end_bin(delivered, whole);
                 }
@@ -395,7 +362,7 @@ impl Simulation {
             Beat::Interval => self.end_interval(),
             Beat::Change => self.change(),
         }
-        self.agenda.set(METRONOME, self.metronome.next_time());
+        self.agenda.set(Component::METRONOME, self.metronome.next_time());
     }
 
     /// The scenario's next change takes place.
@@ -404,7 +371,7 @@ impl Simulation {
         self.changed += 1;
         let link = match (change.place, &mut self.row) {
             (Some(place), Some(row)) => row.hops[place].link_mut(),
-            _ => Some(&mut self.links[change.direction.index()]),
+            _ => Some(&mut self.links[LinkId::bottleneck(change.direction)]),
         };
         let Some(link) = link else { return };
         let rate = change.rate.map(|rate| rate.0);
@@ -413,31 +380,31 @@ impl Simulation {
         }
     }
 
-    /// What flow `index` has done so far.
-    pub(crate) fn totals(&self, index: usize) -> Totals {
-        let flow = &self.flows[index];
-        let offered = self.ways[index].offered[flow.direction.index()];
-        let mut dropped = self.links[flow.direction.index()].fates.dropped[index];
+    /// What flow `id` has done so far.
+    pub(crate) fn totals(&self, id: FlowId) -> Totals {
+        let flow = &self.flows[id];
+        let offered = self.ways[id].offered[flow.direction];
+        let mut dropped = self.links[LinkId::bottleneck(flow.direction)].fates.dropped[id];
         if let Some(row) = &self.row {
-            dropped += row.dropped(index, flow.direction, &self.scenario);
+            dropped += row.dropped(id, flow.direction, &self.scenario);
         }
-        flow.totals(index, FlowFates { offered, dropped }, &self.sockets)
+        flow.totals(id, FlowFates { offered, dropped }, &self.sockets)
     }
 
     /// Measuring begins.
     fn warmed_up(&mut self) {
         let now = self.now;
-        for (link, baseline) in self.links.iter_mut().zip(&mut self.baseline) {
+        for (link, baseline) in self.links.iter_mut().zip(self.baseline.iter_mut()) {
             *baseline = Baseline::of(link, self.now);
         }
         self.hops().for_each(|hop| hop.warmed_up(now));
-        for index in 0..self.flows.len() {
-            let totals = self.totals(index);
-            let flow = &mut self.flows[index];
+        for id in self.flows.numbers() {
+            let totals = self.totals(id);
+            let flow = &mut self.flows[id];
             flow.baseline = totals;
             flow.bins.start(totals.delivered_bytes);
             match &mut flow.source {
-                Source::Bulk(_) => self.sockets.bulk[index].rtt.reset(),
+                Source::Bulk(_) => self.sockets.bulk[id].rtt.reset(),
                 Source::Isochronous(source) => source.measure_from_now(),
                 Source::App(app) => app.measure_from(self.now),
             }
@@ -447,12 +414,12 @@ impl Simulation {
     fn end_interval(&mut self) {
         let Some(interval) = self.scenario.series.as_ref().and_then(|series| series.interval) else { return };
         self.interval_ends.push(self.now);
-        let of_hops = self.row.iter_mut().flat_map(|row| &mut row.hops);
+        let of_hops = self.row.iter_mut().flat_map(|row| row.hops.iter_mut());
         let of_hops = of_hops.filter_map(|hop| match &hop.body {
             HopBody::Link(link) => Some((link, &mut hop.series)),
             HopBody::Element(_) => None,
         });
-        for (link, series) in self.links.iter().zip(&mut self.queue_series).chain(of_hops) {
+        for (link, series) in self.links.iter().zip(self.queue_series.iter_mut()).chain(of_hops) {
             let mut pick = Pick { name: "drop_probability", value: None };
             link.qdisc.probe(&mut pick);
             series.end_interval(link.delay_totals(), link.qdisc.backlog().packets, pick.value);
@@ -460,16 +427,16 @@ impl Simulation {
                 law.end_interval(self.now, |law| link.qdisc.show(law));
             }
         }
-        for index in 0..self.flows.len() {
-            let totals = self.totals(index);
-            let echoes = match &self.flows[index].source {
+        for id in self.flows.numbers() {
+            let totals = self.totals(id);
+            let echoes = match &self.flows[id].source {
                 Source::Isochronous(source) => source.echoes,
                 Source::Bulk(_) | Source::App(_) => Default::default(),
             };
             let totals =
                 FlowTotals { delivered_bytes: totals.delivered_bytes, dropped: totals.fates.dropped, echoes };
-            let sender = self.flows[index].sender(index, &self.sockets);
-            self.flow_series[index].end_interval(totals, sender, interval.0);
+            let sender = self.flows[id].sender(id, &self.sockets);
+            self.flow_series[id].end_interval(totals, sender, interval.0);
         }
     }
 }

@@ -1,17 +1,14 @@
 //! Every TCP connection of a run: those of bulk transfers, which are there from its beginning to its end, and those that
 //! applications open and close in its course: a slab, whose slots are used again.
 
-use crate::traffic::bulk::Bulk;
+use crate::direction::{Direction, Side};
+use crate::ids::{FlowId, SocketId};
+use crate::lists::{List, PerFlow, PerSide, PerWay};
+use crate::probe::delay::FlowDelays;
+use crate::tally::Totals;
 use goodqueue_tcp::{Config, Connection};
 use goodqueue_units::Instant;
-
-/// The index of the user's end in [`Socket::ends`]: an end stands where the direction does that it hears.
-pub(crate) const USER: usize = 0;
-/// The index of the far end.
-pub(crate) const REMOTE: usize = 1;
-
-/// The number of a connection's slot; another connection may get it once this one is over.
-pub(crate) type SocketId = u32;
+use goodqueue_units::processor::{prefetch, prefetch_bytes};
 
 /// How far an end has come, as far as an application cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,22 +21,22 @@ pub(crate) enum Stage {
 
 /// A connection of an application, both ends.
 pub(crate) struct Socket {
-    pub(crate) ends: [Connection; 2],
+    pub(crate) ends: PerSide<Connection>,
     /// When each end's timer fires, which the agenda would not tell as fast.
-    pub(crate) timers: [Instant; 2],
-    /// Of each end, what the application was told last.
-    stages: [Stage; 2],
-    /// Of each end, whether it is to close once it is established and has sent what it may.
-    closing: [bool; 2],
+    pub(crate) timers: PerSide<Instant>,
+    /// What the application was told last of each end.
+    stages: PerSide<Stage>,
+    /// Whether each end is to close once it is established and has sent what it may.
+    closing: PerSide<bool>,
     /// The flow whose application it is of.
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     /// What a classifier computes for its packets, a direction each; what tells it from the flow's other connections.
-    pub(crate) hash: [u32; 2],
+    pub(crate) hash: PerWay<u32>,
 }
 
 impl Socket {
     /// The stage of `end` when this was asked last, and now.
-    pub(crate) fn advance(&mut self, end: usize) -> (Stage, Stage) {
+    pub(crate) fn advance(&mut self, end: Side) -> (Stage, Stage) {
         let connection = &self.ends[end];
         let stage = match (connection.is_established(), connection.is_peer_finished()) {
             (false, _) => Stage::Opening,
@@ -52,12 +49,12 @@ impl Socket {
     /// `end` writes no more. A program's last write is segmented before its close is heard of (RFC 9293, 3.10.4, CLOSE), so
     /// FIN goes with the last byte only if that had to wait; else a tail that is lost has one segment more, and a probe
     /// of it repairs nothing.
-    pub(crate) fn close(&mut self, end: usize) {
+    pub(crate) fn close(&mut self, end: Side) {
         self.closing[end] = true;
     }
 
     /// What `end` may send has left: whether it closes now, and so has a FIN to send.
-    pub(crate) fn closes(&mut self, end: usize) -> bool {
+    pub(crate) fn closes(&mut self, end: Side) -> bool {
         let closes = self.closing[end] && self.ends[end].is_established();
         if closes {
             self.closing[end] = false;
@@ -67,31 +64,84 @@ impl Socket {
     }
 }
 
+/// A TCP connection that always has data to send.
+pub(crate) struct Bulk {
+    pub(crate) ends: PerSide<Connection>,
+    /// Round-trip times as the sender measures them.
+    pub(crate) rtt: FlowDelays,
+}
+
+impl Bulk {
+    /// A transfer in `direction` that always has data to send, once it is started.
+    pub(crate) fn new(config: Config, direction: Direction) -> Self {
+        let sender = direction.sender();
+        let mut ends = PerSide::of(|_| Connection::server(config.clone()));
+        ends[sender] = Connection::client(config);
+        ends[sender].write_unlimited();
+        Self { ends, rtt: FlowDelays::new() }
+    }
+
+    /// One that is never opened, in the place of a flow that is no bulk transfer.
+    pub(crate) fn idle() -> Self {
+        Self::new(Config::default(), Direction::Down)
+    }
+
+    /// The end that sends, of a transfer in `direction`.
+    pub(crate) fn sender(&self, direction: Direction) -> &Connection {
+        &self.ends[direction.sender()]
+    }
+
+    /// Asks the processor for what a segment is going to touch for which `end` is meant, which `sends` or does not.
+    #[inline]
+    pub(crate) fn prefetch(&self, end: Side, sends: bool) {
+        for bytes in Connection::hot_bytes(sends) {
+            prefetch_bytes(&self.ends[end], bytes);
+        }
+        if sends {
+            prefetch(&self.rtt);
+        }
+    }
+
+    /// What a transfer in `direction` has done so far.
+    pub(crate) fn totals(&self, direction: Direction) -> Totals {
+        Totals {
+            delivered_bytes: self.ends[direction.receiver()].delivered_bytes(),
+            ..Totals::of_sender(self.sender(direction))
+        }
+    }
+}
+
 /// Every connection. They stand apart from their flows because with each packet nothing else of a flow is asked for.
 #[derive(Default)]
 pub(crate) struct Sockets {
     /// Those of bulk transfers, by the number of their flow, so that a packet tells without a second look where its connection
     /// is; of flows that are none, one that is never opened.
-    pub(crate) bulk: Vec<Bulk>,
-    slots: Vec<Socket>,
+    pub(crate) bulk: PerFlow<Bulk>,
+    slots: List<SocketId, Socket>,
     free: Vec<SocketId>,
 }
 
 impl Sockets {
     /// A new connection between two ends of `config`, which the end `opener` opens.
-    pub(crate) fn open(&mut self, config: &Config, opener: usize, flow: u32, hash: [u32; 2]) -> SocketId {
+    pub(crate) fn open(
+        &mut self,
+        config: &Config,
+        opener: Side,
+        flow: FlowId,
+        hash: PerWay<u32>,
+    ) -> SocketId {
         let end = |end| {
             let make = if end == opener { Connection::client } else { Connection::server };
             make(config.clone())
         };
-        let (ends, timers) = ([end(USER), end(REMOTE)], [Instant::MAX; 2]);
-        let socket = Socket { ends, timers, stages: [Stage::Opening; 2], closing: [false; 2], flow, hash };
+        let (ends, timers) = (PerSide::of(end), PerSide::of(|_| Instant::MAX));
+        let (stages, closing) = (PerSide::of(|_| Stage::Opening), PerSide::of(|_| false));
+        let socket = Socket { ends, timers, stages, closing, flow, hash };
         if let Some(id) = self.free.pop() {
             self[id] = socket;
             return id;
         }
-        self.slots.push(socket);
-        self.slots.len() as SocketId - 1
+        self.slots.push(socket)
     }
 
     /// The slot may be used again.
@@ -109,14 +159,14 @@ impl std::ops::Index<SocketId> for Sockets {
     type Output = Socket;
     #[inline]
     fn index(&self, id: SocketId) -> &Socket {
-        &self.slots[id as usize]
+        &self.slots[id]
     }
 }
 
 impl std::ops::IndexMut<SocketId> for Sockets {
     #[inline]
     fn index_mut(&mut self, id: SocketId) -> &mut Socket {
-        &mut self.slots[id as usize]
+        &mut self.slots[id]
     }
 }
 

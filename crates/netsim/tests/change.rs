@@ -29,6 +29,18 @@ fn a_packet_on_the_wire_keeps_its_time_and_the_next_takes_the_new_one() {
     assert_eq!(begun, [9_689_600, 10_900_800, 13_323_200, 15_745_600]);
 }
 
+/// Two frames come at once. The first is on the wire for 1.2112 ms; cake would send the second after half of that, and nobody asks
+/// it then. A change must not let the run go back to that time, which debug assertions would notice.
+#[test]
+fn a_shaper_whose_timer_is_overdue_is_asked_now() {
+    let mut asked = scenario("cake bandwidth 20mbit", "5mbit", json!([{"at": "1ms", "rate": "5mbit"}]));
+    asked["traffic"][0]["count"] = json!(2);
+    asked["series"] = json!({"packets": {"from": "0s", "to": "6.5ms"}});
+    let packets = run(&asked).series.unwrap().packets.unwrap();
+    let begun: Vec<u64> = packets.down.time_s.iter().map(|s| (s * 1e9).round() as u64).collect();
+    assert_eq!(begun, [0, 1_211_200, 3_633_600, 6_056_000]);
+}
+
 /// 4 Mbit/s through 10 Mbit/s for 10 s and 5 Mbit/s for 10 s: 8 of 15 parts of the capacity, where the wire was occupied
 /// for 40 % and 80 % of the time, 60 % on average. The warm-up's capacity does not count, and the other direction's
 /// does not change.

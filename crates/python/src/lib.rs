@@ -204,19 +204,7 @@ fn stacks() -> PyResult<String> {
 /// Every table of a scenario, with its keys, and those of its kinds.
 #[pyfunction]
 fn scenario_tables() -> PyResult<String> {
-    let all: Vec<Value> = TABLES
-        .iter()
-        .map(|table| {
-            json!({
-                "name": table.name,
-                "help": table.help,
-                "required": table.required,
-                "keys": table.keys(),
-                "kinds": table.kinds(),
-            })
-        })
-        .collect();
-    to_json(&all)
+    to_json(&TABLES)
 }
 
 /// Every kind of traffic, with its keys and what it measures.

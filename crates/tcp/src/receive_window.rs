@@ -7,8 +7,7 @@
 
 use crate::era::Tuning;
 use crate::{SeqNumber, Stack};
-use core::hint::select_unpredictable;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, processor::select};
 
 /// Segments that Linux expects of a sender's first window (RFC 6928).
 const FIRST_SEGMENTS: u32 = 10;
@@ -169,9 +168,9 @@ impl ReceiveWindow {
         let sample = u64::from(now.wrapping_sub(tsecr).clamp(1, 1 << 20)) * 1_000_000;
         let falls_at_once = self.stack.era().latches_low_rtt & (8 * sample < self.rtt_x8);
         let smoothed = self.rtt_x8 - self.rtt_x8 / 8 + sample;
-        let rtt_x8 = select_unpredictable((self.rtt_x8 == 0) | falls_at_once, 8 * sample, smoothed);
-        self.rtt_x8 = select_unpredictable(is_new, rtt_x8, self.rtt_x8);
-        self.last_tsecr = select_unpredictable(is_new, tsecr, self.last_tsecr);
+        let rtt_x8 = select((self.rtt_x8 == 0) | falls_at_once, 8 * sample, smoothed);
+        self.rtt_x8 = select(is_new, rtt_x8, self.rtt_x8);
+        self.last_tsecr = select(is_new, tsecr, self.last_tsecr);
     }
 
     /// The smoothed round-trip time by timestamps; zero before the first.

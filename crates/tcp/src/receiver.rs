@@ -10,9 +10,9 @@ use crate::rtt::RttEstimator;
 use crate::segment::{SynOptions, timestamp};
 use crate::{Flags, SackBlock, Segment, SeqNumber, Stack};
 use alloc::collections::VecDeque;
-use core::hint::select_unpredictable;
 use core::mem::offset_of;
-use goodqueue_units::{Duration, Ecn, Instant, prefetch};
+use goodqueue_units::processor::{prefetch, select};
+use goodqueue_units::{Duration, Ecn, Instant};
 
 /// Segments that carry nothing and lie outside the window are answered no more often than this (Linux's
 /// `tcp_invalid_ratelimit`).
@@ -114,7 +114,7 @@ impl Receiver {
         // Of a burst the first is, and the second where the first was answered: nobody could guess.
         let age = segment.tsval.wrapping_sub(self.ts_recent);
         let is_news = (segment.seq <= self.last_ack) & (age < 1 << 31);
-        self.ts_recent = select_unpredictable(is_news, segment.tsval, self.ts_recent);
+        self.ts_recent = select(is_news, segment.tsval, self.ts_recent);
         is_news & (age > 0)
     }
 

@@ -6,8 +6,7 @@
 //! every ACK and the RFC's gains are meant for one sample a round trip.
 
 use crate::SeqNumber;
-use core::hint::select_unpredictable;
-use goodqueue_units::Duration;
+use goodqueue_units::{Duration, processor::select};
 
 /// Floor of the variance term, in nanoseconds.
 const VARIANCE_FLOOR: u64 = 200_000_000;
@@ -117,7 +116,7 @@ impl RttEstimator {
         let error = rtt as i64 - (self.srtt_x8 / 8) as i64;
         self.srtt_x8 = (self.srtt_x8 as i64 + error) as u64;
         let change = error.abs() - (self.deviation_x4 / 4) as i64;
-        let change = select_unpredictable((error < 0) & (change > 0), change >> 3, change);
+        let change = select((error < 0) & (change > 0), change >> 3, change);
         self.deviation_x4 = (self.deviation_x4 as i64 + change) as u64;
         if self.deviation_x4 > self.deviation_max {
             self.deviation_max = self.deviation_x4;

@@ -11,7 +11,7 @@ use crate::{Flags, SackBlock, SeqNumber};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use goodqueue_units::{Duration, Instant, prefetch};
+use goodqueue_units::{Duration, Instant, processor::prefetch};
 pub(crate) use loss::Found;
 use record::{AMBIGUOUS, FIN, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED};
 pub(crate) use record::{Chunk, Delivery};

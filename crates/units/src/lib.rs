@@ -4,7 +4,7 @@
 //! - [`Rate`]: bits per second, and how long a packet takes at it.
 //! - [`Ecn`]: the two bits of RFC 3168.
 //! - [`Streams`] and [`Stream`]: named random streams, so that one source's draws never move another's.
-//! - [`prefetch()`] and [`prefetch_bytes`]: asking the processor for memory in time.
+//! - [`processor`]: asking for memory in time, and not guessing what nobody could foretell.
 //! - [`parse`]: quantities as `tc` writes them (`5ms`, `10mbit`, `32mb`).
 //!
 //! No clock is read here, nothing is allocated on a hot path, and `std` is not needed.
@@ -16,13 +16,12 @@ extern crate std;
 
 mod ecn;
 pub mod parse;
-mod prefetch;
+pub mod processor;
 mod random;
 mod rate;
 mod time;
 
 pub use ecn::Ecn;
-pub use prefetch::{prefetch, prefetch_bytes};
 pub use random::{Stream, Streams};
 pub use rate::Rate;
 pub use time::{Duration, Instant};

@@ -17,44 +17,74 @@ def bench(
         str | None,
         typer.Option("--flows", metavar="N[,N...]", help="Measure so many flows instead: speed, and memory a flow."),
     ] = None,
+    users: Annotated[
+        str | None,
+        typer.Option(
+            "--users", metavar="N[,N...]", help="Measure so many users of the web instead, on a link for them."
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Measure the speed on this machine.
 
     Packets per CPU second: four standard cases run single-threaded, each in three fresh processes; the median is
-    shown. The first one again, in turns with ns-2 and ns-3 where they are installed (left out by --quick). Then
-    nanoseconds: each qdisc's cost of one enqueue and one dequeue, the median of five, against the number of flows, the
-    backlog, and when it overflows.
+    shown. A fifth, of users of the web: connections per CPU second. The first one again, in turns with ns-2 and ns-3
+    where they are installed (left out by --quick). Then nanoseconds: each qdisc's cost of one enqueue and one dequeue,
+    the median of five, against the number of flows, the backlog, and when it overflows.
 
     \b
     Examples:
       goodqueue bench
       goodqueue bench --quick --json
       goodqueue bench --flows 1000,10000,100000
+      goodqueue bench --users 1000,10000,100000
     """
     from goodqueue import bench as measuring
     from goodqueue import bench_tables, terminal
 
+    asked = {"--peers": peers, "--flows": flows is not None, "--users": users is not None}
+    if sum(asked.values()) > 1:
+        first, second = [name for name, is_asked in asked.items() if is_asked][:2]
+        raise UserError(first, f"found with {second}; accepted: one of them")
+    if users is not None:
+        _users([whole("--users", 1, 1_000_000)(word) for word in users.split(",")], quick, json)
+        return
     if flows is not None:
-        if peers:
-            raise UserError("--peers", "found with --flows; accepted: one of them")
         _crowds([whole("--flows", 1, 1_000_000)(word) for word in flows.split(",")], quick, json)
         return
     beside = peers or not quick
-    total = len(measuring.CASES) + 1 + beside
+    total = len(measuring.CASES) + 2 + beside
     with terminal.progress("bench") as progress:
         results = []
         for result in measuring.cases(quick):
             results.append(result)
             progress(len(results) / total)
+        web = measuring.run_users(measuring.WEB, quick)
+        progress((len(results) + 1) / total)
         others = measuring.run_peers(quick) if beside else None
         progress((total - 1) / total)
         costs = list(measuring.qdiscs(quick))
     if json:
-        terminal.emit(dumps(measuring.as_json(results, costs, quick, others)) + "\n")
+        terminal.emit(dumps(measuring.as_json(results, costs, quick, others, web)) + "\n")
         return
-    for table in bench_tables.bench_tables(results, costs, others):
+    for table in bench_tables.bench_tables(results, costs, others, web):
         terminal.print_table(table)
+
+
+def _users(counts: list[int], quick: bool, as_json: bool) -> None:
+    """Measure so many users of the web."""
+    from goodqueue import bench as measuring
+    from goodqueue import bench_tables, terminal
+
+    found = []
+    with terminal.progress("bench") as progress:
+        for count in counts:
+            found.append(measuring.run_users(measuring.of_users(count), quick))
+            progress(len(found) / len(counts))
+    if as_json:
+        terminal.emit(dumps({"schema": 1, "quick": quick, "users": [asdict(one) for one in found]}) + "\n")
+        return
+    terminal.print_table(bench_tables.users_table(found, "Users of the web simulated by one thread"))
 
 
 def _crowds(counts: list[int], quick: bool, as_json: bool) -> None:

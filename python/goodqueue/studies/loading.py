@@ -64,9 +64,10 @@ def _check_unique(top: Table, experiments: tuple[Experiment, ...]) -> None:
             if other.id == experiment.id:
                 top.refuse("experiment", f"the id {quoted(other.id)} is used twice; accepted: ids that differ")
             both = set(other.published) & set(experiment.published)
-            if both and other.at == experiment.at:
+            if both and other.at == experiment.at and set(other.qdiscs) & set(experiment.qdiscs):
                 found = f"{min(both)} is answered by {other.id} and by {experiment.id}"
-                top.refuse("experiment", f"{found}; accepted: one experiment for each, or several whose `at` differ")
+                accepted = "one experiment for each, or several whose `at` or `algorithms` differ"
+                top.refuse("experiment", f"{found}; accepted: {accepted}")
 
 
 def _qdiscs(table: Table) -> dict[str, Lines]:

@@ -8,7 +8,7 @@ from typing import Literal
 from goodqueue import stats
 from goodqueue.dotted import walk
 from goodqueue.record import Record
-from goodqueue.studies import load
+from goodqueue.studies import load, web
 from goodqueue.studies.model import Metric
 from goodqueue.studies.step import Excursion, excursion
 
@@ -80,6 +80,11 @@ COMPUTATIONS: Mapping[str, Computation] = {
         {"percentile": Option("number"), "above": Option("number", -1.0)},
         load.call_delay_ms,
         "of a call, above another percentile, or above the way without queueing",
+    ),
+    "response_near_ms": Computation(
+        {"bytes": Option("number")},
+        web.response_near_ms,
+        "median of the sampled responses of about `bytes`",
     ),
 }
 """By the name that ``compute`` takes. The first two need `[series] packets` in the scenario (the excursion is that of

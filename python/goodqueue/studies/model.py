@@ -6,7 +6,7 @@ from pathlib import Path
 
 from goodqueue.record import Scenario
 from goodqueue.studies.published import At, Published
-from goodqueue.studies.wording import Words
+from goodqueue.studies.wording import Words, as_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,8 @@ class Parameter:
 
     def assignments(self, value: float | str | bool) -> Mapping[str, str]:
         """Return what ``value`` sets: scenario key to value."""
-        return self.cases.get(value) or {key: template.replace("{}", str(value)) for key, template in self.set.items()}
+        text = as_text(value)
+        return self.cases.get(value) or {key: template.replace("{}", text) for key, template in self.set.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,11 @@ UNITS = {"ms": "ms", "s": "s", "percent": "%", "mbps": "Mbit/s", "points": "poin
 """The last word of a metric's or parameter's name, as a unit."""
 
 
+def as_text(value: object) -> str:
+    """Return the ``value`` of a parameter as TOML has it, but text without its quotes."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
     """What a metric or a parameter is called, and its unit."""
@@ -53,11 +58,11 @@ class Words:
         """Return in words that ``parameter`` is ``value``: ``at 10 Mbit/s``."""
         said = self.places.get(parameter)
         if isinstance(said, Mapping):
-            said = said.get(str(value))
+            said = said.get(as_text(value))
         if said is not None:
-            return said.replace("{}", str(value))
+            return said.replace("{}", as_text(value))
         name = self.name(parameter)
-        return f"at {name.words} {value} {name.unit}".rstrip()
+        return f"at {name.words} {as_text(value)} {name.unit}".rstrip()
 
     def point(self, at: Mapping[str, object]) -> str:
         """Return the point ``at`` in words, its parameters in the order of `places`."""

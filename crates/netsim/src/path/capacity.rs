@@ -12,6 +12,13 @@ pub(crate) type Nanobits = u128;
 /// Nanobits of a byte.
 pub(crate) const BYTE: Nanobits = 8_000_000_000;
 
+/// Why a list is no trace, and which of its entries is to blame: a file's reader knows the line of each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) entry: usize,
+    pub(crate) why: String,
+}
+
 /// What a transmitter could send.
 pub(crate) trait Capacity {
     /// What it could have sent by `time`, all that it can send in that very moment included.

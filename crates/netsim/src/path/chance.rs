@@ -1,6 +1,9 @@
 //! Probabilities as tc-netem(8) has them: percent, and draws that resemble the ones before.
 
+use crate::scenario::Json;
+use crate::scenario::key::{Quantity, describe};
 use goodqueue_units::Stream;
+use serde_json::json;
 use std::fmt;
 
 /// How often something happens to a packet, and how much each draw resembles the one before; both from 0 to 1.
@@ -55,18 +58,42 @@ impl Dice {
 /// # Errors
 /// Says what was found and what is accepted; the caller adds the key.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
-    let refuse = || format!("found {text:?}; accepted: 0% to 100%");
+    share(text, 100.0)
+}
+
+/// A share that is written as percent, of up to `most` of them.
+///
+/// # Errors
+/// As [`percent`].
+pub(crate) fn share(text: &str, most: f64) -> Result<f64, String> {
+    let refuse = || format!("found {text:?}; accepted: 0% to {most}%");
     let number = text.strip_suffix('%').ok_or_else(refuse)?;
     // Neither a sign nor an exponent, "inf" or "NaN", all of which `parse` takes.
     if !number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         return Err(refuse());
     }
     let number: f64 = number.parse().map_err(|_| refuse())?;
-    if number <= 100.0 { Ok(number / 100.0) } else { Err(refuse()) }
+    if number <= most { Ok(number / 100.0) } else { Err(refuse()) }
 }
 
-/// Shows a probability as [`percent`] reads it, to ten decimals: more is the noise of a product with 100.
+/// A share, 1 for all: it shows as [`percent`] reads it, to ten decimals: more is the noise of a product with 100.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Percent(pub(crate) f64);
+
+impl Quantity for Percent {
+    const TYPE: &'static str = "share";
+    fn read(found: &Json) -> Result<Self, String> {
+        let text =
+            found.as_str().ok_or_else(|| format!("found {}; accepted: 0% to 100%", describe(found)))?;
+        percent(text).map(Self)
+    }
+    fn write(&self) -> Json {
+        json!(self.to_string())
+    }
+    fn schema() -> Json {
+        json!({"type": "string", "pattern": "^[0-9.]+%$"})
+    }
+}
 
 impl fmt::Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,6 @@
 //! A kind of hop as data: its keys, and what it makes of them.
 //!
-//! A kind is one file beside this one, with a constant `KIND`, and one line in [`super::HOPS`].
+//! A kind is one file beside this one, with a constant `KIND`, and one word in the list of [`super`].
 
 use super::netem::{Accepted, WireCounts};
 use crate::packet::Packet;
@@ -19,6 +19,8 @@ pub struct HopKind {
     /// Refuses contradictions between its keys.
     pub(crate) check: fn(&Table<'_>, &Values) -> Result<()>,
     pub(crate) make: Make,
+    /// How much later its packets come out on average, beside waiting: buffers are made large enough for it.
+    pub(crate) delay: fn(&Values) -> Duration,
 }
 
 /// What a hop is.
@@ -42,9 +44,9 @@ pub(crate) trait Element: Send + Sync {
 }
 
 impl HopKind {
-    /// How much later a packet may come out, for the size of buffers: the mean delay of what `values` describe.
-    pub(crate) fn delay(&self, values: &Values) -> Duration {
-        values.find(&super::wire::DELAY).map_or(Duration::ZERO, |delay| delay.0)
+    /// A kind without keys, whose packets take no time of their own.
+    pub(crate) const fn new(name: &'static str, summary: &'static str, make: Make) -> Self {
+        Self { name, summary, keys: &[], check: |_, _| Ok(()), make, delay: |_| Duration::ZERO }
     }
 }
 

@@ -37,11 +37,12 @@ const QDISC: Key<String> = Key::required("qdisc", "\"codel target 5ms\"")
 pub(crate) const KEYS: &[&dyn AnyKey] = &[&RATE, &QDISC, &TRACE, &BURSTS, &PEAK, &RING];
 
 pub(crate) const KIND: HopKind = HopKind {
-    name: "link",
-    summary: "a queue discipline above a transmitter: a rate, a trace of rates, or bursts",
     keys: KEYS,
-    check: |_, _| Ok(()),
-    make: Make::Link,
+    ..HopKind::new(
+        "link",
+        "a queue discipline above a transmitter: a rate, a trace of rates, or bursts",
+        Make::Link,
+    )
 };
 
 /// A file of rates, read.

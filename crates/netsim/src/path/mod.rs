@@ -14,7 +14,6 @@ pub(crate) mod chance;
 pub(crate) mod distribution;
 pub(crate) mod generate;
 pub mod kind;
-pub(crate) mod link;
 pub(crate) mod loss;
 pub(crate) mod netem;
 pub(crate) mod rate_file;
@@ -22,7 +21,6 @@ pub(crate) mod rate_json;
 pub(crate) mod rate_trace;
 pub(crate) mod steps;
 pub(crate) mod transmitter;
-pub(crate) mod wire;
 
 pub use kind::HopKind;
 
@@ -53,5 +51,14 @@ pub fn mean_rate(bytes: &[u8]) -> Result<Rate, String> {
     rate_file::read(bytes).map(|trace| transmitter::Transmitter::trace(trace).mean_rate())
 }
 
-/// Every kind of hop.
-pub const HOPS: &[&HopKind] = &[&link::KIND, &wire::KIND];
+/// Lists the kinds of hops, a file each.
+macro_rules! hops {
+    ($($file:ident),*) => {
+        $(pub(crate) mod $file;)*
+
+        /// Every kind of hop.
+        pub const HOPS: &[&HopKind] = &[$(&$file::KIND),*];
+    };
+}
+
+hops!(link, wire);

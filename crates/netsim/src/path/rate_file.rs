@@ -8,8 +8,9 @@
 //!
 //! Which it is shows in the first line. Empty lines, and those that begin with #, are passed over.
 
+use super::capacity::Refusal;
 use super::rate_json;
-use super::rate_trace::{FRAME_BYTES, Opportunities, RateTrace, Refusal};
+use super::rate_trace::{FRAME_BYTES, Opportunities, RateTrace};
 use super::steps::Steps;
 use goodqueue_units::{Duration, Rate, parse};
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Rates of a link over time that somebody recorded, wrote or drew: opportunities or steps.
 
-use super::capacity::{BYTE, Capacity, Nanobits, instant, rate};
+use super::capacity::{BYTE, Capacity, Nanobits, Refusal, instant, rate};
 use super::steps::Steps;
 use goodqueue_units::{Instant, Rate};
 use std::sync::Arc;
@@ -12,13 +12,6 @@ pub(crate) enum RateTrace {
     Opportunities(Opportunities),
     /// As two columns have it, a time and the rate from then on.
     Steps(Steps),
-}
-
-/// Why a list is no trace, and which of its entries is to blame: a file's reader knows the line of each.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    pub(crate) entry: usize,
-    pub(crate) why: String,
 }
 
 /// Bytes of an opportunity in mahimahi's own measure: an IP packet of 1500 bytes and the 4 that TUN puts before it

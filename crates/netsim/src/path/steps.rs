@@ -1,7 +1,6 @@
 //! A rate that changes at given times.
 
-use super::capacity::{Capacity, Nanobits, instant, rate};
-use super::rate_trace::Refusal;
+use super::capacity::{Capacity, Nanobits, Refusal, instant, rate};
 use goodqueue_units::{Duration, Instant, Rate};
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use serde_json::json;
 const LONGEST: Span = Span(Duration::from_secs(1000));
 
 /// How long packets take.
-pub(crate) const DELAY: Key<Span> = Key::with_default("delay", "\"0s\"")
+const DELAY: Key<Span> = Key::with_default("delay", "\"0s\"")
     .range(Span(Duration::ZERO), LONGEST)
     .example("\"10ms\"")
     .help("how long each packet takes, beside the path's base RTT")
@@ -55,8 +55,6 @@ const LIMIT: Key<u64> = Key::with_default("limit", "1000000")
 
 /// A hop without a queue.
 pub(crate) const KIND: HopKind = HopKind {
-    name: "wire",
-    summary: "delay, jitter, loss, duplication and reordering, as tc-netem(8) has them",
     keys: &[&DELAY, &JITTER, &DISTRIBUTION, &LOSS, &DUPLICATE, &REORDER, &GAP, &JITTER_REORDERS, &LIMIT],
     check: |table, values| {
         if values.get(&REORDER).probability > 0.0 && values.get(&DELAY).0 == Duration::ZERO {
@@ -66,7 +64,12 @@ pub(crate) const KIND: HopKind = HopKind {
         }
         Ok(())
     },
-    make: Make::Element(|values, random| Box::new(Wire::<Packet>::new(WireParams::of(values), random))),
+    delay: |values| values.get(&DELAY).0,
+    ..HopKind::new(
+        "wire",
+        "delay, jitter, loss, duplication and reordering, as tc-netem(8) has them",
+        Make::Element(|values, random| Box::new(Wire::<Packet>::new(WireParams::of(values), random))),
+    )
 };
 
 impl WireParams {

@@ -2,7 +2,7 @@
 
 use super::histogram::Histogram;
 use super::rounded;
-use goodqueue_units::Duration;
+use goodqueue_units::{Duration, processor};
 use serde::Serialize;
 use std::ops::AddAssign;
 
@@ -15,7 +15,7 @@ pub(crate) struct Delays<C, const BITS: u32> {
     histogram: Histogram<C, BITS>,
 }
 
-const _: () = assert!(size_of::<FlowDelays>() == 64);
+const _: () = processor::fills_lines::<FlowDelays>(1);
 
 /// The distribution of a queue's delays: every packet is recorded, quantiles are exact to 0.1 %.
 pub(crate) type QueueDelays = Delays<u64, 10>;

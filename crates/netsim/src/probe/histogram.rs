@@ -5,7 +5,7 @@
 //! flow's take about 500 bytes, and would take 11 kB with the cells below them. A run of 1000 flows and more does about 1.2
 //! times as many packets a CPU second without those, which is pages that need not be got and looked up.
 
-use goodqueue_units::prefetch;
+use goodqueue_units::processor::prefetch;
 use std::ops::AddAssign;
 
 /// Cells come in groups of so many.

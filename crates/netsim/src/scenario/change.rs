@@ -4,6 +4,8 @@ use super::hop::{BOTTLENECK, Hops};
 use super::key::{AnyKey, Key, Result, Table, no_such_word};
 use super::link::{Bottleneck, FRAME_BYTES, Line, LinkSpec};
 use super::{Direction, MOST_RATE, RateText, ScenarioError, Span, refuse, traffic};
+use crate::ids::HopId;
+use crate::lists::{PerHop, PerWay};
 use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain};
 use goodqueue_units::Duration;
 use serde::Serialize;
@@ -33,9 +35,9 @@ pub struct Change {
     /// Which hop, where it is not the bottleneck.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hop: Option<String>,
-    /// The place of that hop in the scenario's list.
+    /// That hop.
     #[serde(skip)]
-    pub(crate) place: Option<usize>,
+    pub(crate) place: Option<HopId>,
     /// The link's rate from then on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateText>,
@@ -51,10 +53,10 @@ pub(super) fn read(
     bottleneck: &Bottleneck,
     hops: &Hops,
 ) -> Result<Vec<Change>> {
-    // The two bottlenecks, and then the hops, of which wires have nothing that could change.
-    let bottlenecks = [Some(&bottleneck.down), Some(&bottleneck.up)].into_iter();
-    let links = bottlenecks.chain(hops.list.iter().map(|hop| hop.link.as_ref()));
-    let mut state: Vec<Option<State>> = links.map(|link| link.map(State::of)).collect();
+    let mut bottlenecks = PerWay::from([&bottleneck.down, &bottleneck.up].map(State::of));
+    // Hops that are no links have nothing that could change.
+    let of_hops = hops.list.iter().map(|hop| hop.link.as_ref().map(State::of));
+    let mut of_hops: PerHop<Option<State>> = of_hops.collect();
     let mut before = Duration::ZERO;
     let mut changes = Vec::new();
     for table in scenario.tables("change")? {
@@ -76,8 +78,11 @@ pub(super) fn read(
             return refuse(&table.key("at"), change.at.0, &accepted);
         }
         before = change.at.0;
-        let place = change.place.map_or(change.direction.index(), |place| 2 + place);
-        let Some(state) = &mut state[place] else {
+        let state = match change.place {
+            None => Some(&mut bottlenecks[change.direction]),
+            Some(hop) => of_hops[hop].as_mut(),
+        };
+        let Some(state) = state else {
             let found = change.hop.unwrap_or_default();
             return refuse(
                 &table.key("hop"),
@@ -108,7 +113,7 @@ impl Change {
     /// Finds the hop that it names, and its direction.
     fn find_hop(mut self, table: &Table<'_>, hops: &Hops) -> Result<Self> {
         let Some(name) = &self.hop else { return Ok(self) };
-        let place = hops.list.iter().position(|hop| hop.name == *name);
+        let place = hops.list.numbered().find(|(_, hop)| hop.name == *name).map(|(id, _)| id);
         let names: Vec<&str> = hops.list.iter().map(|hop| hop.name.as_str()).chain([BOTTLENECK]).collect();
         let unknown = || ScenarioError::new(table.key("hop"), no_such_word(name, &names));
         let place = place.ok_or_else(unknown)?;

@@ -4,6 +4,8 @@ use super::key::{AnyKey, Key, Quantity, Result, Table, Values, describe, no_such
 use super::link::LinkSpec;
 use super::traffic::{DIRECTION, Traffic};
 use super::{Direction, Json, ScenarioError, refuse};
+use crate::ids::HopId;
+use crate::lists::{PerHop, PerWay};
 use crate::path::kind::Make;
 use crate::path::{HOPS, HopKind};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -48,12 +50,12 @@ pub struct Hop {
 }
 
 /// The hops of a scenario: those of the way down, then those of the way up, each in the order in which packets meet them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Hops {
     /// Those beside the bottleneck.
-    pub list: Vec<Hop>,
-    /// In each direction the places in `list`, `None` for the bottleneck.
-    pub rows: [Vec<Option<usize>>; 2],
+    pub(crate) list: PerHop<Hop>,
+    /// The hops of each direction, `None` for the bottleneck.
+    pub(crate) rows: PerWay<Vec<Option<HopId>>>,
 }
 
 impl Quantity for &'static HopKind {
@@ -100,7 +102,7 @@ impl Hops {
             let is_placed = table.has("after") || table.has("before");
             asked.push(Asked { table, hop, is_placed });
         }
-        let mut hops = Self { list: Vec::new(), rows: Direction::ALL.map(|_| vec![None]) };
+        let mut hops = Self { list: PerHop::default(), rows: PerWay::of(|_| vec![None]) };
         for way in Direction::ALL {
             let (of_way, others) = asked.into_iter().partition(|one: &Asked<'_>| one.hop.direction == way);
             asked = others;
@@ -133,17 +135,17 @@ impl Hops {
             names.insert(if hop.is_before { beside } else { beside + 1 }, hop.name.clone());
             placed.push(hop);
         }
-        self.rows[way.index()].clear();
+        self.rows[way].clear();
         let at = names.iter().position(|name| name == BOTTLENECK).unwrap_or(0);
         for (place, name) in names.iter().enumerate() {
             let hop = placed.iter().position(|hop| hop.name == *name).map(|found| placed.swap_remove(found));
-            self.rows[way.index()].push(hop.is_some().then_some(self.list.len()));
             // In the resolved scenario each hop names its neighbour towards the bottleneck.
-            self.list.extend(hop.map(|hop| {
+            let id = hop.map(|hop| {
                 let is_before = place < at;
                 let next_to = names[if is_before { place + 1 } else { place - 1 }].clone();
-                Hop { is_before, next_to, ..hop }
-            }));
+                self.list.push(Hop { is_before, next_to, ..hop })
+            });
+            self.rows[way].push(id);
         }
         Ok(())
     }

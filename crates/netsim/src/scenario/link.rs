@@ -2,7 +2,6 @@
 
 use super::key::{AnyKey, Key, Result, Table};
 use super::{RateText, ScenarioError};
-use crate::foreign::is_foreign;
 use crate::path::link::{self, Below, KEYS};
 use goodqueue_qdisc::param::{ParamSpec, Unit, Value};
 use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain, registry};
@@ -185,6 +184,12 @@ fn understood(
     }
     AnyQdisc::<Plain>::build(&args, &link).map_err(refuse_line)?;
     Ok(Line::Registry(args))
+}
+
+/// Whether `line` names a discipline written in Python (`path/file.py:Class …`) and none of the registry.
+#[must_use]
+pub fn is_foreign(line: &str) -> bool {
+    line.split_whitespace().next().is_some_and(|word| word.contains(".py:"))
 }
 
 /// A foreign line, tidied; a buffer becomes its parameter `limit`, in packets.

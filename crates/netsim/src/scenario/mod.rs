@@ -4,7 +4,7 @@
 //! left open. It prints to JSON that reads back as itself and gives the same run.
 
 mod change;
-mod direction;
+mod draws;
 mod dscp;
 mod ecn;
 mod hop;
@@ -15,12 +15,13 @@ mod series;
 mod text;
 mod traffic;
 
+pub use crate::direction::Direction;
 pub use change::Change;
-pub use direction::Direction;
+pub use draws::{Bytes, Count, Draws, Seconds, Unit};
 pub use dscp::Dscp;
 pub use ecn::EcnAsked;
 pub use hop::{BOTTLENECK, Hop, Hops};
-pub use link::{Bottleneck, Line, LinkSpec};
+pub use link::{Bottleneck, Line, LinkSpec, is_foreign};
 pub use series::{Series, Window};
 pub use text::{RateText, Size, Span};
 pub use traffic::Traffic;
@@ -49,6 +50,8 @@ impl ScenarioError {
         Self { key: key.into(), message: message.into() }
     }
 }
+
+word!(Direction);
 
 /// The lowest and the highest rate that anything has.
 pub(crate) const MOST_RATE: (RateText, RateText) = (RateText(rate(1)), RateText(rate(1_000_000_000_000)));
@@ -101,11 +104,11 @@ pub struct Scenario {
 }
 
 fn is_dumbbell(hops: &Hops) -> bool {
-    hops.list.is_empty()
+    hops.list.len() == 0
 }
 
 fn listed<S: serde::Serializer>(hops: &Hops, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    hops.list.serialize(serializer)
+    serializer.collect_seq(hops.list.iter())
 }
 
 /// Propagation.

@@ -6,6 +6,7 @@ use crate::path::HOPS;
 use crate::path::link::KEYS as LINK_KEYS;
 use crate::traffic::KINDS;
 use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
 
 /// A table of a scenario.
 pub struct TableDoc {
@@ -86,6 +87,18 @@ impl TableDoc {
                 })
                 .collect(),
         }
+    }
+}
+
+impl Serialize for TableDoc {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut table = serializer.serialize_struct("TableDoc", 5)?;
+        table.serialize_field("name", self.name)?;
+        table.serialize_field("help", self.help)?;
+        table.serialize_field("required", &self.required)?;
+        table.serialize_field("keys", &self.keys())?;
+        table.serialize_field("kinds", &self.kinds())?;
+        table.end()
     }
 }
 

@@ -4,7 +4,7 @@ use super::key::{AnyKey, Key, Quantity, Result, Table, Values, describe, no_such
 use super::text::Span;
 use super::{Direction, Dscp, Json, ScenarioError, refuse};
 use crate::traffic::kind::Make;
-use crate::traffic::{KINDS, Kind, flent, tcp};
+use crate::traffic::{KINDS, Kind, app, flent, tcp};
 use goodqueue_units::Duration;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
@@ -214,6 +214,7 @@ impl Traffic {
         if kind.is_tcp() {
             tcp::check(table, values)?;
         }
+        app::check_rtts(table, self.rtt, values)?;
         (kind.check)(table, values)?;
         let order: Vec<&'static dyn AnyKey> = tcp::ORDER.iter().chain(kind.keys).copied().collect();
         values.sort(&order);
@@ -223,6 +224,11 @@ impl Traffic {
     /// Whether its packets go through the hop `name`.
     pub(crate) fn crosses(&self, name: &str) -> bool {
         self.hops.as_ref().is_none_or(|hops| hops.iter().any(|hop| hop == name))
+    }
+
+    /// The greatest base round-trip time of its connections.
+    pub(crate) fn most_rtt(&self) -> Duration {
+        self.values.find(&app::RTT_MAX).map_or(self.rtt.0, |most| most.0)
     }
 
     /// Codepoint of its packets.

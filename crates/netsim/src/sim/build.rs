@@ -1,16 +1,19 @@
 //! What a run is built of: a scenario's links and hops.
 
 use super::Simulation;
-use super::ring::Ring;
 use super::row::{Body, HopState, Places, Ways};
+use crate::direction::Direction;
 use crate::foreign::{Discipline, Maker, Request};
+use crate::ids::{HopId, Number};
 use crate::link::{Below, Link, Parts};
+use crate::lists::PerHop;
 use crate::observer::Watch;
 use crate::path::kind::Make;
 use crate::path::transmitter::Transmitter;
 use crate::pipe::Pipes;
 use crate::probe::series::PacketLog;
-use crate::scenario::{Direction, FRAME_BYTES, Line, LinkSpec, MOST_RATE, Scenario, ScenarioError};
+use crate::ring::Ring;
+use crate::scenario::{FRAME_BYTES, Line, LinkSpec, MOST_RATE, Scenario, ScenarioError};
 use goodqueue_qdisc::{AnyQdisc, registry};
 use goodqueue_units::{Instant, Streams};
 
@@ -24,8 +27,8 @@ pub(super) struct Build<'a, 'b> {
 #[derive(Clone, Copy)]
 pub(super) enum Place {
     Bottleneck(Direction),
-    /// That of the hop at this place of its list, in its direction.
-    Hop(usize, Direction),
+    /// That of a hop, in its direction.
+    Hop(HopId, Direction),
 }
 
 impl Build<'_, '_> {
@@ -44,7 +47,7 @@ impl Build<'_, '_> {
         let Some(spec) = self.spec(place).cloned() else { unreachable!("a hop of kind link has a link") };
         let (direction, number) = match place {
             Place::Bottleneck(direction) => (direction, direction as u64),
-            Place::Hop(hop, direction) => (direction, 2 + hop as u64),
+            Place::Hop(hop, direction) => (direction, 2 + hop.index() as u64),
         };
         let parameters = spec.parameters();
         let LinkSpec { line, key, below, rate } = spec;
@@ -88,21 +91,25 @@ impl Build<'_, '_> {
     ///
     /// # Errors
     /// As [`Build::link`].
-    pub(super) fn hops(&mut self, ways: &Ways, places: &mut Places) -> Result<Vec<HopState>, ScenarioError> {
+    pub(super) fn hops(
+        &mut self,
+        ways: &Ways,
+        places: &mut Places,
+    ) -> Result<PerHop<HopState>, ScenarioError> {
         let law = self.scenario.series.as_ref().is_some_and(|series| series.law);
-        let mut hops = Vec::new();
-        for place in 0..self.scenario.hops.list.len() {
-            let hop = &self.scenario.hops.list[place];
+        let mut hops = PerHop::default();
+        for id in self.scenario.hops.list.numbers() {
+            let hop = &self.scenario.hops.list[id];
             let (direction, seed) = (hop.direction, self.scenario.seed);
             let (body, component) = match hop.kind.make {
                 Make::Link => {
-                    let parts = places.link(place);
-                    let link = self.link(Place::Hop(place, direction), parts, ways.onward())?;
+                    let parts = places.link(id);
+                    let link = self.link(Place::Hop(id, direction), parts, ways.onward(direction))?;
                     (Body::Link(link), parts.timer)
                 }
                 Make::Element(make) => {
                     let random = Streams::new(seed).stream(&format!("hop {}", hop.name), 0);
-                    (Body::Element(make(&hop.values, random)), places.element(place))
+                    (Body::Element(make(&hop.values, random)), places.element(id))
                 }
             };
             hops.push(HopState::new(body, ways.flows(), component, law));
@@ -114,6 +121,6 @@ impl Build<'_, '_> {
 impl Simulation {
     /// The hops beside the bottlenecks.
     pub(super) fn hops(&mut self) -> impl Iterator<Item = &mut HopState> {
-        self.row.iter_mut().flat_map(|row| &mut row.hops)
+        self.row.iter_mut().flat_map(|row| row.hops.iter_mut())
     }
 }

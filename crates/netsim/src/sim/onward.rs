@@ -1,22 +1,26 @@
 //! The loop's part for paths of more than a bottleneck: packets that go on from one hop to another.
 
 use super::Simulation;
-use super::row::{Body, GATES, HopState, Node, Part};
-use crate::agenda::PIPE;
+use super::row::{Body, HopState, Node, Part};
+use crate::component::Component;
+use crate::direction::Direction;
+use crate::ids::{LinkId, PartId};
 use crate::packet::Packet;
-use crate::scenario::Direction;
 
 impl Simulation {
-    /// The `place`-th component of the row acts.
+    /// The part `id` of the row acts.
     #[cold]
-    pub(super) fn hop_acts(&mut self, place: usize) {
+    pub(super) fn hop_acts(&mut self, id: PartId) {
         let (now, agenda) = (self.now, &mut self.agenda);
         let Some(row) = &mut self.row else { return };
-        let part = row.part(place);
+        let part = row.part(id);
         let (from, packet) = match part {
-            Part::BottleneckOnward(end) => (Some(Node::Bottleneck), self.links[end].take_onward(now, agenda)),
-            Part::GateWire(end) => return self.links[GATES + end].settle(now, agenda),
-            Part::GateOnward(end) => (None, self.links[GATES + end].take_onward(now, agenda)),
+            Part::BottleneckOnward(way) => {
+                let link = &mut self.links[LinkId::bottleneck(way)];
+                (Some(Node::Bottleneck), link.take_onward(now, agenda))
+            }
+            Part::GateWire(way) => return self.links[LinkId::gate(way)].settle(now, agenda),
+            Part::GateOnward(way) => (None, self.links[LinkId::gate(way)].take_onward(now, agenda)),
             Part::Timer(hop) | Part::Wire(hop) | Part::Onward(hop) => {
                 let Body::Link(link) = &mut row.hops[hop].body else { return };
                 match part {
@@ -29,12 +33,12 @@ impl Simulation {
         };
         let Some(packet) = packet else { return };
         let direction = match part {
-            Part::BottleneckOnward(end) | Part::GateWire(end) | Part::GateOnward(end) => Direction::ALL[end],
+            Part::BottleneckOnward(way) | Part::GateWire(way) | Part::GateOnward(way) => way,
             Part::Timer(hop) | Part::Wire(hop) | Part::Onward(hop) | Part::Release(hop) => {
                 self.scenario.hops.list[hop].direction
             }
         };
-        let flow = packet.flow as usize;
+        let flow = packet.flow;
         let next = from.map_or_else(|| row.entry(flow, direction), |from| row.next(flow, direction, from));
         self.enter(next, direction, packet);
     }
@@ -42,17 +46,17 @@ impl Simulation {
     /// `packet` arrives at `node` now.
     pub(super) fn enter(&mut self, node: Node, direction: Direction, packet: Packet) {
         let (now, agenda) = (self.now, &mut self.agenda);
-        let end = direction.index();
         match (node, &mut self.row) {
             (Node::Hop(hop), Some(row)) => HopState::enter(&mut row.hops[hop], now, packet, agenda),
             (Node::Host, Some(row)) => {
-                let exit = row.exit(packet.flow as usize, direction);
-                if let Some((pipe, time)) = self.links[end].pipes.push(exit, now, &packet) {
-                    agenda.set(PIPE + 2 * pipe + end as u32, time);
+                let pipes = &mut self.links[LinkId::bottleneck(direction)].pipes;
+                let pipe = pipes.by(row.exit(packet.flow, direction), &packet);
+                if let Some(time) = pipes.push(pipe, now, &packet) {
+                    agenda.set(Component::pipe(direction, pipe), time);
                 }
             }
             _ => {
-                let link = &mut self.links[end];
+                let link = &mut self.links[LinkId::bottleneck(direction)];
                 link.settle(now, agenda);
                 link.offer(now, Packet { arrival: now, ..packet }, agenda);
             }

@@ -4,37 +4,37 @@
 //! on from one hop to another is handed over by [`Simulation::forward`](super::Simulation); from the last hop it goes into a pipe
 //! of the bottleneck's direction, as if it came from there, so that hosts hear from nowhere else.
 
-use crate::agenda::{Agenda, Component};
+use crate::agenda::Agenda;
+use crate::baseline::Baseline;
+use crate::component::Component;
+use crate::direction::Direction;
+use crate::ids::{FanId, FlowId, HopId, LinkId, Number, PartId, PipeId, RouteId};
 use crate::link::{Link, Parts};
+use crate::lists::{List, PerFlow, PerHop, PerWay};
 use crate::packet::Packet;
 use crate::path::kind::Element;
 use crate::path::netem::WireCounts;
-use crate::pipe::{ONWARD, Pipes};
+use crate::pipe::{Exit, Fan, Pipes};
 use crate::probe::series::QueueSeries;
-use crate::scenario::{BOTTLENECK, Direction, Scenario};
-use crate::sim::Baseline;
+use crate::scenario::{BOTTLENECK, Scenario};
 use goodqueue_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
-/// The place of the first gate among the links.
-pub(super) const GATES: usize = 2;
-
 /// Where a packet goes next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Node {
     /// The bottleneck of its direction.
     Bottleneck,
-    /// The hop at this place of the scenario's list.
-    Hop(usize),
     /// Its host.
     Host,
+    Hop(HopId),
 }
 
 /// A hop beside the bottlenecks.
 pub(crate) struct HopState {
     pub(crate) body: Body,
-    /// Packets lost in it, by flow; a link's are in its own books.
-    pub(crate) lost: Vec<u64>,
+    /// Packets lost in it; a link's are in its own books.
+    pub(crate) lost: PerFlow<u64>,
     pub(crate) baseline: HopBaseline,
     pub(crate) series: QueueSeries,
     /// Its first place in the agenda.
@@ -59,64 +59,68 @@ pub(crate) enum Body {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
     /// Packets go on from a bottleneck.
-    BottleneckOnward(usize),
+    BottleneckOnward(Direction),
     /// The wire of a gate; its discipline has no timer.
-    GateWire(usize),
+    GateWire(Direction),
     /// Packets go on from a gate to their first hop.
-    GateOnward(usize),
+    GateOnward(Direction),
     /// The timer of a hop's discipline.
-    Timer(usize),
+    Timer(HopId),
     /// A hop's wire.
-    Wire(usize),
+    Wire(HopId),
     /// Packets go on from a hop that is a link.
-    Onward(usize),
+    Onward(HopId),
     /// Packets come out of a hop that is no link.
-    Release(usize),
+    Release(HopId),
 }
 
 /// The hops of a run, and the ways through them.
 pub(crate) struct Row {
-    pub(crate) hops: Vec<HopState>,
+    pub(crate) hops: PerHop<HopState>,
     /// What acts at each component from the row's first on.
-    parts: Vec<Part>,
-    /// For each flow, the number of its way.
-    way_of_flow: Vec<u32>,
-    /// The nodes of each way, a direction each.
-    ways: Vec<[Vec<Node>; 2]>,
-    /// For each flow and direction the pipe that it ends in.
-    exits: [Vec<u32>; 2],
+    parts: List<PartId, Part>,
+    route_of: PerFlow<RouteId>,
+    routes: List<RouteId, Route>,
+    /// The pipe that each flow's packets end in.
+    exits: PerWay<PerFlow<Exit>>,
 }
+
+/// Of flows whose packets go on to another hop.
+const ONWARD: Exit = Exit::Pipe(PipeId::ONWARD);
+
+/// The nodes that packets meet.
+type Route = PerWay<Vec<Node>>;
 
 /// The ways of all flows, before anything is built.
 pub(super) struct Ways {
-    of_flow: Vec<u32>,
-    nodes: Vec<[Vec<Node>; 2]>,
-    exits: [Vec<u32>; 2],
-    /// Delays of the pipes of each direction.
-    delays: [Vec<Duration>; 2],
+    of_flow: PerFlow<RouteId>,
+    routes: List<RouteId, Route>,
+    exits: PerWay<PerFlow<Exit>>,
+    /// Delays of the pipes.
+    delays: PerWay<List<PipeId, Duration>>,
+    /// Of flows whose connections have base RTTs of their own.
+    fans: PerWay<List<FanId, Fan>>,
 }
 
 impl Ways {
-    /// Plans the ways of `scenario`, whose flows have the base RTTs `rtts`.
-    pub(super) fn new(scenario: &Scenario, rtts: &[Duration]) -> Self {
-        let mut of_flow = Vec::with_capacity(rtts.len());
-        let mut nodes: Vec<[Vec<Node>; 2]> = Vec::new();
+    /// Plans the ways of `scenario`, whose flows have the base RTTs `rtts`, one each or from the first to the second.
+    pub(super) fn new(scenario: &Scenario, rtts: &[(Duration, Duration)]) -> Self {
+        let (mut of_flow, mut routes) = (PerFlow::default(), List::<RouteId, Route>::default());
         for traffic in &scenario.traffic {
-            let way = Direction::ALL.map(|direction| {
-                let row = scenario.hops.rows[direction.index()].iter().map(|place| match *place {
+            let route = PerWay::of(|direction| {
+                let row = scenario.hops.rows[direction].iter().map(|place| match *place {
                     None => (BOTTLENECK, Node::Bottleneck),
                     Some(hop) => (scenario.hops.list[hop].name.as_str(), Node::Hop(hop)),
                 });
                 row.filter(|(name, _)| traffic.crosses(name)).map(|(_, node)| node).collect::<Vec<_>>()
             });
-            let number = nodes.iter().position(|known| *known == way).unwrap_or_else(|| {
-                nodes.push(way);
-                nodes.len() - 1
-            });
-            of_flow.extend(std::iter::repeat_n(number as u32, traffic.count as usize));
+            let known = routes.numbered().find(|(_, known)| **known == route).map(|(id, _)| id);
+            let id = known.unwrap_or_else(|| routes.push(route));
+            of_flow.extend(std::iter::repeat_n(id, traffic.count as usize));
         }
-        let mut ways =
-            Self { of_flow, nodes, exits: [Vec::new(), Vec::new()], delays: [Vec::new(), Vec::new()] };
+        let (exits, delays) = (PerWay::of(|_| PerFlow::default()), PerWay::of(|_| List::default()));
+        let fans = PerWay::of(|_| List::default());
+        let mut ways = Self { of_flow, routes, exits, delays, fans };
         for direction in Direction::ALL {
             ways.plan_exits(direction, rtts);
         }
@@ -124,33 +128,40 @@ impl Ways {
     }
 
     /// A pipe for each last node and each base RTT, in the order of the flows.
-    fn plan_exits(&mut self, direction: Direction, rtts: &[Duration]) {
-        let end = direction.index();
+    fn plan_exits(&mut self, direction: Direction, rtts: &[(Duration, Duration)]) {
         let mut numbers = BTreeMap::new();
-        for (&way, &rtt) in self.of_flow.iter().zip(rtts) {
-            let last = self.nodes[way as usize][end].last().copied().unwrap_or(Node::Host);
-            let next = numbers.len() as u32;
-            let number = *numbers.entry((key(last), rtt)).or_insert(next);
-            if number == next {
-                self.delays[end].push(if direction == Direction::Down { rtt / 2 } else { rtt - rtt / 2 });
-            }
-            self.exits[end].push(number);
+        for (&route, &rtt) in self.of_flow.iter().zip(rtts) {
+            let last = self.routes[route][direction].last().copied().unwrap_or(Node::Host);
+            let delays = &mut self.delays[direction];
+            let exit = *numbers.entry((last, rtt)).or_insert_with(|| {
+                let first = PipeId::at(delays.len());
+                delays.extend(rtts_between(rtt).map(|rtt| match direction {
+                    Direction::Down => rtt / 2,
+                    Direction::Up => rtt - rtt / 2,
+                }));
+                match (delays.len() - first.index()) as u32 {
+                    1 => Exit::Pipe(first),
+                    count => Exit::Fan(self.fans[direction].push(Fan { first, count })),
+                }
+            });
+            self.exits[direction].push(exit);
         }
     }
 
     /// The pipes of `direction`; the bottleneck knows those of the flows that end behind it.
     pub(super) fn pipes(&self, direction: Direction) -> Pipes {
-        let end = direction.index();
         let ends_at_bottleneck =
-            |way: u32| self.nodes[way as usize][end].last().copied() == Some(Node::Bottleneck);
-        let of_flow = self.of_flow.iter().zip(&self.exits[end]);
-        let of_flow = of_flow.map(|(&way, &exit)| if ends_at_bottleneck(way) { exit } else { ONWARD });
-        Pipes::new(self.delays[end].iter().copied(), of_flow.collect())
+            |route: RouteId| self.routes[route][direction].last().copied() == Some(Node::Bottleneck);
+        let of_flow = self.of_flow.iter().zip(self.exits[direction].iter());
+        let of_flow = of_flow.map(|(&route, &exit)| if ends_at_bottleneck(route) { exit } else { ONWARD });
+        let (delays, fans) = (self.delays[direction].iter().copied(), self.fans[direction].clone());
+        Pipes::new(direction, delays, of_flow.collect(), fans)
     }
 
-    /// Pipes of a hop, which all lead on.
-    pub(super) fn onward(&self) -> Pipes {
-        Pipes::new(std::iter::empty(), vec![ONWARD; self.of_flow.len()])
+    /// Pipes of a hop of `direction`, which all lead on.
+    pub(super) fn onward(&self, direction: Direction) -> Pipes {
+        let of_flow = vec![ONWARD; self.of_flow.len()].into();
+        Pipes::new(direction, std::iter::empty(), of_flow, List::default())
     }
 
     /// How many flows there are.
@@ -159,57 +170,52 @@ impl Ways {
     }
 
     /// The row of these ways through `hops`, which act at the components that `places` planned.
-    pub(super) fn row(self, hops: Vec<HopState>, places: &Places) -> Row {
-        let Self { of_flow, nodes, exits, .. } = self;
-        Row { hops, parts: places.parts.clone(), way_of_flow: of_flow, ways: nodes, exits }
-    }
-}
-
-/// A number for a node, so that a map can be ordered by it.
-fn key(node: Node) -> usize {
-    match node {
-        Node::Bottleneck => 0,
-        Node::Host => 1,
-        Node::Hop(hop) => 2 + hop,
+    pub(super) fn row(self, hops: PerHop<HopState>, places: Places) -> Row {
+        let Self { of_flow, routes, exits, .. } = self;
+        Row { hops, parts: places.parts, route_of: of_flow, routes, exits }
     }
 }
 
 /// The components of a row, in their order in the agenda.
 pub(super) struct Places {
-    pub(super) first: Component,
-    parts: Vec<Part>,
+    /// How many pipes each direction has, which come before them.
+    pipes: usize,
+    parts: List<PartId, Part>,
 }
 
 impl Places {
-    /// Components from `first` on, for the two bottlenecks' ways onward; none where there is no row.
-    pub(super) fn new(first: Component, has_row: bool) -> Self {
-        let bottlenecks = if has_row { 2 } else { 0 };
-        Self { first, parts: (0..bottlenecks).map(Part::BottleneckOnward).collect() }
+    /// The places behind `pipes` pipes of each direction.
+    pub(super) fn new(pipes: usize) -> Self {
+        Self { pipes, parts: List::default() }
     }
 
-    fn next(&self) -> Component {
-        self.first + self.parts.len() as Component
+    fn add(&mut self, part: Part) -> Component {
+        Component::part(self.pipes, self.parts.push(part))
+    }
+
+    /// The places of the bottleneck of `direction`, in a row.
+    pub(super) fn bottleneck(&mut self, direction: Direction) -> Parts {
+        Parts::of_bottleneck(direction, self.add(Part::BottleneckOnward(direction)))
     }
 
     /// The places of the gate of `direction`.
     pub(super) fn gate(&mut self, direction: Direction) -> Parts {
-        let (wire, end) = (self.next(), direction.index());
-        self.parts.extend([Part::GateWire(end), Part::GateOnward(end)]);
-        Parts { timer: wire, wire, onward: wire + 1 }
+        let wire = self.add(Part::GateWire(direction));
+        Parts { timer: wire, wire, onward: self.add(Part::GateOnward(direction)) }
     }
 
-    /// The places of the hop `number`, if it is a link.
-    pub(super) fn link(&mut self, number: usize) -> Parts {
-        let timer = self.next();
-        self.parts.extend([Part::Timer(number), Part::Wire(number), Part::Onward(number)]);
-        Parts { timer, wire: timer + 1, onward: timer + 2 }
+    /// The places of `hop`, if it is a link.
+    pub(super) fn link(&mut self, hop: HopId) -> Parts {
+        Parts {
+            timer: self.add(Part::Timer(hop)),
+            wire: self.add(Part::Wire(hop)),
+            onward: self.add(Part::Onward(hop)),
+        }
     }
 
-    /// The place of the hop `number`, if it is none.
-    pub(super) fn element(&mut self, number: usize) -> Component {
-        let release = self.next();
-        self.parts.push(Part::Release(number));
-        release
+    /// The place of `hop`, if it is none.
+    pub(super) fn element(&mut self, hop: HopId) -> Component {
+        self.add(Part::Release(hop))
     }
 
     /// How many components there are.
@@ -218,51 +224,60 @@ impl Places {
     }
 }
 
+/// The base RTTs from the first to the second, a millisecond apart; where they are one, that one.
+fn rtts_between((least, most): (Duration, Duration)) -> impl Iterator<Item = Duration> {
+    let steps = most.saturating_sub(least).as_nanos() / 1_000_000;
+    (0..=steps).map(move |step| least + Duration::from_millis(step))
+}
+
 impl Row {
     /// Where packets of `flow` go first.
-    pub(super) fn entry(&self, flow: usize, direction: Direction) -> Node {
-        let way = &self.ways[self.way_of_flow[flow] as usize][direction.index()];
-        way.first().copied().unwrap_or(Node::Host)
+    pub(super) fn entry(&self, flow: FlowId, direction: Direction) -> Node {
+        let route = &self.routes[self.route_of[flow]][direction];
+        route.first().copied().unwrap_or(Node::Host)
     }
 
     /// The link that a host sends packets of `flow` into: the bottleneck, or a gate, which leads to the flow's first hop.
-    pub(super) fn first_link(&self, flow: usize, direction: Direction) -> u8 {
-        let gate = if self.entry(flow, direction) == Node::Bottleneck { 0 } else { GATES };
-        (gate + direction.index()) as u8
+    pub(super) fn first_link(&self, flow: FlowId, direction: Direction) -> LinkId {
+        match self.entry(flow, direction) {
+            Node::Bottleneck => LinkId::bottleneck(direction),
+            _ => LinkId::gate(direction),
+        }
     }
 
     /// Where packets of `flow` go after `node`.
-    pub(super) fn next(&self, flow: usize, direction: Direction, node: Node) -> Node {
-        let way = &self.ways[self.way_of_flow[flow] as usize][direction.index()];
-        let place = way.iter().position(|one| *one == node);
-        place.and_then(|place| way.get(place + 1)).copied().unwrap_or(Node::Host)
+    pub(super) fn next(&self, flow: FlowId, direction: Direction, node: Node) -> Node {
+        let route = &self.routes[self.route_of[flow]][direction];
+        let place = route.iter().position(|one| *one == node);
+        place.and_then(|place| route.get(place + 1)).copied().unwrap_or(Node::Host)
     }
 
     /// The pipe that packets of `flow` end in.
-    pub(super) fn exit(&self, flow: usize, direction: Direction) -> u32 {
-        self.exits[direction.index()][flow]
+    pub(super) fn exit(&self, flow: FlowId, direction: Direction) -> Exit {
+        self.exits[direction][flow]
     }
 
-    /// What acts at the `place`-th component of the row.
-    pub(super) fn part(&self, place: usize) -> Part {
-        self.parts[place]
+    /// What acts as part `id` of the row.
+    pub(super) fn part(&self, id: PartId) -> Part {
+        self.parts[id]
     }
 
     /// Packets of `flow` that were dropped or lost in the hops of `direction`.
-    pub(super) fn dropped(&self, flow: usize, direction: Direction, scenario: &Scenario) -> u64 {
-        let of_way = scenario.hops.list.iter().zip(&self.hops).filter(|(hop, _)| hop.direction == direction);
+    pub(super) fn dropped(&self, flow: FlowId, direction: Direction, scenario: &Scenario) -> u64 {
+        let of_way =
+            scenario.hops.list.iter().zip(self.hops.iter()).filter(|(hop, _)| hop.direction == direction);
         of_way.map(|(_, state)| state.dropped(flow)).sum()
     }
 }
 
 impl HopState {
     pub(super) fn new(body: Body, flows: usize, component: Component, law: bool) -> Self {
-        let lost = if matches!(body, Body::Element(_)) { vec![0; flows] } else { Vec::new() };
+        let lost = if matches!(body, Body::Element(_)) { vec![0; flows] } else { Vec::new() }.into();
         let series = QueueSeries::new(law);
         Self { body, lost, baseline: HopBaseline::default(), series, component }
     }
 
-    fn dropped(&self, flow: usize) -> u64 {
+    fn dropped(&self, flow: FlowId) -> u64 {
         match &self.body {
             Body::Link(link) => link.fates.dropped[flow],
             Body::Element(_) => self.lost[flow],
@@ -278,7 +293,7 @@ impl HopState {
             }
             Body::Element(element) => {
                 if element.accept(now, packet).lost {
-                    self.lost[packet.flow as usize] += 1;
+                    self.lost[packet.flow] += 1;
                 }
                 agenda.set(self.component, element.next_time().unwrap_or(Instant::MAX));
             }

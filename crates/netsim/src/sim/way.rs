@@ -1,16 +1,18 @@
 //! What every packet of a flow asks for; beside the flows, which are too large to stay in a cache.
 
+use crate::direction::{Direction, Side};
 use crate::flow::{Flow, Source};
-use crate::scenario::Direction;
-use goodqueue_units::Instant;
+use crate::ids::{LinkId, Timer};
+use crate::lists::{PerSide, PerWay};
+use goodqueue_units::{Instant, processor};
 
 /// A flow's way through the dumbbell: a cache line, asked for with each of its packets.
 #[repr(align(64))]
 pub(super) struct Way {
-    /// Packets offered, a direction each.
-    pub(super) offered: [u64; 2],
+    /// Packets offered.
+    pub(super) offered: PerWay<u64>,
     /// As [`Flow::hash`].
-    pub(super) hash: [u32; 2],
+    pub(super) hash: PerWay<u32>,
     /// As [`Flow::dscp`].
     pub(super) dscp: u8,
     /// As [`Flow::stop`].
@@ -21,24 +23,32 @@ pub(super) struct Way {
     pub(super) is_bulk: bool,
     /// Whether the sender of a bulk transfer has begun to close.
     pub(super) is_closed: bool,
-    /// The link that its hosts send into, a direction each.
-    pub(super) first_link: [u8; 2],
+    /// The link that its hosts send into.
+    pub(super) first_link: PerWay<LinkId>,
     /// When the timer of each end of a bulk transfer fires, as [`Socket::timers`](crate::sockets::Socket::timers).
-    pub(super) timers: [Instant; 2],
+    pub(super) timers: PerSide<Instant>,
 }
 
-const _: () = assert!(size_of::<Way>() == 64);
+const _: () = processor::fills_lines::<Way>(1);
 
 impl Way {
-    pub(super) fn of(flow: &Flow, first_link: [u8; 2]) -> Self {
+    pub(super) fn of(flow: &Flow, first_link: PerWay<LinkId>) -> Self {
         let &Flow { hash, dscp, stop, direction, .. } = flow;
         let is_bulk = matches!(flow.source, Source::Bulk(_));
-        let timers = [Instant::MAX; 2];
-        Self { offered: [0; 2], hash, dscp, stop, direction, is_bulk, is_closed: false, first_link, timers }
+        let (offered, timers) = (PerWay::of(|_| 0), PerSide::of(|_| Instant::MAX));
+        Self { offered, hash, dscp, stop, direction, is_bulk, is_closed: false, first_link, timers }
     }
 
-    /// The end of a bulk transfer whose timer is number `timer`, that of the sender being number 0; and the other way round.
-    pub(super) fn end_of(&self, timer: usize) -> usize {
-        timer ^ self.direction.reverse().index()
+    /// The end of a bulk transfer whose timer is `timer`.
+    pub(super) fn end_of(&self, timer: Timer) -> Side {
+        match timer {
+            Timer::Sender => self.direction.sender(),
+            Timer::Receiver => self.direction.receiver(),
+        }
+    }
+
+    /// The timer of the end `end` of a bulk transfer.
+    pub(super) fn timer_of(&self, end: Side) -> Timer {
+        if end == self.direction.sender() { Timer::Sender } else { Timer::Receiver }
     }
 }

@@ -4,12 +4,16 @@
 //! through a [`Host`], and names the time at which it wants to be woken. An application may have as many connections
 //! at a time as it likes.
 
+use super::connections::Connections;
 use super::result;
+use crate::direction::{Direction, Side};
+use crate::ids::{FlowId, SocketId};
+use crate::lists::PerWay;
 use crate::packet::{Datagram, both_ways};
 use crate::probe::delay::FlowDelays;
-use crate::scenario::key::Key;
-use crate::scenario::{Direction, Size, Span};
-use crate::sockets::{Socket, SocketId, Sockets, Stage};
+use crate::scenario::key::{Key, Result, Table, Values};
+use crate::scenario::{Size, Span, refuse};
+use crate::sockets::{Socket, Sockets, Stage};
 use crate::tally::Totals;
 use goodqueue_tcp::{CcLine, Config, Connection, Handled};
 use goodqueue_units::{Duration, Ecn, Instant, Stream as Random};
@@ -27,16 +31,36 @@ pub(crate) const REPEAT: Key<u64> = Key::optional("repeat", "10")
 pub(crate) const AGAIN: Key<Span> =
     Key::with_default("interval", "\"0s\"").range(Span(Duration::ZERO), LONGEST_WAIT).example("\"1s\"");
 
-/// What an application does. Ends are [`USER`](crate::sockets::USER) and [`REMOTE`](crate::sockets::REMOTE): it plays both.
+/// That each connection has a base RTT of its own.
+pub(crate) const RTT_MAX: Key<Span> = Key::optional("rtt_max", "\"150ms\"")
+    .help(
+        "each connection has a base round-trip time of its own, drawn evenly from `rtt` to this, in steps of 1 ms",
+    )
+    .simulator_only();
+/// The greatest distance between `rtt` and `rtt_max`.
+const MOST_SPREAD: Span = Span(Duration::from_secs(1));
+
+/// Refuses an [`RTT_MAX`] that is less than `rtt` or too far from it.
+pub(crate) fn check_rtts(table: &Table<'_>, rtt: Span, values: &Values) -> Result<()> {
+    match values.find(&RTT_MAX) {
+        Some(most) if most.0 < rtt.0 || most.0 > rtt.0 + MOST_SPREAD.0 => {
+            let accepted = format!("from rtt, {}, to {} more", rtt.0, MOST_SPREAD.0);
+            refuse(&table.key("rtt_max"), most.0, &accepted)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What an application does. It plays both [sides](Side).
 pub(crate) trait Application: Send + Sync {
     /// The flow starts.
     fn start(&mut self, host: &mut Host<'_>);
     /// The time has come at which it wanted to be woken.
     fn wake(&mut self, host: &mut Host<'_>);
     /// At `end` of `socket` the handshake is over, more bytes came into order, or the other end has closed.
-    fn notice(&mut self, socket: SocketId, end: usize, host: &mut Host<'_>);
+    fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>);
     /// The datagram `number` of this application arrived at `end`.
-    fn datagram(&mut self, _number: u32, _end: usize, _host: &mut Host<'_>) {}
+    fn datagram(&mut self, _number: u32, _end: Side, _host: &mut Host<'_>) {}
     /// The flow's time is over: nothing new begins, and what is under way may end.
     fn stop(&mut self, host: &mut Host<'_>);
     /// Measuring begins.
@@ -64,16 +88,14 @@ pub(crate) struct App {
 /// What an application's host keeps for it.
 struct Desk {
     config: Config,
-    /// Number of the flow.
-    flow: u32,
+    flow: FlowId,
     /// The end that sends the flow's data, and the one that receives them.
-    sender: usize,
-    receiver: usize,
+    sender: Side,
+    receiver: Side,
     hashes: Random,
-    /// Its connections, in the order in which they were opened.
-    open: Vec<SocketId>,
+    open: Connections,
     /// Ends that may have something to send.
-    touched: Vec<(SocketId, usize)>,
+    touched: Vec<(SocketId, Side)>,
     /// Datagrams that ends are about to send.
     datagrams: VecDeque<Outgoing>,
     /// When the application wants to be woken; [`Instant::MAX`]: never.
@@ -82,10 +104,10 @@ struct Desk {
     past: Totals,
 }
 
-/// A datagram with the end that sends it, and what a classifier computes for it, a direction each.
+/// A datagram with the end that sends it, and what a classifier computes for it.
 pub(crate) struct Outgoing {
-    pub(crate) end: usize,
-    pub(crate) hash: [u32; 2],
+    pub(crate) end: Side,
+    pub(crate) hash: PerWay<u32>,
     pub(crate) datagram: Datagram,
 }
 
@@ -98,63 +120,68 @@ pub(crate) struct Host<'a> {
 
 impl Host<'_> {
     /// The end that sends the flow's data.
-    pub(crate) fn sender(&self) -> usize {
+    pub(crate) fn sender(&self) -> Side {
         self.desk.sender
     }
 
     /// The end that receives them.
-    pub(crate) fn receiver(&self) -> usize {
+    pub(crate) fn receiver(&self) -> Side {
         self.desk.receiver
     }
 
     /// Opens a connection from the end `opener`. Data may be written at once, and are sent when the handshake allows.
-    pub(crate) fn open(&mut self, opener: usize) -> SocketId {
+    pub(crate) fn open(&mut self, opener: Side) -> SocketId {
         let Desk { open, hashes, flow, config, touched, .. } = &mut *self.desk;
         let mut hash = both_ways(hashes.next_u32());
         // Packets find their connection by its hash, so two that are open at a time never share one.
-        while open.iter().any(|&id| self.sockets[id].hash == hash) {
+        while open.has(hash[Direction::Down]) {
             hash = both_ways(hashes.next_u32());
         }
         let id = self.sockets.open(config, opener, *flow, hash);
-        open.push(id);
+        open.insert(hash[Direction::Down], id);
         touched.push((id, opener));
         id
     }
 
     /// Writes `bytes` at `end`.
-    pub(crate) fn write(&mut self, socket: SocketId, end: usize, bytes: u64) {
+    pub(crate) fn write(&mut self, socket: SocketId, end: Side, bytes: u64) {
         self.sockets[socket].ends[end].write(bytes);
         self.desk.touched.push((socket, end));
     }
 
     /// `end` writes no more. Where the other end has closed, and nothing was left to do, this happens by itself.
-    pub(crate) fn close(&mut self, socket: SocketId, end: usize) {
+    pub(crate) fn close(&mut self, socket: SocketId, end: Side) {
         self.sockets[socket].close(end);
         self.desk.touched.push((socket, end));
     }
 
     /// Bytes that `end` got in order.
-    pub(crate) fn delivered(&self, socket: SocketId, end: usize) -> u64 {
+    pub(crate) fn delivered(&self, socket: SocketId, end: Side) -> u64 {
         self.sockets[socket].ends[end].delivered_bytes()
     }
 
     /// Whether the handshake is over, as `end` sees it.
-    pub(crate) fn is_established(&self, socket: SocketId, end: usize) -> bool {
+    pub(crate) fn is_established(&self, socket: SocketId, end: Side) -> bool {
         self.sockets[socket].ends[end].is_established()
     }
 
     /// Whether `end` got all data, and that there will be no more.
-    pub(crate) fn is_peer_finished(&self, socket: SocketId, end: usize) -> bool {
+    pub(crate) fn is_peer_finished(&self, socket: SocketId, end: Side) -> bool {
         self.sockets[socket].ends[end].is_peer_finished()
     }
 
+    /// Retransmission timeouts of `end` so far, those of SYN and SYN-ACK included.
+    pub(crate) fn timeouts(&self, socket: SocketId, end: Side) -> u64 {
+        self.sockets[socket].ends[end].stats().timeouts
+    }
+
     /// The hashes of an exchange of datagrams between ports of its own.
-    pub(crate) fn exchange(&mut self) -> [u32; 2] {
+    pub(crate) fn exchange(&mut self) -> PerWay<u32> {
         both_ways(self.desk.hashes.next_u32())
     }
 
     /// Sends the datagram `number`, of `len` bytes as `tc` counts them, from `end`.
-    pub(crate) fn send_datagram(&mut self, end: usize, hash: [u32; 2], number: u32, len: u16) {
+    pub(crate) fn send_datagram(&mut self, end: Side, hash: PerWay<u32>, number: u32, len: u16) {
         let datagram = Datagram { number, len, ecn: Ecn::NotEct, dscp: 0 };
         self.desk.datagrams.push_back(Outgoing { end, hash, datagram });
     }
@@ -170,17 +197,17 @@ impl App {
     pub(crate) fn new(
         program: Box<dyn Application>,
         config: Config,
-        flow: u32,
+        flow: FlowId,
         direction: Direction,
         hashes: Random,
     ) -> Self {
         let desk = Desk {
             config,
             flow,
-            sender: direction.reverse().index(),
-            receiver: direction.index(),
+            sender: direction.sender(),
+            receiver: direction.receiver(),
             hashes,
-            open: Vec::new(),
+            open: Connections::default(),
             touched: Vec::new(),
             datagrams: VecDeque::new(),
             wake_at: Instant::MAX,
@@ -215,16 +242,15 @@ impl App {
     }
 
     /// The connection of which packets in `direction` have the hash `hash`; none where it is over already.
-    pub(crate) fn socket(&self, direction: Direction, hash: u32, sockets: &Sockets) -> Option<SocketId> {
-        let way = direction.index();
-        self.desk.open.iter().copied().find(|&id| sockets[id].hash[way] == hash)
+    pub(crate) fn socket(&self, direction: Direction, hash: u32) -> Option<SocketId> {
+        self.desk.open.find(direction, hash)
     }
 
     /// A segment has arrived at an end of a connection, which says what it brought.
     pub(crate) fn handled(
         &mut self,
         now: Instant,
-        (socket, end): (SocketId, usize),
+        (socket, end): (SocketId, Side),
         handled: Handled,
         sockets: &mut Sockets,
     ) {
@@ -247,7 +273,7 @@ impl App {
     }
 
     /// The datagram `number` arrives at `end`.
-    pub(crate) fn handle_datagram(&mut self, now: Instant, end: usize, number: u32, sockets: &mut Sockets) {
+    pub(crate) fn handle_datagram(&mut self, now: Instant, end: Side, number: u32, sockets: &mut Sockets) {
         let host = &mut Host { now, desk: &mut self.desk, sockets };
         self.program.datagram(number, end, host);
     }
@@ -256,7 +282,7 @@ impl App {
     pub(crate) fn handle_socket_timeout(
         &mut self,
         now: Instant,
-        at: (SocketId, usize),
+        at: (SocketId, Side),
         sockets: &mut Sockets,
     ) {
         let connection = &mut sockets[at.0].ends[at.1];
@@ -272,25 +298,23 @@ impl App {
     }
 
     /// The ends that may have something to send, each as often as something happened to it.
-    pub(crate) fn take_touched(&mut self) -> Vec<(SocketId, usize)> {
+    pub(crate) fn take_touched(&mut self) -> Vec<(SocketId, Side)> {
         std::mem::take(&mut self.desk.touched)
     }
 
     /// Takes the list back, for its room to be used again.
-    pub(crate) fn served(&mut self, mut touched: Vec<(SocketId, usize)>) {
+    pub(crate) fn served(&mut self, mut touched: Vec<(SocketId, Side)>) {
         touched.clear();
         self.desk.touched = touched;
     }
 
     /// Lets `socket` go if both of its ends are over; whether it did.
     pub(crate) fn let_go(&mut self, socket: SocketId, sockets: &mut Sockets) -> bool {
-        let Some(place) = self.desk.open.iter().position(|&id| id == socket) else { return false };
-        let Socket { ends, .. } = &sockets[socket];
-        if !ends.iter().all(Connection::is_closed) {
+        let Socket { ends, hash, .. } = &sockets[socket];
+        if !ends.iter().all(Connection::is_closed) || !self.desk.open.remove(hash[Direction::Down], socket) {
             return false;
         }
         self.desk.past += Totals::of_sender(&ends[self.desk.sender]);
-        self.desk.open.remove(place);
         sockets.release(socket);
         true
     }
@@ -318,12 +342,12 @@ impl App {
 
     /// What its connections have done so far.
     pub(crate) fn totals(&self, sockets: &Sockets) -> Totals {
-        let open = self.desk.open.iter().map(|&id| Totals::of_sender(&sockets[id].ends[self.desk.sender]));
+        let open = self.desk.open.iter().map(|id| Totals::of_sender(&sockets[id].ends[self.desk.sender]));
         open.fold(self.desk.past, |sum, totals| sum + totals)
     }
 
     /// The sender of the connection that was opened last, while there is one.
     pub(crate) fn sender<'a>(&self, sockets: &'a Sockets) -> Option<&'a Connection> {
-        self.desk.open.last().map(|&id| &sockets[id].ends[self.desk.sender])
+        self.desk.open.last().map(|id| &sockets[id].ends[self.desk.sender])
     }
 }

@@ -2,64 +2,11 @@
 
 use super::kind::{Kind, Make};
 use super::tcp;
-use crate::probe::delay::FlowDelays;
-use crate::scenario::Direction;
-use crate::tally::Totals;
-use goodqueue_tcp::{Config, Connection};
-use goodqueue_units::{prefetch, prefetch_bytes};
 
 pub(crate) const KIND: Kind = Kind {
     transport: tcp::KEYS,
     ..Kind::new("bulk", "a TCP transfer that always has data to send", Make::Bulk)
 };
-
-/// A TCP connection that always has data to send.
-pub(crate) struct Bulk {
-    /// An end stands where the direction does that it hears, as in [`Socket`](crate::sockets::Socket).
-    pub(crate) ends: [Connection; 2],
-    /// Round-trip times as the sender measures them.
-    pub(crate) rtt: FlowDelays,
-}
-
-impl Bulk {
-    /// A transfer in `direction` that always has data to send, once it is started.
-    pub(crate) fn new(config: Config, direction: Direction) -> Self {
-        let sender = direction.reverse().index();
-        let mut ends = [Connection::server(config.clone()), Connection::server(config.clone())];
-        ends[sender] = Connection::client(config);
-        ends[sender].write_unlimited();
-        Self { ends, rtt: FlowDelays::new() }
-    }
-
-    /// One that is never opened, in the place of a flow that is no bulk transfer.
-    pub(crate) fn idle() -> Self {
-        Self::new(Config::default(), Direction::Down)
-    }
-
-    /// The end that sends, of a transfer in `direction`.
-    pub(crate) fn sender(&self, direction: Direction) -> &Connection {
-        &self.ends[direction.reverse().index()]
-    }
-
-    /// Asks the processor for what a segment is going to touch for which `end` is meant, which `sends` or does not.
-    #[inline]
-    pub(crate) fn prefetch(&self, end: usize, sends: bool) {
-        for bytes in Connection::hot_bytes(sends) {
-            prefetch_bytes(&self.ends[end], bytes);
-        }
-        if sends {
-            prefetch(&self.rtt);
-        }
-    }
-
-    /// What a transfer in `direction` has done so far.
-    pub(crate) fn totals(&self, direction: Direction) -> Totals {
-        Totals {
-            delivered_bytes: self.ends[direction.index()].delivered_bytes(),
-            ..Totals::of_sender(self.sender(direction))
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {

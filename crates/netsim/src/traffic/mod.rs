@@ -4,6 +4,7 @@
 //! ([`app`]); datagrams at fixed times ([`isochronous`]); or a name for flows of other kinds ([`flent`]).
 
 pub(crate) mod app;
+mod connections;
 pub(crate) mod flent;
 pub(crate) mod isochronous;
 pub(crate) mod kind;
@@ -24,6 +25,6 @@ macro_rules! kinds {
 }
 
 kinds!(
-    bulk, transfer, rr, stream, cbr, ping, voip, page;
+    bulk, transfer, rr, stream, cbr, ping, voip, page, web_users;
     flent::RRUL, flent::RRUL_BE, flent::TCP_NUP, flent::TCP_NDOWN
 );

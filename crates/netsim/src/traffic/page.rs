@@ -12,11 +12,13 @@ use super::app::{AGAIN, Application, Host, REPEAT};
 use super::kind::{Kind, Make, Measure, Shorthand};
 use super::result::{self, AppResult};
 use super::tcp;
+use crate::direction::Side;
+use crate::ids::SocketId;
+use crate::lists::PerWay;
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::rounded;
 use crate::scenario::key::{Key, Values};
 use crate::scenario::{Size, Span};
-use crate::sockets::SocketId;
 use goodqueue_units::{Duration, Instant};
 use objects::{Item, OBJECTS, PAGE, items};
 use serde::Serialize;
@@ -110,7 +112,7 @@ struct Site {
     address: Address,
     /// Of its lookup.
     number: u32,
-    hash: [u32; 2],
+    hash: PerWay<u32>,
     /// Objects that are yet to be asked for.
     waiting: VecDeque<usize>,
     channels: Vec<Channel>,
@@ -187,7 +189,7 @@ impl Page {
         let site = |_| Site {
             address: Address::Unknown,
             number: 0,
-            hash: [0; 2],
+            hash: PerWay::of(|_| 0),
             waiting: VecDeque::new(),
             channels: Vec::new(),
         };
@@ -299,7 +301,7 @@ impl Application for Page {
         fetch.plan(host);
     }
 
-    fn notice(&mut self, socket: SocketId, end: usize, host: &mut Host<'_>) {
+    fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>) {
         let Some(fetch) = &mut self.fetch else { return };
         let sites = fetch.sites.iter_mut().enumerate();
         let mut channels =
@@ -318,7 +320,7 @@ impl Application for Page {
         }
     }
 
-    fn datagram(&mut self, number: u32, end: usize, host: &mut Host<'_>) {
+    fn datagram(&mut self, number: u32, end: Side, host: &mut Host<'_>) {
         let Some(fetch) = &mut self.fetch else { return };
         let Some(site) = fetch.sites.iter_mut().find(|site| site.number == number) else { return };
         if end == host.sender() {

@@ -94,6 +94,7 @@ macro_rules! part {
     ) => {
         $(#[doc = $about])+
         #[derive(Clone, Debug, serde::Serialize $(, $more)?)]
+        #[allow(unreachable_pub)] // `record` exports those that callers in Rust read
         pub struct $name {
             $($(#[doc = $help])+ pub $key: $type,)+
         }

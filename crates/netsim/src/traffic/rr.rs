@@ -4,10 +4,11 @@ use super::app::{Application, Host, LONGEST_WAIT, MOST_BYTES, REPEAT};
 use super::kind::{Kind, Make, Measure, Shorthand};
 use super::result::{self, AppResult};
 use super::tcp;
+use crate::direction::Side;
+use crate::ids::SocketId;
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::scenario::key::Key;
 use crate::scenario::{ScenarioError, Size, Span};
-use crate::sockets::SocketId;
 use goodqueue_units::{Duration, Instant, Stream as Random};
 use std::sync::Arc;
 
@@ -177,7 +178,7 @@ impl Application for Rr {
         self.ask(host);
     }
 
-    fn notice(&mut self, socket: SocketId, end: usize, host: &mut Host<'_>) {
+    fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>) {
         if end == host.sender() {
             self.answer(socket, host);
         } else if self.asked == 0 && host.is_established(socket, end) {

@@ -7,11 +7,12 @@ use super::app::{Application, Host};
 use super::kind::{Kind, Make, Measure, Shorthand, Sum};
 use super::result::{self, AppResult};
 use super::tcp;
+use crate::direction::Side;
+use crate::ids::SocketId;
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::rounded;
 use crate::scenario::key::Key;
 use crate::scenario::{MOST_RATE, RateText, Span, refuse};
-use crate::sockets::{SocketId, USER};
 use goodqueue_units::{Duration, Instant, Rate};
 use std::sync::Arc;
 
@@ -145,14 +146,14 @@ impl Stream {
 
 impl Application for Stream {
     fn start(&mut self, host: &mut Host<'_>) {
-        self.socket = Some(host.open(USER));
+        self.socket = Some(host.open(Side::User));
     }
 
     fn wake(&mut self, host: &mut Host<'_>) {
         self.write(host);
     }
 
-    fn notice(&mut self, socket: SocketId, end: usize, host: &mut Host<'_>) {
+    fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>) {
         if end == host.sender() && self.began.is_none() && !self.stopped && host.is_established(socket, end) {
             self.began = Some(host.now);
             self.write(host);

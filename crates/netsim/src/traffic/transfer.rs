@@ -4,10 +4,11 @@ use super::app::{AGAIN, Application, Host, MOST_BYTES, REPEAT};
 use super::kind::{Kind, Make, Measure, Shorthand};
 use super::result::{self, AppResult};
 use super::tcp;
+use crate::direction::Side;
+use crate::ids::SocketId;
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::scenario::key::Key;
 use crate::scenario::{Size, Span};
-use crate::sockets::{SocketId, USER};
 use goodqueue_units::{Duration, Instant};
 use std::sync::Arc;
 
@@ -98,7 +99,7 @@ impl Transfer {
     fn begin(&mut self, host: &mut Host<'_>) {
         self.left = self.left.map(|left| left - 1);
         self.begun += 1;
-        let (socket, sender) = (host.open(USER), host.sender());
+        let (socket, sender) = (host.open(Side::User), host.sender());
         host.write(socket, sender, self.size);
         host.close(socket, sender);
         self.current = Some(Current { socket, begun: host.now, counts: true });
@@ -115,13 +116,13 @@ impl Application for Transfer {
     }
 
     /// An upload's end is known to the user once the far end, which has all, has closed.
-    fn notice(&mut self, socket: SocketId, end: usize, host: &mut Host<'_>) {
+    fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>) {
         let Some(current) = self.current.as_mut().filter(|current| current.socket == socket) else { return };
         if current.counts && end == host.receiver() && host.delivered(socket, end) >= self.size {
             current.counts = false;
             self.times.record(host.now.since(current.begun));
         }
-        if end == USER && host.is_peer_finished(socket, end) {
+        if end == Side::User && host.is_peer_finished(socket, end) {
             self.current = None;
             if self.left != Some(0) {
                 host.wake_at(host.now + self.gap);

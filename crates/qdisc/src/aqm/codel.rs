@@ -28,8 +28,7 @@ use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe};
 use crate::signal::{Drop, Mark, Owner};
 use crate::{params, words};
 use core::fmt;
-use core::hint::select_unpredictable;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, processor::select};
 
 /// The parameters that CoDel has wherever it is used; `fq_codel` lists them too.
 // 100 s switch CoDel off (fq_nocodel); the clock compares up to 2199 s.
@@ -231,9 +230,9 @@ impl Vars {
         let since = self.first_above_time;
         let is_new = since == Ticks(0);
         let is_due = now.is_after(since) | (params.exact & (now == since));
-        let above = select_unpredictable(is_new, now.plus(params.interval), since);
+        let above = select(is_new, now.plus(params.interval), since);
         // Went below: stay below for at least an interval.
-        self.first_above_time = select_unpredictable(is_below, Ticks(0), above);
+        self.first_above_time = select(is_below, Ticks(0), above);
         !is_below & !is_new & is_due
     }
 

@@ -12,7 +12,7 @@ use super::slab::{Chain, NIL, Slab};
 use crate::packet::Packet;
 use crate::qdisc::Backlog;
 use alloc::vec::Vec;
-use goodqueue_units::prefetch;
+use goodqueue_units::processor::prefetch;
 
 /// A flow that is in neither list; unlike [`NIL`], which ends one.
 const UNLISTED: u32 = u32::MAX - 1;

@@ -5,8 +5,7 @@
 //! is the next one filled, so the slab stays in the cache, and it grows to its high-water mark and no further.
 
 use alloc::vec::Vec;
-use core::hint::select_unpredictable;
-use goodqueue_units::prefetch;
+use goodqueue_units::processor::{prefetch, select};
 
 /// No packet, no flow: the end of a chain of either.
 pub(crate) const NIL: u32 = u32::MAX;
@@ -61,8 +60,8 @@ impl<P> Slab<P> {
         let place = self.free.pop().unwrap_or_else(|| self.grow());
         // Whether a queue is empty nobody could guess: the first packet is linked to itself, until a line later.
         let is_first = chain.head == NIL;
-        chain.head = select_unpredictable(is_first, place, chain.head);
-        let before = select_unpredictable(is_first, place, chain.tail);
+        chain.head = select(is_first, place, chain.head);
+        let before = select(is_first, place, chain.tail);
         self.nodes[before as usize].next = place;
         let node = &mut self.nodes[place as usize];
         node.next = NIL;

@@ -12,8 +12,7 @@ use super::line::{ABE, HYSTART_PLUS_PLUS};
 use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
 use crate::{Config, CongestionState, Stack, Window};
 use alloc::boxed::Box;
-use core::hint::select_unpredictable;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, processor::select};
 
 /// β = 0.7 (section 4.6) as a fraction of `SCALE`.
 const BETA: u64 = 717;
@@ -88,7 +87,7 @@ impl CongestionControl for Cubic {
         let is_trusted = self.epoch.is_none_or(|epoch| ack.now.since(epoch) >= DISTRUST);
         let is_least = (self.delay_min == Duration::ZERO) | (rtt < self.delay_min);
         // Some flows have just begun an epoch and some have not: nobody could guess.
-        self.delay_min = select_unpredictable(is_trusted & is_least, rtt, self.delay_min);
+        self.delay_min = select(is_trusted & is_least, rtt, self.delay_min);
         if !self.found
             && window.in_slow_start()
             && is_trusted

@@ -1,10 +1,9 @@
 //! A driver's ring below a discipline: packets that wait there are out of the discipline's reach.
 
 use crate::foreign::Discipline;
-use crate::link::Fates;
 use crate::packet::Packet;
 use crate::probe::delay::QueueDelays;
-use goodqueue_qdisc::Qdisc;
+use goodqueue_qdisc::{Owner, Qdisc};
 use goodqueue_units::Instant;
 use std::collections::VecDeque;
 
@@ -28,9 +27,9 @@ impl Ring {
     }
 
     /// Takes from `qdisc` what there is room for.
-    pub(crate) fn fill(&mut self, now: Instant, qdisc: &mut Discipline, fates: &mut Fates) {
+    pub(crate) fn fill(&mut self, now: Instant, qdisc: &mut Discipline, owner: &mut impl Owner<Packet>) {
         while self.packets.len() < self.room {
-            match qdisc.dequeue(now, fates) {
+            match qdisc.dequeue(now, owner) {
                 Some(packet) => self.packets.push_back((now, packet)),
                 None => break,
             }
@@ -38,13 +37,18 @@ impl Ring {
     }
 
     /// The next packet to send; the room that it leaves is filled.
-    pub(crate) fn take(&mut self, now: Instant, qdisc: &mut Discipline, fates: &mut Fates) -> Option<Packet> {
+    pub(crate) fn take(
+        &mut self,
+        now: Instant,
+        qdisc: &mut Discipline,
+        owner: &mut impl Owner<Packet>,
+    ) -> Option<Packet> {
         if self.packets.is_empty() {
-            self.fill(now, qdisc, fates);
+            self.fill(now, qdisc, owner);
         }
         let (since, packet) = self.packets.pop_front()?;
         self.delays.record(now.since(since));
-        self.fill(now, qdisc, fates);
+        self.fill(now, qdisc, owner);
         Some(packet)
     }
 }

@@ -1,0 +1,437 @@
+//! What a scenario draws from: a distribution of times, sizes or counts, by the name of its family or as points of the
+//! inverse of its distribution function.
+
+use super::Json;
+use super::key::{Quantity, describe};
+use goodqueue_units::{Stream, parse};
+use serde_json::json;
+use std::marker::PhantomData;
+
+type Read<T> = Result<T, String>;
+
+/// The most points of one distribution.
+const MOST_POINTS: usize = 10_000;
+/// The most parts of a mixture.
+const MOST_PARTS: usize = 20;
+
+/// What is drawn.
+pub trait Unit: Clone + std::fmt::Debug + Send + Sync + 'static {
+    /// What the reference calls a distribution of it.
+    const TYPE: &'static str;
+    /// An example of one value.
+    const EXAMPLE: &'static str;
+    /// The greatest value that is drawn, in base units: what is greater is cut to it.
+    const MOST: f64;
+    /// Reads one value, in base units.
+    ///
+    /// # Errors
+    /// What was found and what is accepted.
+    fn read(text: &str) -> Read<f64>;
+    /// Returns the value as text that [`Unit::read`] reads.
+    fn write(value: f64) -> String;
+}
+
+/// Times, in seconds.
+#[derive(Clone, Debug)]
+pub struct Seconds;
+/// Sizes, in bytes.
+#[derive(Clone, Debug)]
+pub struct Bytes;
+/// How many of something.
+#[derive(Clone, Debug)]
+pub struct Count;
+
+impl Unit for Seconds {
+    const TYPE: &'static str = "distribution of times";
+    const EXAMPLE: &'static str = "2s";
+    const MOST: f64 = 1e6;
+    fn read(text: &str) -> Read<f64> {
+        parse::duration_with_unit(text).map(|time| time.as_secs_f64())
+    }
+    fn write(value: f64) -> String {
+        format!("{value}s")
+    }
+}
+
+impl Unit for Bytes {
+    const TYPE: &'static str = "distribution of sizes";
+    const EXAMPLE: &'static str = "10kB";
+    const MOST: f64 = 1e9;
+    fn read(text: &str) -> Read<f64> {
+        parse::bytes_with_unit(text).map(|bytes| bytes as f64)
+    }
+    fn write(value: f64) -> String {
+        format!("{value}B")
+    }
+}
+
+impl Unit for Count {
+    const TYPE: &'static str = "distribution of counts";
+    const EXAMPLE: &'static str = "3";
+    const MOST: f64 = 1e6;
+    fn read(text: &str) -> Read<f64> {
+        let value = text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
+        value.ok_or_else(|| format!("found {text:?}; accepted: a number such as 3"))
+    }
+    fn write(value: f64) -> String {
+        value.to_string()
+    }
+}
+
+/// A distribution of values of `U`.
+#[derive(Clone, Debug)]
+pub struct Draws<U> {
+    shape: Shape,
+    unit: PhantomData<U>,
+}
+
+/// A family with its parameters, in base units.
+#[derive(Clone, Debug)]
+enum Shape {
+    Constant(f64),
+    Exponential {
+        mean: f64,
+    },
+    /// Of the natural logarithm.
+    Lognormal {
+        mu: f64,
+        sigma: f64,
+    },
+    Pareto {
+        least: f64,
+        alpha: f64,
+    },
+    Weibull {
+        scale: f64,
+        shape: f64,
+    },
+    /// Probability and value, both ascending; between them the value is linear.
+    Points(Vec<(f64, f64)>),
+    /// log₂(1 − probability), descending, and log₂(value); between them linear: for long tails.
+    Tail(Vec<(f64, f64)>),
+    /// Each with its share of all draws.
+    Mixture(Vec<(f64, Shape)>),
+}
+
+impl<U: Unit> Draws<U> {
+    /// Always `value`.
+    pub(crate) const fn constant(value: f64) -> Self {
+        Self { shape: Shape::Constant(value), unit: PhantomData }
+    }
+
+    /// Draws a value, in base units.
+    pub(crate) fn draw(&self, random: &mut Stream) -> f64 {
+        self.shape.draw(random).clamp(0.0, U::MOST)
+    }
+}
+
+impl Shape {
+    fn draw(&self, random: &mut Stream) -> f64 {
+        match self {
+            Self::Constant(value) => *value,
+            // The sum of the shares is 1, up to rounding: the last part has what is left.
+            Self::Mixture(parts) => {
+                let mut left = random.next_f64();
+                let part = parts.iter().find(|(share, _)| {
+                    left -= share;
+                    left < 0.0
+                });
+                part.or(parts.last()).map_or(0.0, |(_, shape)| shape.draw(random))
+            }
+            Self::Lognormal { mu, sigma } => libm::exp(mu + sigma * normal(random)),
+            _ => self.inverse(random.next_f64()),
+        }
+    }
+
+    /// The value below which a share `u` of the draws is, `0 <= u < 1`, of the families that say it.
+    fn inverse(&self, u: f64) -> f64 {
+        match self {
+            Self::Exponential { mean } => -mean * libm::log(1.0 - u),
+            Self::Pareto { least, alpha } => least * libm::pow(1.0 - u, -1.0 / alpha),
+            Self::Weibull { scale, shape } => scale * libm::pow(-libm::log(1.0 - u), 1.0 / shape),
+            Self::Points(points) => between(points, u),
+            Self::Tail(points) => {
+                // Both ascend if the probability's logarithm is turned round.
+                let ascending = |&(tail, value): &(f64, f64)| (-tail, value);
+                let x = -libm::log2(1.0 - u);
+                libm::exp2(interpolate(points.iter().map(ascending), x))
+            }
+            Self::Constant(_) | Self::Lognormal { .. } | Self::Mixture(_) => {
+                unreachable!("these are drawn in their own way")
+            }
+        }
+    }
+}
+
+fn between(points: &[(f64, f64)], x: f64) -> f64 {
+    let after = points.partition_point(|point| point.0 <= x);
+    let near = &points[after.saturating_sub(1)..(after + 1).min(points.len())];
+    interpolate(near.iter().copied(), x)
+}
+
+/// The line through the points at `x`; beyond the ends, the value at the end.
+fn interpolate(points: impl Iterator<Item = (f64, f64)>, x: f64) -> f64 {
+    let mut before: Option<(f64, f64)> = None;
+    for (at, value) in points {
+        if x <= at {
+            return before.map_or(value, |(x0, y0)| y0 + (value - y0) * (x - x0) / (at - x0));
+        }
+        before = Some((at, value));
+    }
+    before.map_or(0.0, |(_, value)| value)
+}
+
+/// A standard normal variate: Box and Muller 1958.
+pub(crate) fn normal(random: &mut Stream) -> f64 {
+    let (u, v) = (1.0 - random.next_f64(), random.next_f64());
+    libm::sqrt(-2.0 * libm::log(u)) * libm::cos(std::f64::consts::TAU * v)
+}
+
+fn accepted<U: Unit>() -> String {
+    let one = U::EXAMPLE;
+    format!(
+        "accepted: a value such as \"{one}\", \"exponential({one})\", \"pareto({one}, 1.5)\", \"weibull({one}, 0.5)\", \
+         \"lognormal(9, 1.3)\", points [[0, …], [1, …]] of the inverse distribution function, or a mixture"
+    )
+}
+
+impl<U: Unit> Quantity for Draws<U> {
+    const TYPE: &'static str = U::TYPE;
+
+    fn read(found: &Json) -> Read<Self> {
+        Ok(Self { shape: shape::<U>(found, true)?, unit: PhantomData })
+    }
+
+    fn write(&self) -> Json {
+        self.shape.write::<U>()
+    }
+
+    fn schema() -> Json {
+        let pair = json!({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2});
+        let points = json!({"type": "array", "items": pair, "minItems": 2});
+        let part = json!({"type": "object", "properties": {"share": {"type": "number"}, "of": {}}, "required": ["share", "of"]});
+        json!({"anyOf": [
+            {"type": "string"},
+            {"type": "number"},
+            points,
+            {"type": "object", "properties": {"tail": points}, "required": ["tail"], "additionalProperties": false},
+            {"type": "array", "items": part, "minItems": 2},
+        ]})
+    }
+}
+
+fn shape<U: Unit>(found: &Json, may_mix: bool) -> Read<Shape> {
+    match found {
+        Json::String(text) => family::<U>(text),
+        Json::Number(number) => U::read(&number.to_string()).map(Shape::Constant),
+        Json::Object(table) => match table.get("tail") {
+            Some(tail) if table.len() == 1 => tail_points::<U>(tail),
+            _ => Err(format!("found a table; {}", accepted::<U>())),
+        },
+        Json::Array(list) if may_mix && list.iter().all(Json::is_object) && !list.is_empty() => {
+            mixture::<U>(list)
+        }
+        Json::Array(_) => points::<U>(found),
+        _ => Err(format!("found {}; {}", describe(found), accepted::<U>())),
+    }
+}
+
+/// `pareto(1kB, 1.2)`, or a value.
+fn family<U: Unit>(text: &str) -> Read<Shape> {
+    let Some((name, rest)) = text.split_once('(') else { return U::read(text).map(Shape::Constant) };
+    let refused = || format!("found {text:?}; {}", accepted::<U>());
+    let inner = rest.strip_suffix(')').ok_or_else(refused)?;
+    let words: Vec<&str> = inner.split(',').map(str::trim).collect();
+    let positive = |word: &str| word.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    let shape = match (name.trim(), words.as_slice()) {
+        ("exponential", [mean]) => Shape::Exponential { mean: U::read(mean)? },
+        ("pareto", [least, alpha]) => {
+            Shape::Pareto { least: U::read(least)?, alpha: positive(alpha).ok_or_else(refused)? }
+        }
+        ("weibull", [scale, shape]) => {
+            Shape::Weibull { scale: U::read(scale)?, shape: positive(shape).ok_or_else(refused)? }
+        }
+        ("lognormal", [mu, sigma]) => {
+            let mu = mu.parse::<f64>().ok().filter(|mu| mu.is_finite()).ok_or_else(refused)?;
+            Shape::Lognormal { mu, sigma: positive(sigma).ok_or_else(refused)? }
+        }
+        _ => return Err(refused()),
+    };
+    Ok(shape)
+}
+
+fn mixture<U: Unit>(list: &[Json]) -> Read<Shape> {
+    if list.len() > MOST_PARTS {
+        return Err(format!("found a mixture of {} parts; accepted: up to {MOST_PARTS}", list.len()));
+    }
+    let part = |one: &Json| {
+        let share = one.get("share").and_then(Json::as_f64).filter(|share| (0.0..=1.0).contains(share));
+        let (Some(share), Some(of), Some(2)) =
+            (share, one.get("of"), one.as_object().map(serde_json::Map::len))
+        else {
+            return Err(
+                "found a part without them; accepted: share (0 to 1) and of (a distribution)".to_string()
+            );
+        };
+        Ok((share, shape::<U>(of, false)?))
+    };
+    let parts = list.iter().map(part).collect::<Read<Vec<_>>>()?;
+    let sum: f64 = parts.iter().map(|(share, _)| share).sum();
+    if (sum - 1.0).abs() > 1e-6 {
+        return Err(format!("found shares that add up to {sum}; accepted: shares that add up to 1"));
+    }
+    Ok(Shape::Mixture(parts))
+}
+
+fn pairs(found: &Json) -> Read<Vec<(f64, f64)>> {
+    let list = found.as_array().map_or(&[][..], Vec::as_slice);
+    if !(2..=MOST_POINTS).contains(&list.len()) {
+        return Err(format!("found {} points; accepted: 2 to {MOST_POINTS}", list.len()));
+    }
+    let pair = |(place, one): (usize, &Json)| {
+        let numbers: Option<Vec<f64>> =
+            one.as_array().and_then(|pair| pair.iter().map(Json::as_f64).collect());
+        match numbers.as_deref() {
+            Some(&[x, y]) => Ok((x, y)),
+            _ => Err(format!("[{place}]: found {one}; accepted: a probability and a value, two numbers")),
+        }
+    };
+    list.iter().enumerate().map(pair).collect()
+}
+
+fn points<U: Unit>(found: &Json) -> Read<Shape> {
+    let points = pairs(found)?;
+    for (place, &(probability, value)) in points.iter().enumerate() {
+        if !(0.0..=1.0).contains(&probability) {
+            return Err(format!("[{place}]: found the probability {probability}; accepted: 0 to 1"));
+        }
+        if !(0.0..=U::MOST).contains(&value) {
+            return Err(format!("[{place}]: found the value {value}; accepted: 0 to {}", U::MOST));
+        }
+    }
+    ascending(&points, |point| point)?;
+    Ok(Shape::Points(points))
+}
+
+fn tail_points<U: Unit>(found: &Json) -> Read<Shape> {
+    let points = pairs(found)?;
+    let most = U::MOST.log2();
+    for (place, &(tail, value)) in points.iter().enumerate() {
+        if !(-1000.0..=0.0).contains(&tail) || !(-1000.0..=most).contains(&value) {
+            let accepted = format!("log2(1 - probability), 0 or less, and log2(value), up to {most:.1}");
+            return Err(format!("[{place}]: found [{tail}, {value}]; accepted: {accepted}"));
+        }
+    }
+    ascending(&points, |(tail, value)| (-tail, value))?;
+    Ok(Shape::Tail(points))
+}
+
+/// Refuses points whose probabilities do not ascend, or whose values descend.
+fn ascending(points: &[(f64, f64)], turned: fn((f64, f64)) -> (f64, f64)) -> Read<()> {
+    for (place, pair) in points.windows(2).enumerate() {
+        let (before, after) = (turned(pair[0]), turned(pair[1]));
+        if after.0 <= before.0 || after.1 < before.1 {
+            let found = format!("found [{}, {}] after [{}, {}]", pair[1].0, pair[1].1, pair[0].0, pair[0].1);
+            return Err(format!("[{}]: {found}; accepted: ascending probabilities and values", place + 1));
+        }
+    }
+    Ok(())
+}
+
+impl Shape {
+    fn write<U: Unit>(&self) -> Json {
+        match self {
+            Self::Constant(value) => json!(U::write(*value)),
+            Self::Exponential { mean } => json!(format!("exponential({})", U::write(*mean))),
+            Self::Lognormal { mu, sigma } => json!(format!("lognormal({mu}, {sigma})")),
+            Self::Pareto { least, alpha } => json!(format!("pareto({}, {alpha})", U::write(*least))),
+            Self::Weibull { scale, shape } => json!(format!("weibull({}, {shape})", U::write(*scale))),
+            Self::Points(points) => json!(points),
+            Self::Tail(points) => json!({ "tail": points }),
+            Self::Mixture(parts) => {
+                parts.iter().map(|(share, shape)| json!({"share": share, "of": shape.write::<U>()})).collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_units::Streams;
+
+    fn read<U: Unit>(text: &str) -> Read<Draws<U>> {
+        Draws::read(&serde_json::from_str(text).unwrap())
+    }
+
+    fn mean_of(draws: &Draws<Seconds>) -> f64 {
+        let mut random = Streams::new(1).stream("test", 0);
+        (0..400_000).map(|_| draws.draw(&mut random)).sum::<f64>() / 400_000.0
+    }
+
+    /// Else a family would be another: the means are those of textbooks.
+    #[test]
+    fn each_family_has_its_mean() {
+        let gamma_3 = 2.0; // Γ(1 + 1/0.5)
+        for (text, mean) in [
+            (r#""2s""#, 2.0),
+            (r#""exponential(3s)""#, 3.0),
+            (r#""pareto(1s, 3)""#, 1.5),
+            (r#""weibull(2s, 0.5)""#, 2.0 * gamma_3),
+            (r#""lognormal(1, 0.5)""#, (1.0_f64 + 0.125).exp()),
+            ("[[0, 0], [0.5, 1], [1, 5]]", 0.25 + 1.5),
+            (r#"[{"share": 0.25, "of": "4s"}, {"share": 0.75, "of": "exponential(2s)"}]"#, 2.5),
+        ] {
+            let found = mean_of(&read(text).unwrap());
+            assert!((found / mean - 1.0).abs() < 0.01, "{text}: {found}, not {mean}");
+        }
+    }
+
+    /// A tail is given by logarithms of both: half of the draws lie below the value at log2(1 - u) = -1.
+    #[test]
+    fn a_tail_is_interpolated_in_logarithms() {
+        let draws: Draws<Bytes> = read(r#"{"tail": [[0, 8], [-1, 10], [-11, 20]]}"#).unwrap();
+        let mut random = Streams::new(1).stream("test", 0);
+        let mut drawn: Vec<f64> = (0..100_001).map(|_| draws.draw(&mut random)).collect();
+        drawn.sort_by(f64::total_cmp);
+        for (share, bytes) in [(0.5, 1024.0), (0.75, 2048.0), (0.875, 4096.0)] {
+            let found = drawn[(share * 100_000.0) as usize];
+            assert!((found / bytes - 1.0_f64).abs() < 0.05, "{share}: {found}, not {bytes}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_reads_as_the_same() {
+        for text in [
+            r#""10240B""#,
+            r#""pareto(133000B, 1.1)""#,
+            "[[0.0,4.6],[1.0,272.2]]",
+            r#"{"tail":[[0.0,8.1],[-18.2,25.9]]}"#,
+            r#"[{"of":"lognormal(9.357, 1.318)","share":0.93},{"of":"pareto(133000B, 1.1)","share":0.07}]"#,
+        ] {
+            assert_eq!(read::<Bytes>(text).unwrap().write().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_what_is_accepted() {
+        for (text, why) in [
+            ("[[0, 1], [0.5, 2], [0.4, 3]]", "[2]: found [0.4, 3] after [0.5, 2]; accepted: ascending"),
+            ("[[0, 5], [1, 2]]", "[1]: found [1, 2] after [0, 5]; accepted: ascending"),
+            ("[[0, -1], [1, 2]]", "[0]: found the value -1; accepted: 0 to"),
+            ("[[0, 1], [1.5, 2]]", "[1]: found the probability 1.5; accepted: 0 to 1"),
+            ("[[0, 1]]", "found 1 points; accepted: 2 to"),
+            (r#""pareto(1kB)""#, "found \"pareto(1kB)\"; accepted: a value such as"),
+            (r#""pareto(1kB, -1)""#, "found \"pareto(1kB, -1)\"; accepted"),
+            (r#""gauss(1, 2)""#, "found \"gauss(1, 2)\"; accepted"),
+            (
+                r#"[{"share": 0.5, "of": "1B"}, {"share": 0.4, "of": "1B"}]"#,
+                "found shares that add up to 0.9;",
+            ),
+            ("true", "found boolean true; accepted"),
+        ] {
+            let error = read::<Bytes>(text).unwrap_err();
+            assert!(error.starts_with(why), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,560 @@
+//! A population of web users, each of whom thinks, fetches a page, and thinks again (a closed loop, as Le, Aikat, Jeffay
+//! and Smith 2003 load their link): the longer pages take, the fewer are asked for.
+//!
+//! A page is a document and then its objects, in one or more waves. With HTTP/1 an object has a connection of its own, or, on a
+//! share of the pages, connections are used again (RFC 9112, 9.3); up to so many at a time. With HTTP/2 (RFC 9113) there is one
+//! connection for each server, which gets all requests of a wave at once and answers in their order.
+//!
+//! Each user draws from a stream of its own, and each fetch draws the same four numbers in the same order: so another queue
+//! discipline, or a user more, leaves what the others ask for as it was.
+
+mod model;
+pub(crate) mod tally;
+
+use super::app::{Application, Host, RTT_MAX};
+use super::kind::{Kind, Make, Measure, Shorthand};
+use super::{result, tcp};
+use crate::path::chance;
+use crate::scenario::key::{Key, Quantity, describe};
+use crate::scenario::{Json, refuse};
+use crate::direction::Side;
+use crate::ids::{Number, SocketId};
+use goodqueue_units::{Duration, Instant, Stream as Random, Streams, parse};
+use model::{Profile, Protocol};
+use serde_json::json;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+use tally::{Response, Tally, WebUsersResult};
+
+/// An offered load: percent of the bottleneck's rate, or a rate.
+#[derive(Clone, Debug)]
+struct Load(String);
+
+impl Quantity for Load {
+    const TYPE: &'static str = "load";
+    fn read(found: &Json) -> std::result::Result<Self, String> {
+        let accepted = "1% to 500% of the bottleneck's rate, or a rate such as \"98mbit\"";
+        let text = found.as_str().ok_or_else(|| format!("found {}; accepted: {accepted}", describe(found)))?;
+        let is_read = chance::share(text, 500.0).is_ok_and(|share| share >= 0.01) || parse::rate(text).is_ok();
+        if is_read { Ok(Self(text.to_string())) } else { Err(format!("found {text:?}; accepted: {accepted}")) }
+    }
+    fn write(&self) -> Json {
+        json!(self.0)
+    }
+    fn schema() -> Json {
+        json!({"type": "string"})
+    }
+}
+
+const MOST_USERS: u64 = 1_000_000;
+/// Where nothing is said.
+const FEW: u64 = 500;
+const USERS: Key<u64> =
+    Key::derived("users", "500, where `load` is left out", "500").range(1, MOST_USERS).help("how many users there are");
+const LOAD: Key<Load> = Key::optional("load", "\"98%\"")
+    .help(
+        "what the users offer: percent of the bottleneck's rate, or a rate. The command line finds how many users offer that \
+         on a link ten times as fast, says it, and runs with that number",
+    )
+    .source("Le et al. 2003");
+const CONNECTIONS: Key<u64> = Key::with_default("connections", "2")
+    .range(1, 100)
+    .help("how many connections a page has at a time, at the most, of HTTP/1")
+    .source("RFC 2616, 8.1.4");
+
+pub(crate) const KIND: Kind = Kind {
+    keys: &[
+        &USERS,
+        &LOAD,
+        &RTT_MAX,
+        &model::MODEL,
+        &model::THINK,
+        &model::OBJECTS,
+        &model::SERVERS,
+        &model::REQUEST,
+        &model::DOCUMENT,
+        &model::OBJECT,
+        &model::SERVER_DELAY,
+        &model::GAP,
+        &model::PROTOCOL,
+        &model::PERSISTENT,
+        &model::WAVES,
+        &CONNECTIONS,
+    ],
+    transport: tcp::UNPACED,
+    check: |table, values| match (values.find(&USERS), values.find(&LOAD)) {
+        (Some(_), None) => Ok(()),
+        (Some(_), Some(_)) => refuse(&table.key("load"), "users, too", "one of them"),
+        (None, Some(Load(load))) => {
+            refuse(&table.key("load"), load, "users here; the command line finds how many offer a load")
+        }
+        (None, None) => {
+            values.put(&USERS, FEW);
+            Ok(())
+        }
+    },
+    plural: "web users",
+    fields: WebUsersResult::FIELDS,
+    measures: &[
+        Measure::time("web_response_p50_ms", "response_ms.p50", "response p50", "response", "p50")
+            .main()
+            .said("Half of the responses are there within {}", "within {}", ""),
+        Measure::time("web_response_p95_ms", "response_ms.p95", "response p95", "response", "p95").main(),
+        Measure::time("web_response_p99_ms", "response_ms.p99", "response p99", "response", "p99"),
+        Measure::time("web_page_p50_ms", "page_ms.p50", "web page p50", "web page", "p50"),
+        Measure {
+            unit: "%",
+            better: "low",
+            heading: "with a",
+            detail: "timeout",
+            ..Measure::new("web_timeout_percent", "timeout_percent", "responses with a timeout")
+        },
+        Measure::completed("web_responses", "responses"),
+    ],
+    times: "response_ms",
+    times_are: "request, or SYN where the connection is new, to last byte",
+    series: "web_users",
+    option: Shorthand { detail: "users", example: "500", sets: &[] },
+    ..Kind::new(
+        "web_users",
+        "a population of web users who think, fetch a page and think again: how long responses take",
+        Make::App(|values, random| {
+            let users = values.find(&USERS).unwrap_or_default();
+            Box::new(WebUsers::new(Profile::of(values), users, values.get(&CONNECTIONS), random))
+        }),
+    )
+};
+
+/// The users of one flow.
+struct WebUsers {
+    profile: Profile,
+    /// Connections of a page, at the most.
+    connections: usize,
+    users: Vec<User>,
+    /// What is to happen, the earliest first; at equal times in the order in which it was planned.
+    plans: BinaryHeap<Reverse<(Instant, u64, Plan)>>,
+    planned: u64,
+    /// The connections that are in use, by their sockets.
+    channels: Vec<Option<Channel>>,
+    opened: u64,
+    tally: Tally,
+    is_over: bool,
+}
+
+/// What happens at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Plan {
+    /// A user asks for a page.
+    Page(u32),
+    /// The server of this connection, the so-manieth that was opened, can answer.
+    Answer(SocketId, u64),
+    /// The user of it asks for the next object there.
+    Ask(SocketId, u64),
+    /// A user opens a connection for the next object.
+    Open(u32),
+}
+
+struct User {
+    random: Random,
+    page: Option<Box<Page>>,
+}
+
+/// A page that a user waits for.
+struct Page {
+    begun: Instant,
+    counts: bool,
+    is_persistent: bool,
+    servers: u64,
+    /// Objects that are known and not asked for, those that are not known yet, and those that are not there of what is known.
+    unasked: u64,
+    unknown: u64,
+    missing: u64,
+    waves_left: u64,
+    /// Its connections that are in use, with the server of each.
+    open: Vec<(SocketId, u64)>,
+    /// Connections that are to be opened after a gap.
+    to_open: usize,
+}
+
+/// A connection in use.
+struct Channel {
+    user: u32,
+    serial: u64,
+    /// Requests under way, the oldest first.
+    exchanges: VecDeque<Exchange>,
+    /// Bytes of all requests, and of all responses to them.
+    asked: u64,
+    wanted: u64,
+    /// Whether the handshake took a retransmission.
+    lost_syn: bool,
+    is_established: bool,
+}
+
+struct Exchange {
+    begun: Instant,
+    counts: bool,
+    /// Bytes of the requests up to and with this one, and of the responses.
+    asked: u64,
+    wanted: u64,
+    bytes: u64,
+    delay: Duration,
+    /// When the server can answer; none: the request is not there.
+    ready: Option<Instant>,
+    is_answered: bool,
+    /// Timeouts of both ends before it.
+    timeouts: u64,
+}
+
+impl WebUsers {
+    fn new(profile: Profile, users: u64, connections: u64, mut random: Random) -> Self {
+        let streams = Streams::new(random.next_u64());
+        let user = |number| User { random: streams.stream("user", number), page: None };
+        Self {
+            profile,
+            connections: connections as usize,
+            users: (0..users).map(user).collect(),
+            plans: BinaryHeap::new(),
+            planned: 0,
+            channels: Vec::new(),
+            opened: 0,
+            tally: Tally::new(streams.stream("sample", 0)),
+            is_over: false,
+        }
+    }
+
+    fn plan(&mut self, time: Instant, what: Plan) {
+        self.plans.push(Reverse((time, self.planned, what)));
+        self.planned += 1;
+    }
+
+    /// Does what is due, and asks to be woken for what is next.
+    fn carry_on(&mut self, host: &mut Host<'_>) {
+        while let Some(&Reverse((time, _, plan))) = self.plans.peek() {
+            if time > host.now {
+                return host.wake_at(time);
+            }
+            self.plans.pop();
+            match plan {
+                Plan::Page(user) => self.begin(user, host),
+                Plan::Answer(socket, serial) if self.is_current(socket, serial) => self.answer(socket, host),
+                Plan::Ask(socket, serial) if self.is_current(socket, serial) => self.ask(socket, host),
+                Plan::Open(user) => self.open_again(user, host),
+                Plan::Answer(..) | Plan::Ask(..) => {}
+            }
+        }
+    }
+
+    fn is_current(&self, socket: SocketId, serial: u64) -> bool {
+        let channel = self.channels.get(socket.index()).and_then(Option::as_ref);
+        channel.is_some_and(|channel| channel.serial == serial)
+    }
+
+    fn channel(&mut self, socket: SocketId) -> Option<&mut Channel> {
+        self.channels.get_mut(socket.index()).and_then(Option::as_mut)
+    }
+
+    /// `user` asks for a page.
+    fn begin(&mut self, user: u32, host: &mut Host<'_>) {
+        if self.is_over {
+            return;
+        }
+        let Self { profile, users, tally, .. } = self;
+        let User { random, page } = &mut users[user as usize];
+        let objects = profile.objects.draw(random).ceil() as u64;
+        let servers = profile.servers.draw(random).ceil().max(1.0) as u64;
+        let is_persistent = random.next_f64() < profile.persistent;
+        *page = Some(Box::new(Page {
+            begun: host.now,
+            counts: true,
+            is_persistent,
+            servers,
+            unasked: 0,
+            unknown: objects,
+            missing: 1,
+            waves_left: profile.waves,
+            open: Vec::new(),
+            to_open: 0,
+        }));
+        tally.page_begins();
+        let socket = self.open(user, 0, host);
+        self.request(socket, host);
+    }
+
+    /// A new connection of `user` to the server `server`.
+    fn open(&mut self, user: u32, server: u64, host: &mut Host<'_>) -> SocketId {
+        let socket = host.open(host.receiver());
+        let place = socket.index();
+        if self.channels.len() <= place {
+            self.channels.resize_with(place + 1, || None);
+        }
+        self.channels[place] = Some(Channel {
+            user,
+            serial: self.opened,
+            exchanges: VecDeque::with_capacity(1),
+            asked: 0,
+            wanted: 0,
+            lost_syn: false,
+            is_established: false,
+        });
+        self.opened += 1;
+        self.tally.connection_opens();
+        if let Some(page) = &mut self.users[user as usize].page {
+            page.open.push((socket, server));
+        }
+        socket
+    }
+
+    /// Draws and sends the next request on `socket`.
+    fn request(&mut self, socket: SocketId, host: &mut Host<'_>) {
+        let Some(channel) = self.channels.get_mut(socket.index()).and_then(Option::as_mut) else { return };
+        let User { random, page } = &mut self.users[channel.user as usize];
+        let Some(page) = page else { return };
+        let is_document = page.waves_left == self.profile.waves;
+        let size = if is_document { &self.profile.document } else { &self.profile.object };
+        let request = (self.profile.request.draw(random) as u64).max(1);
+        let bytes = (size.draw(random) as u64).max(1);
+        let delay = Duration::from_secs_f64(self.profile.server_delay.draw(random));
+        channel.asked += request;
+        channel.wanted += bytes;
+        let timeouts = host.timeouts(socket, host.sender()) + host.timeouts(socket, host.receiver());
+        channel.exchanges.push_back(Exchange {
+            begun: host.now,
+            counts: true,
+            asked: channel.asked,
+            wanted: channel.wanted,
+            bytes,
+            delay,
+            ready: None,
+            is_answered: false,
+            timeouts,
+        });
+        self.tally.response_begins();
+        host.write(socket, host.receiver(), request);
+    }
+
+    /// The server of `socket` has heard something: what is asked for is answered as soon as it can be, in order.
+    fn hear(&mut self, socket: SocketId, host: &mut Host<'_>) {
+        let delivered = host.delivered(socket, host.sender());
+        let Some(channel) = self.channel(socket) else { return };
+        for exchange in channel.exchanges.iter_mut().filter(|exchange| exchange.ready.is_none()) {
+            if delivered < exchange.asked {
+                break;
+            }
+            exchange.ready = Some(host.now + exchange.delay);
+        }
+        self.answer(socket, host);
+    }
+
+    fn answer(&mut self, socket: SocketId, host: &mut Host<'_>) {
+        let Some(channel) = self.channel(socket) else { return };
+        let serial = channel.serial;
+        let mut later = None;
+        for exchange in channel.exchanges.iter_mut().filter(|exchange| !exchange.is_answered) {
+            match exchange.ready {
+                Some(ready) if ready <= host.now => {
+                    exchange.is_answered = true;
+                    host.write(socket, host.sender(), exchange.bytes);
+                }
+                ready => {
+                    later = ready;
+                    break;
+                }
+            }
+        }
+        if let Some(time) = later {
+            self.plan(time, Plan::Answer(socket, serial));
+        }
+    }
+
+    /// The user of `socket` has heard something.
+    fn receive(&mut self, socket: SocketId, host: &mut Host<'_>) {
+        let delivered = host.delivered(socket, host.receiver());
+        let established = host.is_established(socket, host.receiver());
+        let Some(channel) = self.channel(socket) else { return };
+        if established && !channel.is_established {
+            channel.is_established = true;
+            channel.lost_syn =
+                host.timeouts(socket, host.receiver()) + host.timeouts(socket, host.sender()) > 0;
+        }
+        while let Some(channel) = self.channel(socket)
+            && channel.exchanges.front().is_some_and(|exchange| delivered >= exchange.wanted)
+            && let Some(exchange) = channel.exchanges.pop_front()
+        {
+            let timeouts = host.timeouts(socket, host.sender()) + host.timeouts(socket, host.receiver());
+            let lost_syn = std::mem::take(&mut channel.lost_syn);
+            let user = channel.user;
+            if exchange.counts {
+                self.tally.response(&Response {
+                    time: host.now.since(exchange.begun),
+                    bytes: exchange.bytes,
+                    had_timeout: timeouts > exchange.timeouts,
+                    lost_syn,
+                });
+            }
+            self.came(user, socket, host);
+        }
+    }
+
+    /// An object of `user`'s page is there, by `socket`.
+    fn came(&mut self, user: u32, socket: SocketId, host: &mut Host<'_>) {
+        let Some(page) = &mut self.users[user as usize].page else { return };
+        page.missing -= 1;
+        if page.missing == 0 && page.unknown > 0 && page.waves_left > 0 {
+            let share = page.unknown.div_ceil(page.waves_left);
+            page.waves_left -= 1;
+            page.unknown -= share;
+            page.unasked += share;
+            page.missing += share;
+        }
+        if page.missing == 0 {
+            return self.end(user, host);
+        }
+        match self.profile.protocol {
+            Protocol::Http1 => self.go_on(user, socket, host),
+            Protocol::Http2 => self.ask_for_all(user, host),
+        }
+    }
+
+    /// HTTP/1: `socket` has become free; connections are opened where objects wait and more are allowed.
+    fn go_on(&mut self, user: u32, socket: SocketId, host: &mut Host<'_>) {
+        let most = self.connections;
+        let User { random, page } = &mut self.users[user as usize];
+        let Some(page) = page else { return };
+        let gap = Duration::from_secs_f64(self.profile.gap.draw(random));
+        if page.is_persistent {
+            let Some(serial) = self.channels[socket.index()].as_ref().map(|channel| channel.serial) else { return };
+            self.plan(host.now + gap, Plan::Ask(socket, serial));
+        } else {
+            page.open.retain(|&(open, _)| open != socket);
+            self.channels[socket.index()] = None;
+            host.close(socket, host.sender());
+        }
+        while let Some(page) = &mut self.users[user as usize].page
+            && page.open.len() + page.to_open < most
+            && page.unasked > (page.to_open + page.idle()) as u64
+        {
+            page.to_open += 1;
+            self.plan(host.now + gap, Plan::Open(user));
+        }
+        self.carry_on(host);
+    }
+
+    /// The gap is over after which `user` opens a connection.
+    fn open_again(&mut self, user: u32, host: &mut Host<'_>) {
+        let Some(page) = &mut self.users[user as usize].page else { return };
+        page.to_open -= 1;
+        if page.unasked > 0 {
+            page.unasked -= 1;
+            let socket = self.open(user, 0, host);
+            self.request(socket, host);
+        }
+    }
+
+    /// The gap is over after which `socket` is used again.
+    fn ask(&mut self, socket: SocketId, host: &mut Host<'_>) {
+        let Some(user) = self.channel(socket).map(|channel| channel.user) else { return };
+        let Some(page) = &mut self.users[user as usize].page else { return };
+        if page.unasked > 0 {
+            page.unasked -= 1;
+            self.request(socket, host);
+        }
+    }
+
+    /// HTTP/2: asks for everything that is known, each on the connection to a server that is drawn.
+    fn ask_for_all(&mut self, user: u32, host: &mut Host<'_>) {
+        loop {
+            let User { random, page } = &mut self.users[user as usize];
+            let Some(page) = page.as_mut().filter(|page| page.unasked > 0) else { return };
+            page.unasked -= 1;
+            let server = (random.next_f64() * page.servers as f64) as u64;
+            let known = page.open.iter().find(|&&(_, one)| one == server).map(|&(socket, _)| socket);
+            let socket = known.unwrap_or_else(|| self.open(user, server, host));
+            self.request(socket, host);
+        }
+    }
+
+    /// The page of `user` is there.
+    fn end(&mut self, user: u32, host: &mut Host<'_>) {
+        let User { random, page } = &mut self.users[user as usize];
+        let Some(page) = page.take() else { return };
+        let think = Duration::from_secs_f64(self.profile.think.draw(random));
+        // Who closes is the server where a connection has one request, else the user, who has no use for it any more.
+        let closer = match self.profile.protocol {
+            Protocol::Http1 if !page.is_persistent => host.sender(),
+            Protocol::Http1 | Protocol::Http2 => host.receiver(),
+        };
+        for &(socket, _) in &page.open {
+            self.channels[socket.index()] = None;
+            host.close(socket, closer);
+        }
+        if page.counts {
+            self.tally.page(host.now.since(page.begun));
+        }
+        self.plan(host.now + think, Plan::Page(user));
+        self.carry_on(host);
+    }
+}
+
+impl Page {
+    /// Connections whose next request is planned: of a page whose connections are used again, one that is free asks by itself.
+    fn idle(&self) -> usize {
+        if self.is_persistent { self.open.len().saturating_sub(self.under_way()) } else { 0 }
+    }
+
+    /// Objects that were asked for and are not there.
+    fn under_way(&self) -> usize {
+        (self.missing - self.unasked) as usize
+    }
+}
+
+impl Application for WebUsers {
+    /// Users begin as if they had been thinking for some time: each within a think time of its own.
+    fn start(&mut self, host: &mut Host<'_>) {
+        for number in 0..self.users.len() {
+            let random = &mut self.users[number].random;
+            let think = self.profile.think.draw(random) * random.next_f64();
+            self.plan(host.now + Duration::from_secs_f64(think), Plan::Page(number as u32));
+        }
+        self.carry_on(host);
+    }
+
+    fn wake(&mut self, host: &mut Host<'_>) {
+        self.carry_on(host);
+    }
+
+    fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>) {
+        if end == host.sender() {
+            self.hear(socket, host);
+        } else {
+            self.receive(socket, host);
+        }
+        self.carry_on(host);
+    }
+
+    fn stop(&mut self, _host: &mut Host<'_>) {
+        self.is_over = true;
+    }
+
+    fn measure_from(&mut self, _now: Instant) {
+        self.tally.reset();
+        for channel in self.channels.iter_mut().flatten() {
+            channel.exchanges.iter_mut().for_each(|exchange| exchange.counts = false);
+        }
+        for page in self.users.iter_mut().filter_map(|user| user.page.as_mut()) {
+            page.counts = false;
+        }
+    }
+
+    fn result(&self, _now: Instant) -> result::Result {
+        Arc::new(self.tally.result())
+    }
+
+    fn log(&mut self) {
+        self.tally.log();
+    }
+
+    fn series(&self, name: &str) -> Option<result::Series> {
+        self.tally.series(name)
+    }
+}

@@ -1,0 +1,181 @@
+//! What users' waiting was: times of responses and pages in streaming histograms, and a sample of single responses.
+
+use crate::probe::delay::{FlowDelays, QueueDelays, Summary};
+use crate::probe::rounded;
+use crate::traffic::result::{self, AppResult};
+use goodqueue_units::{Duration, Stream as Random};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// How many responses the sample has, at the most.
+const SAMPLE: usize = 5000;
+/// Where the classes of size begin, in bytes, beside the first.
+const CLASSES: [u64; 2] = [10_000, 100_000];
+
+/// A response that is there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Response {
+    /// From the request, or the SYN where the connection is new, to the last byte.
+    pub(super) time: Duration,
+    pub(super) bytes: u64,
+    /// Whether a retransmission timer fired at either end, that of a SYN included.
+    pub(super) had_timeout: bool,
+    pub(super) lost_syn: bool,
+}
+
+/// What was measured so far.
+pub(super) struct Tally {
+    responses: QueueDelays,
+    by_size: [FlowDelays; 3],
+    pages: FlowDelays,
+    begun: u64,
+    pages_begun: u64,
+    connections: u64,
+    bytes: u64,
+    timeouts: u64,
+    lost_syns: u64,
+    /// A sample of all responses, each as likely as any other, if it is asked for: algorithm R (Vitter 1985).
+    sample: Option<Vec<Response>>,
+    dice: Random,
+}
+
+result::part! {
+    /// Responses that were asked for, and pages that were begun, within the measured time.
+    pub struct WebUsersResult {
+        /// From the request, or the SYN where the connection is new, to the last byte of the response.
+        pub response_ms: Option<Summary> => result::times("response", "mean p10 p50 p90 p95 p99"),
+        /// The same of responses of less than 10 kB.
+        pub response_small_ms: Option<Summary>,
+        /// The same of responses of 10 to 100 kB.
+        pub response_medium_ms: Option<Summary>,
+        /// The same of responses of 100 kB and more.
+        pub response_large_ms: Option<Summary>,
+        /// Percentiles of the responses' times, 0 to 100.
+        pub response_percentiles_ms: Option<Vec<f64>>,
+        /// From the first SYN of a page to the last byte of its last object.
+        pub page_ms: Option<Summary> => result::times("page", "p50 p95"),
+        /// How many responses were asked for.
+        pub count: u64 => result::column("asked", "", 0),
+        /// How many of them came.
+        pub completed: u64 => result::column("came", "", 0),
+        /// How many pages were begun.
+        pub pages: u64,
+        /// How many connections were opened.
+        pub connections: u64,
+        /// Bytes of the responses that came.
+        pub response_bytes: u64,
+        /// Of the responses that came, those for which a retransmission timer fired at either end.
+        pub timeout_percent: Option<f64> => result::column("timeout", "%", 2),
+        /// Of the responses that came, those whose connection had lost a SYN or SYN-ACK.
+        pub lost_syn_percent: Option<f64>,
+    }
+}
+
+/// A sample of the responses.
+#[derive(Clone, Debug, Serialize)]
+pub struct WebUsersSeries {
+    /// The flow's name.
+    pub name: String,
+    /// Bytes of each.
+    pub bytes: Vec<u64>,
+    /// How long each took.
+    pub response_ms: Vec<f64>,
+    /// Whether a retransmission timer fired for it.
+    pub timeout: Vec<bool>,
+}
+
+impl AppResult for WebUsersResult {}
+
+impl Tally {
+    pub(super) fn new(dice: Random) -> Self {
+        Self {
+            responses: QueueDelays::new(),
+            by_size: std::array::from_fn(|_| FlowDelays::new()),
+            pages: FlowDelays::new(),
+            begun: 0,
+            pages_begun: 0,
+            connections: 0,
+            bytes: 0,
+            timeouts: 0,
+            lost_syns: 0,
+            sample: None,
+            dice,
+        }
+    }
+
+    pub(super) fn page_begins(&mut self) {
+        self.pages_begun += 1;
+    }
+
+    pub(super) fn connection_opens(&mut self) {
+        self.connections += 1;
+    }
+
+    pub(super) fn page(&mut self, time: Duration) {
+        self.pages.record(time);
+    }
+
+    pub(super) fn response_begins(&mut self) {
+        self.begun += 1;
+    }
+
+    pub(super) fn response(&mut self, response: &Response) {
+        self.responses.record(response.time);
+        let class = CLASSES.iter().filter(|&&least| response.bytes >= least).count();
+        self.by_size[class].record(response.time);
+        self.bytes += response.bytes;
+        self.timeouts += u64::from(response.had_timeout);
+        self.lost_syns += u64::from(response.lost_syn);
+        let Some(sample) = &mut self.sample else { return };
+        if sample.len() < SAMPLE {
+            sample.push(*response);
+        } else {
+            let place = (self.dice.next_f64() * self.responses.count() as f64) as usize;
+            if let Some(slot) = sample.get_mut(place) {
+                *slot = *response;
+            }
+        }
+    }
+
+    /// Forgets everything: the warm-up is over.
+    pub(super) fn reset(&mut self) {
+        let mut fresh = Self::new(self.dice.clone());
+        fresh.sample = self.sample.as_ref().map(|_| Vec::new());
+        *self = fresh;
+    }
+
+    pub(super) fn result(&self) -> WebUsersResult {
+        let came = self.responses.count();
+        let percent = |part: u64| (came > 0).then(|| rounded(100.0 * part as f64 / came as f64));
+        let [small, medium, large] = self.by_size.each_ref().map(FlowDelays::summary);
+        WebUsersResult {
+            response_ms: self.responses.summary(),
+            response_small_ms: small,
+            response_medium_ms: medium,
+            response_large_ms: large,
+            response_percentiles_ms: self.responses.percentiles_ms(),
+            page_ms: self.pages.summary(),
+            count: self.begun,
+            completed: came,
+            pages: self.pages_begun,
+            connections: self.connections,
+            response_bytes: self.bytes,
+            timeout_percent: percent(self.timeouts),
+            lost_syn_percent: percent(self.lost_syns),
+        }
+    }
+
+    pub(super) fn log(&mut self) {
+        self.sample = Some(Vec::new());
+    }
+
+    pub(super) fn series(&self, name: &str) -> Option<result::Series> {
+        let sample = self.sample.as_ref()?;
+        Some(Arc::new(WebUsersSeries {
+            name: name.to_string(),
+            bytes: sample.iter().map(|one| one.bytes).collect(),
+            response_ms: sample.iter().map(|one| rounded(one.time.as_millis_f64())).collect(),
+            timeout: sample.iter().map(|one| one.had_timeout).collect(),
+        }))
+    }
+}

@@ -1,0 +1,297 @@
+//! Random paths made of bytes, and what must hold of each, as code that the property test and the fuzz target share (`fuzz/` takes
+//! this file in by its path).
+//!
+//! Each choice takes a byte, and where they have run out the first one is taken: a short input is a simple path.
+#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
+
+use goodqueue_netsim::record::{HopBody, QueueRecord, WirePackets};
+use goodqueue_netsim::scenario::Direction;
+use goodqueue_netsim::{Record, Scenario, Simulation};
+use goodqueue_units::Duration;
+use serde_json::{Value, json};
+
+const QDISCS: &[&str] = &[
+    "pfifo limit 3",
+    "bfifo limit 20000",
+    "codel",
+    "fq_codel limit 20 flows 4",
+    "pie",
+    "red",
+    "cake bandwidth 3mbit",
+    "tbf rate 2mbit burst 5kb child pie",
+    "dualpi2",
+];
+
+/// The most hops beside the bottleneck.
+const HOPS: usize = 5;
+
+/// How a file of rates is written, if it is one.
+#[derive(Clone, Copy)]
+enum Form {
+    Milliseconds,
+    Rates,
+    Bytes,
+}
+
+/// Choices.
+struct Draws<'a>(&'a [u8]);
+
+impl Draws<'_> {
+    fn byte(&mut self) -> u8 {
+        self.0.split_off_first().copied().unwrap_or(0)
+    }
+
+    /// Whether something comes true that does so once in `in_so_many` times.
+    fn once(&mut self, in_so_many: u8) -> bool {
+        self.byte() % in_so_many == in_so_many - 1
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        usize::from(self.byte()) % count
+    }
+
+    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+
+    /// A number of up to 40 bits, of any order of magnitude.
+    fn number(&mut self) -> u64 {
+        let (bits, high, low) = (self.byte() % 41, self.byte(), self.byte());
+        u64::from(u16::from_be_bytes([high, low]) | 0x8000) << bits >> 16
+    }
+
+    /// One of the `usual` words, or now and then one that `odd` makes of a number.
+    fn word(&mut self, usual: &[&str], odd: fn(u64) -> String) -> Value {
+        if self.once(128) { json!(odd(self.number())) } else { json!(self.of(usual)) }
+    }
+
+    fn count(&mut self, usual: &[u64]) -> Value {
+        if self.once(128) { json!(self.number()) } else { json!(self.of(usual)) }
+    }
+
+    fn percents(&mut self, usual: &[&str]) -> Value {
+        if !self.once(128) {
+            return json!(self.of(usual));
+        }
+        let head = self.of(&["", "gemodel ", "random ", "loss "]);
+        let shares: Vec<String> = (0..self.below(6)).map(|_| format!("{}%", self.number() % 128)).collect();
+        json!(format!("{head}{}", shares.join(" ")))
+    }
+
+    /// A rate that a run of a fraction of a second can afford.
+    fn rate(&mut self, usual: &[&str]) -> Value {
+        self.word(usual, |number| format!("{}bit", number % 10_000_000_000))
+    }
+
+    fn time(&mut self, usual: &[&str]) -> Value {
+        self.word(usual, |number| format!("{number}ns"))
+    }
+
+    /// The name of a file of rates: one of each format, of which the second has a time without any rate, or any.
+    fn trace(&mut self) -> String {
+        match self.below(3) {
+            0 => file("ms", b"1\n2\n2\n2\n9\n40\n"),
+            1 => file("steps", b"0s 20mbit\n50ms 1mbit\n90ms 8mbit\n120ms repeat\n"),
+            _ => {
+                let form = self.of(&[Form::Milliseconds, Form::Rates, Form::Bytes]);
+                let lines = self.below(8);
+                let mut at = 0;
+                let mut entry = || {
+                    at += u32::from(self.byte());
+                    match form {
+                        Form::Milliseconds => format!("{at}\n"),
+                        Form::Rates => {
+                            format!("{at}ms {}kbit\n", u32::from(self.byte()) << (self.byte() % 16))
+                        }
+                        Form::Bytes => char::from(self.byte()).to_string(),
+                    }
+                };
+                let text: String = (0..lines).map(|_| entry()).collect();
+                file("any", text.as_bytes())
+            }
+        }
+    }
+
+    /// What a link sends with, and its discipline.
+    fn link(&mut self) -> Value {
+        let mut link = json!({"qdisc": self.of(QDISCS)});
+        if self.once(5) {
+            link["trace"] = json!(self.trace());
+        } else {
+            link["rate"] = self.rate(&["5mbit", "300kbit", "4mbit", "100mbit", "10gbit"]);
+            if self.once(3) {
+                link["bursts"] = self.time(&["1ms", "10us", "4ms", "150ms"]);
+                // One below the rate is refused.
+                if self.once(2) {
+                    link["peak"] = self.rate(&["10gbit", "200mbit", "20mbit"]);
+                }
+            }
+        }
+        if self.once(3) {
+            link["ring"] = self.count(&[1, 2, 8, 40]);
+        }
+        link
+    }
+
+    fn wire(&mut self) -> Value {
+        json!({
+            "delay": self.time(&["0s", "1ns", "3ms", "30ms"]),
+            "jitter": self.time(&["0s", "1ms", "100ms"]),
+            "distribution": self.of(&["uniform", "normal", "pareto", "paretonormal"]),
+            "loss": self.percents(&["0%", "2%", "10% 50%", "gemodel 2% 30% 50% 1%"]),
+            "duplicate": self.percents(&["0%", "3%", "100%"]),
+            "reorder": self.percents(&["0%", "0%", "20% 50%"]),
+            "jitter_reorders": self.once(2),
+            "limit": self.count(&[1_000_000, 10, 1]),
+        })
+    }
+
+    fn hop(&mut self, number: usize) -> Value {
+        let (kind, mut hop) = if self.once(2) { ("wire", self.wire()) } else { ("link", self.link()) };
+        hop["kind"] = json!(kind);
+        hop["name"] = json!(format!("h{number}"));
+        hop["direction"] = json!(self.of(&["down", "up"]));
+        // Most are placed so that a row can be made of them.
+        match self.below(8) {
+            0..4 => {}
+            4 => hop["before"] = json!("bottleneck"),
+            5 => hop["after"] = json!("bottleneck"),
+            6 => hop["before"] = json!(format!("h{}", self.below(HOPS))),
+            _ => hop["after"] = json!(format!("h{}", self.below(HOPS))),
+        }
+        hop
+    }
+
+    /// Flows of several kinds both ways; where `in_part`, some cross a part of the hops.
+    fn traffic(&mut self, hops: usize, in_part: bool) -> Value {
+        let names = || (0..hops).map(|number| format!("h{number}")).chain(["bottleneck".into()]);
+        let mut traffic = json!([
+            {"kind": "bulk", "count": 2, "ecn": true, "start_spread": "10ms"},
+            {"kind": "bulk", "name": "back", "direction": "up", "cc": "reno"},
+            {"kind": "cbr", "rate": "2mbit", "packet_size": 300},
+            {"kind": "ping", "interval": "5ms"},
+            {"kind": "rr", "request": "1kB", "response": "9kB"},
+        ]);
+        for flow in traffic.as_array_mut().unwrap() {
+            if in_part && self.once(2) {
+                flow["hops"] = names().filter(|_| self.once(2)).collect();
+            }
+        }
+        traffic
+    }
+}
+
+/// Writes a file of a name of this thread's own, and returns that.
+fn file(name: &str, content: &[u8]) -> String {
+    let thread: String =
+        format!("{:?}", std::thread::current().id()).chars().filter(char::is_ascii_digit).collect();
+    let name = format!("goodqueue-paths-{}-{thread}-{name}", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    std::fs::write(&path, content).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+fn run(scenario: &str, cuts: &[Duration]) -> Record {
+    let scenario = Scenario::from_json(scenario).unwrap();
+    let mut simulation =
+        Simulation::new(scenario).unwrap_or_else(|error| panic!("resolved, then refused: {error}"));
+    cuts.iter().for_each(|cut| simulation.advance(*cut));
+    simulation.run();
+    simulation.record()
+}
+
+fn queue_is_conserved(queue: &QueueRecord) {
+    let p = queue.packets;
+    assert_eq!(p.queued_at_start + p.offered, p.forwarded + p.dropped + p.queued_at_end, "{queue:?}");
+    assert!(queue.utilisation_percent <= 100.0, "{queue:?}");
+}
+
+fn wire_is_conserved(p: WirePackets) {
+    assert_eq!(p.held_at_start + p.offered + p.duplicated, p.delivered + p.lost + p.held_at_end, "{p:?}");
+}
+
+/// What came into and out of each hop of a direction, the bottleneck among them, in the order in which packets meet them.
+fn row(record: &Record, way: Direction) -> Vec<(u64, u64)> {
+    let of_queue = |queue: &QueueRecord| (queue.packets.offered, queue.packets.forwarded);
+    let resolved = serde_json::to_value(&record.scenario).unwrap();
+    let is_before = |name: &str| {
+        let hops = resolved["hop"].as_array().unwrap();
+        hops.iter().any(|hop| hop["name"] == name && hop.get("before").is_some())
+    };
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for hop in record.hops.iter().filter(|hop| hop.direction == way) {
+        let counts = match &hop.body {
+            HopBody::Link(queue) => of_queue(queue),
+            HopBody::Wire(wire) => (wire.packets.offered, wire.packets.delivered),
+        };
+        if is_before(&hop.name) { before.push(counts) } else { after.push(counts) }
+    }
+    let bottleneck = if way == Direction::Down { &record.queues.down } else { &record.queues.up };
+    before.push(of_queue(bottleneck));
+    before.extend(after);
+    before
+}
+
+/// Makes a path of `bytes`. It is refused in one line that says what is accepted, or it runs: it loses count of no packet in any hop,
+/// resolves to itself, and is the same in pieces. Returns whether it ran.
+///
+/// # Panics
+/// Where any of this does not hold.
+pub(crate) fn path_holds(bytes: &[u8]) -> bool {
+    let draws = &mut Draws(bytes);
+    let hops: Vec<Value> = (0..draws.below(HOPS + 1)).map(|number| draws.hop(number)).collect();
+    let in_part = draws.once(2);
+    let mut asked = json!({
+        "duration": draws.of(&["50ms", "200ms", "30ms"]),
+        "seed": draws.byte(),
+        "bottleneck": draws.link(),
+        "path": {"rtt": "4ms"},
+        "traffic": draws.traffic(hops.len(), in_part),
+        "hop": hops,
+    });
+    if draws.once(2) {
+        asked["bottleneck"]["up"] = draws.link();
+    }
+    if draws.once(4) {
+        let (hop, rate) =
+            (draws.of(&["bottleneck", "bottleneck", "h0", "h1"]), draws.rate(&["1mbit", "90mbit"]));
+        asked["change"] = json!([{"at": "10ms", "hop": hop, "rate": rate}]);
+    }
+    let mut cuts: Vec<Duration> =
+        (0..draws.below(4)).map(|_| Duration::from_micros(1000 * u64::from(draws.byte()))).collect();
+    cuts.sort_unstable();
+
+    let asked = asked.to_string();
+    let resolved = match Scenario::from_json(&asked) {
+        Ok(scenario) => serde_json::to_string(&scenario).unwrap(),
+        Err(error) => {
+            let text = error.to_string();
+            assert!(!text.contains('\n') && text.contains("accepted"), "{text}");
+            return false;
+        }
+    };
+    let again = serde_json::to_string(&Scenario::from_json(&resolved).unwrap()).unwrap();
+    assert_eq!(again, resolved);
+
+    let record = run(&asked, &[]);
+    queue_is_conserved(&record.queues.down);
+    queue_is_conserved(&record.queues.up);
+    for hop in &record.hops {
+        match &hop.body {
+            HopBody::Link(queue) => queue_is_conserved(queue),
+            HopBody::Wire(wire) => wire_is_conserved(wire.packets),
+        }
+    }
+    if !in_part {
+        for way in [Direction::Down, Direction::Up] {
+            for pair in row(&record, way).windows(2) {
+                let ((_, left), (came, _)) = (pair[0], pair[1]);
+                // One packet may be on the link's wire.
+                assert!(came <= left && left <= came + 1, "{came} of {left} came {way:?}: {asked}");
+            }
+        }
+    }
+    let [whole, pieces] = [record, run(&asked, &cuts)].map(|record| serde_json::to_string(&record).unwrap());
+    assert_eq!(whole, pieces);
+    true
+}
