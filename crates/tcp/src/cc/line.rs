@@ -29,6 +29,8 @@ pub struct CcOptions {
     pub hystart_plus_plus: bool,
     /// Fall less far at ECN's marks than at a loss (RFC 8511).
     pub abe: bool,
+    /// Linear growth counts what is acknowledged, whatever the stack counts (RFC 3465).
+    pub abc: bool,
     /// The window of `none`, in segments; the initial window, if left out.
     pub cwnd: Option<u32>,
 }
@@ -44,6 +46,12 @@ pub(super) const ABE: CcWord = CcWord {
     number: None,
     source: "RFC 8511",
     help: "at marks fall to 0.8 (reno) or 0.85 (cubic) of the window",
+};
+pub(super) const ABC: CcWord = CcWord {
+    name: "abc",
+    number: None,
+    source: "RFC 3465",
+    help: "linear growth counts what is acknowledged, not ACKs: Linux's tcp_abc = 1, up to 3.8",
 };
 pub(super) const CWND: CcWord = CcWord {
     name: "cwnd",
@@ -116,6 +124,8 @@ impl CcOptions {
             !core::mem::replace(&mut self.hystart_plus_plus, true)
         } else if *word == ABE {
             !core::mem::replace(&mut self.abe, true)
+        } else if *word == ABC {
+            !core::mem::replace(&mut self.abc, true)
         } else {
             core::mem::replace(&mut self.cwnd, number).is_none()
         }
@@ -132,8 +142,8 @@ impl From<Cc> for CcLine {
 impl fmt::Display for CcLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.cc.name())?;
-        let CcOptions { hystart_plus_plus, abe, cwnd } = self.options;
-        for (word, set) in [(HYSTART_PLUS_PLUS, hystart_plus_plus), (ABE, abe)] {
+        let CcOptions { hystart_plus_plus, abe, abc, cwnd } = self.options;
+        for (word, set) in [(HYSTART_PLUS_PLUS, hystart_plus_plus), (ABE, abe), (ABC, abc)] {
             if set {
                 write!(f, " {}", word.name)?;
             }
@@ -154,6 +164,7 @@ mod tests {
             ("cubic", "cubic"),
             ("  cubic  abe hystart++ ", "cubic hystart++ abe"),
             ("reno abe", "reno abe"),
+            ("reno abc abe", "reno abe abc"),
             ("none cwnd 20", "none cwnd 20"),
             ("none", "none cwnd 10"),
             ("ledbat++", "ledbat++"),
@@ -163,7 +174,7 @@ mod tests {
             assert_eq!(CcLine::parse(canonical), Ok(parsed));
         }
         let all = CcLine::parse("cubic abe hystart++").unwrap().options;
-        assert_eq!(all, CcOptions { hystart_plus_plus: true, abe: true, cwnd: None });
+        assert_eq!(all, CcOptions { hystart_plus_plus: true, abe: true, ..CcOptions::default() });
     }
 
     #[test]
