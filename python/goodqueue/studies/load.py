@@ -32,6 +32,16 @@ def goodput_mbps(record: Record, options: Options) -> float | None:
     return math.fsum(flows) if flows else None
 
 
+def goodput_spans_mbps(record: Record, options: Options) -> float | None:
+    """Return a ``percentile`` over the series' intervals of the goodput of all flows of TCP in one ``direction``."""
+    import numpy as np
+
+    ways = [flow["direction"] if flow["cc"] else "" for flow in record["flows"]]
+    series = [one["goodput_mbps"] for one in record["series"]["flows"] if "rtt_ms" not in one]  # pings are no flows
+    own = [values for values, way in zip(series, ways, strict=True) if way == options["direction"]]
+    return float(np.percentile(np.sum(own, axis=0), float(options["percentile"]))) if own else None
+
+
 def latency_ms(record: Record, _: Options) -> float | None:
     """Return the mean of the pings' mean latencies."""
     means = [times_of(app).get("mean") for app in record["apps"] if app["kind"] == traffic.probe().name]
