@@ -125,13 +125,13 @@ def _measured(
 
 def _pooled(cells: Sequence[Measured]) -> Iterator[Measured]:
     """Yield a cell for each that differs from others in those parameters only over which a metric is pooled."""
-    groups: dict[tuple[str, str, str, str], list[Measured]] = {}
+    groups: dict[tuple[str, ...], list[Measured]] = {}
     for one in cells:
         for name, metric in one.cell.experiment.metrics.items():
             at = one.cell.at
             if metric.pooled and all(at.get(key) in metric.pooled_at.get(key, at.values()) for key in metric.pooled):
                 rest = sorted((key, value) for key, value in at.items() if key not in metric.pooled)
-                groups.setdefault((name, one.cell.scenario, one.cell.algorithm, str(rest)), []).append(one)
+                groups.setdefault((name, one.cell.experiment.id, one.cell.scenario, one.cell.algorithm, str(rest)), []).append(one)
     for (name, *_), group in groups.items():
         first = group[0]
         metric = first.cell.experiment.metrics[name]

@@ -19,6 +19,7 @@ from goodqueue.studies.model import (
     Metric,
     Parameter,
     Quick,
+    Reconstruction,
     Study,
     Tolerance,
 )
@@ -50,6 +51,7 @@ def load(folder: Path) -> Study:
         experiments=experiments,
         exclusions=tuple(_exclusion(table, facts) for table in top.tables("exclude")),
         decisions=tuple(_decision(table) for table in top.tables("decision")),
+        reconstructions=tuple(_reconstruction(table, experiments) for table in top.tables("reconstruction")),
         tolerances={unit: _tolerance(table) for unit, table in top.inner("tolerance").items()},
         words=_words(top.table("words"), top.table("places"), facts, experiments),
     )
@@ -186,6 +188,11 @@ def _check_assignments(experiment: Experiment, table: Table) -> None:
         for value in parameter.cases or (1,):
             for key, text in parameter.assignments(value).items():
                 places.append((f"sweep.{parameter.name}.set.{key}", f"{key}={text}"))
+    _check_sets(experiment, table, places)
+
+
+def _check_sets(experiment: Experiment, table: Table, places: list[tuple[str, str]]) -> None:
+    """Refuse those of ``places``, keys of the study with what they assign, that the scenario cannot take."""
     for place, assignment in places:
         try:
             scenarios.apply_set(copy.deepcopy(experiment.scenario), assignment)
@@ -281,6 +288,34 @@ def _decision(table: Table) -> Decision:
     decision = Decision(table.text("about"), table.text("choice"), table.text("why"))
     table.finish()
     return decision
+
+
+def _reconstruction(table: Table, experiments: tuple[Experiment, ...]) -> Reconstruction:
+    ids = [experiment.id for experiment in experiments]
+    found = Reconstruction(
+        id=table.text("id"),
+        title=table.text("title"),
+        evidence=table.text("evidence"),
+        experiments=table.texts("experiments", tuple(ids)),
+        qdiscs=_qdiscs(table.table("qdiscs")),
+        append=_assignments(table, "append"),
+        set=_assignments(table, "set"),
+    )
+    table.finish()
+    for id_ in found.experiments:
+        if id_ not in ids:
+            table.refuse("experiments", unknown(id_, ids))
+    own = [experiment for experiment in experiments if experiment.id in found.experiments]
+    known = {algorithm for experiment in own for algorithm in experiment.qdiscs}
+    for key, algorithms in (("qdiscs", found.qdiscs), ("append", found.append)):
+        for algorithm in algorithms:
+            if algorithm not in known:
+                table.refuse(f"{key}.{algorithm}", unknown(algorithm, sorted(known)))
+    if not (found.qdiscs or found.append or found.set):
+        table.refuse("", "changes nothing; accepted: with qdiscs, append or set")
+    for experiment in own:
+        _check_sets(experiment, table, [(f"set.{key}", f"{key}={text}") for key, text in found.set.items()])
+    return found
 
 
 def _tolerance(table: Table) -> Tolerance:

@@ -113,6 +113,8 @@ class Experiment:
     """Whether the records themselves are kept for the study's figures."""
     alone: Scenario | None = None
     """The scenario without load; it is run with the first algorithm and seed."""
+    reconstruction: str = ""
+    """The id of the reconstruction that changed it; empty: it is as the study states it."""
 
 
 EACH = "*"
@@ -142,6 +144,23 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class Reconstruction:
+    """A choice that the paper does not state but that its numbers imply; run beside the stated reading on demand."""
+
+    id: str
+    title: str
+    evidence: str
+    experiments: tuple[str, ...]
+    """Ids of those that it changes."""
+    qdiscs: Mapping[str, Lines]
+    """Published algorithm to the line or lines that stand in place of its own."""
+    append: Mapping[str, str]
+    """Published algorithm to what is added to each of its lines."""
+    set: Mapping[str, str]
+    """Scenario key to value."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tolerance:
     """How far a measured value may lie from the published one; see `goodqueue.studies.judging`."""
 
@@ -162,6 +181,7 @@ class Study:
     experiments: tuple[Experiment, ...]
     exclusions: tuple[Exclusion, ...]
     decisions: tuple[Decision, ...]
+    reconstructions: tuple[Reconstruction, ...]
     tolerances: Mapping[str, Tolerance]
     """By unit, where the study has its own."""
     words: Words = field(default_factory=Words)

@@ -18,6 +18,7 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.studies.model import ALONE, EACH, Cell, Experiment, Lines, Study
 from goodqueue.studies.published import At
+from goodqueue.studies.reconstructing import changed
 from goodqueue.studies.selection import Selection
 
 
@@ -37,17 +38,26 @@ class Plan:
     """Key of a run to its scenario."""
     seeds: Mapping[str, tuple[int, ...]]
     """Experiment id to its seeds."""
+    reconstructed: bool = False
+    """Whether the cells of the study's reconstructions are among them."""
 
 
 def plan(
-    study: Study, selection: Selection, quick: bool = False, seeds: int | None = None, engine: str = "sim"
+    study: Study,
+    selection: Selection,
+    quick: bool = False,
+    seeds: int | None = None,
+    engine: str = "sim",
+    reconstructed: bool = False,
 ) -> Plan:
     """Lay out the runs of ``study`` for the cells of ``selection`` on ``engine``.
 
-    ``seeds`` overrides the number that the study states. Raises UserError, naming the study's file and the key, where a
+    ``seeds`` overrides the number that the study states; where it is to be ``reconstructed``, the cells of what it infers
+    come after the stated ones. Raises UserError, naming the study's file and the key, where a
     scenario is refused, and naming the cell where it is the engine that refuses; nothing has run by then.
     """
-    cells = tuple(cell for cell in all_cells(study) if selection.takes(cell))
+    readings = [study, *(changed(study, one) for one in study.reconstructions if reconstructed)]
+    cells = tuple(cell for reading in readings for cell in all_cells(reading) if selection.takes(cell))
     runs: dict[int, tuple[str, ...]] = {}
     beside: dict[tuple[int, str], tuple[str, ...]] = {}
     needed: dict[str, Scenario] = {}
@@ -75,7 +85,7 @@ def plan(
             else:
                 twin = replace(cell, algorithm=other) if isinstance(other, str) else _moved(cell, other)
                 beside[position, name] = add(twin, scenario_of(twin, quick), own)
-    return Plan(study, engine, quick, cells, runs, beside, needed, numbers)
+    return Plan(study, engine, quick, cells, runs, beside, needed, numbers, reconstructed)
 
 
 def _moved(cell: Cell, to: At) -> Cell:

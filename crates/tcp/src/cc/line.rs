@@ -29,6 +29,8 @@ pub struct CcOptions {
     pub hystart_plus_plus: bool,
     /// Fall less far at ECN's marks than at a loss (RFC 8511).
     pub abe: bool,
+    /// Slow start goes on to a loss, without HyStart.
+    pub no_hystart: bool,
     /// Linear growth counts what is acknowledged, whatever the stack counts (RFC 3465).
     pub abc: bool,
     /// The window of `none`, in segments; the initial window, if left out.
@@ -46,6 +48,12 @@ pub(super) const ABE: CcWord = CcWord {
     number: None,
     source: "RFC 8511",
     help: "at marks fall to 0.8 (reno) or 0.85 (cubic) of the window",
+};
+pub(super) const NO_HYSTART: CcWord = CcWord {
+    name: "nohystart",
+    number: None,
+    source: "Linux, tcp_cubic's hystart=0",
+    help: "leave slow start by congestion alone",
 };
 pub(super) const ABC: CcWord = CcWord {
     name: "abc",
@@ -124,6 +132,8 @@ impl CcOptions {
             !core::mem::replace(&mut self.hystart_plus_plus, true)
         } else if *word == ABE {
             !core::mem::replace(&mut self.abe, true)
+        } else if *word == NO_HYSTART {
+            !core::mem::replace(&mut self.no_hystart, true)
         } else if *word == ABC {
             !core::mem::replace(&mut self.abc, true)
         } else {
@@ -142,8 +152,10 @@ impl From<Cc> for CcLine {
 impl fmt::Display for CcLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.cc.name())?;
-        let CcOptions { hystart_plus_plus, abe, abc, cwnd } = self.options;
-        for (word, set) in [(HYSTART_PLUS_PLUS, hystart_plus_plus), (ABE, abe), (ABC, abc)] {
+        let CcOptions { hystart_plus_plus, abe, no_hystart, abc, cwnd } = self.options;
+        for (word, set) in
+            [(HYSTART_PLUS_PLUS, hystart_plus_plus), (ABE, abe), (NO_HYSTART, no_hystart), (ABC, abc)]
+        {
             if set {
                 write!(f, " {}", word.name)?;
             }
@@ -165,6 +177,7 @@ mod tests {
             ("  cubic  abe hystart++ ", "cubic hystart++ abe"),
             ("reno abe", "reno abe"),
             ("reno abc abe", "reno abe abc"),
+            ("cubic nohystart", "cubic nohystart"),
             ("none cwnd 20", "none cwnd 20"),
             ("none", "none cwnd 10"),
             ("ledbat++", "ledbat++"),
@@ -186,7 +199,7 @@ mod tests {
         assert!(refused("").starts_with(r#"found ""; accepted: cubic"#));
         assert_eq!(
             refused("cubic hystart+"),
-            r#"found "hystart+" after "cubic"; did you mean "hystart++"? accepted: hystart++, abe"#
+            r#"found "hystart+" after "cubic"; did you mean "hystart++"? accepted: hystart++, abe, nohystart"#
         );
         assert_eq!(refused("vegas abe"), r#"found "abe" after "vegas"; accepted: no word"#);
         assert_eq!(refused("reno abe abe"), r#"found "abe" twice after "reno"; accepted: once"#);
