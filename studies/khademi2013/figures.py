@@ -1,6 +1,6 @@
-"""Figures of the paper: boxes of round trips and goodputs (2 to 8, 11, 13, 14), one flow's round trips over time (12)."""
+"""Figures of the paper: boxes of round trips and goodputs (2 to 8, 11, 13, 14), a flow's round trips over time (12)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +14,8 @@ from goodqueue.plot.looks import Look, looks
 from goodqueue.record import Record
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.figures import Drawn
-from goodqueue.studies.load import base_ms
+from goodqueue.studies.load import base_ms, spans_mbps
 from goodqueue.studies.outcome import Outcome
-from goodqueue.studies.published import At
 from goodqueue.studies.roundtrip import course, sending_ms
 from goodqueue.studies.wording import bounds
 
@@ -71,8 +70,8 @@ def _delay(records: Sequence[Record]) -> Five | None:
 
 
 def _goodput(records: Sequence[Record]) -> Five | None:
-    spans = [np.sum([flow["goodput_mbps"] for flow in record["series"]["flows"]], axis=0) for record in records]
-    return [IP_SHARE * float(value) for value in np.percentile(np.concatenate(spans), (10, 25, 50, 75, 90))]
+    spans = [value for record in records for value in spans_mbps(record, "down")]
+    return [IP_SHARE * float(value) for value in np.percentile(spans, (10, 25, 50, 75, 90))]
 
 
 RTT = Measure(_rtt, "round trip (ms)", "Round trips of all packets")
@@ -203,9 +202,8 @@ def _printed(outcome: Outcome, figure: str) -> str:
         value, found = judged.value, judged.measured
         if value.scenario == f"{PAPER}/fig{figure}" and found is not None and found.value is not None:
             name = words.name(value.metric)
-            at: Mapping[str, object] | At = value.at
-            about = f"{words.algorithm(value.algorithm)}'s {name.words} {words.point(at)}".rstrip()
-            said.append(f"{about} {bounds(value.low, value.high)} {name.unit}, here {found.value:.3g}".replace("  ", " "))
+            about = f"{words.algorithm(value.algorithm)}'s {name.words} {words.point(value.at)}".rstrip()
+            said.append(f"{about} {bounds(value.low, value.high)} {name.unit}, here {found.value:.3g}")
     return f"Printed: {'; '.join(said)}." if said else "No number of it is printed."
 
 

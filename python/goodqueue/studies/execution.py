@@ -90,7 +90,7 @@ def execute(
 
 
 def _other(name: str) -> str:
-    """Return the key of the number of another run that the metric ``name`` is set against, where it is another number."""
+    """Return the key of the number that the metric ``name`` is set against, where it is another one."""
     return f"{name}, to"
 
 
@@ -116,8 +116,7 @@ def _measured(
         seeds=plan.seeds[id_],
         qdisc=lines[keys[0]],
         numbers={
-            name: metrics.over_seeds(metric, runs(name, metric))
-            for name, metric in cell.experiment.metrics.items()
+            name: metrics.over_seeds(metric, runs(name, metric)) for name, metric in cell.experiment.metrics.items()
         },
         packed=tuple(kept[key] for key in keys) if cell.experiment.keep_records else (),
     )
@@ -131,7 +130,9 @@ def _pooled(cells: Sequence[Measured]) -> Iterator[Measured]:
             at = one.cell.at
             if metric.pooled and all(at.get(key) in metric.pooled_at.get(key, at.values()) for key in metric.pooled):
                 rest = sorted((key, value) for key, value in at.items() if key not in metric.pooled)
-                groups.setdefault((name, one.cell.experiment.id, one.cell.scenario, one.cell.algorithm, str(rest)), []).append(one)
+                groups.setdefault(
+                    (name, one.cell.experiment.id, one.cell.scenario, one.cell.algorithm, str(rest)), []
+                ).append(one)
     for (name, *_), group in groups.items():
         first = group[0]
         metric = first.cell.experiment.metrics[name]

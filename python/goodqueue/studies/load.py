@@ -32,14 +32,20 @@ def goodput_mbps(record: Record, options: Options) -> float | None:
     return math.fsum(flows) if flows else None
 
 
-def goodput_spans_mbps(record: Record, options: Options) -> float | None:
-    """Return a ``percentile`` over the series' intervals of the goodput of all flows of TCP in one ``direction``."""
-    import numpy as np
-
+def spans_mbps(record: Record, direction: str) -> list[float]:
+    """Return the goodput of all flows of TCP in one direction, together, in each interval of the series."""
     ways = [flow["direction"] if flow["cc"] else "" for flow in record["flows"]]
     series = [one["goodput_mbps"] for one in record["series"]["flows"] if "rtt_ms" not in one]  # pings are no flows
-    own = [values for values, way in zip(series, ways, strict=True) if way == options["direction"]]
-    return float(np.percentile(np.sum(own, axis=0), float(options["percentile"]))) if own else None
+    own = [values for values, way in zip(series, ways, strict=True) if way == direction]
+    return [math.fsum(value or 0.0 for value in span) for span in zip(*own, strict=True)]
+
+
+def goodput_spans_mbps(record: Record, options: Options) -> float | None:
+    """Return a ``percentile`` of `spans_mbps`."""
+    import numpy as np
+
+    spans = spans_mbps(record, str(options["direction"]))
+    return float(np.percentile(spans, float(options["percentile"]))) if spans else None
 
 
 def latency_ms(record: Record, _: Options) -> float | None:

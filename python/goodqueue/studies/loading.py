@@ -1,7 +1,7 @@
 """Reading ``study.toml`` and all that it refers to, checked before anything runs."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from goodqueue import scenario as scenarios
@@ -143,9 +143,10 @@ def _check_metrics(experiment: Experiment, table: Table) -> None:
             table.refuse(f"metrics.{name}.to", "the experiment has no scenario `alone`; accepted: with one")
         if isinstance(metric.to, str) and metric.to not in ("", ALONE, *experiment.qdiscs):
             table.refuse(f"metrics.{name}.to", unknown(metric.to, (ALONE, *experiment.qdiscs)))
-        swept = {"to": () if isinstance(metric.to, str) else metric.to, "pooled": metric.pooled}
-        swept |= {"pooled_at": metric.pooled_at, "distance_from": filter(None, [metric.distance_from])}
-        for key, parameters in swept.items():
+        swept: list[tuple[str, Iterable[str]]] = [("pooled", metric.pooled), ("pooled_at", metric.pooled_at)]
+        swept.append(("to", () if isinstance(metric.to, str) else metric.to))
+        swept.append(("distance_from", [metric.distance_from] if metric.distance_from else ()))
+        for key, parameters in swept:
             for parameter in parameters:
                 if parameter not in experiment.sweep:
                     table.refuse(f"metrics.{name}.{key}", unknown(parameter, experiment.sweep))

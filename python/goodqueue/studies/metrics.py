@@ -155,8 +155,10 @@ POOLS: Mapping[str, Callable[[Sequence[float], Sequence[float]], float | None]] 
     "spread": _spread,
     "correlation": _correlation,
 }
-"""What is made of the numbers of several points, and of those points' places, by the word of ``pooled_as``: spread is the
-greatest over the least, correlation that of Pearson with the pooled parameter."""
+"""What is made of the numbers of several points, and of those points' places, by the word of ``pooled_as``.
+
+Spread is the greatest over the least; correlation is Pearson's, with the pooled parameter.
+"""
 
 
 def pool(metric: Metric, columns: Sequence[Sequence[float | None]], places: Sequence[float]) -> list[float | None]:

@@ -28,7 +28,7 @@ class Metric:
     at: At = field(default_factory=dict)
     """The part of the point that the metric itself stands for, such as a direction or one of the flows."""
     to: str | At = ""
-    """What a run's number is set against: that of the same seed under another algorithm, at another point, or ``ALONE``."""
+    """What a run's number is set against: the same seed's under another algorithm, at another point, or ``ALONE``."""
     to_record: str = ""
     """Dotted path of the number there, where it is another one."""
     form: str = "ratio"
@@ -57,7 +57,7 @@ ALONE = "alone"
 """What `Metric.to` says for the run without load."""
 
 Lines = str | Mapping[str, str]
-"""A qdisc line for the way down; lines by the rate of the link, for both ways; or by a swept parameter's ``name=value``."""
+"""A qdisc line for the way down; lines by a swept parameter's ``name=value``; or by the link's rate, for both ways."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ def as_json(outcome: Outcome, version: str) -> dict[str, Any]:
 
 
 def _reconstructed(found: Reconstructed) -> dict[str, Any]:
-    """Return what a reconstruction says: its own keys, and values and claims without what the study's own say of them."""
+    """Return what a reconstruction says; what is published stands in the study's own values and claims."""
     values = [_value(judged, None) for judged in found.values]
     kept = ("id", "measured", "ci", "n", "verdict", "distance", "why")
     return {

@@ -52,8 +52,8 @@ def plan(
 ) -> Plan:
     """Lay out the runs of ``study`` for the cells of ``selection`` on ``engine``.
 
-    ``seeds`` overrides the number that the study states; where it is to be ``reconstructed``, the cells of what it infers
-    come after the stated ones. Raises UserError, naming the study's file and the key, where a
+    ``seeds`` overrides the number that the study states; where it is ``reconstructed`` too, the cells of what it infers
+    come last. Raises UserError, naming the study's file and the key, where a
     scenario is refused, and naming the cell where it is the engine that refuses; nothing has run by then.
     """
     readings = [study, *(changed(study, one) for one in study.reconstructions if reconstructed)]
@@ -168,7 +168,7 @@ def _of_load(key: str, alone: Scenario) -> bool:
 
 
 def _place(bottleneck: dict[str, Any], lines: Lines, point: At, origin: str) -> None:
-    """Put a line at the ``bottleneck``, that of the ``point`` if there are several, or lines by rate at both of its ways.
+    """Put a line at the ``bottleneck``, that of the ``point`` if there are several, or lines by rate at both ways.
 
     Raises UserError.
     """

@@ -1,7 +1,8 @@
 """The round trip of single packets, as captures at both ends of the path show it: what was taken off them says.
 
-That is how Khademi et al. 2013 measure (3.1.3, synthetic packet pairs): the base RTT, what a packet waits in the queue
-down, and what its frame and that of an ACK take on the bottleneck. The queue up holds ACKs alone, and is taken as empty.
+That is how Khademi et al. 2013 measure (3.1.3, synthetic packet pairs): the base RTT, what a packet waits in the
+queue down, and what its frame and that of an ACK take on the bottleneck. The queue up holds ACKs alone, and is taken
+as empty.
 """
 
 import math
@@ -26,7 +27,7 @@ def sending_ms(record: Record) -> float:
 
 
 def delay_ms(record: Record, options: Options) -> float | None:
-    """Return a ``percentile`` of the packets' round trips less the base RTT, or what it is ``above`` another of them."""
+    """Return a ``percentile`` of the packets' round trips less the base RTT, or what it is ``above`` another one."""
     found = record["queues"]["down"]["delay_percentiles_ms"]
     if not found:
         return None

@@ -13,7 +13,7 @@ INFERRED = "inferred, not stated"
 
 
 def tables(outcome: Outcome) -> list[Table]:
-    """Return of each reconstruction the values that it moves and the claims whose verdict it turns, stated and inferred."""
+    """Return of each reconstruction the values that it moves and the claims that it turns, stated and inferred."""
     found = []
     for one in outcome.reconstructed:
         title = f"With {one.reconstruction.title} ({INFERRED})"
@@ -21,7 +21,9 @@ def tables(outcome: Outcome) -> list[Table]:
             left = [Column(text, numeric=False) for text in ("of", "where", "qdisc", "metric")]
             stated = [Column("paper"), Column("stated"), Column("", numeric=False)]
             columns = [*left, *stated, Column("inferred"), Column("", numeric=False)]
-            found.append(Table(f"{title}: values", columns, rows, [f"Evidence: {one.reconstruction.evidence}"], names=4))
+            found.append(
+                Table(f"{title}: values", columns, rows, [f"Evidence: {one.reconstruction.evidence}"], names=4)
+            )
         if rows := list(_claims(outcome, one)):
             columns = [Column(text, numeric=False) for text in ("claim", "stated", "inferred", "statement")]
             found.append(Table(f"{title}: claims that turn", columns, rows))
