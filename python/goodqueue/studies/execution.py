@@ -107,8 +107,9 @@ def _measured(
             others = metrics.at_peak([numbers[key, id_][there] for key in plan.beside[position, metric.beside]])
             own = [metrics.set_against(metric, one, other) for one, other in zip(own, others, strict=True)]
         if metric.distance_from:
-            place = float(cell.point[metric.distance_from])
-            own = [None if one is None else abs(one - place) for one in own]
+            place = cell.point.get(metric.distance_from)
+            near = isinstance(place, int | float)
+            own = [abs(one - float(place)) if near and one is not None else None for one in own]
         return own
 
     return Measured(
@@ -136,7 +137,7 @@ def _pooled(cells: Sequence[Measured]) -> Iterator[Measured]:
     for (name, *_), group in groups.items():
         first = group[0]
         metric = first.cell.experiment.metrics[name]
-        places = [float(one.cell.at[metric.pooled[0]]) for one in group] if metric.pooled_as == "correlation" else []
+        places = [one.cell.at[metric.pooled[0]] for one in group]
         runs = metrics.pool(metric, [one.numbers[name].runs for one in group], places)
         at = {key: value for key, value in first.cell.at.items() if key not in metric.pooled}
         yield replace(

@@ -35,6 +35,8 @@ def goodput_mbps(record: Record, options: Options) -> float | None:
 def spans_mbps(record: Record, direction: str) -> list[float]:
     """Return the goodput of all flows of TCP in one direction, together, in each interval of the series."""
     ways = [flow["direction"] if flow["cc"] else "" for flow in record["flows"]]
+    if "series" not in record:
+        return []
     series = [one["goodput_mbps"] for one in record["series"]["flows"] if "rtt_ms" not in one]  # pings are no flows
     own = [values for values, way in zip(series, ways, strict=True) if way == direction]
     return [math.fsum(value or 0.0 for value in span) for span in zip(*own, strict=True)]

@@ -143,6 +143,8 @@ def _check_metrics(experiment: Experiment, table: Table) -> None:
             table.refuse(f"metrics.{name}.to", "the experiment has no scenario `alone`; accepted: with one")
         if isinstance(metric.to, str) and metric.to not in ("", ALONE, *experiment.qdiscs):
             table.refuse(f"metrics.{name}.to", unknown(metric.to, (ALONE, *experiment.qdiscs)))
+        if metric.pooled_as == "correlation" and len(metric.pooled) != 1:
+            table.refuse(f"metrics.{name}.pooled", f"found {quoted(list(metric.pooled))}; accepted: one parameter")
         swept: list[tuple[str, Iterable[str]]] = [("pooled", metric.pooled), ("pooled_at", metric.pooled_at)]
         swept.append(("to", () if isinstance(metric.to, str) else metric.to))
         swept.append(("distance_from", [metric.distance_from] if metric.distance_from else ()))

@@ -140,15 +140,21 @@ def set_against(metric: Metric, value: float | None, other: float | None) -> flo
     return FORMS[metric.form](value, other)
 
 
-def _spread(numbers: Sequence[float], _: Sequence[float]) -> float | None:
+Places = Sequence[float | str | bool]
+"""Of several points the values of the parameter that is pooled."""
+
+
+def _spread(numbers: Sequence[float], _: Places) -> float | None:
     return max(numbers) / min(numbers) if min(numbers) > 0 else None
 
 
-def _correlation(numbers: Sequence[float], places: Sequence[float]) -> float | None:
-    return correlation(numbers, places) if len(set(numbers)) > 1 and len(set(places)) > 1 else None
+def _correlation(numbers: Sequence[float], places: Places) -> float | None:
+    known = [place for place in places if isinstance(place, int | float)]
+    differ = len(set(numbers)) > 1 and len(set(known)) > 1 and len(known) == len(places)
+    return correlation(numbers, known) if differ else None
 
 
-POOLS: Mapping[str, Callable[[Sequence[float], Sequence[float]], float | None]] = {
+POOLS: Mapping[str, Callable[[Sequence[float], Places], float | None]] = {
     "mean": lambda numbers, _: math.fsum(numbers) / len(numbers),
     "least": lambda numbers, _: min(numbers),
     "greatest": lambda numbers, _: max(numbers),
@@ -161,7 +167,7 @@ Spread is the greatest over the least; correlation is Pearson's, with the pooled
 """
 
 
-def pool(metric: Metric, columns: Sequence[Sequence[float | None]], places: Sequence[float]) -> list[float | None]:
+def pool(metric: Metric, columns: Sequence[Sequence[float | None]], places: Places) -> list[float | None]:
     """Return each seed's one number of the points, ``columns``, at ``places``; None where a point does not show it."""
     known = [[value for value in row if value is not None] for row in zip(*columns, strict=True)]
     return [POOLS[metric.pooled_as](row, places) if len(row) == len(columns) else None for row in known]
