@@ -108,8 +108,7 @@ def _measured(
             own = [metrics.set_against(metric, one, other) for one, other in zip(own, others, strict=True)]
         if metric.distance_from:
             place = cell.point.get(metric.distance_from)
-            near = isinstance(place, int | float)
-            own = [abs(one - float(place)) if near and one is not None else None for one in own]
+            own = [abs(one - place) if isinstance(place, int | float) and one is not None else None for one in own]
         return own
 
     return Measured(

@@ -44,9 +44,9 @@ def rtt_ms(record: Record, options: Options) -> float | None:
 
 def course(record: Record, flow: int) -> tuple[list[float], list[float]]:
     """Return when each packet of ``flow`` left the queue within the window of the series, and its round trip in ms."""
-    packets = record.get("series", {}).get("packets", {}).get("down", {})
-    if "flow" not in packets:
-        return [], []  # the scenario does not ask whose packets they are
+    packets = record.get("series", {}).get("packets", {}).get("down")
+    if packets is None or "flow" not in packets:
+        return [], []  # the scenario does not ask for them, or not whose they are
     more = base_ms(record) + sending_ms(record)
     own = [
         (time, delay + more)
