@@ -181,11 +181,11 @@ class Study:
     experiments: tuple[Experiment, ...]
     exclusions: tuple[Exclusion, ...]
     decisions: tuple[Decision, ...]
-    reconstructions: tuple[Reconstruction, ...]
     tolerances: Mapping[str, Tolerance]
     """By unit, where the study has its own."""
     words: Words = field(default_factory=Words)
     """What its reports call algorithms, metrics and points."""
+    reconstructions: tuple[Reconstruction, ...] = ()
 
     @property
     def file(self) -> Path:
