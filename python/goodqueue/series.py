@@ -113,6 +113,8 @@ class PacketSeries(TypedDict):
     """When each left, in seconds of the run."""
     delay_ms: list[float]
     """How long it had waited."""
+    flow: NotRequired[list[int]]
+    """Whose it was: the place of its flow among the scenario's, from 0; where `series.packets.flows` asks for it."""
 
 
 class Series(TypedDict):

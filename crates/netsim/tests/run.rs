@@ -200,6 +200,28 @@ fn series_agree_with_the_totals() {
     assert!(series.flows[0].cwnd_packets.iter().all(Option::is_some));
 }
 
+/// Wrong would be a packet that is said to be another flow's: each direction carries one flow's data, and an ACK is of the
+/// flow that it acknowledges.
+#[test]
+fn a_series_of_packets_tells_whose_each_was_if_asked() {
+    let up = json!({"kind": "cbr", "rate": "1mbit", "direction": "up"});
+    let mut asked = scenario("codel", json!([{"kind": "bulk"}, up]));
+    let mut packets = |flows: bool| {
+        asked["series"] = json!({"packets": {"from": "10s", "to": "12s", "flows": flows}});
+        run(&asked).series.unwrap().packets.unwrap()
+    };
+    assert!(packets(false).down.flow.is_none());
+    let told = packets(true);
+    let (down, up) = (told.down.flow.unwrap(), told.up.flow.unwrap());
+    assert_eq!(down.len(), told.down.time_s.len());
+    assert!(!down.is_empty() && down.iter().all(|flow| *flow == 0));
+    let cbr = up.iter().filter(|flow| **flow == 1).count();
+    assert!(
+        (164..=166).contains(&cbr) && up.len() > 2 * cbr,
+        "1 Mbit/s in frames of 1514 bytes for 2 s: {cbr}"
+    );
+}
+
 /// On an empty link of 10 Mbit/s an echo of 98 bytes takes the base RTT and twice its serialisation of 78.4 us.
 #[test]
 fn each_round_trip_of_a_ping_is_in_the_series_and_those_of_the_warm_up_too() {

@@ -126,7 +126,7 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
         (
             "/traffic/0/cc",
             json!("cubic hystart+"),
-            "traffic[0].cc: found \"hystart+\" after \"cubic\"; did you mean \"hystart++\"? accepted: hystart++, abe",
+            "traffic[0].cc: found \"hystart+\" after \"cubic\"; did you mean \"hystart++\"? accepted: hystart++, abe, nohystart",
         ),
         (
             "/traffic/0/ecn",

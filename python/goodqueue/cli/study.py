@@ -24,6 +24,9 @@ def study(
     ] = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Write a report: HTML, figures, data.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
+    reconstructed: Annotated[
+        bool, typer.Option("--reconstructed", help="Beside it, with choices that the paper's numbers imply.")
+    ] = False,
     engine: Annotated[
         str, typer.Option(metavar="NAME", help="sim, or kernel: Linux's own (see `kernel doctor`).")
     ] = "sim",
@@ -41,6 +44,7 @@ def study(
       goodqueue study schwardmann2014 --only table1b --only c17
       goodqueue study schwardmann2014 --out report --json > results.json
       goodqueue study hoiland2015 --store runs          killed half-way, it goes on where it was
+      goodqueue study schwardmann2014 --reconstructed   beside it, what its numbers imply and its text does not say
       goodqueue study path/to/my-study
 
     A study is a folder: study.toml, published.toml, scenarios. Copy one of ours to begin your own.
@@ -54,7 +58,9 @@ def study(
     (on,) = engines.parse(engine, several=False)
     found = loading.load(locate.find(name))
     chosen = selection.select(found, only or [])
-    plan = planning.plan(found, chosen, quick, seeds, on)
+    if reconstructed and not found.reconstructions:
+        raise UserError("--reconstructed", f"{name} names no reconstruction; accepted: a study with [[reconstruction]]")
+    plan = planning.plan(found, chosen, quick, seeds, on, reconstructed)
     draw = None
     if out is not None:
         from goodqueue.studies import figures
@@ -73,7 +79,7 @@ def study(
     if out is not None:
         from goodqueue.studies import pages
 
-        command = _command(name, only or [], quick, seeds, on)
+        command = _command(name, only or [], quick, seeds, on, reconstructed)
         with terminal.progress("figures and report") as progress:
             place, failed = output.write(
                 out, force, lambda folder: pages.write(folder, result, command, draw, progress)
@@ -86,7 +92,7 @@ def study(
         raise output.appeared(out, place)
 
 
-def _command(name: str, only: list[str], quick: bool, seeds: int | None, engine: str) -> str:
+def _command(name: str, only: list[str], quick: bool, seeds: int | None, engine: str, reconstructed: bool) -> str:
     """Return the command that does this again."""
     import shlex
 
@@ -95,6 +101,7 @@ def _command(name: str, only: list[str], quick: bool, seeds: int | None, engine:
         words += ["--only", id_]
     words += ["--quick"] if quick else []
     words += ["--seeds", str(seeds)] if seeds is not None else []
+    words += ["--reconstructed"] if reconstructed else []
     words += ["--engine", engine] if engine != "sim" else []
     return shlex.join(words)
 
@@ -110,7 +117,7 @@ def _print(result: "Outcome", json: bool, written: str | None) -> None:
 
         terminal.emit(dumps(as_json(result, VERSION), ensure_ascii=False) + "\n")
         return
-    from goodqueue.studies import show
+    from goodqueue.studies import show, show_readings
 
     for sentence in show.describe(result):
         terminal.say(sentence)
@@ -121,7 +128,9 @@ def _print(result: "Outcome", json: bool, written: str | None) -> None:
         terminal.print_table(table)
     if result.summary:
         terminal.print_table(show.summary_table(result))
-    for sentence in show.counts(result):
+    for table in show_readings.tables(result):
+        terminal.print_table(table)
+    for sentence in [*show.counts(result), *show_readings.counts(result)]:
         terminal.say(sentence)
     if written is not None:
         terminal.say(f"\nWritten: {written}.")

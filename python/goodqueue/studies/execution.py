@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from goodqueue import executors, run
+from goodqueue.dotted import walk
 from goodqueue.record import Record
 from goodqueue.store import Store, completing, identity
 from goodqueue.store.identity import Run
@@ -14,6 +15,7 @@ from goodqueue.studies import metrics
 from goodqueue.studies.metrics import Course, Measurement
 from goodqueue.studies.model import Cell, Experiment, Metric
 from goodqueue.studies.planning import Plan, batches, cost
+from goodqueue.studies.published import At
 
 Numbers = Mapping[tuple[str, str], Mapping[str, float | Course | None]]
 """By key of the run and id of the experiment: metric to number."""
@@ -32,6 +34,13 @@ class Measured:
     packed: tuple[bytes, ...]
     """The records' own text, compressed, one a seed, where the experiment keeps them: as values, hundreds with time
     series would take gigabytes."""
+
+    def placed(self) -> Iterator[tuple[Metric, At, Measurement]]:
+        """Yield each number with its metric and the point that it stands for."""
+        for name, number in self.numbers.items():
+            metric = self.cell.experiment.metrics[name]
+            if not set(metric.pooled) & metric.at.keys() & self.cell.at.keys():  # else it is a part of the pooled one
+                yield metric, {**self.cell.at, **metric.at}, number
 
     @property
     def records(self) -> Iterator[Record]:
@@ -70,13 +79,19 @@ def execute(
         lines[key] = record["queues"]["down"]["qdisc"]
         for experiment in readers[key]:
             found = {name: metrics.of_record(metric, record) for name, metric in experiment.metrics.items()}
-            numbers[key, experiment.id] = found
+            others = {name: metric.to_record for name, metric in experiment.metrics.items() if metric.to_record}
+            numbers[key, experiment.id] = found | {_other(name): walk(record, path) for name, path in others.items()}
             if experiment.keep_records:
                 kept[key] = zlib.compress(text.encode(), level=1)
 
     _do(plan, workers, progress, store, warn, seen)
     cells = [_measured(plan, position, numbers, lines, kept) for position in range(len(plan.cells))]
     return [*cells, *_pooled(cells)]
+
+
+def _other(name: str) -> str:
+    """Return the key of the number that the metric ``name`` is set against, where it is another one."""
+    return f"{name}, to"
 
 
 def _measured(
@@ -87,10 +102,14 @@ def _measured(
 
     def runs(name: str, metric: Metric) -> list[float | None]:
         own = metrics.at_peak([numbers[key, id_][name] for key in keys])
-        if not metric.to:
-            return own
-        others = metrics.at_peak([numbers[key, id_][name] for key in plan.beside[position, metric.to]])
-        return [metrics.set_against(metric, one, other) for one, other in zip(own, others, strict=True)]
+        if metric.beside:
+            there = _other(name) if metric.to_record else name
+            others = metrics.at_peak([numbers[key, id_][there] for key in plan.beside[position, metric.beside]])
+            own = [metrics.set_against(metric, one, other) for one, other in zip(own, others, strict=True)]
+        if metric.distance_from:
+            place = cell.point.get(metric.distance_from)
+            own = [abs(one - place) if isinstance(place, int | float) and one is not None else None for one in own]
+        return own
 
     return Measured(
         cell=cell,
@@ -104,18 +123,22 @@ def _measured(
 
 
 def _pooled(cells: Sequence[Measured]) -> Iterator[Measured]:
-    """Yield a cell for each that differs from others in a parameter only over which a metric is pooled."""
-    groups: dict[tuple[str, str, str, str], list[Measured]] = {}
+    """Yield a cell for each that differs from others in those parameters only over which a metric is pooled."""
+    groups: dict[tuple[str, ...], list[Measured]] = {}
     for one in cells:
         for name, metric in one.cell.experiment.metrics.items():
-            if metric.pooled in one.cell.at:
-                rest = sorted((key, value) for key, value in one.cell.at.items() if key != metric.pooled)
-                groups.setdefault((name, one.cell.scenario, one.cell.algorithm, str(rest)), []).append(one)
+            at = one.cell.at
+            if metric.pooled and all(at.get(key) in metric.pooled_at.get(key, at.values()) for key in metric.pooled):
+                rest = sorted((key, value) for key, value in at.items() if key not in metric.pooled)
+                groups.setdefault(
+                    (name, one.cell.experiment.id, one.cell.scenario, one.cell.algorithm, str(rest)), []
+                ).append(one)
     for (name, *_), group in groups.items():
         first = group[0]
         metric = first.cell.experiment.metrics[name]
-        runs = metrics.pool([one.numbers[name].runs for one in group])
-        at = {key: value for key, value in first.cell.at.items() if key != metric.pooled}
+        places = [one.cell.at[metric.pooled[0]] for one in group]
+        runs = metrics.pool(metric, [one.numbers[name].runs for one in group], places)
+        at = {key: value for key, value in first.cell.at.items() if key not in metric.pooled}
         yield replace(
             first, cell=replace(first.cell, at=at), numbers={name: metrics.over_seeds(metric, runs)}, packed=()
         )

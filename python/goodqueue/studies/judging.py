@@ -76,9 +76,8 @@ def _judge(study: Study, value: Value, cells: Mapping[tuple[str, str], list[Meas
     if why := _untested(study, value, selection) or _not_computed(study, value):
         return Judged(value, None, "not_run", None, why)
     for cell in cells.get((value.scenario, value.algorithm), []):
-        for name, number in cell.numbers.items():
-            metric = cell.cell.experiment.metrics[name]
-            if metric.name == value.metric and {**cell.cell.at, **metric.at} == value.at:
+        for metric, at, number in cell.placed():
+            if metric.name == value.metric and at == value.at:
                 return compare(study, value, number)
     return Judged(value, None, "not_run", None, "the study does not run this point")
 
@@ -88,7 +87,8 @@ def _untested(study: Study, value: Value, selection: Selection) -> str:
     if value.metric == SETTING:
         return "a setting of the experiment, not a result"
     for exclusion in study.exclusions:
-        if any(fnmatchcase(value.metric, pattern) for pattern in exclusion.metrics):
+        excluded = value.scenario in exclusion.scenarios
+        if excluded or any(fnmatchcase(value.metric, pattern) for pattern in exclusion.metrics):
             return exclusion.why
     if value.low is None or value.high is None:
         return "printed as text, not as a number"

@@ -32,6 +32,24 @@ def goodput_mbps(record: Record, options: Options) -> float | None:
     return math.fsum(flows) if flows else None
 
 
+def spans_mbps(record: Record, direction: str) -> list[float]:
+    """Return the goodput of all flows of TCP in one direction, together, in each interval of the series."""
+    ways = [flow["direction"] if flow["cc"] else "" for flow in record["flows"]]
+    if "series" not in record:
+        return []
+    series = [one["goodput_mbps"] for one in record["series"]["flows"] if "rtt_ms" not in one]  # pings are no flows
+    own = [values for values, way in zip(series, ways, strict=True) if way == direction]
+    return [math.fsum(value or 0.0 for value in span) for span in zip(*own, strict=True)]
+
+
+def goodput_spans_mbps(record: Record, options: Options) -> float | None:
+    """Return a ``percentile`` of `spans_mbps`."""
+    import numpy as np
+
+    spans = spans_mbps(record, str(options["direction"]))
+    return float(np.percentile(spans, float(options["percentile"]))) if spans else None
+
+
 def latency_ms(record: Record, _: Options) -> float | None:
     """Return the mean of the pings' mean latencies."""
     means = [times_of(app).get("mean") for app in record["apps"] if app["kind"] == traffic.probe().name]

@@ -1,14 +1,14 @@
 """Reading ``study.toml`` and all that it refers to, checked before anything runs."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from goodqueue import scenario as scenarios
 from goodqueue.dotted import check_path
 from goodqueue.errors import UserError, quoted
 from goodqueue.studies import published
-from goodqueue.studies.metrics import COMPUTATIONS
+from goodqueue.studies.metrics import COMPUTATIONS, FORMS, POOLS
 from goodqueue.studies.model import (
     ALONE,
     EACH,
@@ -19,6 +19,7 @@ from goodqueue.studies.model import (
     Metric,
     Parameter,
     Quick,
+    Reconstruction,
     Study,
     Tolerance,
 )
@@ -48,8 +49,9 @@ def load(folder: Path) -> Study:
         doi=about.text("doi", ""),
         published=facts,
         experiments=experiments,
-        exclusions=tuple(_exclusion(table) for table in top.tables("exclude")),
+        exclusions=tuple(_exclusion(table, facts) for table in top.tables("exclude")),
         decisions=tuple(_decision(table) for table in top.tables("decision")),
+        reconstructions=tuple(_reconstruction(table, experiments) for table in top.tables("reconstruction")),
         tolerances={unit: _tolerance(table) for unit, table in top.inner("tolerance").items()},
         words=_words(top.table("words"), top.table("places"), facts, experiments),
     )
@@ -140,10 +142,17 @@ def _check_metrics(experiment: Experiment, table: Table) -> None:
     for name, metric in experiment.metrics.items():
         if metric.to == ALONE and experiment.alone is None:
             table.refuse(f"metrics.{name}.to", "the experiment has no scenario `alone`; accepted: with one")
-        if metric.to and metric.to != ALONE and metric.to not in experiment.qdiscs:
+        if isinstance(metric.to, str) and metric.to not in ("", ALONE, *experiment.qdiscs):
             table.refuse(f"metrics.{name}.to", unknown(metric.to, (ALONE, *experiment.qdiscs)))
-        if metric.pooled and metric.pooled not in experiment.sweep:
-            table.refuse(f"metrics.{name}.pooled", unknown(metric.pooled, experiment.sweep))
+        if metric.pooled_as == "correlation" and len(metric.pooled) != 1:
+            table.refuse(f"metrics.{name}.pooled", f"found {quoted(list(metric.pooled))}; accepted: one parameter")
+        swept: list[tuple[str, Iterable[str]]] = [("pooled", metric.pooled), ("pooled_at", metric.pooled_at)]
+        swept.append(("to", () if isinstance(metric.to, str) else metric.to))
+        swept.append(("distance_from", [metric.distance_from] if metric.distance_from else ()))
+        for key, parameters in swept:
+            for parameter in parameters:
+                if parameter not in experiment.sweep:
+                    table.refuse(f"metrics.{name}.{key}", unknown(parameter, experiment.sweep))
 
 
 def _parameter(name: str, table: Table) -> Parameter:
@@ -183,6 +192,11 @@ def _check_assignments(experiment: Experiment, table: Table) -> None:
         for value in parameter.cases or (1,):
             for key, text in parameter.assignments(value).items():
                 places.append((f"sweep.{parameter.name}.set.{key}", f"{key}={text}"))
+    _check_sets(experiment, table, places)
+
+
+def _check_sets(experiment: Experiment, table: Table, places: list[tuple[str, str]]) -> None:
+    """Refuse those of ``places``, keys of the study with what they assign, that the scenario cannot take."""
     for place, assignment in places:
         try:
             scenarios.apply_set(copy.deepcopy(experiment.scenario), assignment)
@@ -197,11 +211,9 @@ def _metric(key: str, table: Table, facts: Published, ids: tuple[str, ...]) -> M
                for metric in term.metrics or ()}  # fmt: skip
     if name not in published_here and name not in claimed:
         table.refuse("", f"no published value or claim has this metric; {unknown(name, published_here)}")
-    record, compute = table.text("record", ""), table.text("compute", "")
+    record, compute = _path(table, "record"), table.text("compute", "")
     if bool(record) == bool(compute):
         table.refuse("", "found " + ("both" if record else "neither") + " of record and compute; accepted: one of them")
-    if record and (why := check_path(record)):
-        table.refuse("record", why)
     metric = Metric(
         name=name,
         record=record,
@@ -210,12 +222,24 @@ def _metric(key: str, table: Table, facts: Published, ids: tuple[str, ...]) -> M
         over_seeds=table.choice("over_seeds", ("mean", "sd"), "mean"),
         scale=table.number("scale", 1.0),
         at=table.mapping("at"),
-        to=table.text("to", ""),
-        form=table.choice("as", ("ratio", "less_percent"), "ratio"),
-        pooled=table.text("pooled", ""),
+        to=table.mapping("to") if isinstance(table.raw("to"), dict) else table.text("to", ""),
+        to_record=_path(table, "to_record"),
+        form=table.choice("as", FORMS, "ratio"),
+        distance_from=table.text("distance_from", ""),
+        pooled=table.texts("pooled", (), lone=True),
+        pooled_at={name: tuple(values) for name, values in table.mapping("pooled_at").items()},
+        pooled_as=table.choice("pooled_as", POOLS, "mean"),
     )
     table.finish()
     return metric
+
+
+def _path(table: Table, key: str) -> str:
+    """Return a dotted path into a record; empty where it is missing."""
+    path = table.text(key, "")
+    if path and (why := check_path(path)):
+        table.refuse(key, why)
+    return path
 
 
 def _options(compute: str, table: Table) -> dict[str, str | float]:
@@ -233,10 +257,14 @@ def _options(compute: str, table: Table) -> dict[str, str | float]:
     return options
 
 
-def _exclusion(table: Table) -> Exclusion:
-    exclusion = Exclusion(table.texts("metrics", ()), table.texts("needs", (), lone=True), table.text("why"))
-    if not exclusion.metrics and not exclusion.needs:
-        table.refuse("", "found neither of metrics and needs; accepted: one of them, or both")
+def _exclusion(table: Table, facts: Published) -> Exclusion:
+    scenarios = table.texts("scenarios", ())
+    for id_ in scenarios:
+        if id_ not in facts.scenarios:
+            table.refuse("scenarios", unknown(id_, facts.scenarios))
+    exclusion = Exclusion(table.texts("metrics", ()), table.texts("needs", (), lone=True), scenarios, table.text("why"))
+    if not (exclusion.metrics or exclusion.needs or exclusion.scenarios):
+        table.refuse("", "found none of metrics, scenarios and needs; accepted: at least one of them")
     table.finish()
     return exclusion
 
@@ -264,6 +292,34 @@ def _decision(table: Table) -> Decision:
     decision = Decision(table.text("about"), table.text("choice"), table.text("why"))
     table.finish()
     return decision
+
+
+def _reconstruction(table: Table, experiments: tuple[Experiment, ...]) -> Reconstruction:
+    ids = [experiment.id for experiment in experiments]
+    found = Reconstruction(
+        id=table.text("id"),
+        title=table.text("title"),
+        evidence=table.text("evidence"),
+        experiments=table.texts("experiments", tuple(ids)),
+        qdiscs=_qdiscs(table.table("qdiscs")),
+        append=_assignments(table, "append"),
+        set=_assignments(table, "set"),
+    )
+    table.finish()
+    for id_ in found.experiments:
+        if id_ not in ids:
+            table.refuse("experiments", unknown(id_, ids))
+    own = [experiment for experiment in experiments if experiment.id in found.experiments]
+    known = {algorithm for experiment in own for algorithm in experiment.qdiscs}
+    for key, algorithms in (("qdiscs", found.qdiscs), ("append", found.append)):
+        for algorithm in algorithms:
+            if algorithm not in known:
+                table.refuse(f"{key}.{algorithm}", unknown(algorithm, sorted(known)))
+    if not (found.qdiscs or found.append or found.set):
+        table.refuse("", "changes nothing; accepted: with qdiscs, append or set")
+    for experiment in own:
+        _check_sets(experiment, table, [(f"set.{key}", f"{key}={text}") for key, text in found.set.items()])
+    return found
 
 
 def _tolerance(table: Table) -> Tolerance:

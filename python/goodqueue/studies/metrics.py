@@ -3,12 +3,13 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import correlation
 from typing import Literal
 
 from goodqueue import stats
 from goodqueue.dotted import walk
 from goodqueue.record import Record
-from goodqueue.studies import load, web
+from goodqueue.studies import load, roundtrip, web
 from goodqueue.studies.model import Metric
 from goodqueue.studies.step import Excursion, excursion
 
@@ -71,6 +72,25 @@ COMPUTATIONS: Mapping[str, Computation] = {
         {**_SINCE, "factor": Option("number")}, load.settle_s, "until a second is within `factor` of the steady latency"
     ),
     "first_drop_time_ms": Computation({}, load.first_drop_ms, "begin of the interval of the first drop"),
+    "goodput_spans_mbps": Computation(
+        {"direction": Option("text"), "percentile": Option("number")},
+        load.goodput_spans_mbps,
+        "of all flows of one way together, a percentile over the series' intervals",
+    ),
+    "packet_rtt_ms": Computation(
+        {"percentile": Option("number"), "above": Option("number", -1.0)},
+        roundtrip.rtt_ms,
+        "round trip of the packets down: a percentile, or what it is above another",
+    ),
+    "packet_delay_ms": Computation(
+        {"percentile": Option("number"), "above": Option("number", -1.0)},
+        roundtrip.delay_ms,
+        "the same less the base RTT",
+    ),
+    "flow_rtt_ms": Computation({"flow": Option("number")}, roundtrip.of_flow_ms, "mean of the packets of one flow"),
+    "flow_jitter_ms": Computation(
+        {"flow": Option("number")}, roundtrip.jitter_ms, "mean difference of successive packets of one flow, unsigned"
+    ),
     "drop_probability_percent": Computation(_SINCE, load.drop_probability_percent, "the law's mean after `from_s`"),
     "cwnd_mean_packets": Computation({}, load.cwnd_packets, "over time and flows"),
     "loss_burstiness_index": Computation(
@@ -109,17 +129,53 @@ def at_peak(values: Sequence[float | Course | None]) -> list[float | None]:
     return [value[place] if isinstance(value, tuple) else value for value in values]
 
 
+FORMS: Mapping[str, Callable[[float, float], float]] = {
+    "ratio": lambda value, other: value / other,
+    "less_percent": lambda value, other: 100 * (1 - value / other),
+    "more_percent": lambda value, other: 100 * (value / other - 1),
+    "difference": lambda value, other: value - other,
+}
+"""How a number is set against another, by the word of ``as``."""
+
+
 def set_against(metric: Metric, value: float | None, other: float | None) -> float | None:
     """Return ``value`` against ``other`` as the ``metric`` says; None without both, or without a quotient."""
-    if value is None or not other:
+    if value is None or other is None or (other == 0 and metric.form != "difference"):
         return None
-    return value / other if metric.form == "ratio" else 100 * (1 - value / other)
+    return FORMS[metric.form](value, other)
 
 
-def pool(columns: Sequence[Sequence[float | None]]) -> list[float | None]:
-    """Return each seed's mean over the points, ``columns``; None where a point does not show it."""
+Places = Sequence[float | str | bool]
+"""Of several points the values of the parameter that is pooled."""
+
+
+def _spread(numbers: Sequence[float], _: Places) -> float | None:
+    return max(numbers) / min(numbers) if min(numbers) > 0 else None
+
+
+def _correlation(numbers: Sequence[float], places: Places) -> float | None:
+    known = [place for place in places if isinstance(place, int | float)]
+    differ = len(set(numbers)) > 1 and len(set(known)) > 1 and len(known) == len(places)
+    return correlation(numbers, known) if differ else None
+
+
+POOLS: Mapping[str, Callable[[Sequence[float], Places], float | None]] = {
+    "mean": lambda numbers, _: math.fsum(numbers) / len(numbers),
+    "least": lambda numbers, _: min(numbers),
+    "greatest": lambda numbers, _: max(numbers),
+    "spread": _spread,
+    "correlation": _correlation,
+}
+"""What is made of the numbers of several points, and of those points' places, by the word of ``pooled_as``.
+
+Spread is the greatest over the least; correlation is Pearson's, with the pooled parameter.
+"""
+
+
+def pool(metric: Metric, columns: Sequence[Sequence[float | None]], places: Places) -> list[float | None]:
+    """Return each seed's one number of the points, ``columns``, at ``places``; None where a point does not show it."""
     known = [[value for value in row if value is not None] for row in zip(*columns, strict=True)]
-    return [math.fsum(row) / len(row) if len(row) == len(columns) else None for row in known]
+    return [POOLS[metric.pooled_as](row, places) if len(row) == len(columns) else None for row in known]
 
 
 @dataclass(frozen=True, slots=True)

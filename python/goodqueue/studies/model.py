@@ -27,19 +27,37 @@ class Metric:
     """Factor from the record's unit to the metric's."""
     at: At = field(default_factory=dict)
     """The part of the point that the metric itself stands for, such as a direction or one of the flows."""
-    to: str = ""
-    """What a run's number is set against: the same number of the same seed under another algorithm, or ``ALONE``."""
+    to: str | At = ""
+    """What a run's number is set against: the same seed's under another algorithm, at another point, or ``ALONE``."""
+    to_record: str = ""
+    """Dotted path of the number there, where it is another one."""
     form: str = "ratio"
-    """How it is set against that: ``ratio``, or ``less_percent``, how many percent it falls short."""
-    pooled: str = ""
-    """The swept parameter over whose points a seed's numbers are averaged; empty: none."""
+    """How it is set against that: see `goodqueue.studies.metrics.FORMS`."""
+    distance_from: str = ""
+    """The swept parameter from whose value the number's distance is taken, without its sign; empty: none."""
+    pooled: tuple[str, ...] = ()
+    """The swept parameters over whose points a seed's numbers are pooled; empty: none."""
+    pooled_at: Mapping[str, tuple[float | str | bool, ...]] = field(default_factory=dict)
+    """Of a pooled parameter the values that count; all, where it is not named."""
+    pooled_as: str = "mean"
+    """What is made of the numbers of the points: see `goodqueue.studies.metrics.POOLS`."""
+
+    @property
+    def beside(self) -> str:
+        """What it is set against, as a key; empty: nothing."""
+        return self.to if isinstance(self.to, str) else ", ".join(f"{name}={value}" for name, value in self.to.items())
+
+    def pools(self, at: At) -> bool:
+        """Whether its pooled number is the one at ``at``."""
+        own = all(at.get(name) == value for name, value in self.at.items())
+        return own and bool(self.pooled) and not set(self.pooled) & (at.keys() - self.at.keys())
 
 
 ALONE = "alone"
 """What `Metric.to` says for the run without load."""
 
 Lines = str | Mapping[str, str]
-"""A qdisc line for both ways, or lines by the rate of the link that they are for."""
+"""A qdisc line for the way down; lines by a swept parameter's ``name=value``; or by the link's rate, for both ways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +114,8 @@ class Experiment:
     """Whether the records themselves are kept for the study's figures."""
     alone: Scenario | None = None
     """The scenario without load; it is run with the first algorithm and seed."""
+    reconstruction: str = ""
+    """The id of the reconstruction that changed it; empty: it is as the study states it."""
 
 
 EACH = "*"
@@ -110,6 +130,8 @@ class Exclusion:
     """Names or shell patterns of the values' metrics."""
     needs: tuple[str, ...]
     """What a claim may need that is not there."""
+    scenarios: tuple[str, ...]
+    """Published scenarios none of whose values is tested."""
     why: str
 
 
@@ -120,6 +142,23 @@ class Decision:
     about: str
     choice: str
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reconstruction:
+    """A choice that the paper does not state but that its numbers imply; run beside the stated reading on demand."""
+
+    id: str
+    title: str
+    evidence: str
+    experiments: tuple[str, ...]
+    """Ids of those that it changes."""
+    qdiscs: Mapping[str, Lines]
+    """Published algorithm to the line or lines that stand in place of its own."""
+    append: Mapping[str, str]
+    """Published algorithm to what is added to each of its lines."""
+    set: Mapping[str, str]
+    """Scenario key to value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +186,7 @@ class Study:
     """By unit, where the study has its own."""
     words: Words = field(default_factory=Words)
     """What its reports call algorithms, metrics and points."""
+    reconstructions: tuple[Reconstruction, ...] = ()
 
     @property
     def file(self) -> Path:
@@ -175,6 +215,11 @@ class Cell:
     """The point, by swept parameter."""
     fixed: At = field(default_factory=dict)
     """Parameters that the published scenario fixes, which its values and claims do not name."""
+
+    @property
+    def point(self) -> At:
+        """The point, with what is fixed."""
+        return {**self.at, **self.fixed}
 
     @property
     def name(self) -> str:

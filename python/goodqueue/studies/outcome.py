@@ -7,11 +7,12 @@ from typing import Any
 
 from goodqueue import run
 from goodqueue.store import Store
-from goodqueue.studies import execution, judging, trivial, verdicts
+from goodqueue.studies import execution, judging, readings, trivial, verdicts
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.judging import Judged
 from goodqueue.studies.model import Study
 from goodqueue.studies.planning import Plan
+from goodqueue.studies.readings import Reconstructed
 from goodqueue.studies.selection import Selection
 from goodqueue.studies.summary import Error, MetricSummary, summarise
 from goodqueue.studies.verdicts import JudgedClaim
@@ -34,6 +35,8 @@ class Outcome:
     """The verdicts of a trivial model, by the id of the value; see `goodqueue.studies.trivial`."""
     claims: tuple[JudgedClaim, ...]
     summary: tuple[MetricSummary, ...]
+    reconstructed: tuple[Reconstructed, ...] = ()
+    """What the reconstructions say, where they were asked for."""
 
     def measured(self, scenario: str) -> list[Measured]:
         """Return the cells of one published scenario."""
@@ -49,11 +52,10 @@ def carry_out(
     warn: Callable[[str], None] = lambda _: None,
 ) -> Outcome:
     """Do the runs of ``plan`` that ``store`` lacks, and judge the study by all of them; see `execution.execute`."""
-    cells = execution.execute(plan, workers, progress, store, warn)
-    by_place: dict[tuple[str, str], list[Measured]] = {}
-    for cell in cells:
-        by_place.setdefault((cell.cell.scenario, cell.cell.algorithm), []).append(cell)
-    values = judging.judge(plan.study, by_place, selection)
+    measured = execution.execute(plan, workers, progress, store, warn)
+    cells = readings.stated(measured)
+    values = judging.judge(plan.study, readings.by_place(cells), selection)
+    inferred = readings.judge(plan.study, measured, selection) if plan.reconstructed else ()
     return Outcome(
         study=plan.study,
         engine=plan.engine,
@@ -65,6 +67,7 @@ def carry_out(
         trivial=trivial.judge(plan.study, values),
         claims=tuple(verdicts.judge(plan.study, cells, selection)),
         summary=tuple(summarise(values)),
+        reconstructed=tuple(inferred),
     )
 
 
@@ -94,6 +97,24 @@ def as_json(outcome: Outcome, version: str) -> dict[str, Any]:
             "claims": _count([judged.verdict for judged in outcome.claims], ("holds", "fails", "not_run")),
         },
         "cells": [_cell(cell) for cell in outcome.cells],
+        **({"reconstructions": [_reconstructed(one) for one in found]} if (found := outcome.reconstructed) else {}),
+    }
+
+
+def _reconstructed(found: Reconstructed) -> dict[str, Any]:
+    """Return what a reconstruction says; what is published stands in the study's own values and claims."""
+    values = [_value(judged, None) for judged in found.values]
+    kept = ("id", "measured", "ci", "n", "verdict", "distance", "why")
+    return {
+        "id": found.reconstruction.id,
+        "title": found.reconstruction.title,
+        "evidence": found.reconstruction.evidence,
+        "values": [{key: value[key] for key in kept} for value in values],
+        "claims": [_claim(judged) for judged in found.claims],
+        "summary": {
+            "values": _count([judged.verdict for judged in found.values], judging.VERDICTS),
+            "claims": _count([judged.verdict for judged in found.claims], ("holds", "fails", "not_run")),
+        },
     }
 
 

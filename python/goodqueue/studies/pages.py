@@ -8,7 +8,7 @@ from pathlib import Path
 from goodqueue.errors import UserError
 from goodqueue.output import RESULTS
 from goodqueue.run import Progress
-from goodqueue.studies import show
+from goodqueue.studies import show, show_readings
 from goodqueue.studies.figures import Draw, all_figures, save
 from goodqueue.studies.notes import parts
 from goodqueue.studies.outcome import Outcome, as_json
@@ -80,9 +80,10 @@ def page(outcome: Outcome, drawn: list[tuple[str, str, str, str]], notes: str, c
         title=lead,
         description=" ".join(more),
         study=outcome.study,
-        findings=show.counts(outcome),
+        findings=[*show.counts(outcome), *show_readings.counts(outcome)],
         summary=show.summary_table(outcome) if outcome.summary else None,
         tables=show.tables(outcome),
+        readings=show_readings.tables(outcome),
         claims=show.tested(outcome),
         untested=show.untested(outcome),
         unsure=show.UNSURE,

@@ -18,6 +18,7 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.studies.model import ALONE, EACH, Cell, Experiment, Lines, Study
 from goodqueue.studies.published import At
+from goodqueue.studies.reconstructing import changed
 from goodqueue.studies.selection import Selection
 
 
@@ -37,17 +38,26 @@ class Plan:
     """Key of a run to its scenario."""
     seeds: Mapping[str, tuple[int, ...]]
     """Experiment id to its seeds."""
+    reconstructed: bool = False
+    """Whether the cells of the study's reconstructions are among them."""
 
 
 def plan(
-    study: Study, selection: Selection, quick: bool = False, seeds: int | None = None, engine: str = "sim"
+    study: Study,
+    selection: Selection,
+    quick: bool = False,
+    seeds: int | None = None,
+    engine: str = "sim",
+    reconstructed: bool = False,
 ) -> Plan:
     """Lay out the runs of ``study`` for the cells of ``selection`` on ``engine``.
 
-    ``seeds`` overrides the number that the study states. Raises UserError, naming the study's file and the key, where a
+    ``seeds`` overrides the number that the study states; where it is ``reconstructed`` too, the cells of what it infers
+    come last. Raises UserError, naming the study's file and the key, where a
     scenario is refused, and naming the cell where it is the engine that refuses; nothing has run by then.
     """
-    cells = tuple(cell for cell in all_cells(study) if selection.takes(cell))
+    readings = [study, *(changed(study, one) for one in study.reconstructions if reconstructed)]
+    cells = tuple(cell for reading in readings for cell in all_cells(reading) if selection.takes(cell))
     runs: dict[int, tuple[str, ...]] = {}
     beside: dict[tuple[int, str], tuple[str, ...]] = {}
     needed: dict[str, Scenario] = {}
@@ -68,14 +78,20 @@ def plan(
         count = seeds or (experiment.quick.seeds if quick else experiment.seeds)
         numbers[experiment.id] = own = tuple(range(1, count + 1))
         runs[position] = add(cell, scenario_of(cell, quick), own)
-        for other in {metric.to for metric in experiment.metrics.values() if metric.to}:
+        for name, other in {metric.beside: metric.to for metric in experiment.metrics.values() if metric.to}.items():
             if other == ALONE:
                 first = replace(cell, algorithm=next(iter(experiment.qdiscs)))
-                beside[position, other] = add(first, scenario_of(first, quick, alone=True), own[:1]) * count
+                beside[position, name] = add(first, scenario_of(first, quick, alone=True), own[:1]) * count
             else:
-                twin = replace(cell, algorithm=other)
-                beside[position, other] = add(twin, scenario_of(twin, quick), own)
-    return Plan(study, engine, quick, cells, runs, beside, needed, numbers)
+                twin = replace(cell, algorithm=other) if isinstance(other, str) else _moved(cell, other)
+                beside[position, name] = add(twin, scenario_of(twin, quick), own)
+    return Plan(study, engine, quick, cells, runs, beside, needed, numbers, reconstructed)
+
+
+def _moved(cell: Cell, to: At) -> Cell:
+    """Return ``cell`` at another point: that which differs in ``to``."""
+    fixed = {name: value for name, value in cell.fixed.items() if name not in to}
+    return replace(cell, at={**cell.at, **to}, fixed=fixed)
 
 
 def all_cells(study: Study) -> Iterator[Cell]:
@@ -108,7 +124,7 @@ def points(study: Study, experiment: Experiment, scenario: str) -> list[At]:
     metrics = experiment.metrics.values()
     for value in study.published.values:
         printed = value.scenario == scenario and any(metric.name == value.metric for metric in metrics)
-        pooled = any(metric.name == value.metric and metric.pooled not in ("", *value.at) for metric in metrics)
+        pooled = any(metric.name == value.metric and metric.pools(value.at) for metric in metrics)
         if printed and not pooled and value.at.keys() <= open_ones.keys() and value.at not in found:
             found.append(dict(value.at))
     return found or [{}]
@@ -122,7 +138,7 @@ def scenario_of(cell: Cell, quick: bool, alone: bool = False) -> Scenario:
     experiment = cell.experiment
     scenario = copy.deepcopy(experiment.alone if alone and experiment.alone else experiment.scenario)
     origins = {f"{table}.qdisc": f"qdiscs.{cell.algorithm}" for table in ("bottleneck", "bottleneck.up")}
-    for name, value in {**cell.at, **cell.fixed}.items():
+    for name, value in cell.point.items():
         if name not in experiment.sweep:
             continue
         for key, text in experiment.sweep[name].assignments(value).items():
@@ -139,7 +155,7 @@ def scenario_of(cell: Cell, quick: bool, alone: bool = False) -> Scenario:
     if not isinstance(bottleneck, dict):
         raise UserError(str(experiment.file), "bottleneck", "missing; accepted: a table with a rate")
     origin = f"{experiment.origin}: qdiscs.{cell.algorithm}"
-    _place(bottleneck, experiment.qdiscs[cell.algorithm], origin)
+    _place(bottleneck, experiment.qdiscs[cell.algorithm], cell.point, origin)
     named = {key: f"{experiment.origin}: {place}" for key, place in origins.items()}
     calibration.settle(scenario, str(experiment.file), named)
     return scenarios.resolve(scenario, str(experiment.file), named)
@@ -152,10 +168,20 @@ def _of_load(key: str, alone: Scenario) -> bool:
     return table == "traffic" and number.isdecimal() and int(number) >= len(alone.get("traffic", ()))
 
 
-def _place(bottleneck: dict[str, Any], lines: Lines, origin: str) -> None:
-    """Put a line at the ``bottleneck``, or lines by rate at both of its ways. Raises UserError."""
+def _place(bottleneck: dict[str, Any], lines: Lines, point: At, origin: str) -> None:
+    """Put a line at the ``bottleneck``, that of the ``point`` if there are several, or lines by rate at both ways.
+
+    Raises UserError.
+    """
     if isinstance(lines, str):
         bottleneck["qdisc"] = lines
+        return
+    if all("=" in key for key in lines):
+        here = [f"{name}={value}".lower() for name, value in point.items()]
+        fitting = [line for key, line in lines.items() if key in here]
+        if len(fitting) != 1:
+            raise UserError(origin, f"{len(fitting)} lines for {', '.join(here)}; accepted: one of {', '.join(lines)}")
+        bottleneck["qdisc"] = fitting[0]
         return
     for table in (bottleneck, bottleneck.setdefault("up", {})):
         rate = str(table.get("rate", bottleneck.get("rate")))

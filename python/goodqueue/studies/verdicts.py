@@ -41,11 +41,9 @@ def _rows(cells: Sequence[Measured], exact: bool) -> list[Row]:
     """Return the cells' numbers as rows; unless ``exact``, their intervals where they have one, with the runs."""
     rows = []
     for cell in cells:
-        for name, number in cell.numbers.items():
-            metric = cell.cell.experiment.metrics[name]
+        for metric, at, number in cell.placed():
             low, high = (number.value, number.value) if exact else (number.low, number.high)
             if low is not None and high is not None:
-                at = {**cell.cell.at, **metric.at}
                 # Deviations of two algorithms have no differences seed by seed.
                 runs = number.runs if not exact and metric.over_seeds == "mean" else ()
                 rows.append(Row(cell.cell.scenario, cell.cell.algorithm, metric.name, at, low, high, runs))

@@ -12,25 +12,28 @@ use serde::Serialize;
 pub(crate) struct PacketLog {
     pub(crate) from: Instant,
     pub(crate) to: Instant,
-    /// When a packet left the queue, and how long it had waited.
-    packets: Vec<(Instant, Duration)>,
+    /// Whether the series tells whose each packet was.
+    flows: bool,
+    /// When a packet left the queue, how long it had waited, and the index of its flow.
+    packets: Vec<(Instant, Duration, u32)>,
 }
 
 impl PacketLog {
-    pub(crate) fn new(from: Instant, to: Instant) -> Self {
-        Self { from, to, packets: Vec::new() }
+    pub(crate) fn new(from: Instant, to: Instant, flows: bool) -> Self {
+        Self { from, to, flows, packets: Vec::new() }
     }
 
-    pub(crate) fn record(&mut self, now: Instant, delay: Duration) {
+    pub(crate) fn record(&mut self, now: Instant, delay: Duration, flow: u32) {
         if self.from <= now && now < self.to {
-            self.packets.push((now, delay));
+            self.packets.push((now, delay, flow));
         }
     }
 
     pub(crate) fn series(&self) -> PacketSeries {
         PacketSeries {
-            time_s: self.packets.iter().map(|(time, _)| time.as_secs_f64()).collect(),
-            delay_ms: self.packets.iter().map(|(_, delay)| delay.as_millis_f64()).collect(),
+            time_s: self.packets.iter().map(|(time, ..)| time.as_secs_f64()).collect(),
+            delay_ms: self.packets.iter().map(|(_, delay, _)| delay.as_millis_f64()).collect(),
+            flow: self.flows.then(|| self.packets.iter().map(|(.., flow)| *flow).collect()),
         }
     }
 }
@@ -42,6 +45,9 @@ pub struct PacketSeries {
     pub time_s: Vec<f64>,
     /// How long it had waited.
     pub delay_ms: Vec<f64>,
+    /// The place of its flow among the scenario's, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Vec<u32>>,
 }
 
 /// A queue over time.

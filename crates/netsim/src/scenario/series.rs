@@ -26,11 +26,14 @@ const LAW: Key<bool> = Key::with_default("law", "false")
 const FROM: Key<Span> =
     Key::required("from", "\"10s\"").help("start of the window in which each packet's delay is kept");
 const TO: Key<Span> = Key::required("to", "\"12s\"").help("end of that window");
+const FLOWS: Key<bool> = Key::with_default("flows", "false")
+    .help("whether the series tells of each packet whose it was, by the place of its flow")
+    .simulator_only();
 
 /// Of `[series]`.
 pub(super) const KEYS: &[&dyn AnyKey] = &[&INTERVAL, &TCP, &LAW];
 /// Of `[series.packets]`.
-pub(super) const WINDOW_KEYS: &[&dyn AnyKey] = &[&FROM, &TO];
+pub(super) const WINDOW_KEYS: &[&dyn AnyKey] = &[&FROM, &TO, &FLOWS];
 
 /// Which time series to keep.
 #[derive(Clone, Debug, Serialize)]
@@ -56,6 +59,9 @@ pub struct Window {
     pub from: Span,
     /// Its end.
     pub to: Span,
+    /// Whether each packet's flow is kept, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub flows: bool,
 }
 
 impl Series {
@@ -65,7 +71,7 @@ impl Series {
             None => None,
             Some(window) => {
                 window.refuse_others(WINDOW_KEYS, &[])?;
-                Some(Window { from: window.take(&FROM)?, to: window.take(&TO)? })
+                Some(Window { from: window.take(&FROM)?, to: window.take(&TO)?, flows: window.take(&FLOWS)? })
             }
         };
         Ok(Self { interval: table.find(&INTERVAL)?, tcp: table.take(&TCP)?, law: table.take(&LAW)?, packets })

@@ -68,7 +68,8 @@ impl Build<'_, '_> {
         };
         let window = self.scenario.series.as_ref().and_then(|series| series.packets);
         let watch = window.filter(|_| matches!(place, Place::Bottleneck(_))).map(|window| {
-            let log = PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0);
+            let log =
+                PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0, window.flows);
             Box::new(Watch::new(direction, Some(log)))
         });
         let refused = |why| ScenarioError::new("", why);

@@ -19,6 +19,9 @@
 //! words only where it could be read here; the rule is from memory of the article's appendix and of the first Linux
 //! versions. They are remembered, too, to have put the first drop off by a second interval unless dropping was
 //! recent; that is not in this variant, since the article's text says one interval.
+//!
+//! `variant whole_count` is `rfc8289` but for what it resumes from, within the same 16 intervals: the whole count of the
+//! last episode, not the drops that it added. No text has this rule: the tables of Schwardmann et al. 2014 imply it.
 
 use super::{Aqm, mark};
 use crate::fifo::Fifo;
@@ -50,14 +53,25 @@ pub const CE_THRESHOLD: Param<Option<Duration>> =
         .source("tc-codel(8)");
 const VARIANT: Param<Variant> = Param::choice(
     "variant",
-    "Linux's fixed-point root, the RFC's exact one, or that with the resume rule of 2012",
+    "Linux's fixed-point root, the RFC's exact one, or that with another resume rule: that of 2012, or the whole count",
     "linux",
 )
 .fixed()
-.source("RFC 8289, 5.6; acm2012 unverified");
+.source("RFC 8289, 5.6; acm2012 unverified; whole_count inferred from Schwardmann et al. 2014");
 
 words! {
-    enum Variant { Linux = "linux", Rfc8289 = "rfc8289", Acm2012 = "acm2012" }
+    enum Variant { Linux = "linux", Rfc8289 = "rfc8289", Acm2012 = "acm2012", WholeCount = "whole_count" }
+}
+
+/// What the count goes on from, where dropping begins again soon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Resumes {
+    /// The drops that the last episode added.
+    Added,
+    /// All drops of the last episode, with what it had resumed from.
+    Whole,
+    /// The count less two; soon is one interval.
+    LessTwo,
 }
 
 /// What the law compares with, in ticks.
@@ -71,8 +85,8 @@ pub struct Params {
     ecn: bool,
     /// Whether the control law takes the exact root.
     exact: bool,
-    /// Whether dropping resumes as in 2012.
-    resume_2012: bool,
+    /// What dropping resumes from.
+    resumes: Resumes,
     /// A backlog of at most this many bytes is never a standing queue (RFC 8289, 5.3).
     mtu: u32,
 }
@@ -88,7 +102,7 @@ impl Params {
             ce_threshold_selector: None,
             ecn: args.get(&ECN),
             exact: false,
-            resume_2012: false,
+            resumes: Resumes::Added,
             mtu: link.mtu,
         }
     }
@@ -372,14 +386,15 @@ impl Vars {
 
     /// Sets `count`, with which dropping begins at `now`.
     fn resume(&mut self, params: &Params, now: Ticks) {
-        if params.resume_2012 {
+        if params.resumes == Resumes::LessTwo {
             // As `now < drop_next + interval`, on a clock that wraps.
             let recent = (now.minus(self.drop_next).0.wrapping_sub(params.interval.0) as i32) < 0;
             self.count = if recent && self.count > 2 { self.count - 2 } else { 1 };
             self.lastcount = self.count;
             return;
         }
-        let delta = self.count.wrapping_sub(self.lastcount);
+        let before = if params.resumes == Resumes::Whole { 0 } else { self.lastcount };
+        let delta = self.count.wrapping_sub(before);
         let recent = Ticks(now.minus(self.drop_next).0.wrapping_sub(params.interval.0.wrapping_mul(16)));
         if delta > 1 && (recent.0 as i32) < 0 {
             self.count = delta;
@@ -434,8 +449,12 @@ impl Aqm for Codel {
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let variant = args.get(&VARIANT);
-        let (exact, resume_2012) = (variant != Variant::Linux, variant == Variant::Acm2012);
-        let params = Params { exact, resume_2012, ..Params::new(args, link) };
+        let resumes = match variant {
+            Variant::Linux | Variant::Rfc8289 => Resumes::Added,
+            Variant::WholeCount => Resumes::Whole,
+            Variant::Acm2012 => Resumes::LessTwo,
+        };
+        let params = Params { exact: variant != Variant::Linux, resumes, ..Params::new(args, link) };
         Ok(Self { limit: args.get(&LIMIT) as usize, params, vars: Vars::default() })
     }
 
@@ -538,6 +557,7 @@ mod tests {
         for variant in ["linux", "rfc8289"] {
             assert_eq!([50, 150, 1500, 1700].map(|ms| resumed(variant, 7, ms)), [3, 3, 3, 1], "{variant}");
         }
+        assert_eq!([50, 150, 1500, 1700].map(|ms| resumed("whole_count", 7, ms)), [7, 7, 7, 1]);
     }
 
     #[test]

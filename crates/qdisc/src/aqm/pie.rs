@@ -30,7 +30,8 @@
 //!
 //! - steps up are capped at any p, as Schwardmann et al. state; Linux 3.14 caps from 10 % on;
 //! - the burst allowance returns when both delays are under half the target and p is 0, as in the vendor's
-//!   code. Schwardmann et al. do not mention p; without it, a model of 20 AIMD flows drove p to 1;
+//!   code. Schwardmann et al. do not mention p; so it is with `rearm`, by which 20 AIMD flows of a model drove p to 1;
+//! - marks end at p = 10 %, as in Linux 3.14; `ecn_prob` moves that;
 //! - the allowance is used up by the time of rate measurements, that is of a busy queue, as in that code;
 //! - the rate's average has the weight 1/8 of that code;
 //! - their "less than 3000 bytes" is two full frames, link headers counted.
@@ -45,11 +46,12 @@ use crate::packet::Packet;
 use crate::param::{Args, ECN, Error, LIMIT, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe, Raw};
 use crate::signal::{Drop, Mark, Owner};
+use alloc::format;
 use alloc::string::ToString;
 use core::fmt;
 use goodqueue_units::{Duration, Instant};
 pub(crate) use params::{ALPHA, BETA, BYTEMODE, DQ_RATE_ESTIMATOR, TARGET, TUPDATE};
-use params::{AUTO_INACTIVE, LINUX, PARAMS, Rules, VARIANT};
+use params::{AUTO_INACTIVE, ECN_PROB, LINUX, PARAMS, REARM, Rules, VARIANT};
 
 /// Probability one; 56 bits, so that 64 hold the sum of 8.5 that de-randomisation (5.4) needs.
 pub const MAX_PROB: u64 = u64::MAX >> 8;
@@ -77,6 +79,8 @@ pub struct Params {
     bytemode: bool,
     dq_rate_estimator: bool,
     auto_inactive: bool,
+    /// The burst allowance returns whatever p.
+    rearms: bool,
     mtu: u32,
 }
 
@@ -93,6 +97,7 @@ impl Params {
             bytemode: args.get(&BYTEMODE),
             dq_rate_estimator: args.get(&DQ_RATE_ESTIMATOR),
             auto_inactive: false,
+            rearms: false,
             mtu: link.mtu,
         }
     }
@@ -216,7 +221,11 @@ impl Vars {
         // A backlog without a delay is one whose rate is not known yet.
         self.adjust(params, backlog == 0);
         self.backlog_old = backlog;
-        let quiet = delay < params.target / 2 && old < params.target / 2 && self.prob == 0;
+        let low = delay < params.target / 2 && old < params.target / 2;
+        if low && params.rearms {
+            self.burst_time = ticks(params.rules.max_burst);
+        }
+        let quiet = low && self.prob == 0;
         if quiet && (!params.dq_rate_estimator || self.avg_dq_rate > 0) {
             let (qdelay, qdelay_old, backlog_old) = (delay, old, backlog);
             *self = Self { qdelay, qdelay_old, backlog_old, ..Self::new(params) };
@@ -309,6 +318,8 @@ struct Stats {
 pub struct Pie {
     limit: usize,
     ecn: bool,
+    /// Below this probability ECN-capable packets are marked (5.1).
+    mark_below: u64,
     params: Params,
     vars: Vars,
     stats: Stats,
@@ -325,12 +336,22 @@ impl Aqm for Pie {
         if args.is_given(AUTO_INACTIVE.name()) && !rules.as_written {
             return Err(Error("pie auto_inactive: only variant rfc8033 has it".to_string()));
         }
+        for name in [ECN_PROB.name(), REARM.name()] {
+            if args.is_given(name) && rules.derandomised {
+                return Err(Error(format!("pie {name}: only variant draft2013 has it")));
+            }
+        }
+        // All is more than any probability, which is at most MAX_PROB there.
+        let mark_below =
+            args.get(&ECN_PROB).map_or(rules.mark_below, |percent| MAX_PROB / 100 * u64::from(percent) + 100);
         let auto_inactive = args.get(&AUTO_INACTIVE) == Some(true);
-        let params = Params { rules, auto_inactive, ..Params::new(args, link) };
+        let rearms = args.get(&REARM) == Some(true);
+        let params = Params { rules, auto_inactive, rearms, ..Params::new(args, link) };
         let (first, period) = rules.beat(args.get(&TUPDATE));
         Ok(Self {
             limit: args.get(&LIMIT) as usize,
             ecn: args.get(&ECN),
+            mark_below,
             params,
             vars: Vars::new(&params),
             stats: Stats::default(),
@@ -364,7 +385,7 @@ impl Aqm for Pie {
         let fits = queue.len() < self.limit;
         let draw = || owner.random_u64();
         if fits && self.vars.drop_early(&self.params, queue.bytes(), packet.len(), draw) {
-            let may_mark = self.ecn && self.vars.prob < self.params.rules.mark_below;
+            let may_mark = self.ecn && self.vars.prob < self.mark_below;
             if !(may_mark && mark(&mut packet, Mark::Early, owner)) {
                 return self.refuse(packet, Drop::Early, owner);
             }

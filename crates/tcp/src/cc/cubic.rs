@@ -8,7 +8,7 @@
 
 use super::hystart::HyStart;
 use super::hystart_plus_plus::HyStartPlusPlus;
-use super::line::{ABE, HYSTART_PLUS_PLUS};
+use super::line::{ABE, HYSTART_PLUS_PLUS, NO_HYSTART};
 use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
 use crate::{Config, CongestionState, Stack, Window};
 use alloc::boxed::Box;
@@ -73,12 +73,13 @@ impl CongestionControl for Cubic {
     const SOURCE: &'static str = "RFC 9438; Ha & Rhee 2011 (HyStart)";
     const DIFFERS: &'static str = "falls from the window, not from what is in flight; the Reno-friendly part has a constant gain (both as Linux)";
 
-    const WORDS: &'static [CcWord] = &[HYSTART_PLUS_PLUS, ABE];
+    const WORDS: &'static [CcWord] = &[HYSTART_PLUS_PLUS, ABE, NO_HYSTART];
 
     fn new(config: &Config) -> Self {
         let options = config.cc_options;
         let plus_plus = options.hystart_plus_plus.then(|| Box::new(HyStartPlusPlus::new()));
-        Self { abe: options.abe, plus_plus, ..Self::of(config.stack) }
+        let plain = Self::of(config.stack);
+        Self { abe: options.abe, plus_plus, found: plain.found || options.no_hystart, ..plain }
     }
 
     #[inline]

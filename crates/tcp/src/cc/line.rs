@@ -29,6 +29,10 @@ pub struct CcOptions {
     pub hystart_plus_plus: bool,
     /// Fall less far at ECN's marks than at a loss (RFC 8511).
     pub abe: bool,
+    /// Slow start goes on to a loss, without HyStart.
+    pub no_hystart: bool,
+    /// Linear growth counts what is acknowledged, whatever the stack counts (RFC 3465).
+    pub abc: bool,
     /// The window of `none`, in segments; the initial window, if left out.
     pub cwnd: Option<u32>,
 }
@@ -44,6 +48,18 @@ pub(super) const ABE: CcWord = CcWord {
     number: None,
     source: "RFC 8511",
     help: "at marks fall to 0.8 (reno) or 0.85 (cubic) of the window",
+};
+pub(super) const NO_HYSTART: CcWord = CcWord {
+    name: "nohystart",
+    number: None,
+    source: "Linux, tcp_cubic's hystart=0",
+    help: "leave slow start by congestion alone",
+};
+pub(super) const ABC: CcWord = CcWord {
+    name: "abc",
+    number: None,
+    source: "RFC 3465",
+    help: "linear growth counts what is acknowledged, not ACKs: Linux's tcp_abc = 1, up to 3.8",
 };
 pub(super) const CWND: CcWord = CcWord {
     name: "cwnd",
@@ -116,6 +132,10 @@ impl CcOptions {
             !core::mem::replace(&mut self.hystart_plus_plus, true)
         } else if *word == ABE {
             !core::mem::replace(&mut self.abe, true)
+        } else if *word == NO_HYSTART {
+            !core::mem::replace(&mut self.no_hystart, true)
+        } else if *word == ABC {
+            !core::mem::replace(&mut self.abc, true)
         } else {
             core::mem::replace(&mut self.cwnd, number).is_none()
         }
@@ -132,8 +152,10 @@ impl From<Cc> for CcLine {
 impl fmt::Display for CcLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.cc.name())?;
-        let CcOptions { hystart_plus_plus, abe, cwnd } = self.options;
-        for (word, set) in [(HYSTART_PLUS_PLUS, hystart_plus_plus), (ABE, abe)] {
+        let CcOptions { hystart_plus_plus, abe, no_hystart, abc, cwnd } = self.options;
+        for (word, set) in
+            [(HYSTART_PLUS_PLUS, hystart_plus_plus), (ABE, abe), (NO_HYSTART, no_hystart), (ABC, abc)]
+        {
             if set {
                 write!(f, " {}", word.name)?;
             }
@@ -154,6 +176,8 @@ mod tests {
             ("cubic", "cubic"),
             ("  cubic  abe hystart++ ", "cubic hystart++ abe"),
             ("reno abe", "reno abe"),
+            ("reno abc abe", "reno abe abc"),
+            ("cubic nohystart", "cubic nohystart"),
             ("none cwnd 20", "none cwnd 20"),
             ("none", "none cwnd 10"),
             ("ledbat++", "ledbat++"),
@@ -163,7 +187,7 @@ mod tests {
             assert_eq!(CcLine::parse(canonical), Ok(parsed));
         }
         let all = CcLine::parse("cubic abe hystart++").unwrap().options;
-        assert_eq!(all, CcOptions { hystart_plus_plus: true, abe: true, cwnd: None });
+        assert_eq!(all, CcOptions { hystart_plus_plus: true, abe: true, ..CcOptions::default() });
     }
 
     #[test]
@@ -175,7 +199,7 @@ mod tests {
         assert!(refused("").starts_with(r#"found ""; accepted: cubic"#));
         assert_eq!(
             refused("cubic hystart+"),
-            r#"found "hystart+" after "cubic"; did you mean "hystart++"? accepted: hystart++, abe"#
+            r#"found "hystart+" after "cubic"; did you mean "hystart++"? accepted: hystart++, abe, nohystart"#
         );
         assert_eq!(refused("vegas abe"), r#"found "abe" after "vegas"; accepted: no word"#);
         assert_eq!(refused("reno abe abe"), r#"found "abe" twice after "reno"; accepted: once"#);

@@ -1,15 +1,17 @@
 //! Reno: RFC 5681.
 
 use super::hystart_plus_plus::HyStartPlusPlus;
-use super::line::{ABE, HYSTART_PLUS_PLUS};
+use super::line::{ABC, ABE, HYSTART_PLUS_PLUS};
 use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
-use crate::{Config, Window};
+use crate::{Config, CongestionState, Window};
 
 /// Reno has no state beside the window, but for its options.
 #[derive(Clone, Debug)]
 pub(crate) struct Reno {
     abe: bool,
     hystart: Option<HyStartPlusPlus>,
+    /// With `abc`: segments acknowledged towards the next one of linear growth.
+    acked: Option<u32>,
 }
 
 impl CongestionControl for Reno {
@@ -18,11 +20,15 @@ impl CongestionControl for Reno {
     const SOURCE: &'static str = "RFC 5681, section 3.1";
     const DIFFERS: &'static str = "falls from the window, not from what is in flight (as Linux)";
 
-    const WORDS: &'static [CcWord] = &[HYSTART_PLUS_PLUS, ABE];
+    const WORDS: &'static [CcWord] = &[HYSTART_PLUS_PLUS, ABE, ABC];
 
     fn new(config: &Config) -> Self {
         let options = config.cc_options;
-        Self { abe: options.abe, hystart: options.hystart_plus_plus.then(HyStartPlusPlus::new) }
+        Self {
+            abe: options.abe,
+            hystart: options.hystart_plus_plus.then(HyStartPlusPlus::new),
+            acked: options.abc.then_some(0),
+        }
     }
 
     #[inline]
@@ -31,13 +37,25 @@ impl CongestionControl for Reno {
             return;
         }
         let mut counted = ack.counted;
-        if window.in_slow_start() {
+        let was_slow = window.in_slow_start();
+        if was_slow {
             counted = match &mut self.hystart {
                 Some(hystart) => hystart.grow(ack, window),
                 None => window.slow_start(counted),
             };
         }
-        if counted > 0 {
+        if let Some(acked) = &mut self.acked {
+            // RFC 3465, 2.1: a segment for each window acknowledged. As Linux 3.8: what slow start counted is used up.
+            if was_slow {
+                *acked = 0;
+                return;
+            }
+            *acked += if ack.state == CongestionState::Loss { 1 } else { ack.segments };
+            if *acked >= window.cwnd {
+                *acked -= window.cwnd;
+                window.cwnd += 1;
+            }
+        } else if counted > 0 {
             window.increase(window.cwnd, counted); // equation 3: cwnd += SMSS · SMSS / cwnd, by segment
         }
     }
@@ -48,6 +66,7 @@ impl CongestionControl for Reno {
         if let Some(hystart) = &mut self.hystart {
             hystart.stop();
         }
+        self.acked = self.acked.map(|_| 0);
         let cwnd = congestion.cwnd;
         let kept = if self.abe && congestion.cause == Cause::Ecn {
             (u64::from(cwnd) * 4 / 5) as u32
@@ -61,7 +80,7 @@ impl CongestionControl for Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CcOptions;
+    use crate::{CcOptions, Stack};
     use goodqueue_units::{Duration, Instant};
 
     fn reno(options: CcOptions) -> Reno {
@@ -106,6 +125,29 @@ mod tests {
             (80, 16, 2)
         );
         assert_eq!((at(true, Cause::Loss, 100), at(true, Cause::Timeout, 100)), (50, 50));
+    }
+
+    /// Linux 3.10 counts ACKs, so that a window whose ACKs come for two segments each grows by one in two round trips;
+    /// with the word in each. A congestion begins the count anew.
+    #[test]
+    fn abc_counts_segments_where_the_stack_counts_acks() {
+        for (abc, after) in [(false, 10), (true, 11)] {
+            let config = Config {
+                cc_options: CcOptions { abc, ..CcOptions::default() },
+                stack: Stack::Linux3_10,
+                ..Config::default()
+            };
+            let mut reno = Reno::new(&config);
+            let mut window = Window { cwnd: 10, ssthresh: 2, ..Window::new(&config) };
+            for n in 0..9 {
+                if n == 4 {
+                    reno.ssthresh(&Congestion { now: Instant::ZERO, cwnd: 10, cause: Cause::Loss });
+                }
+                assert_eq!(window.cwnd, 10, "{n}");
+                reno.on_ack(&Ack { counted: 1, ..ack(2) }, &mut window);
+            }
+            assert_eq!(window.cwnd, after);
+        }
     }
 
     /// Without the word a slow start at any RTT goes on; with it, a round at 80 ms and one at 200 ms begin CSS, in which an

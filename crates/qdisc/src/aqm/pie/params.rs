@@ -141,6 +141,19 @@ pub(super) const AUTO_INACTIVE: Param<Option<bool>> = Param::flag(
 .unset()
 .by_variant([None, None, Some(true)])
 .source("RFC 8033, 5.3");
+/// The papers of 2013 ran a PIE that marks whatever p (Khademi et al. 2013, section 7).
+pub(super) const ECN_PROB: Param<Option<u32>> = Param::count(
+    "ecn_prob",
+    "percent of drop probability up to which ECN-capable packets are marked; unset: 10; only variant draft2013",
+)
+.range(0, 100)
+.source("tc-fq_pie(8); Khademi et al. 2013, section 7");
+pub(super) const REARM: Param<Option<bool>> = Param::flag(
+    "rearm",
+    "grant the burst allowance anew whenever two delays are under half the target, whatever p; only variant draft2013",
+)
+.unset()
+.source("Schwardmann et al. 2014, 3.3, as they word it");
 pub(super) const VARIANT: Param<Variant> =
     Param::choice("variant", "whose PIE: today's Linux, the papers' of 2013, or the RFC's", "linux")
         .fixed()
@@ -148,6 +161,6 @@ pub(super) const VARIANT: Param<Variant> =
 
 pub(super) const PARAMS: &[ParamSpec] = params! {
     LIMIT.source(MAN), TARGET, TUPDATE, ALPHA, BETA,
-    ECN.source(MAN).help("mark ECN-capable packets instead of dropping them, up to p = 10 %"),
-    BYTEMODE, DQ_RATE_ESTIMATOR, AUTO_INACTIVE, VARIANT,
+    ECN.source(MAN).help("mark ECN-capable packets instead of dropping them, up to p = 10 %, or ecn_prob"),
+    ECN_PROB, REARM, BYTEMODE, DQ_RATE_ESTIMATOR, AUTO_INACTIVE, VARIANT,
 };

@@ -218,6 +218,31 @@ fn the_burst_allowance_is_used_up_by_departures_and_returns_when_all_is_quiet() 
     assert!(!restarted(Vars { prob: MAX_PROB / 100, ..quiet }), "p must have come down to 0");
 }
 
+/// As Schwardmann et al. word it: after two low delays all is let in for 100 ms, whatever p, which stays as it is.
+#[test]
+fn with_rearm_the_burst_allowance_returns_whatever_p() {
+    let after = |line: &str, before| {
+        let pie = pie(line);
+        let prob = MAX_PROB / 4;
+        let mut vars = Vars { burst_time: 0, qdelay: ms(before), prob, avg_dq_rate: 1 << 24, ..pie.vars };
+        vars.update(&pie.params, ms(9)); // as many bytes, at a byte a tick
+        (vars.burst_time, vars.prob > MAX_PROB / 5)
+    };
+    assert_eq!(after("variant draft2013 rearm", 9), (ms(100), true), "both are under half of 20 ms");
+    assert_eq!(after("variant draft2013 rearm", 11), (0, true), "one is not enough");
+    assert_eq!(after("variant draft2013", 9), (0, true));
+}
+
+/// Wrong would be a word that is taken and does nothing.
+#[test]
+fn words_of_the_papers_pie_are_refused_elsewhere() {
+    for line in ["rearm", "norearm", "ecn_prob 100", "variant rfc8033 rearm"] {
+        let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: FULL };
+        let found = Pie::build(&Args::parse(&SPEC, line).unwrap(), &link).err().unwrap().to_string();
+        assert!(found.ends_with("only variant draft2013 has it"), "{found}");
+    }
+}
+
 /// 5.2 at 10 Mbit/s, where a full frame takes 1.2112 ms: a measurement begins with the departure that
 /// leaves 10000 bytes behind, counts that packet, and ends with the seventh (10598 bytes) six frames
 /// later, which reads 7/6 of the rate. The second takes seven frames for seven: 10 Mbit/s; an eighth of
@@ -244,15 +269,21 @@ fn the_papers_pie_derives_the_delay_from_the_departure_rate() {
 /// 5.1: marks up to p = 10 %, drops above, so that unresponsive senders cannot hide behind ECN.
 #[test]
 fn ecn_packets_are_marked_up_to_ten_percent() {
-    let fate = |prob, ecn| {
-        let (mut pie, mut queue, mut owner) =
-            (pie("variant draft2013 ecn"), Fifo::default(), Fixed(0, Vec::new(), 0));
+    let fate_by = |line: &str, prob, ecn| {
+        let (mut pie, mut queue, mut owner) = (pie(line), Fifo::default(), Fixed(0, Vec::new(), 0));
         pie.vars = Vars { prob, qdelay: ms(50), burst_time: 0, ..pie.vars };
         (0..3).for_each(|_| queue.push(Plain::new(FULL)));
         let packet = Plain { ecn, ..Plain::new(FULL) };
         pie.enqueue(Instant::ZERO, packet, &mut queue, &mut owner);
         (queue.len() - 3, owner.2, owner.1.len())
     };
+    let fate = |prob, ecn| fate_by("variant draft2013 ecn", prob, ecn);
+    assert_eq!(fate_by("variant draft2013 ecn ecn_prob 100", MAX_PROB, Ecn::Ect0), (1, 1, 0), "whatever p");
+    assert_eq!(
+        fate_by("variant draft2013 ecn ecn_prob 0", MAX_PROB / 10, Ecn::Ect0),
+        (0, 0, 1),
+        "hardly any"
+    );
     assert_eq!(fate(MAX_PROB / 10, Ecn::Ect0), (1, 1, 0), "queued and marked");
     assert_eq!(fate(MAX_PROB / 10 + 1, Ecn::Ect0), (0, 0, 1), "p above 10 %");
     assert_eq!(fate(MAX_PROB / 10, Ecn::NotEct), (0, 0, 1), "not capable");

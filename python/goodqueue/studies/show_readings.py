@@ -1,0 +1,92 @@
+"""What reconstructions say beside the stated reading, as tables and sentences."""
+
+from collections.abc import Iterator, Sequence
+
+from goodqueue.studies.judging import Judged
+from goodqueue.studies.outcome import Outcome
+from goodqueue.studies.readings import Reconstructed
+from goodqueue.studies.verdicts import JudgedClaim
+from goodqueue.studies.wording import bounds, significant
+from goodqueue.tables import Column, Table
+
+INFERRED = "inferred, not stated"
+
+
+def tables(outcome: Outcome) -> list[Table]:
+    """Return of each reconstruction the values that it moves and the claims that it turns, stated and inferred."""
+    found = []
+    for one in outcome.reconstructed:
+        title = f"With {one.reconstruction.title} ({INFERRED})"
+        if rows := list(_values(outcome, one)):
+            left = [Column(text, numeric=False) for text in ("of", "where", "qdisc", "metric")]
+            stated = [Column("paper"), Column("stated"), Column("", numeric=False)]
+            columns = [*left, *stated, Column("inferred"), Column("", numeric=False)]
+            found.append(
+                Table(f"{title}: values", columns, rows, [f"Evidence: {one.reconstruction.evidence}"], names=4)
+            )
+        if rows := list(_claims(outcome, one)):
+            columns = [Column(text, numeric=False) for text in ("claim", "stated", "inferred", "statement")]
+            found.append(Table(f"{title}: claims that turn", columns, rows))
+    return found
+
+
+def _values(outcome: Outcome, one: Reconstructed) -> Iterator[list[str]]:
+    words, printed = outcome.study.words, outcome.study.published.scenarios
+    for before, after in _pairs(outcome, one):
+        value, name = before.value, words.name(before.value.metric)
+        if before.distance is not None and after.distance is not None and _number(before) != _number(after):
+            paper = f"{value.number:g}" if value.number is not None else bounds(value.low, value.high)
+            place = [printed[value.scenario].name, words.point(value.at), words.algorithm(value.algorithm), str(name)]
+            yield [*place, paper, _number(before), before.verdict, _number(after), after.verdict]
+
+
+def _number(judged: Judged) -> str:
+    measured = judged.measured.value if judged.measured else None
+    return "–" if measured is None else significant(measured)
+
+
+def _claims(outcome: Outcome, one: Reconstructed) -> Iterator[list[str]]:
+    for before, after in zip(outcome.claims, one.claims, strict=True):
+        if before.verdict != after.verdict:
+            told = f"{after.claim.statement}\n{after.why}"
+            yield [_short(after), before.verdict.replace("_", " "), after.verdict.replace("_", " "), told]
+
+
+def counts(outcome: Outcome) -> list[str]:
+    """Return a sentence each: how many more claims hold, and how many values are reproduced."""
+    return [_count(outcome, one) for one in outcome.reconstructed]
+
+
+def _count(outcome: Outcome, one: Reconstructed) -> str:
+    turned = [(old, new) for old, new in zip(outcome.claims, one.claims, strict=True) if old.verdict != new.verdict]
+    more = [_short(new) for _, new in turned if new.verdict == "holds"]
+    fewer = [_short(new) for old, new in turned if old.verdict == "holds"]
+    compared = [(old, new) for old, new in _pairs(outcome, one) if new.distance is not None]
+    before, after = ([judged.verdict for judged in side].count("reproduced") for side in _sides(compared))
+    said = [f"{_claims_that(len(more), 'more')}{_listed(more)}"]
+    if fewer:
+        said.append(f"{_claims_that(len(fewer), 'no longer')}{_listed(fewer)}")
+    values = f"{after} of {len(compared)} values reproduced, {before} as stated"
+    return f"With {one.reconstruction.title} ({INFERRED}): {', '.join(said)}; {values}."
+
+
+def _claims_that(count: int, how: str) -> str:
+    if how == "more":
+        return f"{count or 'no'} more claim{'' if count == 1 else 's'} {'holds' if count == 1 else 'hold'}"
+    return f"{count} no longer {'does' if count == 1 else 'do'}"
+
+
+def _listed(ids: Sequence[str]) -> str:
+    return f" ({', '.join(ids)})" if ids else ""
+
+
+def _pairs(outcome: Outcome, one: Reconstructed) -> list[tuple[Judged, Judged]]:
+    return list(zip(outcome.values, one.values, strict=True))
+
+
+def _sides(pairs: Sequence[tuple[Judged, Judged]]) -> tuple[list[Judged], list[Judged]]:
+    return [before for before, _ in pairs], [after for _, after in pairs]
+
+
+def _short(judged: JudgedClaim) -> str:
+    return judged.claim.id.rpartition("/")[2]

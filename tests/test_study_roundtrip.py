@@ -1,0 +1,72 @@
+"""Round trips as captures show them: each number worked by hand, on a record made by hand."""
+
+from typing import Any
+
+import pytest
+
+from goodqueue.studies import load, roundtrip
+
+
+def record() -> Any:
+    """A path of 100 ms; 10 Mbit/s down and 1 Mbit/s up; the queue's percentiles are 0 to 100 ms."""
+    return {
+        "scenario": {"path": {"rtt": "100ms"}, "bottleneck": {"rate": "10mbit", "up": {"rate": "1mbit"}}},
+        "queues": {"down": {"delay_percentiles_ms": [float(percent) for percent in range(101)]}},
+        "flows": [
+            {"cc": "reno", "direction": "down"},
+            {"cc": "reno", "direction": "down"},
+            {"cc": "reno", "direction": "up"},
+            {"cc": None, "direction": "down"},
+        ],
+        "series": {
+            "packets": {
+                "down": {"time_s": [1.0, 2.0, 3.0, 4.0], "delay_ms": [5.0, 9.0, 7.0, 8.0], "flow": [0, 1, 0, 0]}
+            },
+            "flows": [
+                {"goodput_mbps": [1.0, 2.0, None]},
+                {"goodput_mbps": [2.0, 3.0, 9.0]},
+                {"goodput_mbps": [70.0, 70.0, 70.0]},
+                {"goodput_mbps": [0.5, 0.5, 0.5]},
+                {"goodput_mbps": [0.0, 0.0, 0.0], "rtt_ms": [1.0, 1.0, 1.0]},
+            ],
+        },
+    }
+
+
+SENDING_MS = 1.2112 + 0.528
+"""1514 bytes at 10 Mbit/s, and 66 at 1 Mbit/s."""
+
+
+def test_the_round_trip_of_a_packet_is_what_captures_at_both_ends_show() -> None:
+    options: dict[str, str | float] = {"percentile": 50.0, "above": -1.0}
+    assert roundtrip.delay_ms(record(), options) == pytest.approx(50 + SENDING_MS)
+    assert roundtrip.rtt_ms(record(), options) == pytest.approx(150 + SENDING_MS)
+    for of in (roundtrip.delay_ms, roundtrip.rtt_ms):
+        assert of(record(), {"percentile": 90.0, "above": 10.0}) == pytest.approx(80), "a tail has no base RTT"
+    empty = record()
+    empty["queues"]["down"]["delay_percentiles_ms"] = None
+    assert roundtrip.delay_ms(empty, options) is None
+    assert roundtrip.rtt_ms(empty, options) is None
+
+
+def test_one_flows_packets_are_told_from_the_others() -> None:
+    """The first flow's packets waited 5, 7 and 8 ms: on average 20/3, and steps of 2 and 1 ms."""
+    times, found = roundtrip.course(record(), 0)
+    assert times == [1.0, 3.0, 4.0]
+    assert found == pytest.approx([delay + 100 + SENDING_MS for delay in (5, 7, 8)])
+    assert roundtrip.of_flow_ms(record(), {"flow": 0.0}) == pytest.approx(100 + SENDING_MS + 20 / 3)
+    assert roundtrip.jitter_ms(record(), {"flow": 0.0}) == pytest.approx(1.5)
+    assert roundtrip.jitter_ms(record(), {"flow": 1.0}) is None, "one packet has no jitter"
+    silent = record()
+    del silent["series"]["packets"]["down"]["flow"]
+    assert roundtrip.of_flow_ms(silent, {"flow": 0.0}) is None
+
+
+def test_goodput_by_spans_is_that_of_the_flows_of_one_way_together() -> None:
+    """3, 5 and 9 Mbit/s down: datagrams, pings and the way up do not count; what nobody saw is nothing."""
+    assert load.spans_mbps(record(), "down") == [3.0, 5.0, 9.0]
+    assert load.goodput_spans_mbps(record(), {"direction": "down", "percentile": 50.0}) == 5.0
+    assert load.goodput_spans_mbps(record(), {"direction": "down", "percentile": 25.0}) == 4.0
+    without = record()
+    del without["series"]
+    assert load.goodput_spans_mbps(without, {"direction": "down", "percentile": 50.0}) is None
