@@ -53,5 +53,24 @@ pub fn mean_rate(bytes: &[u8]) -> Result<Rate, String> {
     rate_file::read(bytes).map(|trace| transmitter::Transmitter::trace(trace).mean_rate())
 }
 
+/// Returns when which rate in bit/s begins, until `end`, by a file of rates of which `bytes` are the content; None where it is
+/// one of delivery opportunities.
+///
+/// # Errors
+/// As [`mean_rate`].
+pub fn rate_steps(bytes: &[u8], end: Duration) -> Result<Option<Vec<(Duration, u64)>>, String> {
+    let rate_trace::RateTrace::Steps(steps) = rate_file::read(bytes)? else { return Ok(None) };
+    let repeat = steps.repeat().filter(|repeat| *repeat > Duration::ZERO);
+    let mut begins = Duration::ZERO;
+    let mut found = Vec::new();
+    loop {
+        found.extend(steps.rates().map(|(time, bps)| (begins + time, bps)).take_while(|(time, _)| *time < end));
+        begins = match repeat {
+            Some(repeat) if begins + repeat < end => begins + repeat,
+            _ => return Ok(Some(found)),
+        };
+    }
+}
+
 /// Every kind of hop.
 pub const HOPS: &[&HopKind] = &[&link::KIND, &wire::KIND];
