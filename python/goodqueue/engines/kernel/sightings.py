@@ -39,6 +39,8 @@ class Packets:
     """Of packets that left once more: when they had arrived."""
     copy_departure: Nanoseconds
     """When they left once more."""
+    copy_length: NDArray[np.int64]
+    """As `length`."""
     copy_flow: NDArray[np.int64]
     """As `flow`."""
 
@@ -181,16 +183,17 @@ def _packets(queue: Any, place_of: NDArray[np.int64], origin: int) -> Packets:
     departure = _column(queue["departure_ns"], "<i8")
     ecn_in, ecn_out = _column(queue["ecn_in"], "u1"), _column(queue["ecn_out"], "u1")
     arrival, flow = _column(queue["arrival_ns"], "<i8") - origin, place_of[_column(queue["flow"], "<u4")]
-    again = _column(queue["copy_of"], "<u4")
+    length, again = _column(queue["length"], "<u4"), _column(queue["copy_of"], "<u4")
     return Packets(
         arrival=arrival,
         departure=departure - origin,
         left=departure >= 0,
-        length=_column(queue["length"], "<u4"),
+        length=length,
         flow=flow,
         marked=(departure >= 0) & (ecn_in != CE) & (ecn_out == CE),
         copy_arrival=arrival[again],
         copy_departure=_column(queue["copy_ns"], "<i8") - origin,
+        copy_length=length[again],
         copy_flow=flow[again],
     )
 
@@ -218,9 +221,12 @@ class _Wire:
     """None: nothing, as the packets were captured at the host."""
 
     def arrivals(self, place: int, flow: Flow) -> _Arrivals:
-        chosen = np.flatnonzero(self.packets.left & (self.packets.flow == place))
-        chosen = chosen[np.argsort(self.packets.departure[chosen], kind="stable")]
-        departure, length = self.packets.departure[chosen], self.packets.length[chosen]
+        packets, chosen = self.packets, self.packets.left & (self.packets.flow == place)
+        again = packets.copy_flow == place
+        departure = np.concatenate([packets.departure[chosen], packets.copy_departure[again]])
+        length = np.concatenate([packets.length[chosen], packets.copy_length[again]])
+        order = np.argsort(departure, kind="stable")
+        departure, length = departure[order], length[order]
         if self.rate_bps is None:
             return _Arrivals(departure, departure, length)
         transmission = np.rint(length * (8e9 / self.rate_bps)).astype(np.int64)

@@ -3,12 +3,13 @@
 import json
 import os
 import select
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import changing, counters, sysctls, tc
+from . import changing, counters, distributions, sysctls, tc
 from .addresses import SIDES, ends
 from .apps import HALVES
 from .capture import Capture
@@ -33,7 +34,9 @@ _PRECISE = "3b9aca00"
 def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     """Do ``plan`` and leave in ``folder`` what happened: ``lab.json`` and a capture an interface."""
     _await_precise_timers()
-    spaces = build(plan)
+    with tempfile.TemporaryDirectory() as tables:
+        distributions.write(plan, Path(tables))
+        spaces = build(plan)
     captures = {}
     for node, side in captured(plan):
         with spaces[node.name].entered():
