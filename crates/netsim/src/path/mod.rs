@@ -64,7 +64,9 @@ pub fn rate_steps(bytes: &[u8], end: Duration) -> Result<Option<Vec<(Duration, u
     let mut begins = Duration::ZERO;
     let mut found = Vec::new();
     loop {
-        found.extend(steps.rates().map(|(time, bps)| (begins + time, bps)).take_while(|(time, _)| *time < end));
+        found.extend(
+            steps.rates().map(|(time, bps)| (begins + time, bps)).take_while(|(time, _)| *time < end),
+        );
         begins = match repeat {
             Some(repeat) if begins + repeat < end => begins + repeat,
             _ => return Ok(Some(found)),
@@ -74,3 +76,22 @@ pub fn rate_steps(bytes: &[u8], end: Duration) -> Result<Option<Vec<(Duration, u
 
 /// Every kind of hop.
 pub const HOPS: &[&HopKind] = &[&link::KIND, &wire::KIND];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_a_file_that_starts_again_are_told_until_the_end() {
+        const S: Duration = Duration::from_secs(1);
+        let repeated = rate_steps(b"0s 5mbit\n1s 2mbit\n3s repeat", S * 5).unwrap();
+        assert_eq!(
+            repeated,
+            Some(vec![(S * 0, 5_000_000), (S, 2_000_000), (S * 3, 5_000_000), (S * 4, 2_000_000)])
+        );
+        let once = rate_steps(b"0s 5mbit\n1s 2mbit", S * 5).unwrap();
+        assert_eq!(once, Some(vec![(S * 0, 5_000_000), (S, 2_000_000)]), "the last holds");
+        assert_eq!(rate_steps(b"1\n2\n", S), Ok(None), "opportunities are no rates");
+        assert!(rate_steps(b"nonsense", S).is_err());
+    }
+}
