@@ -72,7 +72,7 @@ def path(scenario: Scenario) -> Path:
     drains = []
     for way, row in rows.items():
         own = (down, bottleneck["qdisc"]) if way == "down" else (up, bottleneck["up"]["qdisc"])
-        drains.append(sum(own_drain_s(*own) if place is None else _hop_s(hops[place], lines[place]) for place in row))
+        drains.append(sum(_own_drain_s(*own) if place is None else _hop_s(hops[place], lines[place]) for place in row))
     return Path(down, up, hops, rows, max(drains))
 
 
@@ -178,10 +178,10 @@ def _shaper(key: str, rate_bps: int, line: str) -> Shaper:
 
 
 def _hop_s(hop: Hop, line: str | None) -> float:
-    return hop.delay_s if hop.link is None or line is None else own_drain_s(hop.link, line)
+    return hop.delay_s if hop.link is None or line is None else _own_drain_s(hop.link, line)
 
 
-def own_drain_s(link: Shaper, line: str) -> float:
+def _own_drain_s(link: Shaper, line: str) -> float:
     """Return how long a full queue takes to run empty: what still waited when the captures end would look lost."""
     return _drain_s(tc.parse(line), min(rate for _, rate in link.rates()))
 

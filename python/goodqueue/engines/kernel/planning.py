@@ -53,7 +53,7 @@ def plan(scenario: Scenario) -> Plan:
         for index, (outline, way) in enumerate(zip(outlines, chosen, strict=True))
     ]
     every = (scenario.get("series") or {}).get("interval")
-    return Plan(
+    planned = Plan(
         duration_s=seconds(scenario["duration"]),
         warmup_s=seconds(scenario["warmup"]),
         seed=scenario["seed"],
@@ -66,6 +66,19 @@ def plan(scenario: Scenario) -> Plan:
         hops=path.hops,
         rows=path.rows,
     )
+    _check_rates(scenario, planned)
+    return planned
+
+
+def _check_rates(scenario: Scenario, planned: Plan) -> None:
+    """Refuse TCP whose data cross no link: nothing but the processor would be in their way."""
+    keys = [f"traffic[{index}].hops" for index, one in enumerate(scenario["traffic"]) for _ in range(one["count"])]
+    for key, flow in zip(keys, planned.flows, strict=True):
+        way = planned.ways[flow.way]
+        if flow.kind in TCP and planned.narrowest_bps(flow.direction, way) is None:
+            crossed = [hop.name for place, hop in enumerate(planned.hops) if place not in way.skips]
+            found = f"found {', '.join(crossed)}, where {quoted(flow.name)} sends through no link"
+            raise UserError(key, f"{found}; accepted by the kernel engine: a link among them")
 
 
 def _flow(outline: dict[str, Any], port: int) -> Flow:
