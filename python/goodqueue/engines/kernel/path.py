@@ -22,7 +22,7 @@ LONGEST_DRAIN_S = 60.0
 
 _AT_ONCE = "10tbit"
 """A rate at which a packet takes a nanosecond. netem with a rate keeps packets in order, as each waits for the one
-before it (sch_netem.c); a pfifo below it, which tc-netem(8) advises, no longer does."""
+before it (sch_netem.c); a pfifo below it, as tc-netem(8) advises, gets them sorted by time."""
 
 REFUSED = {
     "bursts": "a rate or a file of rates, as Linux has no discipline that serves a link in bursts",
