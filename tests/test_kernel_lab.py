@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from goodqueue.engines.kernel.lab import bulk, commands, counters, tc, tcpinfo
-from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_RTTS, Ends, ends, of_rtt, with_ecn
+from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_WAYS, Ends, ends, of_way, with_ecn
 from goodqueue.engines.kernel.lab.bulk import Receiver, Sender
 from goodqueue.engines.kernel.lab.clock import Clock
 from goodqueue.engines.kernel.lab.datagrams import Sink, Source
@@ -17,7 +17,7 @@ from goodqueue.engines.kernel.lab.errors import LabError
 from goodqueue.engines.kernel.lab.halves import Connection
 from goodqueue.engines.kernel.lab.loop import Loop
 from goodqueue.engines.kernel.lab.page import Orders, Page
-from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper
+from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper, Way
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +67,7 @@ def plan(*flows: Flow, rtts_s: list[float] | None = None, duration_s: float = 0.
         seed=1,
         down=link,
         up=link,
-        rtts_s=rtts_s or [0.05],
+        ways=[Way(rtt_s) for rtt_s in rtts_s or [0.05]],
         flows=list(flows),
         sample_s=None,
     )
@@ -87,7 +87,9 @@ def test_a_plan_survives_being_written_down() -> None:
 
 
 def test_each_flow_has_a_host_on_either_side() -> None:
-    task = plan(flow(), flow(direction="up", port=5002), flow(rtt_s=0.1, ecn=True, port=5003), rtts_s=[0.05, 0.1])
+    task = plan(
+        flow(), flow(direction="up", port=5002), flow(rtt_s=0.1, way=1, ecn=True, port=5003), rtts_s=[0.05, 0.1]
+    )
     assert [ends(task, place) for place in range(3)] == [
         Ends(source=("10.9.0.1", 15001), sink=("10.8.0.1", 5001)),
         Ends(source=("10.8.0.2", 15002), sink=("10.9.0.2", 5002)),
@@ -96,32 +98,31 @@ def test_each_flow_has_a_host_on_either_side() -> None:
 
 
 def test_delay_and_ecn_go_by_address_however_many_flows_there_are() -> None:
-    rtts_s = [number / 100 for number in range(MOST_RTTS)]
-    flows = [flow(rtt_s=rtt_s, ecn=ecn) for rtt_s in (rtts_s[0], rtts_s[-1]) for ecn in (False, True)]
+    rtts_s = [number / 100 for number in range(MOST_WAYS)]
+    flows = [flow(way=way, ecn=ecn) for way in (0, MOST_WAYS - 1) for ecn in (False, True)]
     task = plan(*flows * (MOST_FLOWS // 4), rtts_s=rtts_s)
     seen = [ip_address(ends(task, place).sink[0]) for place in range(MOST_FLOWS)]
     assert len(set(seen)) == MOST_FLOWS
     for host, one in zip(seen, task.flows, strict=True):
-        number = rtts_s.index(one.rtt_s)
-        assert [rtt for rtt in range(MOST_RTTS) if host in ip_network(of_rtt("client", rtt))] == [number]
-        assert any(host in ip_network(with_ecn("client", rtt)) for rtt in range(MOST_RTTS)) == one.ecn
+        assert [way for way in range(MOST_WAYS) if host in ip_network(of_way("client", way))] == [one.way]
+        assert any(host in ip_network(with_ecn("client", way)) for way in range(MOST_WAYS)) == one.ecn
 
 
 def test_a_packet_arrives_half_an_rtt_after_its_transmission() -> None:
-    (words,) = commands.wire("w-srv", "server", [0.05], 10_000_000)
+    (words,) = commands.wire("w-srv", "server", [0.05], [10_000_000])
     assert " ".join(words) == (
         "qdisc add dev w-srv root handle 1: netem delay 25000.000us rate 10000000bit limit 1000000"
     )
 
 
 def test_an_rtt_of_odd_nanoseconds_is_not_rounded_to_microseconds() -> None:
-    (words,) = commands.wire("w-srv", "server", [0.000_010_002], 10_000_000)
+    (words,) = commands.wire("w-srv", "server", [0.000_010_002], [10_000_000])
     assert "5.001us" in words
 
 
 def test_several_rtts_have_a_band_each_and_bands_are_hexadecimal() -> None:
     rtts_s = [number / 100 for number in range(16)]
-    lines = [" ".join(words) for words in commands.wire("a-cli", "client", rtts_s, 5_000_000)]
+    lines = [" ".join(words) for words in commands.wire("a-cli", "client", rtts_s, [5_000_000] * 16)]
     assert lines[0] == f"qdisc add dev a-cli root handle 1: prio bands 16 priomap{' 0' * 16}"
     assert lines[-2] == (
         "qdisc add dev a-cli parent 1:10 handle 1f: netem delay 75000.000us rate 5000000bit limit 1000000"
@@ -147,29 +148,29 @@ def test_several_rtts_have_a_band_each_and_bands_are_hexadecimal() -> None:
 )
 def test_the_discipline_is_the_leaf_of_a_link_that_sends_at_its_rate(shaper: str, root: list[str]) -> None:
     link = Shaper(10_000_000, shaper, [["parent", "1:1", "handle", "10:", "codel", "limit", "1000"]])
-    lines = [" ".join(words) for words in commands.bottleneck("r-cli", link)]
+    lines = [" ".join(words) for words in commands.link("r-cli", link, ["root"])]
     assert lines == [*root, "qdisc add dev r-cli parent 1:1 handle 10: codel limit 1000"]
 
 
 @pytest.mark.parametrize(("rate_bps", "bytes_ahead"), [(5_000_000, 30), (100_000_000, 125)])
 def test_a_late_timer_costs_a_fast_link_none_of_its_rate(rate_bps: int, bytes_ahead: int) -> None:
-    _, link = commands.bottleneck("r-cli", Shaper(rate_bps, "htb", []))
+    _, link = commands.link("r-cli", Shaper(rate_bps, "htb", []), ["root"])
     assert f"burst {bytes_ahead}b cburst {bytes_ahead}b" in " ".join(link)
 
 
 def test_a_timer_that_goes_through_all_flows_costs_the_link_none_of_its_rate() -> None:
     """fq_pie's takes more than 0.1 ms in the virtual machine, in which a link that may not be ahead falls behind."""
     fq_pie = ["parent", "1:1", "handle", "10:", "fq_pie", "limit", "10240", "flows", "1024"]
-    _, link, _ = commands.bottleneck("r-cli", Shaper(8_000_000, "htb", [fq_pie]))
+    _, link, _ = commands.link("r-cli", Shaper(8_000_000, "htb", [fq_pie]), ["root"])
     assert "burst 256b" in " ".join(link), "0.256 ms of 8 Mbit/s"
     fq_codel = ["fq_codel" if word == "fq_pie" else word for word in fq_pie]
-    _, link, _ = commands.bottleneck("r-cli", Shaper(8_000_000, "htb", [fq_codel]))
+    _, link, _ = commands.link("r-cli", Shaper(8_000_000, "htb", [fq_codel]), ["root"])
     assert "burst 30b" in " ".join(link), "fq_codel has no timer"
 
 
 def test_an_unknown_shaper_is_refused() -> None:
     with pytest.raises(LabError, match="found tbf; accepted: htb, cbs"):
-        commands.bottleneck("r-cli", Shaper(1, "tbf", []))
+        commands.link("r-cli", Shaper(1, "tbf", []), ["root"])
 
 
 def test_a_refusal_of_tc_names_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

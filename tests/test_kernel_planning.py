@@ -66,7 +66,7 @@ def test_a_plan_holds_each_flow_with_the_start_that_the_simulator_draws() -> Non
     starts = {flow["name"]: flow["start_s"] for flow in json.loads(simulation.record())["flows"]}
     assert {flow.name: flow.start_s for flow in plan.flows if flow.kind != "ping"} == pytest.approx(starts, abs=1e-6)
     assert [flow.port for flow in plan.flows] == [10000, 10001, 10002, 10003]
-    assert (plan.rtts_s, plan.warmup_s, plan.sample_s, plan.seed) == ([0.01, 0.03], 1.0, 0.1, 7)
+    assert ([way.rtt_s for way in plan.ways], plan.warmup_s, plan.sample_s, plan.seed) == ([0.01, 0.03], 1.0, 0.1, 7)
     cbr, ping = plan.flows[2:]
     assert (cbr.direction, cbr.ecn, cbr.packet_size, cbr.interval_s) == ("up", True, 1250, 0.01)
     assert (ping.packet_size, ping.interval_s, ping.cc) == (98, 0.1, None)
@@ -85,10 +85,6 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
 @pytest.mark.parametrize(
     ("changes", "refusal"),
     [
-        (
-            {"change": [{"at": "1s", "rate": "5mbit"}, {"at": "2s", "qdisc": "codel target 9ms"}]},
-            "change: found 2; accepted by the kernel engine: none",
-        ),
         (
             {"series": {"interval": "1s", "law": True}},
             "series.law: found true; accepted by the kernel engine: false, as Linux does not show its laws",
@@ -296,7 +292,7 @@ def test_lines_become_the_words_that_tc_takes(line: str, commands: list[str]) ->
 
 def test_a_class_of_a_line_is_added_as_a_class() -> None:
     plan = planning.plan(resolved("htb rate 5mbit child pfifo limit 50"))
-    commands = [" ".join(words) for words in commands_for_tc.bottleneck("r-cli", plan.down)]
+    commands = [" ".join(words) for words in commands_for_tc.link("r-cli", plan.down, ["root"])]
     assert commands[-2].startswith("class add dev r-cli parent 10: classid 10:1 htb rate 5000000bit")
     assert commands[-1] == "qdisc add dev r-cli parent 10:1 handle 20: pfifo limit 50"
 

@@ -16,10 +16,11 @@ import pytest
 
 from conftest import Result
 from goodqueue import engines, store
+from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
 from goodqueue.store import identity
-from goodqueue.validation import cells, judging, pages, show
+from goodqueue.validation import cells, judging, pages, result, show
 from goodqueue.validation.judging import FEW, FLOOR_MS
 from goodqueue.validation.recovery import recovery_s
 from goodqueue.validation.result import Result as Cell
@@ -258,21 +259,40 @@ def test_what_is_stored_is_judged_the_same_again(tmp_path: Path) -> None:
 # --- the set --------------------------------------------------------------------------------------------------------
 
 
+PATHS = {"loss", "jitter", "hidden-buffer", "two-bottlenecks", "rates"}
+"""What departs from the base by its path."""
+
+
 def test_the_set_has_each_qdisc_under_each_factor_and_a_quick_part() -> None:
     whole, quick = cells.load(), cells.load(quick=True)
     ids = [cell.id for cell in whole.cells]
     assert len(ids) == len(set(ids))
     assert {cell.qdisc for cell in whole.cells} == {"pfifo", "red", "pie", "codel", "sfq", "fq_codel"}
     factors = {re.split("[=,]", cell.change)[0] for cell in whole.cells}
-    assert factors == {"base", "flows", "cc", "rate", "rtt", "ecn", "loaded", "burst", "transfers"}
+    assert factors == {"base", "flows", "cc", "rate", "rtt", "ecn", "loaded", "burst", "transfers"} | PATHS
     assert {cell.id for cell in quick.cells} < set(ids)
     assert len(quick.cells) == 8
     for cell in whole.cells:
-        assert cell.scenario["bottleneck"]["qdisc"].split()[0] == cell.qdisc
+        line = cell.scenario["bottleneck"]["qdisc"]
+        assert line.partition(" child ")[2 if cell.change.endswith("shaped") else 0].split()[0] == cell.qdisc
         if cell.qdisc == "red":
             assert " noadaptive" in cell.scenario["bottleneck"]["qdisc"], "with Linux's tc it would not adapt"
             rate = cell.scenario["bottleneck"]["rate"]
             assert f"bandwidth {rate} " in cell.scenario["bottleneck"]["qdisc"], "it decays by its own link's rate"
+
+
+def test_a_cell_s_hops_have_its_discipline_and_one_of_them_may_be_what_is_compared() -> None:
+    found = {cell.change: cell for cell in cells.load().cells if cell.qdisc == "codel"}
+    two, hidden, rates = found["two-bottlenecks"], found["hidden-buffer"], found["rates"]
+    assert two.scenario["hop"][0]["qdisc"] == two.scenario["bottleneck"]["qdisc"]
+    assert (two.measured, hidden.measured) == (None, "modem")
+    assert Path(rates.scenario["bottleneck"]["trace"]).is_file(), "beside the set, from wherever it is run"
+    assert "rate" not in rates.scenario["bottleneck"]
+    short = scenarios.resolve(hidden.scenario | {"duration": "6s"})
+    record = json.loads(next(iter(engines.run_many("sim", [short]))))
+    compared = result.of_records(hidden, [record], [record], [record]).kernel.values["delay_mean_ms"]
+    assert compared == [record["hops"][0]["delay_ms"]["mean"]]
+    assert compared[0] > 10 * record["queues"]["down"]["delay_ms"]["mean"], "the buffer is hidden from the discipline"
 
 
 def test_linux_has_all_of_the_set() -> None:

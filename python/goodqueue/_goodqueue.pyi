@@ -203,6 +203,12 @@ def generate_rates(shape: str, mean: str, length: str, seed: int) -> str:
 def mean_rate_bps(content: bytes) -> int:
     """The rate in bit/s that a file of rates has in the long run. Raises ValueError: the line, what was found."""
 
+def rate_steps(content: bytes, end_s: float) -> list[tuple[float, int]] | None:
+    """When which rate in bit/s begins by a file of rates, until ``end_s``; None where it is one of opportunities.
+
+    Raises ValueError as `mean_rate_bps` does.
+    """
+
 def time_ns(text: str | int) -> int:
     """A time with its unit, such as 5ms, in nanoseconds; a whole number is nanoseconds already. Raises ValueError."""
 
@@ -237,6 +243,10 @@ class CapturedQueue(TypedDict):
     """uint8, codepoint on arrival: 0 not-ECT, 1 ECT(1), 2 ECT(0), 3 CE."""
     ecn_out: bytes
     """uint8, codepoint when it left."""
+    copy_of: bytes
+    """uint32, packets that left once more, as netem duplicates them: the place of each among those above."""
+    copy_ns: bytes
+    """int64, when they did."""
 
 class CapturedTransfer(TypedDict):
     """A TCP flow's data in one direction: columns of int64, as bytes, little-endian."""

@@ -228,6 +228,15 @@ class Fairness(TypedDict):
     """Of the shares that those flows lost of what they sent."""
 
 
+class KernelHop(TypedDict):
+    """How the kernel engine ran a hop."""
+
+    shaper: str | None
+    """Which discipline of Linux played the link; None of a wire."""
+    qdisc_stats: list[dict[str, Any]]
+    """As in `Kernel`."""
+
+
 class Kernel(TypedDict):
     """How the kernel engine ran it."""
 
@@ -247,6 +256,8 @@ class Kernel(TypedDict):
     """By direction, what `tc -s` says that each discipline counted over the measured time."""
     capture_lost: int
     """Packets that the captures missed: 0, since others make no record."""
+    hops: NotRequired[dict[str, KernelHop]]
+    """By name, of a path that has any."""
 
 
 class FlentFile(TypedDict):

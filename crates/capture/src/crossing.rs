@@ -4,6 +4,7 @@ use crate::file::{Error, Reader, Sighting};
 use crate::packet::{Key, Pair};
 use crate::{Transfer, Way, Writer};
 use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::Ipv4Addr;
 use std::path::Path;
 
@@ -25,6 +26,10 @@ pub struct Queue {
     pub ecn_in: Vec<u8>,
     /// ECN codepoint when it left; that on arrival for one that never did.
     pub ecn_out: Vec<u8>,
+    /// Packets that left once more, as netem duplicates them: each one's place in the columns above.
+    pub copy_of: Vec<u32>,
+    /// When each of those did.
+    pub copy_ns: Vec<i64>,
 }
 
 /// Who talked to whom, and for TCP what became of the data each way.
@@ -66,6 +71,7 @@ pub fn read(wan: &Path, cli: &Path) -> Result<Crossing, Error> {
             matching.saw(file, sighting);
         }
     }
+    matching.find_copies();
     if let Some((file, offset)) = matching.unexplained() {
         let why = "a packet leaves that never arrived; accepted: captures of one run, begun before its first packet";
         return Err(files[file].error(offset, why));
@@ -124,7 +130,9 @@ struct Matching {
     places: HashMap<Pair, u32>,
     /// Rows of packets that have not left, a direction each; identical packets leave in the order of their arrival.
     waiting: [HashMap<Key, VecDeque<u32>>; 2],
-    /// Departures that were read before the arrival of the same time, with file and offset.
+    /// The row of the last packet that left, by a hash of its key: who leaves once more is found by it.
+    gone: [HashMap<u64, u32>; 2],
+    /// Departures that were read before the arrival of the same time, and second ones, with file and offset.
     early: [HashMap<Key, VecDeque<(Sighting, usize)>>; 2],
 }
 
@@ -188,6 +196,7 @@ impl Matching {
             waiting.remove(&key);
         }
         queue.departure_ns[row] = sighting.time_ns;
+        self.gone[way.index()].insert(hash(&key), row as u32);
         queue.ecn_out[row] = sighting.packet.ecn;
         if let Some(segment) = &sighting.packet.tcp {
             let flow = &mut self.crossing.flows[queue.flow[row] as usize];
@@ -210,9 +219,34 @@ impl Matching {
         })
     }
 
+    /// Tells departures of packets that had left before from those of packets that never arrived.
+    fn find_copies(&mut self) {
+        for (end, early) in self.early.iter_mut().enumerate() {
+            let (gone, queue) = (&self.gone[end], &mut self.crossing.queues[end]);
+            let mut copies = Vec::new();
+            early.retain(|key, departures| {
+                let row = gone.get(&hash(key));
+                copies.extend(
+                    row.into_iter()
+                        .flat_map(|row| departures.iter().map(|(sighting, _)| (sighting.time_ns, *row))),
+                );
+                row.is_none()
+            });
+            copies.sort_unstable();
+            (queue.copy_ns, queue.copy_of) = copies.into_iter().unzip();
+        }
+    }
+
     /// File and offset of the first packet that left without having arrived.
     fn unexplained(&self) -> Option<(usize, usize)> {
         let left = self.early.iter().flat_map(HashMap::values).flatten();
         left.min_by_key(|(sighting, _)| sighting.time_ns).map(|(sighting, file)| (*file, sighting.offset))
     }
+}
+
+/// A number for `key` that no other is likely to have: of each packet it is kept, and a key is long.
+fn hash(key: &Key) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    hasher.finish()
 }

@@ -157,6 +157,29 @@ fn a_packet_out_of_nowhere_is_an_error_with_its_offset() {
 }
 
 #[test]
+fn a_packet_that_leaves_once_more_is_a_copy_of_the_one_that_arrived() {
+    let found = crossing(
+        "copies",
+        &[udp(1, START), udp(2, START + 1), udp(3, START + 2)],
+        &[udp(1, START + 5), udp(3, START + 6), udp(3, START + 8), udp(1, START + 9)],
+    );
+    let queue = &found.queues[0];
+    assert_eq!(
+        queue.departure_ns,
+        [START + 5, -1, START + 6],
+        "the first to leave is the packet, the second is lost"
+    );
+    assert_eq!((&queue.copy_of[..], &queue.copy_ns[..]), (&[2, 0][..], &[START + 8, START + 9][..]));
+    // Where both arrive, as at the next hop, each is a packet.
+    let behind =
+        crossing("behind", &[udp(1, START), udp(1, START + 3)], &[udp(1, START + 5), udp(1, START + 6)]);
+    assert_eq!(
+        (&behind.queues[0].departure_ns[..], behind.queues[0].copy_of.len()),
+        (&[START + 5, START + 6][..], 0)
+    );
+}
+
+#[test]
 fn what_is_no_capture_is_refused_by_name() {
     let folder = folder("foreign");
     let good = folder.join("good.pcap");

@@ -42,6 +42,8 @@ fn queue<'py>(py: Python<'py>, queue: &Queue) -> PyResult<Bound<'py, PyDict>> {
     result.set_item("flow", column(py, &queue.flow, |place| place.to_le_bytes()))?;
     result.set_item("ecn_in", PyBytes::new(py, &queue.ecn_in))?;
     result.set_item("ecn_out", PyBytes::new(py, &queue.ecn_out))?;
+    result.set_item("copy_of", column(py, &queue.copy_of, |place| place.to_le_bytes()))?;
+    result.set_item("copy_ns", column(py, &queue.copy_ns, |ns| ns.to_le_bytes()))?;
     Ok(result)
 }
 

@@ -316,6 +316,7 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(qdisc::qdisc_values, module)?)?;
     module.add_function(wrap_pyfunction!(rates::generate_rates, module)?)?;
     module.add_function(wrap_pyfunction!(rates::mean_rate_bps, module)?)?;
+    module.add_function(wrap_pyfunction!(rates::rate_steps, module)?)?;
     module.add_function(wrap_pyfunction!(qdisc::time_ns, module)?)?;
     module.add_function(wrap_pyfunction!(qdisc::rate_bps, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;

@@ -1,7 +1,7 @@
 //! Files of rates.
 
 use goodqueue_netsim::path;
-use goodqueue_units::{Rate, parse};
+use goodqueue_units::{Duration, Rate, parse};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -23,4 +23,13 @@ pub(crate) fn generate_rates(
 #[pyfunction]
 pub(crate) fn mean_rate_bps(content: &[u8]) -> PyResult<u64> {
     path::mean_rate(content).map(Rate::as_bps).map_err(PyValueError::new_err)
+}
+
+/// When which rate in bit/s begins by a file of rates, until `end_s`, in seconds; None where it is one of opportunities.
+#[pyfunction]
+pub(crate) fn rate_steps(content: &[u8], end_s: f64) -> PyResult<Option<Vec<(f64, u64)>>> {
+    let end = Duration::from_secs_f64(end_s);
+    let steps = path::rate_steps(content, end).map_err(PyValueError::new_err)?;
+    let seconds = |(time, bps): (Duration, u64)| (time.as_secs_f64(), bps);
+    Ok(steps.map(|steps| steps.into_iter().map(seconds).collect()))
 }

@@ -41,12 +41,12 @@ def validate(
       goodqueue validate --drawn 33 --draw-seed 2 --out drawn
 
     One base scenario (10 Mbit/s, 50 ms, 4 CUBIC flows) under each of pfifo, red, pie, codel, sfq and fq_codel, and what
-    departs from it in one thing: flows, cc, rate, rtt, ecn, loaded; and bursts and transfers. The whole set takes hours
-    on the kernel. With --drawn it is another set, which nobody had in mind while the model was made: 1 to 50 Mbit/s, 5
-    to 200 ms, 1 to 8 flows of CUBIC, Reno and BBR, and cake, fq_pie and choke among the qdiscs. Beside each overall
-    figure stands in brackets what is chance: the simulator against itself under other seeds. With --out a validation
-    that was interrupted goes on where it was: the same command runs nothing twice. --force adds to one that was
-    finished.
+    departs from it in one thing: flows, cc, rate, rtt, ecn, loaded; and bursts, transfers, and paths with other hops.
+    The whole set takes hours on the kernel. With --drawn it is another set, which nobody had in mind while the model
+    was made: 1 to 50 Mbit/s, 5 to 200 ms, 1 to 8 flows of CUBIC, Reno and BBR, and cake, fq_pie and choke among the
+    qdiscs. Beside each overall figure stands in brackets what is chance: the simulator against itself under other
+    seeds. With --out a validation that was interrupted goes on where it was: the same command runs nothing twice.
+    --force adds to one that was finished.
     """
     from pathlib import Path
 

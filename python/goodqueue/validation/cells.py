@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from goodqueue import paths
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
 from goodqueue.studies.reading import Table, load_toml, unknown
 
 FILE = Path(__file__).parent / "cells.toml"
+
+THE_SAME = "the cell's"
+"""The discipline of a hop that has the bottleneck's."""
 
 BASE = "base"
 """The change that changes nothing."""
@@ -27,6 +31,8 @@ class Cell:
     """What departs from the base scenario, as ``rtt=10ms``, or ``base``."""
     scenario: Scenario
     """Resolved; the seed is set run by run."""
+    measured: str | None = None
+    """The hop whose queue is compared, in place of the bottleneck's."""
 
     @property
     def id(self) -> str:
@@ -67,7 +73,7 @@ def load(quick: bool = False, only: Sequence[str] = (), seeds: int | None = None
     table = Table(load_toml(file, "a set of validation scenarios"), file)
     count, short = table.count("seeds"), table.table("quick")
     lines = {name: table.table("qdiscs").text(name) for name in table.mapping("qdiscs")}
-    base, changes = table.mapping("base"), [_Change(BASE, {}, (), tuple(lines), {})]
+    base, changes = table.mapping("base"), [_Change(BASE, {}, (), (), tuple(lines), {}, None)]
     changes += [_change(inner, tuple(lines)) for inner in table.tables("change")]
     shorter = _texts(short.table("set"))
     chosen = short.texts("cells")
@@ -79,12 +85,19 @@ def load(quick: bool = False, only: Sequence[str] = (), seeds: int | None = None
         for name in change.qdiscs:
             if quick and f"{name}/{change.id}" not in chosen:
                 continue
-            scenario = copy.deepcopy(base | ({"traffic": change.traffic} if change.traffic else {}))
+            own = {"traffic": change.traffic, "hop": change.hops}
+            scenario = copy.deepcopy(base | {key: tables for key, tables in own.items() if tables})
             for key, text in {**change.set, **(shorter if quick else {})}.items():
                 scenarios.apply_set(scenario, f"{key}={text}")
             scenarios.apply_set(scenario, f"bottleneck.qdisc={change.lines.get(name, lines[name])}")
+            if "trace" in scenario["bottleneck"]:
+                scenario["bottleneck"].pop("rate", None)
+            for hop in scenario.get("hop", []):
+                if hop.get("qdisc") == THE_SAME:
+                    hop["qdisc"] = scenario["bottleneck"]["qdisc"]
+            paths.rebase(scenario, file.parent)
             origin = f"{file}: {name}/{change.id}"
-            found.append(Cell(name, change.id, scenarios.resolve(scenario, origin)))
+            found.append(Cell(name, change.id, scenarios.resolve(scenario, origin), change.measured))
     if quick and (missing := set(chosen) - {cell.id for cell in found}):
         short.refuse("cells", unknown(min(missing), [cell.id for cell in found]))
     numbers = range(1, (seeds or (quick_seeds if quick else count)) + 1)
@@ -98,9 +111,12 @@ class _Change:
     """Scenario key to value."""
     traffic: Sequence[Mapping[str, Any]]
     """In place of the base's; as before where it is empty."""
+    hops: Sequence[Mapping[str, Any]]
+    """What the path has beside the bottleneck."""
     qdiscs: Sequence[str]
     lines: Mapping[str, str]
     """Lines of its own, by name."""
+    measured: str | None
 
 
 def _change(table: Table, names: tuple[str, ...]) -> _Change:
@@ -108,8 +124,10 @@ def _change(table: Table, names: tuple[str, ...]) -> _Change:
         table.text("id"),
         _texts(table.table("set")),
         [dict(traffic.content) for traffic in table.tables("traffic")],
+        [dict(hop.content) for hop in table.tables("hop")],
         table.texts("qdiscs", names),
         _texts(table.table("lines")),
+        table.text("measured") if "measured" in table.content else None,
     )
     for key, found in (("qdiscs", change.qdiscs), ("lines", change.lines)):
         for name in found:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 from goodqueue.dotted import walk
 from goodqueue.metrics import METRICS, Metric
-from goodqueue.record import Record, times_of
+from goodqueue.record import Queue, Record, times_of
 from goodqueue.stats import Estimate, estimate
 from goodqueue.traffic import BULK
 from goodqueue.validation.cells import Cell, Draw
@@ -84,7 +84,16 @@ class Validation:
 def of_records(cell: Cell, sim: Sequence[Record], kernel: Sequence[Record], again: Sequence[Record]) -> Result:
     """Return what the records of ``cell``, one a seed, say; those of ``again`` are the simulator's of other seeds."""
     line = cell.scenario["bottleneck"]["qdisc"]
-    return Result(cell.qdisc, cell.change, line, _side(sim), _side(kernel), _side(again))
+    sides = (_side([_of_hop(record, cell.measured) for record in records]) for records in (sim, kernel, again))
+    return Result(cell.qdisc, cell.change, line, *sides)
+
+
+def _of_hop(record: Record, hop: str | None) -> Record:
+    """Return ``record`` as if the queue of ``hop``, a link, were the bottleneck's; as it is where that is None."""
+    if hop is None:
+        return record
+    (queue,) = (one for one in record.get("hops", []) if one["name"] == hop)
+    return {**record, "queues": {**record["queues"], "down": cast("Queue", queue)}}
 
 
 def _side(records: Sequence[Record]) -> Side:

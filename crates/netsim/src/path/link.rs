@@ -21,10 +21,12 @@ const TRACE: Key<TraceFile> = Key::optional("trace", "\"lte.mahimahi\"")
     .source("mm-link(1), Netravali et al. 2015");
 const BURSTS: Key<Span> = Key::optional("bursts", "\"4ms\"")
     .range(Span(Duration::from_micros(1)), Span(Duration::from_secs(10)))
-    .help("the link is served in bursts, one per such a time: rate times time leaves at once, and what nobody waits for is lost");
+    .help("the link is served in bursts, one per such a time: rate times time leaves at once, and what nobody waits for is lost")
+    .simulator_only();
 const PEAK: Key<RateText> = Key::optional("peak", "\"100mbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
-    .help("the rate within a burst; at once if left out");
+    .help("the rate within a burst; at once if left out")
+    .simulator_only();
 const RING: Key<u64> = Key::optional("ring", "256")
     .range(1, 1_000_000)
     .unit("packets")

@@ -51,6 +51,27 @@ pub fn mean_rate(bytes: &[u8]) -> Result<Rate, String> {
     rate_file::read(bytes).map(|trace| transmitter::Transmitter::trace(trace).mean_rate())
 }
 
+/// Returns when which rate in bit/s begins, until `end`, by a file of rates of which `bytes` are the content; None where it is
+/// one of delivery opportunities.
+///
+/// # Errors
+/// As [`mean_rate`].
+pub fn rate_steps(bytes: &[u8], end: Duration) -> Result<Option<Vec<(Duration, u64)>>, String> {
+    let rate_trace::RateTrace::Steps(steps) = rate_file::read(bytes)? else { return Ok(None) };
+    let repeat = steps.repeat().filter(|repeat| *repeat > Duration::ZERO);
+    let mut begins = Duration::ZERO;
+    let mut found = Vec::new();
+    loop {
+        found.extend(
+            steps.rates().map(|(time, bps)| (begins + time, bps)).take_while(|(time, _)| *time < end),
+        );
+        begins = match repeat {
+            Some(repeat) if begins + repeat < end => begins + repeat,
+            _ => return Ok(Some(found)),
+        };
+    }
+}
+
 /// Lists the kinds of hops, a file each.
 macro_rules! hops {
     ($($file:ident),*) => {
@@ -62,3 +83,22 @@ macro_rules! hops {
 }
 
 hops!(link, wire);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_a_file_that_starts_again_are_told_until_the_end() {
+        const S: Duration = Duration::from_secs(1);
+        let repeated = rate_steps(b"0s 5mbit\n1s 2mbit\n3s repeat", S * 5).unwrap();
+        assert_eq!(
+            repeated,
+            Some(vec![(S * 0, 5_000_000), (S, 2_000_000), (S * 3, 5_000_000), (S * 4, 2_000_000)])
+        );
+        let once = rate_steps(b"0s 5mbit\n1s 2mbit", S * 5).unwrap();
+        assert_eq!(once, Some(vec![(S * 0, 5_000_000), (S, 2_000_000)]), "the last holds");
+        assert_eq!(rate_steps(b"1\n2\n", S), Ok(None), "opportunities are no rates");
+        assert!(rate_steps(b"nonsense", S).is_err());
+    }
+}

@@ -13,15 +13,13 @@ use serde::Serialize;
 const AT: Key<Span> = Key::required("at", "\"30s\"").help("when");
 const RATE: Key<RateText> = Key::optional("rate", "\"1mbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
-    .help("the link's rate from then on; what is on the wire leaves at the rate of before")
-    .simulator_only();
-const QDISC: Key<String> = Key::optional("qdisc", "\"codel target 10ms\"")
-    .help("what would follow `tc qdisc change dev X root`: the discipline's name, and the parameters that change")
-    .simulator_only();
+    .help("the link's rate from then on; what is on the wire leaves at the rate of before");
+const QDISC: Key<String> = Key::optional("qdisc", "\"codel target 10ms\"").help(
+    "what would follow `tc qdisc change dev X root`: the discipline's name, and the parameters that change",
+);
 
 const HOP: Key<String> = Key::derived("hop", "the bottleneck of the direction", "\"modem\"")
-    .help("which hop changes, by its name, in place of the direction")
-    .simulator_only();
+    .help("which hop changes, by its name, in place of the direction");
 
 pub(super) const KEYS: &[&dyn AnyKey] = &[&AT, &traffic::DIRECTION, &HOP, &RATE, &QDISC];
 

@@ -93,11 +93,15 @@ def _ping(flow: Flow, noted: Noted, begin: int, end: int) -> App:
 
 
 def heard(noted: Noted, end: int) -> list[tuple[int, float, int]]:
-    """Return number, time of sending (s) and delay (ns) of each packet of a call that arrived up to ``end``."""
+    """Return number, time of sending (s) and delay (ns) of each packet of a call that arrived up to ``end``.
+
+    Of one that a wire duplicates, the first to arrive.
+    """
     sent = noted.get("sent_s") or []
-    arrivals = [
-        (number, sent[number], nanoseconds(at) - nanoseconds(sent[number])) for number, at in noted.get("heard") or []
-    ]
+    first: dict[int, float] = {}
+    for number, at in noted.get("heard") or []:
+        first.setdefault(number, at)
+    arrivals = [(number, sent[number], nanoseconds(at) - nanoseconds(sent[number])) for number, at in first.items()]
     return [one for one in arrivals if nanoseconds(one[1]) + one[2] <= end]
 
 

@@ -19,8 +19,11 @@ COUNTERS = (
 """Of what `tc -s` shows, what counts on; the rest is a state."""
 
 
-def check(way: str, packets: Packets, snapshots: list[dict[str, Any]]) -> None:
+def check(way: str, packets: Packets, snapshots: list[dict[str, Any]], duplicates: bool = False) -> None:
     """Compare what the captures saw with the discipline's own counters, at each time that they were read.
+
+    ``way`` is the bottleneck's direction or a hop's name. Where netem ``duplicates``, what it lost is not compared: a
+    copy may be lost on its own, and that one is in no capture.
 
     Raises UserError where they disagree: then one of them is not to be trusted, and nothing is measured.
     """
@@ -29,15 +32,20 @@ def check(way: str, packets: Packets, snapshots: list[dict[str, Any]]) -> None:
         leaf = _leaf(way, snapshot)
         waiting = leaf["qlen"]
         expected = {
-            "packets offered": (leaf["packets"] + leaf["drops"] + waiting, packets.arrival),
-            "packets forwarded": (leaf["packets"], packets.departure[packets.left]),
+            "packets forwarded": (
+                leaf["packets"],
+                np.concatenate([packets.departure[packets.left], packets.copy_departure]),
+            ),
         }
+        if not duplicates:
+            expected["packets offered"] = (leaf["packets"] + leaf["drops"] + waiting, packets.arrival)
         if snapshot is snapshots[-1]:
             if waiting:
                 raise UserError(
                     f"kernel: {way}: {waiting} packets still waited when the captures ended; accepted: none"
                 )
-            expected["packets dropped"] = (leaf["drops"], packets.arrival[~packets.left])
+            if not duplicates:
+                expected["packets dropped"] = (leaf["drops"], packets.arrival[~packets.left])
         for what, (counted, times) in expected.items():
             least, most = int(np.sum(times <= at - SLACK_NS)), int(np.sum(times <= at + SLACK_NS))
             if not least <= counted <= most:

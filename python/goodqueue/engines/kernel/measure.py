@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from goodqueue.distribution import jain, nanoseconds, percent, percentiles_ms, rounded, summary
-from goodqueue.engines.kernel import applications, counters
+from goodqueue.distribution import jain, nanoseconds, percent, rounded, summary
+from goodqueue.engines.kernel import applications, counters, elements
 from goodqueue.engines.kernel.lab import tcpinfo
 from goodqueue.engines.kernel.lab.kinds import ASKING, TCP
 from goodqueue.engines.kernel.lab.plan import Flow as Planned
 from goodqueue.engines.kernel.lab.plan import Plan
-from goodqueue.engines.kernel.sightings import Journey, Packets, Sightings, read
-from goodqueue.record import Fairness, Flow, Kernel, Queue, Record, Scenario
+from goodqueue.engines.kernel.sightings import Journey, Sightings, read
+from goodqueue.record import Fairness, Flow, Kernel, KernelHop, Record, Scenario
 from goodqueue.scenario import seconds
-from goodqueue.series import FlowSeries, PacketSeries, QueueSeries, Series, TcpSeries
+from goodqueue.series import FlowSeries, Series, TcpSeries
 from goodqueue.traffic import BULK, kinds
 
 BIN_NS = 5_000_000_000
@@ -45,14 +45,18 @@ class _Measuring:
 
     def __init__(self, scenario: Scenario, plan: Plan, lab: dict[str, Any], seen: Sightings) -> None:
         self.scenario, self.plan, self.lab, self.seen = scenario, plan, lab, seen
-        self.begin, self.end = nanoseconds(plan.warmup_s), nanoseconds(plan.duration_s)
+        self.begin, self.end = self.measured = nanoseconds(plan.warmup_s), nanoseconds(plan.duration_s)
 
     def record(self, where: str) -> Record:
         from goodqueue import _goodqueue
 
         for way, packets in self.seen.queues.items():
             counters.check(way, packets, self.lab["qdisc_stats"][way])
-        lines = self._lines()
+        for hop in self.plan.hops:
+            seen, told = self.seen.hops[hop.name], self.lab["hop_stats"][hop.name]
+            counters.check(f"hop {hop.name}", seen, told, "duplicate" in hop.netem)
+        bottleneck = self.scenario["bottleneck"]
+        links = {"down": (self.plan.down, bottleneck), "up": (self.plan.up, bottleneck["up"])}
         flows = list(enumerate(self.plan.flows))
         result = Record(
             schema=1,
@@ -60,7 +64,7 @@ class _Measuring:
             version=_goodqueue.VERSION,
             seed=self.plan.seed,
             scenario=self.scenario,
-            queues={way: self._queue(way, lines[way]) for way in ("down", "up")},
+            queues={way: elements.queue(self.seen.queues[way], *links[way], self.measured) for way in ("down", "up")},
             flows=[self._flow(place, flow) for place, flow in flows if not kinds()[flow.kind].is_probe],
             fairness=self._fairness(),
             apps=[
@@ -70,49 +74,14 @@ class _Measuring:
             ],
             kernel=self._kernel(where),
         )
+        if self.plan.hops:
+            listed = zip(self.plan.hops, self.scenario["hop"], strict=True)
+            result["hops"] = [
+                elements.hop(self.seen.hops[hop.name], hop, asked, self.measured) for hop, asked in listed
+            ]
         if (series := self._series()) is not None:
             result["series"] = series
         return result
-
-    def _lines(self) -> dict[str, str]:
-        bottleneck = self.scenario["bottleneck"]
-        return {"down": bottleneck["qdisc"], "up": bottleneck["up"]["qdisc"]}
-
-    def _rate_bps(self, way: str) -> int:
-        return (self.plan.down if way == "down" else self.plan.up).rate_bps
-
-    def _queue(self, way: str, line: str) -> Queue:
-        packets, begin, end = self.seen.queues[way], self.begin, self.end
-        offered, forwarded = packets.arrived(begin, end), packets.departed(begin, end)
-        dropped, marked = int(np.sum(offered & ~packets.left)), int(np.sum(forwarded & packets.marked))
-        delays = (packets.departure - packets.arrival)[forwarded]
-        count, seconds_measured = int(np.sum(offered)), (end - begin) / 1e9
-        return Queue(
-            qdisc=line,
-            utilisation_percent=rounded(100 * self._busy_ns(way) / (end - begin)),
-            throughput_mbps=rounded(float(np.sum(packets.length[forwarded])) * 8e-6 / seconds_measured),
-            delay_ms=summary(delays),
-            delay_percentiles_ms=percentiles_ms(delays, range(101)),
-            packets={
-                "offered": count,
-                "forwarded": int(np.sum(forwarded)),
-                "dropped": dropped,
-                "marked": marked,
-                "queued_at_start": int(np.sum(packets.left & (packets.arrival < begin) & (packets.departure >= begin))),
-                "queued_at_end": int(np.sum(packets.left & (packets.arrival <= end) & (packets.departure > end))),
-            },
-            drop_percent=percent(dropped, count),
-            mark_percent=percent(marked, count),
-            drops_by_reason=None,
-            marks_by_reason=None,
-        )
-
-    def _busy_ns(self, way: str) -> float:
-        """Return how long the wire was occupied: a packet leaves when its transmission begins."""
-        packets = self.seen.queues[way]
-        starts = packets.departure[packets.left].astype(np.float64)
-        ends = starts + packets.length[packets.left] * 8e9 / self._rate_bps(way)
-        return float(np.sum(np.maximum(0.0, np.minimum(ends, self.end) - np.maximum(starts, self.begin))))
 
     def _measured_s(self, flow: Planned) -> float:
         begin, end = max(nanoseconds(flow.start_s), self.begin), min(nanoseconds(flow.stop_s), self.end)
@@ -127,8 +96,8 @@ class _Measuring:
         return rounded(delivered * 8e-6 / measured_s) if measured_s else 0.0
 
     def _fates(self, place: int) -> tuple[int, int]:
-        """Return how many packets the flow's sender offered to the bottleneck, and how many of them were dropped."""
-        packets = self.seen.queues[self.plan.flows[place].direction]
+        """Return how many packets the flow's sender sent, and how many of them were dropped or lost on their way."""
+        packets = self.seen.paths[self.plan.flows[place].direction]
         offered = packets.arrived(self.begin, self.end) & (packets.flow == place)
         return int(np.sum(offered)), int(np.sum(offered & ~packets.left))
 
@@ -219,11 +188,13 @@ class _Measuring:
         result = Series(
             interval_s=None if every is None else every / 1e9,
             time_s=[end / 1e9 for end in ends],
-            queues={way: _queue_series(packets, ends) for way, packets in self.seen.queues.items()},
+            queues={way: elements.queue_series(packets, ends) for way, packets in self.seen.queues.items()},
             flows=[]
             if every is None
             else [self._flow_series(place, ends, every) for place in range(len(self.plan.flows))],
         )
+        if of_links := {hop.name: self.seen.hops[hop.name] for hop in self.plan.hops if hop.link is not None}:
+            result["hops"] = {name: elements.queue_series(packets, ends) for name, packets in of_links.items()}
 
         def noted(kind: str) -> list[tuple[str, dict[str, Any], int]]:
             """Return the applications of ``kind``: name, what was noted of each, and until when it counts."""
@@ -235,7 +206,9 @@ class _Measuring:
                 result[kinds()[kind].series] = found  # type: ignore[literal-required]
         if (window := asked.get("packets")) is not None:
             begin, end = nanoseconds(seconds(window["from"])), nanoseconds(seconds(window["to"]))
-            result["packets"] = {way: _packet_series(packets, begin, end) for way, packets in self.seen.queues.items()}
+            result["packets"] = {
+                way: elements.packet_series(packets, begin, end) for way, packets in self.seen.queues.items()
+            }
         return result
 
     def _flow_series(self, place: int, ends: list[int], every: int) -> FlowSeries:
@@ -274,7 +247,7 @@ class _Measuring:
         return series
 
     def _kernel(self, where: str) -> Kernel:
-        return Kernel(
+        found = Kernel(
             release=self.lab["kernel"],
             where=where,
             clock="virtual" if where == "vm" else "real",
@@ -284,28 +257,12 @@ class _Measuring:
             qdisc_stats={way: counters.counted(snapshots) for way, snapshots in self.lab["qdisc_stats"].items()},
             capture_lost=sum(self.lab["capture_dropped"].values()),
         )
-
-
-def _queue_series(packets: Packets, ends: list[int]) -> QueueSeries:
-    """The backlog is of packets that leave in the end: when the others were dropped is not seen."""
-    departures, arrivals = packets.departure[packets.left], packets.arrival[packets.left]
-    order = np.argsort(departures, kind="stable")
-    sums = np.concatenate([[0], np.cumsum((departures - arrivals)[order])])
-    gone = [int(count) for count in np.searchsorted(departures[order], ends, side="left")]
-    come = [int(count) for count in np.searchsorted(arrivals, ends, side="left")]
-    means = [
-        rounded(float(sums[after] - sums[before]) / (after - before) / 1e6) if after > before else None
-        for before, after in pairwise([0, *gone])
-    ]
-    return QueueSeries(
-        delay_ms=means,
-        backlog_packets=[before - after for before, after in zip(come, gone, strict=True)],
-        drop_probability=[None] * len(ends),
-    )
-
-
-def _packet_series(packets: Packets, begin: int, end: int) -> PacketSeries:
-    chosen = np.flatnonzero(packets.departed(begin, end - 1))
-    chosen = chosen[np.argsort(packets.departure[chosen], kind="stable")]
-    delays = packets.departure[chosen] - packets.arrival[chosen]
-    return PacketSeries(time_s=(packets.departure[chosen] / 1e9).tolist(), delay_ms=(delays / 1e6).tolist())
+        if self.plan.hops:
+            found["hops"] = {
+                hop.name: KernelHop(
+                    shaper=None if hop.link is None else hop.link.shaper,
+                    qdisc_stats=counters.counted(self.lab["hop_stats"][hop.name]),
+                )
+                for hop in self.plan.hops
+            }
+        return found

@@ -4,11 +4,10 @@ import json
 from dataclasses import MISSING, fields
 from typing import Any
 
-from goodqueue import paths
-from goodqueue.engines.kernel import tc
-from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_RTTS
+from goodqueue.engines.kernel import path as paths
+from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_WAYS
 from goodqueue.engines.kernel.lab.kinds import ALL, TCP
-from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper
+from goodqueue.engines.kernel.lab.plan import Flow, Plan, Way
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
@@ -23,68 +22,63 @@ CONGESTION_CONTROLS = (
 FIRST_PORT = 10_000
 """Of receivers; senders' ports are as many further on, below those that Linux hands out by itself."""
 
-LONGEST_DRAIN_S = 60.0
-
 
 def plan(scenario: Scenario) -> Plan:
     """Return what runs the resolved ``scenario``. Raises UserError: the key, what was found, what is accepted."""
     from goodqueue import _goodqueue
 
-    _check_path(scenario)
-    if scenario.get("change"):
-        raise UserError("change", f"found {len(scenario['change'])}; accepted by the kernel engine: none")
     if (scenario.get("series") or {}).get("law"):
         raise UserError(
             "series.law", "found true; accepted by the kernel engine: false, as Linux does not show its laws"
         )
     for index, traffic in enumerate(scenario["traffic"]):
         _check_traffic(f"traffic[{index}]", traffic)
-    down = scenario["bottleneck"]
-    shapers = {
-        "down": _shaper("bottleneck", down["rate"], down["qdisc"]),
-        "up": _shaper("bottleneck.up", down["up"]["rate"], down["up"]["qdisc"]),
-    }
+    path = paths.path(scenario)
     outlines = json.loads(_goodqueue.flows(to_json(scenario)))
     if len(outlines) > MOST_FLOWS:
         raise UserError(
             "traffic", f"found {len(outlines)} flows in all; accepted by the kernel engine: at most {MOST_FLOWS}"
         )
-    rtts_s = sorted({outline["rtt_s"] for outline in outlines})
-    if len(rtts_s) > MOST_RTTS:
-        accepted = f"at most {MOST_RTTS}"
-        raise UserError("traffic.rtt", f"found {len(rtts_s)} distinct RTTs; accepted by the kernel engine: {accepted}")
-    flows = [_flow(outline, FIRST_PORT + index) for index, outline in enumerate(outlines)]
-    lines = {"down": down["qdisc"], "up": down["up"]["qdisc"]}
-    drains_s = [_drain_s(tc.parse(lines[way]), shaper.rate_bps) for way, shaper in shapers.items()]
+    described = [traffic for traffic in scenario["traffic"] for _ in range(traffic["count"])]
+    chosen = [
+        Way(outline["rtt_s"], paths.skipped(traffic, path.hops))
+        for outline, traffic in zip(outlines, described, strict=True)
+    ]
+    ways = sorted({(way.rtt_s, tuple(way.skips)): way for way in chosen}.values(), key=lambda way: way.rtt_s)
+    if len(ways) > MOST_WAYS:
+        found = f"{len(ways)} distinct RTTs" + (" and choices of hops" if any(way.skips for way in ways) else "")
+        raise UserError("traffic.rtt", f"found {found}; accepted by the kernel engine: at most {MOST_WAYS}")
+    flows = [
+        _flow(outline | {"way": ways.index(way)}, FIRST_PORT + index)
+        for index, (outline, way) in enumerate(zip(outlines, chosen, strict=True))
+    ]
     every = (scenario.get("series") or {}).get("interval")
-    return Plan(
+    planned = Plan(
         duration_s=seconds(scenario["duration"]),
         warmup_s=seconds(scenario["warmup"]),
         seed=scenario["seed"],
-        **shapers,
-        rtts_s=rtts_s,
+        down=path.down,
+        up=path.up,
+        ways=ways,
         flows=flows,
         sample_s=None if every is None else seconds(every),
-        drain_s=1.0 + rtts_s[-1] + max(drains_s),
+        drain_s=1.0 + ways[-1].rtt_s + path.drain_s,
+        hops=path.hops,
+        rows=path.rows,
     )
+    _check_rates(scenario, planned)
+    return planned
 
 
-def _check_path(scenario: Scenario) -> None:
-    """Refuse what a path has beside two bottlenecks of fixed rates; where flows name hops, and changes, too."""
-    if hops := scenario.get("hop"):
-        found = f"found {quoted(hops[0]['name'])}, a {hops[0]['kind']}"
-        raise UserError("hop", f"{found}; accepted by the kernel engine: none, the bottleneck alone")
-    for key, link in paths.links(scenario):
-        for name in ("trace", "bursts", "peak", "ring"):
-            if name in link:
-                raise UserError(
-                    f"{key}.{name}", f"found {quoted(link[name])}; accepted by the kernel engine: a rate alone"
-                )
-    for index, traffic in enumerate(scenario["traffic"]):
-        if "hops" in traffic:
-            raise UserError(
-                f"traffic[{index}].hops", f"found {', '.join(traffic['hops'])}; accepted by the kernel engine: none"
-            )
+def _check_rates(scenario: Scenario, planned: Plan) -> None:
+    """Refuse TCP whose data cross no link: nothing but the processor would be in their way."""
+    keys = [f"traffic[{index}].hops" for index, one in enumerate(scenario["traffic"]) for _ in range(one["count"])]
+    for key, flow in zip(keys, planned.flows, strict=True):
+        way = planned.ways[flow.way]
+        if flow.kind in TCP and planned.narrowest_bps(flow.direction, way) is None:
+            crossed = [hop.name for place, hop in enumerate(planned.hops) if place not in way.skips]
+            found = f"found {', '.join(crossed)}, where {quoted(flow.name)} sends through no link"
+            raise UserError(key, f"{found}; accepted by the kernel engine: a link among them")
 
 
 def _flow(outline: dict[str, Any], port: int) -> Flow:
@@ -93,7 +87,7 @@ def _flow(outline: dict[str, Any], port: int) -> Flow:
     Of datagrams that is all that `Flow` has a default for: it belongs to applications.
     """
     is_tcp = outline["kind"] in TCP
-    wanted = {field.name for field in fields(Flow) if is_tcp or field.default is MISSING}
+    wanted = {"way", *(field.name for field in fields(Flow) if is_tcp or field.default is MISSING)}
     known = {key: value for key, value in outline.items() if key in wanted}
     return Flow(**{"packet_size": None, "interval_s": None} | known, port=port)
 
@@ -110,24 +104,3 @@ def _check_traffic(key: str, traffic: Scenario) -> None:
     if traffic.get("ecn") == "accecn":
         message = 'found "accecn", which Linux 6.1 has not; accepted by the kernel engine: false, true'
         raise UserError(f"{key}.ecn", message)
-
-
-def _shaper(key: str, rate: str, line: str) -> Shaper:
-    from goodqueue import _goodqueue
-
-    rate_bps = _goodqueue.rate_bps(rate)
-    try:
-        return Shaper(rate_bps=rate_bps, shaper=tc.shaper(line), tc=tc.translate(line, rate_bps))
-    except UserError as error:
-        raise UserError(f"{key}.qdisc", str(error)) from None
-
-
-def _drain_s(line: tc.Line, rate_bps: int) -> float:
-    """Return how long a full queue takes to run empty: what still waited when the captures end would look lost."""
-    from goodqueue import _goodqueue
-
-    if (own := tc.own_rate(line)) is not None:
-        rate_bps = _goodqueue.rate_bps(own)
-    if line.child is not None:
-        return _drain_s(tc.parse(line.child), rate_bps)
-    return min(LONGEST_DRAIN_S, tc.limit_frames(line) * tc.FULL_FRAME * 8 / rate_bps)

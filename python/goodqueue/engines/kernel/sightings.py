@@ -1,9 +1,9 @@
-"""What the captures saw, as columns: each packet's arrival and departure, each flow's data.
+"""What the captures saw, as columns: each packet's arrival and departure at each queue and wire, each flow's data.
 
 Times are whole nanoseconds of the run: 0 is when its traffic began.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from socket import IPPROTO_TCP, IPPROTO_UDP
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from goodqueue.engines.kernel.lab import chain
 from goodqueue.engines.kernel.lab.kinds import LOOKING_UP, TCP
 from goodqueue.engines.kernel.lab.plan import Flow, Plan
 from goodqueue.errors import UserError
@@ -34,6 +35,14 @@ class Packets:
     """The flow's place in the plan; -1 for what belongs to none."""
     marked: NDArray[np.bool_]
     """Whether it was set to CE here."""
+    copy_arrival: Nanoseconds
+    """Of packets that left once more: when they had arrived."""
+    copy_departure: Nanoseconds
+    """When they left once more."""
+    copy_length: NDArray[np.int64]
+    """As `length`."""
+    copy_flow: NDArray[np.int64]
+    """As `flow`."""
 
     def departed(self, begin: int, end: int) -> NDArray[np.bool_]:
         """Return which packets left between two times, both included."""
@@ -42,6 +51,16 @@ class Packets:
     def arrived(self, begin: int, end: int) -> NDArray[np.bool_]:
         """Return which packets arrived between two times, both included."""
         return (self.arrival >= begin) & (self.arrival <= end)
+
+    def without(self, flows: list[int]) -> "Packets":
+        """Return the packets of all flows but those at these places of the plan."""
+        kept, copies = ~np.isin(self.flow, flows), ~np.isin(self.copy_flow, flows)
+        return Packets(
+            **{
+                field.name: getattr(self, field.name)[copies if field.name.startswith("copy_") else kept]
+                for field in fields(self)
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,32 +85,43 @@ class Journey:
 
 @dataclass(frozen=True, slots=True)
 class Sightings:
-    """What both captures tell of a run."""
+    """What the captures tell of a run."""
 
     queues: dict[str, Packets]
-    """By direction."""
+    """At the bottleneck, by direction."""
+    hops: dict[str, Packets]
+    """At the hops, by name."""
+    paths: dict[str, Packets]
+    """From host to host, by direction; at the bottleneck, where that is all there is."""
     journeys: list[Journey]
     """By the flow's place in the plan."""
 
 
 def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
     """Read the captures that the laboratory left in ``folder``. Raises UserError."""
-    from goodqueue import _goodqueue
-
-    try:
-        captured = _goodqueue.read_captures(str(folder / "r-wan.pcap"), str(folder / "r-cli.pcap"))
-    except ValueError as error:
-        raise UserError(str(error)) from None
     places = {hosts: place for place, flow in enumerate(plan.flows) for hosts in _hosts(flow, lab["flows"][flow.name])}
-    known = [(found["protocol"], found["server"][0], found["client"][0]) for found in captured["flows"]]
-    place_of = np.array([places.get(hosts, -1) for hosts in known] + [-1], dtype=np.int64)
     origin: int = lab["start_ns"]
-    queues = {way: _packets(queue, place_of, origin) for way, queue in captured["queues"].items()}
-    connections: dict[int, list[Any]] = {}
-    for hosts, found in zip(known, captured["flows"], strict=True):
-        if hosts in places and hosts[0] == IPPROTO_TCP:
-            connections.setdefault(places[hosts], []).append(found["transfers"])
-    wires = {"down": _Wire(queues["down"], plan.down.rate_bps), "up": _Wire(queues["up"], plan.up.rate_bps)}
+    pairs: dict[tuple[str, str], _Pair] = {}
+    queues, hops = {}, {}
+    for step, node in chain.measured(plan):
+        files = node.captures()
+        if files not in pairs:
+            pairs[files] = _pair(folder, files, places)
+        packets = pairs[files].packets(step.direction, origin)
+        around = [place for place, flow in enumerate(plan.flows) if step.place in plan.ways[flow.way].skips]
+        packets = packets.without(around) if around else packets
+        if step.place is None:
+            queues[step.direction] = packets
+        else:
+            hops[plan.hops[step.place].name] = packets
+    if plan.captures_ends:
+        between = _pair(folder, chain.ends(plan), places)
+        paths = {way: between.packets(way, origin) for way in queues}
+        wires = {way: _Wire(packets, None) for way, packets in paths.items()}
+    else:
+        (between,), paths = pairs.values(), queues
+        wires = {"down": _Wire(queues["down"], plan.down.rate_bps), "up": _Wire(queues["up"], plan.up.rate_bps)}
+    connections = between.connections()
     journeys = []
     for place, flow in enumerate(plan.flows):
         if flow.kind in TCP:
@@ -100,7 +130,38 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
             journeys.append(_joined(parts))
         else:
             journeys.append(_datagrams(wires[flow.direction].arrivals(place, flow)))
-    return Sightings(queues, journeys)
+    return Sightings(queues, hops, paths, journeys)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """What two captures told, of packets that pass one and then the other."""
+
+    captured: Any
+    places: list[int]
+    """For each flow that was captured its place in the plan, or -1."""
+
+    def packets(self, way: str, origin: int) -> Packets:
+        return _packets(self.captured["queues"][way], np.array([*self.places, -1], dtype=np.int64), origin)
+
+    def connections(self) -> dict[int, list[Any]]:
+        """Return the transfers of each connection, by the flow's place in the plan."""
+        found: dict[int, list[Any]] = {}
+        for place, flow in zip(self.places, self.captured["flows"], strict=True):
+            if place >= 0 and flow["protocol"] == IPPROTO_TCP:
+                found.setdefault(place, []).append(flow["transfers"])
+        return found
+
+
+def _pair(folder: Path, files: tuple[str, str], places: dict[tuple[int, str, str], int]) -> _Pair:
+    from goodqueue import _goodqueue
+
+    try:
+        captured = _goodqueue.read_captures(*(str(folder / file) for file in files))
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    known = [(found["protocol"], found["server"][0], found["client"][0]) for found in captured["flows"]]
+    return _Pair(captured, [places.get(hosts, -1) for hosts in known])
 
 
 def _hosts(flow: Flow, seen: dict[str, Any]) -> list[tuple[int, str, str]]:
@@ -121,13 +182,19 @@ def _column(data: bytes, kind: str) -> NDArray[np.int64]:
 def _packets(queue: Any, place_of: NDArray[np.int64], origin: int) -> Packets:
     departure = _column(queue["departure_ns"], "<i8")
     ecn_in, ecn_out = _column(queue["ecn_in"], "u1"), _column(queue["ecn_out"], "u1")
+    arrival, flow = _column(queue["arrival_ns"], "<i8") - origin, place_of[_column(queue["flow"], "<u4")]
+    length, again = _column(queue["length"], "<u4"), _column(queue["copy_of"], "<u4")
     return Packets(
-        arrival=_column(queue["arrival_ns"], "<i8") - origin,
+        arrival=arrival,
         departure=departure - origin,
         left=departure >= 0,
-        length=_column(queue["length"], "<u4"),
-        flow=place_of[_column(queue["flow"], "<u4")],
+        length=length,
+        flow=flow,
         marked=(departure >= 0) & (ecn_in != CE) & (ecn_out == CE),
+        copy_arrival=arrival[again],
+        copy_departure=_column(queue["copy_ns"], "<i8") - origin,
+        copy_length=length[again],
+        copy_flow=flow[again],
     )
 
 
@@ -150,12 +217,18 @@ class _Wire:
     """What lies behind a queue, on the way to the hosts."""
 
     packets: Packets
-    rate_bps: int
+    rate_bps: int | None
+    """None: nothing, as the packets were captured at the host."""
 
     def arrivals(self, place: int, flow: Flow) -> _Arrivals:
-        chosen = np.flatnonzero(self.packets.left & (self.packets.flow == place))
-        chosen = chosen[np.argsort(self.packets.departure[chosen], kind="stable")]
-        departure, length = self.packets.departure[chosen], self.packets.length[chosen]
+        packets, chosen = self.packets, self.packets.left & (self.packets.flow == place)
+        again = packets.copy_flow == place
+        departure = np.concatenate([packets.departure[chosen], packets.copy_departure[again]])
+        length = np.concatenate([packets.length[chosen], packets.copy_length[again]])
+        order = np.argsort(departure, kind="stable")
+        departure, length = departure[order], length[order]
+        if self.rate_bps is None:
+            return _Arrivals(departure, departure, length)
         transmission = np.rint(length * (8e9 / self.rate_bps)).astype(np.int64)
         return _Arrivals(departure, departure + transmission + round(flow.rtt_s * 1e9 / 2), length)
 

@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 
 from goodqueue.engines.kernel import cpio, image, packages, watching
+from goodqueue.engines.kernel.lab import chain
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
 from goodqueue.run import Progress
@@ -61,7 +62,7 @@ def why_not(plan: Plan | None = None) -> str | None:
         return f"found no {QEMU}; accepted: on Debian, as root: {INSTALL}"
     if image.find() is None and (lacking := packages.missing_program()) is not None:
         return f"no image, and found no {lacking} to build it; accepted: a Debian system"
-    if plan is not None and (rate := plan.down.rate_bps + plan.up.rate_bps) > FASTEST_BPS:
+    if plan is not None and (rate := plan.load_bps) > FASTEST_BPS:
         return f"found {rate / 1e6:g} Mbit/s, both directions together; accepted: up to {FASTEST_BPS / 1e6:g}"
     return None
 
@@ -107,12 +108,12 @@ def _command(system: image.Image, plan: Plan, first: Path, results: Path) -> lis
 
 
 def _captures_mb(plan: Plan) -> int:
-    """Return the memory for both captures in megabytes, for the most packets that both links can carry."""
+    """Return the memory for the captures in megabytes, for the most packets that the links can carry."""
     seconds = plan.duration_s + plan.drain_s
-    full = (plan.down.rate_bps + plan.up.rate_bps) * seconds / _FRAME_BITS
+    full = plan.load_bps * seconds / _FRAME_BITS
     small = sum(2 * seconds / flow.interval_s for flow in plan.flows if flow.interval_s)
-    # Each full packet may have its own acknowledgement, and each packet is seen on both sides.
-    return 16 + round((2 * full + small) * 2 * _CAPTURED_BYTES / 1e6)
+    # Each full packet may have its own acknowledgement, and each packet is seen at each interface.
+    return 16 + round((2 * full + small) * len(chain.captured(plan)) * _CAPTURED_BYTES / 1e6)
 
 
 def _died(ended: watching.Ended) -> str:

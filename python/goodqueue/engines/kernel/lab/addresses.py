@@ -1,7 +1,8 @@
-"""Who is where: each flow has hosts of its own, whose addresses say which delay it gets and whether it speaks ECN.
+"""Who is where: each flow has hosts of its own, whose addresses say which way it goes and whether it speaks ECN.
 
-The wires tell the base RTT by them, and TCP asks for ECN where its route says so. All addresses of a side belong to one
-process, but to a discipline that is fair between hosts (cake) there are as many of them as flows, as in the simulator.
+The wires tell the base RTT by them, hops whether it crosses them, and TCP asks for ECN where its route says so. All
+addresses of a side belong to one process, but to a discipline that is fair between hosts (cake) there are as many of
+them as flows, as in the simulator.
 """
 
 from dataclasses import dataclass
@@ -15,8 +16,8 @@ GATEWAY = "10.7.0.1"
 SOURCE_PORT_OFFSET = 10000
 
 MOST_FLOWS = 2000
-MOST_RTTS = 16
-"""Of an address's last 16 bits the RTT's number takes four, ECN one, and the flow's the other eleven."""
+MOST_WAYS = 16
+"""Of an address's last 16 bits the way's number takes four, ECN one, and the flow's the other eleven."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +33,14 @@ def everybody(side: str) -> str:
     return f"{NETWORKS[side]}.0.0/16"
 
 
-def of_rtt(side: str, rtt: int) -> str:
-    """Return the prefix of those hosts of ``side`` whose flow has the plan's RTT number ``rtt``."""
-    return f"{NETWORKS[side]}.{rtt << 4}.0/20"
+def of_way(side: str, way: int) -> str:
+    """Return the prefix of those hosts of ``side`` whose flow goes the plan's way number ``way``."""
+    return f"{NETWORKS[side]}.{way << 4}.0/20"
 
 
-def with_ecn(side: str, rtt: int) -> str:
+def with_ecn(side: str, way: int) -> str:
     """Return the prefix of those among them that speak ECN."""
-    return f"{NETWORKS[side]}.{rtt << 4 | 8}.0/21"
+    return f"{NETWORKS[side]}.{way << 4 | 8}.0/21"
 
 
 def source_side(flow: Flow) -> str:
@@ -55,7 +56,7 @@ def sink_side(flow: Flow) -> str:
 def ends(plan: Plan, place: int) -> Ends:
     """Return addresses and ports of the flow at ``place`` of the plan."""
     flow = plan.flows[place]
-    host = plan.rtts_s.index(flow.rtt_s) << 12 | flow.ecn << 11 | place + 1
+    host = flow.way << 12 | flow.ecn << 11 | place + 1
 
     def address(side: str) -> str:
         return f"{NETWORKS[side]}.{host >> 8}.{host & 255}"

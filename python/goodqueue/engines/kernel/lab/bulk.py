@@ -125,9 +125,9 @@ def unsent(flow: Flow, plan: Plan) -> int:
     """Return how many bytes may wait unsent in the flow's socket."""
     if flow.stop_s >= plan.duration_s:
         return _UNSENT_BYTES[1]
-    shaper = plan.down if flow.direction == "down" else plan.up
+    rate_bps = plan.narrowest_bps(flow.direction, plan.ways[flow.way])
     least, most = _UNSENT_BYTES
-    return min(max(int(shaper.rate_bps / 8 * _UNSENT_S), least), most)
+    return most if rate_bps is None else min(max(int(rate_bps / 8 * _UNSENT_S), least), most)
 
 
 def tcp_socket(flow: Flow) -> socket.socket:

@@ -1,8 +1,11 @@
-"""The words for ``tc``: the bottleneck's, and those of the wires behind it."""
+"""The words for ``tc``: those of links, of wires and of what lies behind them."""
 
-from .addresses import of_rtt
+from dataclasses import replace
+
+from .addresses import of_way
+from .chain import Does, Step
 from .errors import LabError
-from .plan import Shaper
+from .plan import Plan, Shaper
 
 FULL_FRAME = 1514
 """Bytes of a full packet as Linux counts them: 1500 and the Ethernet header."""
@@ -28,32 +31,82 @@ of 8 Mbit/s. A processor of today takes a tenth of that, and its card sends on.
 Words = list[str]
 
 
-def wire(device: str, side: str, rtts_s: list[float], rate_bps: int) -> list[Words]:
-    """Return what makes ``device`` the wire from a bottleneck of ``rate_bps`` to the hosts of ``side``.
+TOWARDS = {"down": "client", "up": "server"}
+
+_BYPASS = "f000:"
+"""The handle of the discipline that lets those pass that do not cross a hop."""
+
+
+def step(device: str, taken: Step, plan: Plan, rate_bps: int | None = None) -> list[Words]:
+    """Return what makes ``device``, by which packets leave their node, do what ``taken`` says.
+
+    ``rate_bps`` is the rate of its link, where it is not the one that the run begins with.
+    """
+    lines, at = _bypass(device, taken, plan)
+    side = TOWARDS[taken.direction]
+    shaper = plan.link(taken.direction, taken.place)
+    if shaper is not None and rate_bps is not None:
+        shaper = replace(shaper, rate_bps=rate_bps)
+    if taken.does is Does.PROPAGATE:
+        own = None if shaper is None else shaper.rate_bps
+        rates = [None if taken.place in way.skips else own for way in plan.ways]
+        return wire(device, side, [way.rtt_s for way in plan.ways], rates)
+    if shaper is None:
+        assert taken.place is not None
+        return [*lines, _add(device, *at, "handle", "10:", "netem", *plan.hops[taken.place].netem)]
+    if taken.does is Does.TRANSMIT:
+        return [*lines, _add(device, *at, "handle", "1:", *_netem(0.0, shaper.rate_bps))]
+    return lines + link(device, shaper, at)
+
+
+def at_rate(device: str, taken: Step, plan: Plan, rate_bps: int) -> list[Words]:
+    """Return what changes ``device`` of a link's step, or of that behind it, to another rate of the link."""
+    # What differs from another rate's is what the rate makes.
+    made = zip(step(device, taken, plan, rate_bps), step(device, taken, plan, 2 * rate_bps), strict=True)
+    return [[words[0], "change", *words[2:]] for words, other in made if words != other]
+
+
+def _bypass(device: str, taken: Step, plan: Plan) -> tuple[list[Words], Words]:
+    """Return what lets packets pass that do not cross the hop of ``taken``, and where the others are dealt with."""
+    around = [number for number, way in enumerate(plan.ways) if taken.place in way.skips]
+    if not around or taken.does is Does.PROPAGATE:
+        return [], ["root"]
+    lines = [_add(device, "root", "handle", _BYPASS, "prio", "bands", "2", "priomap", *["0"] * 16)]
+    for number in around:
+        prefix = of_way(TOWARDS[taken.direction], number)
+        lines.append(
+            f"filter add dev {device} parent {_BYPASS} protocol ip prio 1"
+            f" u32 match ip dst {prefix} flowid {_BYPASS}2".split()
+        )
+    return lines, ["parent", f"{_BYPASS}1"]
+
+
+def wire(device: str, side: str, rtts_s: list[float], rates_bps: list[int | None]) -> list[Words]:
+    """Return what makes ``device`` the wire to the hosts of ``side``: an RTT a way, and the rate of the link before it.
 
     A shaper hands a packet on when its transmission begins; it arrives when that ends, and half its RTT later.
     One netem would keep the order of packets that have different delays, hence one for each.
     """
     if len(rtts_s) == 1:
-        return [_add(device, "root", "handle", "1:", *_netem(rtts_s[0], rate_bps))]
+        return [_add(device, "root", "handle", "1:", *_netem(rtts_s[0], rates_bps[0]))]
     priomap = ["0"] * 16
     words = [_add(device, "root", "handle", "1:", "prio", "bands", str(len(rtts_s)), "priomap", *priomap)]
-    for number, rtt_s in enumerate(rtts_s):
+    for number, (rtt_s, rate_bps) in enumerate(zip(rtts_s, rates_bps, strict=True)):
         band = f"1:{number + 1:x}"
         words.append(_add(device, "parent", band, "handle", f"{number + 0x10:x}:", *_netem(rtt_s, rate_bps)))
         words.append(
             f"filter add dev {device} parent 1: protocol ip prio 1"
-            f" u32 match ip dst {of_rtt(side, number)} flowid {band}".split()
+            f" u32 match ip dst {of_way(side, number)} flowid {band}".split()
         )
     return words
 
 
-def bottleneck(device: str, shaper: Shaper) -> list[Words]:
+def link(device: str, shaper: Shaper, at: Words) -> list[Words]:
     """Return what makes ``device`` send at a serial link's rate, with the shaper's disciplines before it."""
     if shaper.shaper == "htb":
-        words = _htb(device, shaper.rate_bps, max(map(_flows_of_fq_pie, shaper.tc), default=0))
+        words = _htb(device, at, shaper.rate_bps, max(map(_flows_of_fq_pie, shaper.tc), default=0))
     elif shaper.shaper == "cbs":
-        words = _cbs(device, shaper.rate_bps)
+        words = _cbs(device, at, shaper.rate_bps)
     else:
         raise LabError(f"shaper: found {shaper.shaper}; accepted: htb, cbs")
     return words + [_inner(device, inner) for inner in shaper.tc]
@@ -67,34 +120,35 @@ def _flows_of_fq_pie(words: Words) -> int:
     return int(words[words.index("flows") + 1]) if "fq_pie" in words and "flows" in words else 0
 
 
-def _htb(device: str, rate_bps: int, flows: int) -> list[Words]:
+def _htb(device: str, at: Words, rate_bps: int, flows: int) -> list[Words]:
     """A burst of next to nothing: with tc's default two packets leave back to back after an idle spell."""
     slack = f"{_slack(rate_bps, flows)}b"
     return [
-        _add(device, "root", "handle", "1:", "htb", "default", "1"),
+        _add(device, *at, "handle", "1:", "htb", "default", "1"),
         f"class add dev {device} parent 1: classid 1:1 htb rate {rate_bps}bit"
         f" burst {slack} cburst {slack} quantum {FULL_FRAME}".split(),
     ]
 
 
-def _cbs(device: str, rate_bps: int) -> list[Words]:
+def _cbs(device: str, at: Words, rate_bps: int) -> list[Words]:
     """Credit-based shaping with next to no credit to spare: a packet may leave when the one before it is paid for."""
     kbit = rate_bps // 1000
     slopes = ["idleslope", str(kbit), "sendslope", str(kbit - _VETH_KBIT)]
     credit = ["hicredit", str(_slack(rate_bps, 0)), "locredit", "-1000000"]
-    return [_add(device, "root", "handle", "1:", "cbs", *slopes, *credit)]
+    return [_add(device, *at, "handle", "1:", "cbs", *slopes, *credit)]
 
 
 def _slack(rate_bps: int, flows: int) -> int:
     return max(_SLACK_BYTES, round(rate_bps / 8 * max(_SLACK_S, flows * _SLACK_A_FLOW_S)))
 
 
-def _netem(rtt_s: float, rate_bps: int) -> Words:
+def _netem(rtt_s: float, rate_bps: int | None) -> Words:
     """Packets come at the rate already, so that none waits for another: each takes its own time on the wire.
 
     In microseconds: tc's netem takes no nanoseconds, but fractions.
     """
-    return ["netem", "delay", f"{rtt_s * 1e6 / 2:.3f}us", "rate", f"{rate_bps}bit", "limit", "1000000"]
+    rate = [] if rate_bps is None else ["rate", f"{rate_bps}bit"]
+    return ["netem", "delay", f"{rtt_s * 1e6 / 2:.3f}us", *rate, "limit", "1000000"]
 
 
 def _add(device: str, *words: str) -> Words:

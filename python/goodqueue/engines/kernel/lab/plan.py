@@ -4,13 +4,23 @@ Times are seconds of the run (0 is when its traffic begins), rates bit/s, length
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes different of a link in the course of the run."""
+
+    at_s: float
+    rate_bps: int | None = None
+    tc: list[str] | None = None
+    """Words after ``tc qdisc change dev DEV``: the discipline's, anew."""
+
+
+@dataclass(frozen=True, slots=True)
 class Shaper:
-    """One direction of the bottleneck: a link of a rate, and the discipline that waits before it."""
+    """A link of a rate, and the discipline that waits before it: one direction of the bottleneck, or a hop."""
 
     rate_bps: int
     shaper: str
@@ -18,6 +28,49 @@ class Shaper:
     tc: list[list[str]]
     """Commands' words after ``tc qdisc add dev DEV``: ``parent 1:1 handle 10: codel limit 1000 …``, outermost first.
     Those that begin with ``class`` follow ``tc class add dev DEV``."""
+    changes: list[Change] = field(default_factory=list)
+    """In the order of time."""
+
+    def rates(self) -> list[tuple[float, int]]:
+        """Return its rates, each with the time from which on it holds; the first is that of the beginning."""
+        later = ((change.at_s, change.rate_bps) for change in self.changes if change.rate_bps is not None)
+        return [(0.0, self.rate_bps), *later]
+
+    @property
+    def fastest_bps(self) -> int:
+        """The highest of its rates."""
+        return max(rate for _, rate in self.rates())
+
+    @staticmethod
+    def of(data: dict[str, Any]) -> "Shaper":
+        """Return what `asdict` made ``data`` of."""
+        return Shaper(**data | {"changes": [Change(**change) for change in data["changes"]]})
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A hop beside the bottleneck: a link, or else a wire."""
+
+    name: str
+    direction: str
+    """Whose packets go through it."""
+    link: Shaper | None = None
+    netem: list[str] = field(default_factory=list)
+    """Of a wire: what follows ``netem``."""
+    delay_s: float = 0.0
+    """How long a packet takes through a wire, about."""
+    limit: int = 0
+    """How many packets may be on their way through a wire."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How packets of some flows go: each has addresses of its own."""
+
+    rtt_s: float
+    """Base round-trip time."""
+    skips: list[int | None] = field(default_factory=list)
+    """What they do not cross: places of hops; None is the bottleneck, in both directions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +119,8 @@ class Flow:
     """Of a page, the document first: ``host`` (its number), ``request_bytes`` and ``response_bytes``."""
     connections: int | None = None
     """To each host of a page, at the most."""
+    way: int = 0
+    """Its place among the plan's ways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +132,39 @@ class Plan:
     seed: int
     down: Shaper
     up: Shaper
-    rtts_s: list[float]
-    """The distinct base round-trip times of the flows, ascending; each has addresses of its own."""
+    ways: list[Way]
+    """The distinct ways of the flows, by base round-trip time."""
     flows: list[Flow]
     sample_s: float | None
     """How often senders' TCP_INFO is read for time series, if at all."""
     drain_s: float = 1.0
     """How long captures go on after the end, so that packets that wait then are seen to leave."""
+    hops: list[Hop] = field(default_factory=list)
+    """What the path has beside the bottleneck."""
+    rows: dict[str, list[int | None]] = field(default_factory=lambda: {"down": [None], "up": [None]})
+    """By direction what packets meet, in order: places of hops; None is the bottleneck."""
+
+    def link(self, direction: str, place: int | None) -> Shaper | None:
+        """Return the link that packets of ``direction`` meet at ``place`` of the hops; None where that is a wire."""
+        if place is None:
+            return self.down if direction == "down" else self.up
+        return self.hops[place].link
+
+    def narrowest_bps(self, direction: str, way: Way) -> int | None:
+        """Return the rate that packets of ``way`` have at the most; None where they cross no link."""
+        crossed = [self.link(direction, place) for place in self.rows[direction] if place not in way.skips]
+        return min((link.fastest_bps for link in crossed if link is not None), default=None)
+
+    @property
+    def captures_ends(self) -> bool:
+        """Whether packets are captured at the hosts, too: behind a lone link of one rate arrivals are known without."""
+        return bool(self.hops or self.down.changes or self.up.changes)
+
+    @property
+    def load_bps(self) -> int:
+        """How much all ways can carry together, both directions."""
+        different = {tuple(way.skips): way for way in self.ways}.values()
+        return sum(self.narrowest_bps(direction, way) or 0 for way in different for direction in self.rows)
 
     def to_json(self) -> str:
         """Return the plan as text."""
@@ -93,6 +174,7 @@ class Plan:
     def from_json(text: str) -> "Plan":
         """Return the plan that `to_json` wrote."""
         data: dict[str, Any] = json.loads(text)
-        flows = [Flow(**flow) for flow in data.pop("flows")]
-        down, up = Shaper(**data.pop("down")), Shaper(**data.pop("up"))
-        return Plan(down=down, up=up, flows=flows, **data)
+        flows, ways = [Flow(**flow) for flow in data.pop("flows")], [Way(**way) for way in data.pop("ways")]
+        down, up = Shaper.of(data.pop("down")), Shaper.of(data.pop("up"))
+        hops = [Hop(**hop | {"link": hop["link"] and Shaper.of(hop["link"])}) for hop in data.pop("hops")]
+        return Plan(down=down, up=up, flows=flows, ways=ways, hops=hops, **data)

@@ -3,21 +3,24 @@
 import json
 import os
 import select
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import counters, sysctls, tc
+from . import changing, counters, distributions, sysctls, tc
 from .addresses import SIDES, ends
 from .apps import HALVES
 from .capture import Capture
+from .chain import Node, Step, captured, measured
 from .clock import Clock
+from .commands import TOWARDS
 from .errors import LabError
 from .hosts import Host
 from .page import Orders, Page
 from .plan import Plan
-from .topology import QUEUE_DEVICES, Namespace, build
+from .topology import Namespace, build
 
 _LEAD_S = 0.5
 """Between forking the hosts and the run's beginning: enough for a slow machine to start programs."""
@@ -29,29 +32,43 @@ _PRECISE = "3b9aca00"
 
 
 def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
-    """Do ``plan`` and leave in ``folder`` what happened: ``lab.json`` and a capture a router's interface."""
+    """Do ``plan`` and leave in ``folder`` what happened: ``lab.json`` and a capture an interface."""
     _await_precise_timers()
-    spaces = build(plan)
-    router = spaces["router"]
-    with router.entered():
-        captures = {device: Capture(device, folder / f"{device}.pcap") for device in sorted(QUEUE_DEVICES.values())}
+    with tempfile.TemporaryDirectory() as tables:
+        distributions.write(plan, Path(tables))
+        spaces = build(plan)
+    captures = {}
+    for node, side in captured(plan):
+        with spaces[node.name].entered():
+            device = node.device(side)
+            captures[device] = Capture(device, folder / f"{device}.pcap")
+    changes = changing.due(plan)
+    changers = changing.Changers(spaces, {one.space for one in changes})
     orders = {flow.name: Orders() for flow in plan.flows if HALVES.get(flow.kind) is Page}
     clock = Clock.starting_in(_LEAD_S)
     hosts = [Host(side, spaces[side], plan, clock, orders) for side in SIDES]
     if clock.now() > 0:
         raise LabError(f"the hosts took longer than {_LEAD_S} s to start")
 
-    stats: dict[str, list[dict[str, Any]]] = {direction: [] for direction in QUEUE_DEVICES}
+    queues = _Queues(plan, spaces, clock)
     wait = _Waiting(clock, plan.duration_s + plan.drain_s, hosts, progress)
-    wait.until(plan.warmup_s)
-    _read_queues(router, clock, stats)
+
+    def until(seconds: float) -> None:
+        while changes and changes[0].at_s <= seconds:
+            wait.until(changes[0].at_s)
+            changers.do(changes.pop(0))
+        wait.until(seconds)
+
+    until(plan.warmup_s)
+    queues.read()
     before = _netstat(spaces)
-    wait.until(plan.duration_s)
-    _read_queues(router, clock, stats)
+    until(plan.duration_s)
+    queues.read()
     after = _netstat(spaces)
     flows: dict[str, Any] = {flow.name: {} for flow in plan.flows}
-    wait.until(plan.duration_s + plan.drain_s)
-    _read_queues(router, clock, stats)
+    until(plan.duration_s + plan.drain_s)
+    queues.read()
+    changers.finish()
     for host in hosts:
         for name, found in host.results().items():
             flows[name] |= found
@@ -71,7 +88,8 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
         "tc": tc.version(),
         "start_ns": clock.realtime_ns,
         "sysctls": switches,
-        "qdisc_stats": stats,
+        "qdisc_stats": queues.bottleneck,
+        "hop_stats": queues.hops,
         "capture_dropped": lost,
         "netstat": {side: counters.since(before[side], after[side]) for side in SIDES},
         "flows": flows,
@@ -112,11 +130,28 @@ def _await_precise_timers() -> None:
     raise LabError(f"/proc/net/psched: found {found}; accepted: timers of 1 ns, the last word {_PRECISE}")
 
 
-def _read_queues(router: Namespace, clock: Clock, stats: dict[str, list[dict[str, Any]]]) -> None:
-    with router.entered():
-        for direction, device in QUEUE_DEVICES.items():
-            qdiscs = tc.counters(device)
-            stats[direction].append({"t_s": clock.now(), "qdiscs": qdiscs})
+class _Queues:
+    """The disciplines of the bottleneck and of the hops, read now and then."""
+
+    def __init__(self, plan: Plan, spaces: dict[str, Namespace], clock: Clock) -> None:
+        self._spaces, self._clock = spaces, clock
+        self._known: list[tuple[list[dict[str, Any]], Node, Step]] = []
+        self.bottleneck: dict[str, list[dict[str, Any]]] = {}
+        self.hops: dict[str, list[dict[str, Any]]] = {}
+        for step, node in measured(plan):
+            snapshots: list[dict[str, Any]] = []
+            if step.place is None:
+                self.bottleneck[step.direction] = snapshots
+            else:
+                self.hops[plan.hops[step.place].name] = snapshots
+            self._known.append((snapshots, node, step))
+
+    def read(self) -> None:
+        """Read the counters of all."""
+        for snapshots, node, step in self._known:
+            with self._spaces[node.name].entered():
+                qdiscs = tc.counters(node.device(TOWARDS[step.direction]))
+                snapshots.append({"t_s": self._clock.now(), "qdiscs": qdiscs})
 
 
 def _netstat(spaces: dict[str, Namespace]) -> dict[str, counters.Counters]:

@@ -52,7 +52,8 @@ FORWARDING = {"ipv4/ip_forward": "1"}
 
 def for_hosts(plan: Plan) -> dict[str, str]:
     """Return what the hosts' TCP needs: windows that never limit, and no memory of earlier connections."""
-    bdp = max(plan.down.rate_bps, plan.up.rate_bps) * max(plan.rtts_s) / 8
+    rates = [plan.narrowest_bps(direction, way) or 0 for way in plan.ways for direction in plan.rows]
+    bdp = max(rates) * (max(way.rtt_s for way in plan.ways) + sum(hop.delay_s for hop in plan.hops)) / 8
     most = max(16 << 20, int(8 * bdp))
     return {
         "ipv4/tcp_no_metrics_save": "1",

@@ -1,7 +1,6 @@
-"""The dumbbell of network namespaces: ``server -- wan -- router -- access -- client``.
+"""The network namespaces of a plan in a row, as `chain` says, with a cable from each to the next.
 
-Hosts stand beside their queue, which the router holds. The wire behind the queue, with the transmission's time and half
-an RTT, is ``wan``'s on the way up and ``access``'s on the way down.
+Hosts stand beside their first hop; propagation follows the last.
 
 Nothing has a name outside this process: the namespaces live by descriptors, and everything in them dies with them.
 """
@@ -10,12 +9,14 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pyroute2 import IPRoute
 from pyroute2.ethtool.ioctl import IoctlEthtool
 
 from . import commands, sysctls, tc
 from .addresses import GATEWAY, SIDES, everybody, with_ecn
+from .chain import Node, nodes
 from .libc import enter_network, new_network
 from .plan import Plan
 
@@ -61,32 +62,10 @@ class Interface:
     """The side that is reached through it."""
 
 
-CABLES = (
-    (
-        Interface("server", "s-wan", "02:00:00:00:00:01", "client"),
-        Interface("wan", "w-srv", "02:00:00:00:00:02", "server"),
-    ),
-    (
-        Interface("wan", "w-rtr", "02:00:00:00:00:03", "client"),
-        Interface("router", "r-wan", "02:00:00:00:00:04", "server"),
-    ),
-    (
-        Interface("router", "r-cli", "02:00:00:00:00:05", "client"),
-        Interface("access", "a-rtr", "02:00:00:00:00:06", "server"),
-    ),
-    (
-        Interface("access", "a-cli", "02:00:00:00:00:07", "client"),
-        Interface("client", "c-acc", "02:00:00:00:00:08", "server"),
-    ),
-)
-SPACES = ("server", "wan", "router", "access", "client")
-QUEUE_DEVICES = {"down": "r-cli", "up": "r-wan"}
-"""The router's interfaces; each holds the queue of the direction that leaves there."""
-
-
 def build(plan: Plan) -> dict[str, Namespace]:
-    """Build the dumbbell of ``plan`` and return its namespaces by name."""
-    spaces = {name: Namespace() for name in SPACES}
+    """Build the network of ``plan`` and return its namespaces by name."""
+    row = nodes(plan)
+    spaces = {node.name: Namespace() for node in row}
     for name, space in spaces.items():
         with space.entered():
             sysctls.write(sysctls.QUIET)
@@ -96,19 +75,22 @@ def build(plan: Plan) -> dict[str, Namespace]:
                 if name in SIDES:  # each address of the side is this host's own
                     here = {"type": "local", "scope": "host", "table": _LOCAL_TABLE, "oif": _LOOPBACK}
                     ip.route("add", dst=everybody(name), **here)
-    for near, far in CABLES:
+    for number, (left, right) in enumerate(pairwise(row)):
+        near, far = _end(left, "client", 2 * number), _end(right, "server", 2 * number + 1)
         with spaces[near.space].entered(), IPRoute() as ip:
             peer = {"ifname": far.name, "address": far.mac, "net_ns_fd": spaces[far.space].descriptor}
             ip.link("add", ifname=near.name, kind="veth", address=near.mac, peer=peer)
         _bring_up(spaces, near, far, plan)
         _bring_up(spaces, far, near, plan)
-    with spaces["wan"].entered():
-        tc.batch(commands.wire("w-srv", "server", plan.rtts_s, plan.up.rate_bps))
-    with spaces["access"].entered():
-        tc.batch(commands.wire("a-cli", "client", plan.rtts_s, plan.down.rate_bps))
-    with spaces["router"].entered():
-        tc.batch(commands.bottleneck("r-cli", plan.down) + commands.bottleneck("r-wan", plan.up))
+    for node in row:
+        with spaces[node.name].entered():
+            for step in node.steps:
+                tc.batch(commands.step(node.device(commands.TOWARDS[step.direction]), step, plan))
     return spaces
+
+
+def _end(node: Node, side: str, number: int) -> Interface:
+    return Interface(node.name, node.device(side), f"02:00:00:00:00:{number + 1:02x}", side)
 
 
 def _bring_up(spaces: dict[str, Namespace], here: Interface, there: Interface, plan: Plan) -> None:
@@ -124,5 +106,5 @@ def _bring_up(spaces: dict[str, Namespace], here: Interface, there: Interface, p
         via = {"gateway": GATEWAY, "oif": index, "flags": "onlink"}
         ip.route("add", dst=everybody(here.beyond), **via)
         if here.space in SIDES:
-            for rtt in range(len(plan.rtts_s)):
-                ip.route("add", dst=with_ecn(here.beyond, rtt), metrics={"features": _RTAX_FEATURE_ECN}, **via)
+            for way in range(len(plan.ways)):
+                ip.route("add", dst=with_ecn(here.beyond, way), metrics={"features": _RTAX_FEATURE_ECN}, **via)

@@ -1,0 +1,125 @@
+"""What a queue or a wire did, as the simulator's record has it, from the packets that captures saw at it.
+
+``measured`` is the begin and the end of the measured time, in nanoseconds.
+"""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from goodqueue.distribution import nanoseconds, percent, percentiles_ms, rounded, summary
+from goodqueue.engines.kernel.lab.plan import Hop as Planned
+from goodqueue.engines.kernel.lab.plan import Shaper
+from goodqueue.engines.kernel.sightings import Packets
+from goodqueue.record import Hop, HopPackets, Queue, Scenario
+from goodqueue.series import PacketSeries, QueueSeries
+
+
+def queue(packets: Packets, link: Shaper, asked: Scenario, measured: tuple[int, int]) -> Queue:
+    """Return what the queue of ``link`` did, which the scenario's table ``asked`` describes."""
+    begin, end = measured
+    offered, forwarded = packets.arrived(begin, end), packets.departed(begin, end)
+    dropped, marked = int(np.sum(offered & ~packets.left)), int(np.sum(forwarded & packets.marked))
+    delays = (packets.departure - packets.arrival)[forwarded]
+    count, seconds_measured = int(np.sum(offered)), (end - begin) / 1e9
+    return Queue(
+        qdisc=asked["qdisc"],
+        utilisation_percent=rounded(_used_percent(packets, link, "trace" in asked, measured)),
+        throughput_mbps=rounded(float(np.sum(packets.length[forwarded])) * 8e-6 / seconds_measured),
+        delay_ms=summary(delays),
+        delay_percentiles_ms=percentiles_ms(delays, range(101)),
+        packets={
+            "offered": count,
+            "forwarded": int(np.sum(forwarded)),
+            "dropped": dropped,
+            "marked": marked,
+            "queued_at_start": int(np.sum(packets.left & (packets.arrival < begin) & (packets.departure >= begin))),
+            "queued_at_end": int(np.sum(packets.left & (packets.arrival <= end) & (packets.departure > end))),
+        },
+        drop_percent=percent(dropped, count),
+        mark_percent=percent(marked, count),
+        drops_by_reason=None,
+        marks_by_reason=None,
+    )
+
+
+def hop(packets: Packets, planned: Planned, asked: Scenario, measured: tuple[int, int]) -> Hop:
+    """Return what a hop did, which the scenario's table ``asked`` describes."""
+    about: dict[str, Any] = {"name": planned.name, "kind": asked["kind"], "direction": planned.direction}
+    if planned.link is not None:
+        about |= queue(packets, planned.link, asked, measured)
+    else:
+        counts = _counts(packets, planned.limit, measured)
+        about |= {"packets": counts, "loss_percent": percent(counts["lost"], counts["offered"])}
+    found: Hop = about  # type: ignore[assignment]
+    return found
+
+
+def _used_percent(packets: Packets, link: Shaper, varies: bool, measured: tuple[int, int]) -> float:
+    """Return the share of the time in which the wire was occupied: a packet leaves when its transmission begins.
+
+    Of a link that follows a file of rates it is the share of the bits that it could have sent.
+    """
+    begin, end = measured
+    rates = link.rates()
+    since = np.array([nanoseconds(at_s) for at_s, _ in rates], dtype=np.int64)
+    bps = np.array([rate for _, rate in rates], dtype=np.float64)
+    if varies:
+        until = np.append(since[1:], max(end, since[-1]))
+        spans = np.maximum(0, np.minimum(until, end) - np.maximum(since, begin))
+        bits = float(np.sum(packets.length[packets.departed(begin, end)])) * 8e9
+        return 100 * bits / float(np.sum(spans * bps))
+    starts = packets.departure[packets.left].astype(np.float64)
+    own = bps[np.searchsorted(since, packets.departure[packets.left], side="right") - 1]
+    ends = starts + packets.length[packets.left] * 8e9 / own
+    return 100 * float(np.sum(np.maximum(0.0, np.minimum(ends, end) - np.maximum(starts, begin)))) / (end - begin)
+
+
+def _counts(packets: Packets, limit: int, measured: tuple[int, int]) -> HopPackets:
+    """Return what became of the packets of a wire, on which ``limit`` may be under way.
+
+    netem counts those beyond it among the lost: they are those that found so many.
+    """
+    begin, end = measured
+    arrival = np.concatenate([packets.arrival[packets.left], packets.copy_arrival])
+    departure = np.concatenate([packets.departure[packets.left], packets.copy_departure])
+    offered = packets.arrived(begin, end)
+    lost = packets.arrival[offered & ~packets.left]
+    came, went = np.sort(arrival), np.sort(departure)
+    held = np.searchsorted(came, lost, side="left") - np.searchsorted(went, lost, side="right")
+    return {
+        "offered": int(np.sum(offered)),
+        "delivered": int(np.sum((departure >= begin) & (departure <= end))),
+        "lost": len(lost),
+        "over_limit": int(np.sum(held >= limit)),
+        "duplicated": int(np.sum((packets.copy_arrival >= begin) & (packets.copy_arrival <= end))),
+        "held_at_start": int(np.sum((arrival < begin) & (departure >= begin))),
+        "held_at_end": int(np.sum((arrival <= end) & (departure > end))),
+    }
+
+
+def queue_series(packets: Packets, ends: list[int]) -> QueueSeries:
+    """Return a queue over time. Its backlog is of packets that left in the end: when others were dropped is unseen."""
+    departures, arrivals = packets.departure[packets.left], packets.arrival[packets.left]
+    order = np.argsort(departures, kind="stable")
+    sums = np.concatenate([[0], np.cumsum((departures - arrivals)[order])])
+    gone = [int(count) for count in np.searchsorted(departures[order], ends, side="left")]
+    come = [int(count) for count in np.searchsorted(arrivals, ends, side="left")]
+    means = [
+        rounded(float(sums[after] - sums[before]) / (after - before) / 1e6) if after > before else None
+        for before, after in pairwise([0, *gone])
+    ]
+    return QueueSeries(
+        delay_ms=means,
+        backlog_packets=[before - after for before, after in zip(come, gone, strict=True)],
+        drop_probability=[None] * len(ends),
+    )
+
+
+def packet_series(packets: Packets, begin: int, end: int) -> PacketSeries:
+    """Return the delay of each packet that left from ``begin`` until ``end``."""
+    chosen = np.flatnonzero(packets.departed(begin, end - 1))
+    chosen = chosen[np.argsort(packets.departure[chosen], kind="stable")]
+    delays = packets.departure[chosen] - packets.arrival[chosen]
+    return PacketSeries(time_s=(packets.departure[chosen] / 1e9).tolist(), delay_ms=(delays / 1e6).tolist())

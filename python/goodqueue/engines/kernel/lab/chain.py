@@ -1,0 +1,113 @@
+"""The row of namespaces between the hosts, and what each does to the packets of either direction.
+
+Without hops it is ``server -- wan1 -- router -- access1 -- client``. The router holds the bottleneck's queues. A hop
+stands where packets of its direction meet it. Behind each link is a node in which a packet spends its transmission,
+since Linux's shapers hand it on when that begins; the last one adds half of the base RTT.
+
+Nodes do one thing a direction, so what is done down and what is done up share them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from itertools import zip_longest
+
+from .plan import Plan
+
+
+class Does(Enum):
+    """What a node does to the packets of a direction."""
+
+    QUEUE = "a link's discipline, above its shaper"
+    WIRE = "a wire's netem"
+    TRANSMIT = "a link's transmission"
+    PROPAGATE = "half of the base RTT, after the transmission of the row's last hop, where that is a link"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a node does to the packets of ``direction``."""
+
+    does: Does
+    direction: str
+    place: int | None
+    """Of which hop it is, as in the plan's rows: None is the bottleneck."""
+
+
+ROUTER = "router"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A namespace."""
+
+    name: str
+    steps: tuple[Step, ...] = ()
+    """At most one a direction."""
+
+    def device(self, side: str) -> str:
+        """Return its interface towards ``side``."""
+        return f"{'r' if self.name == ROUTER else self.name}-{'wan' if side == 'server' else 'cli'}"
+
+    def captures(self) -> tuple[str, str]:
+        """Return the names of the captures at its two interfaces: that to the server, that to the client."""
+        return f"{self.device('server')}.pcap", f"{self.device('client')}.pcap"
+
+
+def nodes(plan: Plan) -> list[Node]:
+    """Return the row from the server to the client, hosts included."""
+    (before_down, down, after_down), (before_up, up, after_up) = (_around(plan, way) for way in ("down", "up"))
+    wan = [_both(*pair) for pair in zip_longest(before_down, after_up[::-1])]
+    access = [_both(*pair) for pair in zip_longest(after_down, before_up[::-1])]
+    return [
+        Node("server"),
+        *(Node(f"wan{number}", steps) for number, steps in enumerate(wan, 1)),
+        Node(ROUTER, (down, up)),
+        *(Node(f"access{number}", steps) for number, steps in enumerate(access, 1)),
+        Node("client"),
+    ]
+
+
+def measured(plan: Plan) -> Iterator[tuple[Step, Node]]:
+    """Yield each queue and each wire with the node that holds it."""
+    for node in nodes(plan):
+        for step in node.steps:
+            if step.does in {Does.QUEUE, Does.WIRE}:
+                yield step, node
+
+
+def captured(plan: Plan) -> list[tuple[Node, str]]:
+    """Return where packets are captured: nodes, each with the side to which the interface is.
+
+    The hosts' own interfaces, too, where what a flow's ends saw shows there alone.
+    """
+    row = nodes(plan)
+    places = list(dict.fromkeys(node.name for _, node in measured(plan)))
+    found = [(node, side) for node in row if node.name in places for side in ("server", "client")]
+    return [(row[0], "client"), *found, (row[-1], "server")] if plan.captures_ends else found
+
+
+def ends(plan: Plan) -> tuple[str, str]:
+    """Return the names of the captures at the hosts, the server's and the client's."""
+    row = nodes(plan)
+    return row[0].captures()[1], row[-1].captures()[0]
+
+
+def _both(*steps: Step | None) -> tuple[Step, ...]:
+    return tuple(step for step in steps if step is not None)
+
+
+def _around(plan: Plan, direction: str) -> tuple[list[Step], Step, list[Step]]:
+    """Return what packets of ``direction`` meet before the bottleneck's queue, it, and what they meet behind it."""
+    row = plan.rows[direction]
+    steps: list[Step] = []
+    for place in row:
+        if plan.link(direction, place) is None:
+            steps.append(Step(Does.WIRE, direction, place))
+            continue
+        steps.append(Step(Does.QUEUE, direction, place))
+        if place != row[-1]:
+            steps.append(Step(Does.TRANSMIT, direction, place))
+    steps.append(Step(Does.PROPAGATE, direction, row[-1]))
+    at = steps.index(Step(Does.QUEUE, direction, None))
+    return steps[:at], steps[at], steps[at + 1 :]

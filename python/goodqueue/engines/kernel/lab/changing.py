@@ -1,0 +1,82 @@
+"""What becomes different of links in the course of a run: their rates and their disciplines."""
+
+import subprocess
+from dataclasses import dataclass
+
+from .chain import Does, Node, Step, nodes
+from .commands import TOWARDS, Words, at_rate
+from .errors import LabError
+from .libc import die_with_parent
+from .plan import Change, Plan
+from .topology import Namespace
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Words for ``tc`` in a namespace, and when."""
+
+    at_s: float
+    space: str
+    lines: list[Words]
+
+
+def due(plan: Plan) -> list[Due]:
+    """Return what is to be done in the course of the run, in the order of time.
+
+    A rate is that of the shaper, and of the transmission behind it.
+    """
+    found = []
+    for node in nodes(plan):
+        for step in node.steps:
+            link = plan.link(step.direction, step.place)
+            for change in link.changes if link is not None else []:
+                if lines := _lines(plan, node, step, change):
+                    found.append(Due(change.at_s, node.name, lines))
+    return sorted(found, key=lambda one: one.at_s)
+
+
+def _lines(plan: Plan, node: Node, step: Step, change: Change) -> list[Words]:
+    device = node.device(TOWARDS[step.direction])
+    lines = [] if change.rate_bps is None else at_rate(device, step, plan, change.rate_bps)
+    if change.tc is not None and step.does is Does.QUEUE:
+        lines.append(["qdisc", "change", "dev", device, *change.tc])
+    return lines
+
+
+class Changers:
+    """A ``tc`` in each namespace that has something to change, waiting for words.
+
+    Starting a program at the time would take milliseconds of the virtual machine's processor.
+    """
+
+    def __init__(self, spaces: dict[str, Namespace], names: set[str]) -> None:
+        """Start them."""
+        self._waiting = {}
+        for name in sorted(names):
+            with spaces[name].entered():
+                self._waiting[name] = subprocess.Popen(
+                    ["tc", "-batch", "-"],  # noqa: S607
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    bufsize=1,
+                    preexec_fn=die_with_parent,  # noqa: PLW1509 - there are no threads here
+                )
+
+    def do(self, one: Due) -> None:
+        """Do it now."""
+        stdin = self._waiting[one.space].stdin
+        assert stdin is not None
+        try:
+            stdin.write("".join(" ".join(words) + "\n" for words in one.lines))
+            stdin.flush()
+        except BrokenPipeError:
+            self.finish()
+
+    def finish(self) -> None:
+        """End them. Raises LabError where one could not do what it was told."""
+        for process in self._waiting.values():
+            _, said = process.communicate()
+            if process.returncode != 0 or said:
+                raise LabError(f"tc: a change was refused: {'; '.join(said.split(chr(10))).strip('; ')}")

@@ -1,0 +1,204 @@
+"""A scenario's path as the laboratory builds it: links, their changes, wires. What Linux has not is refused by name."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from goodqueue import paths
+from goodqueue.engines.kernel import tc
+from goodqueue.engines.kernel.lab.plan import Change, Hop, Shaper
+from goodqueue.errors import UserError, quoted
+from goodqueue.record import Scenario
+from goodqueue.scenario import seconds
+
+BOTTLENECK = "bottleneck"
+"""What the scenario calls it among the hops."""
+
+SHORTEST_STEP_S = 0.01
+"""Between two rates of a link: two programs do what it takes, which is about half a millisecond of the guest's
+processor."""
+
+LONGEST_DRAIN_S = 60.0
+
+_AT_ONCE = "10tbit"
+"""A rate at which a packet takes a nanosecond. netem with a rate keeps packets in order, as each waits for the one
+before it (sch_netem.c); a pfifo below it, as tc-netem(8) advises, gets them sorted by time."""
+
+REFUSED = {
+    "bursts": "a rate or a file of rates, as Linux has no discipline that serves a link in bursts",
+    "peak": "a rate or a file of rates, as Linux has no discipline that serves a link in bursts",
+    "ring": "none, as no discipline of Linux fills a ring below another: that is a card's driver",
+}
+"""Keys of a link, and what is accepted instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """What packets meet, as `lab.plan.Plan` has it."""
+
+    down: Shaper
+    up: Shaper
+    hops: list[Hop]
+    rows: dict[str, list[int | None]]
+    drain_s: float
+    """How long what waits everywhere takes to arrive, at the most."""
+
+
+def path(scenario: Scenario) -> Path:
+    """Return the path of the resolved ``scenario``. Raises UserError: the key, what was found, what is accepted."""
+    for key, table in paths.links(scenario):
+        for name, accepted in REFUSED.items():
+            if name in table:
+                raise UserError(
+                    f"{key}.{name}", f"found {quoted(table[name])}; accepted by the kernel engine: {accepted}"
+                )
+    duration_s = seconds(scenario["duration"])
+    bottleneck, listed = scenario["bottleneck"], scenario.get("hop") or []
+    down, up = _link("bottleneck", bottleneck, duration_s), _link("bottleneck.up", bottleneck["up"], duration_s)
+    hops = [_hop(f"hop[{place}]", hop, duration_s) for place, hop in enumerate(listed)]
+    for index, change in enumerate(scenario.get("change") or []):
+        key = f"change[{index}]"
+        place = next((place for place, hop in enumerate(hops) if hop.name == change.get("hop")), None)
+        if place is not None:
+            link = hops[place].link
+            assert link is not None, "the scenario has been checked: a wire does not change"
+            hops[place] = replace(hops[place], link=_changed(key, link, change))
+        elif change["direction"] == "down":
+            down = _changed(key, down, change)
+        else:
+            up = _changed(key, up, change)
+    rows = {way: _row(listed, way) for way in ("down", "up")}
+    lines = {place: hop.get("qdisc") for place, hop in enumerate(listed)}
+    drains = []
+    for way, row in rows.items():
+        own = (down, bottleneck["qdisc"]) if way == "down" else (up, bottleneck["up"]["qdisc"])
+        drains.append(sum(_own_drain_s(*own) if place is None else _hop_s(hops[place], lines[place]) for place in row))
+    return Path(down, up, hops, rows, max(drains))
+
+
+def _row(listed: list[dict[str, Any]], direction: str) -> list[int | None]:
+    """Return what packets of ``direction`` meet: places of ``listed``, which has them in order, and None."""
+    names: list[str] = [BOTTLENECK]
+    waiting = [hop for hop in listed if hop["direction"] == direction]
+    while waiting:
+        known = [hop for hop in waiting if hop.get("after", hop.get("before")) in names]
+        for hop in known:
+            at = names.index(hop["after"]) + 1 if "after" in hop else names.index(hop["before"])
+            names.insert(at, hop["name"])
+        waiting = [hop for hop in waiting if hop not in known]
+    places: dict[str, int | None] = {hop["name"]: place for place, hop in enumerate(listed)}
+    return [places.get(name) for name in names]
+
+
+def _hop(key: str, hop: dict[str, Any], duration_s: float) -> Hop:
+    if hop["kind"] == "link":
+        return Hop(hop["name"], hop["direction"], link=_link(key, hop, duration_s))
+    if hop["kind"] != "wire":
+        raise UserError(
+            f"{key}.kind", f"found {quoted(hop['kind'])}; accepted by the kernel engine: link, wire"
+        )  # one that the core gets one day
+    delay_s, jitter_s = seconds(hop["delay"]), seconds(hop["jitter"])
+    longest_s = delay_s + 4 * jitter_s
+    return Hop(hop["name"], hop["direction"], netem=_netem(hop), delay_s=longest_s, limit=hop["limit"])
+
+
+def _netem(wire: dict[str, Any]) -> list[str]:
+    """Return the words of ``wire`` for tc's netem, which are the scenario's."""
+    words = ["limit", str(wire["limit"])]
+    has_jitter = seconds(wire["jitter"]) > 0
+    if has_jitter or seconds(wire["delay"]) > 0:
+        words += ["delay", _microseconds(wire["delay"])]
+    if has_jitter:
+        words.append(_microseconds(wire["jitter"]))
+        if wire["distribution"] != "uniform":
+            words += ["distribution", wire["distribution"]]
+        if not wire["jitter_reorders"]:
+            words += ["rate", _AT_ONCE]
+    if wire["loss"] != "0%":
+        words += ["loss", *([] if wire["loss"].startswith("gemodel") else ["random"]), *wire["loss"].split()]
+    if wire["duplicate"] != "0%":
+        words += ["duplicate", wire["duplicate"]]
+    if wire["reorder"] != "0%":
+        words += ["reorder", *wire["reorder"].split(), "gap", str(wire["gap"])]
+    return words
+
+
+def _microseconds(text: str) -> str:
+    from goodqueue import _goodqueue
+
+    return f"{_goodqueue.time_ns(text) / 1000:.3f}us"
+
+
+def _link(key: str, link: dict[str, Any], duration_s: float) -> Shaper:
+    # Linux's disciplines do not hear of a rate that changes; those that are set up by one get the mean.
+    shaper = _shaper(f"{key}.qdisc", paths.rate_bps(link), link["qdisc"])
+    if "trace" not in link:
+        return shaper
+    (_, first), *later = _steps(f"{key}.trace", link["trace"], duration_s)
+    return replace(shaper, rate_bps=first, changes=[Change(at_s, rate_bps=rate) for at_s, rate in later])
+
+
+def _steps(key: str, file: str, duration_s: float) -> list[tuple[float, int]]:
+    """Return the rates of ``file`` over the run, each with when it begins."""
+    from goodqueue import _goodqueue
+
+    steps = _goodqueue.rate_steps(paths.read(file), duration_s)
+    accepted = "accepted by the kernel engine: rates over time (two columns, or netem-trace's JSON)"
+    if steps is None:
+        raise UserError(key, f"found {quoted(file)}, delivery opportunities; {accepted}")
+    for (at_s, rate), following in zip(steps, [*(at_s for at_s, _ in steps[1:]), duration_s], strict=True):
+        if rate == 0:
+            raise UserError(key, f"found a rate of 0 at {at_s:g}s in {quoted(file)}; {accepted}, all above 0")
+        if following - at_s < SHORTEST_STEP_S and following < duration_s:
+            found = f"found a rate for {following - at_s:g}s at {at_s:g}s in {quoted(file)}"
+            raise UserError(key, f"{found}; {accepted}, each for {1000 * SHORTEST_STEP_S:g}ms or longer")
+    return steps
+
+
+def _changed(key: str, link: Shaper, change: dict[str, Any]) -> Shaper:
+    from goodqueue import _goodqueue
+
+    rate_bps = _goodqueue.rate_bps(change["rate"]) if "rate" in change else None
+    words = None
+    if "qdisc" in change:
+        now_bps = rate_bps or link.rates()[-1][1]
+        lines = _shaper(f"{key}.qdisc", now_bps, change["qdisc"]).tc
+        if len(lines) > 1:
+            found = f"found {quoted(change['qdisc'])}"
+            raise UserError(f"{key}.qdisc", f"{found}; accepted by the kernel engine: a change of one discipline")
+        words = lines[0]
+    return replace(link, changes=[*link.changes, Change(seconds(change["at"]), rate_bps, words)])
+
+
+def _shaper(key: str, rate_bps: int, line: str) -> Shaper:
+    try:
+        return Shaper(rate_bps=rate_bps, shaper=tc.shaper(line), tc=tc.translate(line, rate_bps))
+    except UserError as error:
+        raise UserError(key, str(error)) from None
+
+
+def _hop_s(hop: Hop, line: str | None) -> float:
+    return hop.delay_s if hop.link is None or line is None else _own_drain_s(hop.link, line)
+
+
+def _own_drain_s(link: Shaper, line: str) -> float:
+    """Return how long a full queue takes to run empty: what still waited when the captures end would look lost."""
+    return _drain_s(tc.parse(line), min(rate for _, rate in link.rates()))
+
+
+def _drain_s(line: tc.Line, rate_bps: int) -> float:
+    from goodqueue import _goodqueue
+
+    if (own := tc.own_rate(line)) is not None:
+        rate_bps = _goodqueue.rate_bps(own)
+    if line.child is not None:
+        return _drain_s(tc.parse(line.child), rate_bps)
+    return min(LONGEST_DRAIN_S, tc.limit_frames(line) * tc.FULL_FRAME * 8 / rate_bps)
+
+
+def skipped(traffic: dict[str, Any], hops: Iterable[Hop]) -> list[int | None]:
+    """Return what the flows of ``traffic`` do not cross: places of ``hops``, and None for the bottleneck."""
+    if "hops" not in traffic:
+        return []
+    around: list[int | None] = [] if BOTTLENECK in traffic["hops"] else [None]
+    return around + [place for place, hop in enumerate(hops) if hop.name not in traffic["hops"]]
