@@ -44,6 +44,7 @@ ALLOWED: dict[str, set[str]] = {
         "python/goodqueue/har.py",  # the key that is called as the kind
         *APPS,
     },
+    "packmime": set(),
     "rrul": {"python/goodqueue/flent"},
     "rrul_be": {"python/goodqueue/flent"},
     "tcp_nup": {"python/goodqueue/flent"},

@@ -11,6 +11,7 @@ use crate::scenario::{Direction, Hop, LinkSpec, Scenario};
 use crate::sim::row::{Body, HopState};
 use crate::sim::{Baseline, Simulation};
 use crate::tally::Totals;
+pub use crate::traffic::packmime::PackmimeResult;
 pub use crate::traffic::page::{PageResult, PageSeries};
 pub use crate::traffic::ping::{PingResult, PingSeries};
 pub use crate::traffic::rr::RrResult;

@@ -45,6 +45,8 @@ pub(crate) struct DelayedAck {
     held: u8,
     /// What a full segment brings.
     mss: u16,
+    /// Full segments that are acknowledged together; 0: by the rhythm.
+    every: u16,
     /// How long an ACK waits for a second segment; zero before the first.
     ato: Duration,
     /// When the delayed ACK is due, or [`Instant::MAX`].
@@ -74,9 +76,10 @@ pub(crate) struct Arrived {
 }
 
 impl DelayedAck {
-    pub(crate) fn new(stack: Stack) -> Self {
+    pub(crate) fn new(stack: Stack, every: Option<u16>) -> Self {
         Self {
             stack,
+            every: every.unwrap_or(0),
             now: false,
             quick: 0,
             answers: 0,
@@ -183,7 +186,10 @@ impl DelayedAck {
         segment: Arrived,
         srtt: impl FnOnce() -> Option<Duration>,
     ) {
-        if segment.unacked > self.mss.into() || self.is_quick(&segment) {
+        if self.every > 0 && !segment.gap {
+            self.now |= segment.unacked >= u32::from(self.every) * u32::from(self.mss);
+            self.deadline = self.deadline.min(now + MAX);
+        } else if segment.unacked > self.mss.into() || self.is_quick(&segment) {
             self.now = true;
         } else if !segment.gap {
             self.delay(now, srtt);

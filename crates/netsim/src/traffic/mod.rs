@@ -24,6 +24,6 @@ macro_rules! kinds {
 }
 
 kinds!(
-    bulk, transfer, rr, stream, cbr, ping, voip, page;
+    bulk, transfer, rr, stream, cbr, ping, voip, page, packmime;
     flent::RRUL, flent::RRUL_BE, flent::TCP_NUP, flent::TCP_NDOWN
 );

@@ -12,6 +12,7 @@ from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
+from goodqueue.traffic import kinds
 
 STACKS = ("linux-6.x",)
 CONGESTION_CONTROLS = (
@@ -74,6 +75,8 @@ def _check_path(scenario: Scenario) -> None:
     if hops := scenario.get("hop"):
         found = f"found {quoted(hops[0]['name'])}, a {hops[0]['kind']}"
         raise UserError("hop", f"{found}; accepted by the kernel engine: none, the bottleneck alone")
+    if mtu := scenario["path"].get("mtu"):
+        raise UserError("path.mtu", f"found {mtu}; accepted by the kernel engine: 1500, or none")
     for key, link in paths.links(scenario):
         for name in ("trace", "bursts", "peak", "ring"):
             if name in link:
@@ -107,6 +110,10 @@ def _check_traffic(key: str, traffic: Scenario) -> None:
             raise UserError(
                 f"{key}.{name}", f"found {quoted(found)}; accepted by the kernel engine: {', '.join(accepted)}"
             )
+    for one in kinds()[traffic["kind"]].keys:
+        if one["name"] in traffic and "kernel" not in one["engines"]:
+            found = f"found {quoted(traffic[one['name']])}"
+            raise UserError(f"{key}.{one['name']}", f"{found}; accepted by the kernel engine: none")
     if traffic.get("ecn") == "accecn":
         message = 'found "accecn", which Linux 6.1 has not; accepted by the kernel engine: false, true'
         raise UserError(f"{key}.ecn", message)
