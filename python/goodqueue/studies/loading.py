@@ -8,7 +8,7 @@ from goodqueue import scenario as scenarios
 from goodqueue.dotted import check_path
 from goodqueue.errors import UserError, quoted
 from goodqueue.studies import published
-from goodqueue.studies.metrics import COMPUTATIONS
+from goodqueue.studies.metrics import COMPUTATIONS, FORMS
 from goodqueue.studies.model import (
     ALONE,
     EACH,
@@ -141,8 +141,10 @@ def _check_metrics(experiment: Experiment, table: Table) -> None:
             table.refuse(f"metrics.{name}.to", "the experiment has no scenario `alone`; accepted: with one")
         if metric.to and metric.to != ALONE and metric.to not in experiment.qdiscs:
             table.refuse(f"metrics.{name}.to", unknown(metric.to, (ALONE, *experiment.qdiscs)))
-        if metric.pooled and metric.pooled not in experiment.sweep:
-            table.refuse(f"metrics.{name}.pooled", unknown(metric.pooled, experiment.sweep))
+        for parameter in metric.joined:
+            if parameter not in experiment.sweep:
+                key = "pooled" if parameter in metric.pooled else "spread"
+                table.refuse(f"metrics.{name}.{key}", unknown(parameter, experiment.sweep))
 
 
 def _parameter(name: str, table: Table) -> Parameter:
@@ -210,8 +212,10 @@ def _metric(key: str, table: Table, facts: Published, ids: tuple[str, ...]) -> M
         scale=table.number("scale", 1.0),
         at=table.mapping("at"),
         to=table.text("to", ""),
-        form=table.choice("as", ("ratio", "less_percent"), "ratio"),
-        pooled=table.text("pooled", ""),
+        form=table.choice("as", tuple(FORMS), "ratio"),
+        pooled=table.texts("pooled", (), lone=True),
+        pool=table.choice("pool", ("mean", "median"), "mean"),
+        spread=table.texts("spread", (), lone=True),
     )
     table.finish()
     return metric

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean, median
 from typing import Literal
 
 from goodqueue import stats
 from goodqueue.dotted import walk
 from goodqueue.record import Record
-from goodqueue.studies import load
+from goodqueue.studies import load, varying
 from goodqueue.studies.model import Metric
 from goodqueue.studies.step import Excursion, excursion
 
@@ -81,6 +82,27 @@ COMPUTATIONS: Mapping[str, Computation] = {
         load.call_delay_ms,
         "of a call, above another percentile, or above the way without queueing",
     ),
+    "drop_share_jain_index": Computation(
+        {"direction": Option("text")}, varying.drop_share_jain_index, "of lost over sent packets, flow by flow"
+    ),
+    "queue_packets": Computation(
+        {"statistic": Option("text"), "from_s": Option("number"), "to_s": Option("number")},
+        varying.queue_packets,
+        "the mean, min or max that a packet finds, the one on the wire among them",
+    ),
+    "wait_ms": Computation({"number": Option("number")}, varying.wait_ms, "of one packet, by its number from 1"),
+    "delay_peak_ms": Computation(
+        {"at_s": Option("number"), "for_s": Option("number")}, varying.delay_peak_ms, "the largest of an interval"
+    ),
+    "recovery_time_s": Computation(
+        {"below_ms": Option("number")}, varying.recovery_time_s, "from a fall of the rate to a second below `below_ms`"
+    ),
+    "adapt_ms": Computation({}, varying.adapt_ms, "from a fall of the rate to the first drop"),
+    "transferred_kb": Computation(
+        {"phase": Option("text")},
+        varying.transferred_kb,
+        "goodput while the rate is a risen one (jump), or else (other)",
+    ),
 }
 """By the name that ``compute`` takes. The first two need `[series] packets` in the scenario (the excursion is that of
 `step`), those over time `[series] interval`."""
@@ -104,17 +126,35 @@ def at_peak(values: Sequence[float | Course | None]) -> list[float | None]:
     return [value[place] if isinstance(value, tuple) else value for value in values]
 
 
+FORMS: Mapping[str, Callable[[float, float], float]] = {
+    "ratio": lambda value, other: value / other,
+    "percent": lambda value, other: 100 * value / other,
+    "less_percent": lambda value, other: 100 * (1 - value / other),
+    "less": lambda value, other: other - value,
+}
+"""How a number is set against another, by what a metric's ``as`` says."""
+
+
 def set_against(metric: Metric, value: float | None, other: float | None) -> float | None:
     """Return ``value`` against ``other`` as the ``metric`` says; None without both, or without a quotient."""
     if value is None or not other:
         return None
-    return value / other if metric.form == "ratio" else 100 * (1 - value / other)
+    return FORMS[metric.form](value, other)
 
 
-def pool(columns: Sequence[Sequence[float | None]]) -> list[float | None]:
-    """Return each seed's mean over the points, ``columns``; None where a point does not show it."""
+JOINS: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "mean": fmean,
+    "median": median,
+    "spread": lambda row: max(row) - min(row),
+}
+"""What is made of a seed's numbers at several points: what a metric's ``pool`` says, and how far apart they are."""
+
+
+def join(columns: Sequence[Sequence[float | None]], how: str = "mean") -> list[float | None]:
+    """Return what ``how`` makes of each seed's points, ``columns``; None where a point does not show it."""
+    one = JOINS[how]
     known = [[value for value in row if value is not None] for row in zip(*columns, strict=True)]
-    return [math.fsum(row) / len(row) if len(row) == len(columns) else None for row in known]
+    return [one(row) if len(row) == len(columns) else None for row in known]
 
 
 @dataclass(frozen=True, slots=True)

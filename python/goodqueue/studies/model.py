@@ -30,9 +30,18 @@ class Metric:
     to: str = ""
     """What a run's number is set against: the same number of the same seed under another algorithm, or ``ALONE``."""
     form: str = "ratio"
-    """How it is set against that: ``ratio``, or ``less_percent``, how many percent it falls short."""
-    pooled: str = ""
-    """The swept parameter over whose points a seed's numbers are averaged; empty: none."""
+    """How it is set against that: see `goodqueue.studies.metrics.FORMS`."""
+    pooled: tuple[str, ...] = ()
+    """The swept parameters over whose points a seed's numbers are averaged."""
+    pool: str = "mean"
+    """How: ``mean``, or ``median``, the line of a box plot."""
+    spread: tuple[str, ...] = ()
+    """Those over whose points the largest less the least is taken, of the averages."""
+
+    @property
+    def joined(self) -> tuple[str, ...]:
+        """Both: what is no part of its points."""
+        return (*self.pooled, *self.spread)
 
 
 ALONE = "alone"

@@ -108,7 +108,7 @@ def points(study: Study, experiment: Experiment, scenario: str) -> list[At]:
     metrics = experiment.metrics.values()
     for value in study.published.values:
         printed = value.scenario == scenario and any(metric.name == value.metric for metric in metrics)
-        pooled = any(metric.name == value.metric and metric.pooled not in ("", *value.at) for metric in metrics)
+        pooled = any(metric.name == value.metric and not set(metric.joined) <= set(value.at) for metric in metrics)
         if printed and not pooled and value.at.keys() <= open_ones.keys() and value.at not in found:
             found.append(dict(value.at))
     return found or [{}]
