@@ -80,7 +80,10 @@ fn an_mtu_and_a_first_window_make_segments_frames_and_rounds() {
     assert!((100.0..150.0).contains(&(took(Some(2)) - took(None))), "{} {}", took(Some(2)), took(None));
     scenario["traffic"] = json!([{"kind": "cbr", "rate": "1mbit"}]);
     let error = Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();
-    assert_eq!(error, "traffic[0].packet_size: found 1514 bytes; accepted: at most 514, a full frame of path.mtu");
+    assert_eq!(
+        error,
+        "traffic[0].packet_size: found 1514 bytes; accepted: at most 514, a full frame of path.mtu"
+    );
 }
 
 /// A receiver that acknowledges 20 segments together sends a twentieth of the ACKs of one that answers each.

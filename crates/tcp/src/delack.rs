@@ -45,8 +45,6 @@ pub(crate) struct DelayedAck {
     held: u8,
     /// What a full segment brings.
     mss: u16,
-    /// Full segments that are acknowledged together; 0: by the rhythm.
-    every: u16,
     /// How long an ACK waits for a second segment; zero before the first.
     ato: Duration,
     /// When the delayed ACK is due, or [`Instant::MAX`].
@@ -57,6 +55,8 @@ pub(crate) struct DelayedAck {
     order: SeqNumber,
     /// ACKs of out-of-order segments sent since `order` was reached.
     duplicates: u8,
+    /// Full segments that are acknowledged together; 0: by the rhythm.
+    every: u8,
     /// What the last short segment brought.
     last_len: u16,
 }
@@ -76,7 +76,7 @@ pub(crate) struct Arrived {
 }
 
 impl DelayedAck {
-    pub(crate) fn new(stack: Stack, every: Option<u16>) -> Self {
+    pub(crate) fn new(stack: Stack, every: Option<u8>) -> Self {
         Self {
             stack,
             every: every.unwrap_or(0),

@@ -41,7 +41,7 @@ pub const INITIAL_WINDOW: Key<u64> = Key::optional("initial_window", "2")
 /// How often a receiver acknowledges.
 pub const ACK_EVERY: Key<u64> = Key::optional("ack_every", "1")
     .unit("packets")
-    .range(1, 10_000)
+    .range(1, 255)
     .help("full segments that a receiver acknowledges together, at the most 500 ms late; as Linux does if left out")
     .source("RFC 5681, 4.2")
     .simulator_only();
@@ -102,7 +102,7 @@ pub(crate) fn config(values: &Values) -> Config {
         ecn: values.get(&ECN).0,
         pacing,
         initial_window: values.find(&INITIAL_WINDOW).map_or(initial_window, |segments| segments as u32),
-        ack_every: values.find(&ACK_EVERY).map(|segments| segments as u16),
+        ack_every: values.find(&ACK_EVERY).map(|segments| segments as u8),
         ..Config::default()
     }
 }
