@@ -21,7 +21,16 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
 def test_there_are_examples() -> None:
     names = ["ack-filter", "asymmetric", "bursts", "cbr-step", "driver-ring", "first", "hidden-buffer", "lte"]
-    names += ["one-flow-codel", "rate-step", "rrul-be", "rrul", "rtt-fairness", "short-flows", "two-bottlenecks"]
+    names += [
+        "one-flow-codel",
+        "packmime",
+        "rate-step",
+        "rrul-be",
+        "rrul",
+        "rtt-fairness",
+        "short-flows",
+        "two-bottlenecks",
+    ]
     names += ["voip-and-web", "what-codel-thinks", "wifi"]
     assert [file.stem for file in EXAMPLES] == names
 

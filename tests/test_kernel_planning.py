@@ -20,7 +20,7 @@ def resolved(qdisc: str = "codel", **changes: Any) -> dict[str, Any]:
     return scenario.resolve(asked | changes)
 
 
-SIMULATED_ONLY: set[str] = set()
+SIMULATED_ONLY = {"packmime"}
 """Kinds that the kernel engine refuses, since it has no program for them."""
 
 
@@ -123,6 +123,18 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
             for cc in ("prague", "ledbat", "ledbat++", "none cwnd 10", "cubic hystart++", "reno abe")
         ),
         ({"traffic": [{"kind": "bulk", "ecn": "accecn"}]}, 'traffic[0].ecn: found "accecn", which Linux 6.1 has not'),
+        ({"traffic": [{"kind": "packmime"}]}, 'traffic[0].kind: found "packmime"; accepted by the kernel engine: bulk'),
+        *(
+            (
+                {"traffic": [{"kind": "bulk", key: 2}]},
+                f"traffic[0].{key}: found 2; accepted by the kernel engine: none",
+            )
+            for key in ("initial_window", "ack_every")
+        ),
+        (
+            {"path": {"rtt": "10ms", "mtu": 500}},
+            "path.mtu: found 500; accepted by the kernel engine: 1500, or none",
+        ),
         (
             {"traffic": [{"kind": "bulk", "rtt": f"{n}ms", "name": f"n{n}"} for n in range(17)]},
             "traffic.rtt: found 17 distinct RTTs; accepted by the kernel engine: at most 16",

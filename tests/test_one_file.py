@@ -44,6 +44,7 @@ ALLOWED: dict[str, set[str]] = {
         "python/goodqueue/har.py",  # the key that is called as the kind
         *APPS,
     },
+    "packmime": set(),
     "web_users": {
         "python/goodqueue/studies/web.py",  # a sample in its part of the series
         "python/goodqueue/bench.py",  # a standard case

@@ -94,7 +94,7 @@ def test_numbers_are_set_against_others() -> None:
     assert metrics.set_against(Metric("x"), 3.0, 2.0) == 1.5
     assert metrics.set_against(Metric("x", form="less_percent"), 9.0, 10.0) == pytest.approx(10.0)
     assert metrics.set_against(Metric("x"), 3.0, 0.0) is None
-    assert metrics.pool(Metric("m"), [[1.0, 2.0], [3.0, None]], [1, 2]) == [2.0, None]
+    assert metrics.pool("mean", [[1.0, 2.0], [3.0, None]], [1, 2]) == [2.0, None]
 
 
 def test_hoiland_is_complete() -> None:

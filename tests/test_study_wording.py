@@ -48,9 +48,9 @@ def rows(study: Study, rising: bool) -> list[Row]:
     for place, cell in enumerate(planning.all_cells(study)):
         for metric in cell.experiment.metrics.values():
             number = 0.01 + place if rising else 1 / (1 + place)
-            # A pooled metric has a row without the parameter too.
-            for dropped in {"", metric.pooled}:
-                at = {name: value for name, value in {**cell.at, **metric.at}.items() if name != dropped}
+            # A pooled metric has a row without the parameters too.
+            for dropped in {(), metric.joined}:
+                at = {name: value for name, value in {**cell.at, **metric.at}.items() if name not in dropped}
                 found.append(Row(cell.scenario, cell.algorithm, metric.name, at, number, number))
     return found
 

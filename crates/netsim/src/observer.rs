@@ -76,7 +76,7 @@ impl Watch {
     #[inline(never)]
     pub(crate) fn started(&mut self, now: Instant, packet: Packet, delay: Duration) {
         if let Some(log) = &mut self.log {
-            log.record(now, delay, packet.flow);
+            log.record(now, delay, packet.flow.number());
         }
         self.tell(Event::Started, &packet);
     }

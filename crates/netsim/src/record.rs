@@ -14,6 +14,7 @@ use crate::scenario::{Hop, LinkSpec, Scenario};
 use crate::sim::Simulation;
 use crate::sim::row::{Body, HopState};
 use crate::tally::Totals;
+pub use crate::traffic::packmime::PackmimeResult;
 pub use crate::traffic::page::{PageResult, PageSeries};
 pub use crate::traffic::ping::{PingResult, PingSeries};
 pub use crate::traffic::rr::RrResult;

@@ -187,4 +187,19 @@ mod tests {
         assert!(begun > 20_000, "{begun}");
         assert!(simulation.sockets.len() <= 6, "{} slots", simulation.sockets.len());
     }
+
+    /// Of 36 000 connections of web traffic in an hour, few are open at a time: those of clients that read for long.
+    #[test]
+    fn an_hour_of_web_traffic_fits_in_few_slots() {
+        let scenario = Scenario::from_json(
+            r#"{"duration": "3600s", "bottleneck": {"rate": "10mbit", "qdisc": "fq_codel"}, "path": {"rtt": "10ms"},
+                "traffic": [{"kind": "packmime", "rate": 10}]}"#,
+        );
+        let mut simulation = Simulation::new(scenario.unwrap()).unwrap();
+        simulation.run();
+        let begun =
+            simulation.record().apps[0].result::<crate::record::PackmimeResult>().unwrap().connections;
+        assert!((30_000..42_000).contains(&begun), "{begun}");
+        assert!(simulation.sockets.len() <= 100, "{} slots", simulation.sockets.len());
+    }
 }

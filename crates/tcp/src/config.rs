@@ -64,6 +64,8 @@ pub struct Config {
     pub mss: u16,
     /// First congestion window in segments (RFC 6928).
     pub initial_window: u32,
+    /// Full segments that are acknowledged together, at the most 500 ms late; none: as Linux does (RFC 5681, 4.2).
+    pub ack_every: Option<u8>,
     /// First slow-start threshold in segments.
     pub initial_ssthresh: u32,
     /// The most that the receive window may grow to, in bytes: half of the last number in Linux's `tcp_rmem`. Raised to two
@@ -93,6 +95,7 @@ impl Default for Config {
             random: 0,
             mss: 1448,
             initial_window: 10,
+            ack_every: None,
             initial_ssthresh: INFINITE_SSTHRESH,
             receive_window: 1 << 30,
             initial_sequence: SeqNumber(0),

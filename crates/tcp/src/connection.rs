@@ -100,7 +100,7 @@ impl Connection {
         let window = config.receive_window.max(2 * u32::from(config.mss));
         Self {
             sender: Sender::new(config, config.initial_sequence + 1),
-            receiver: Receiver::new(window, config.mss, config.stack),
+            receiver: Receiver::new(window, config),
             phase,
             syn_due: phase == Phase::SynSent,
             ecn: config.ecn,

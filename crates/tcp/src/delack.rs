@@ -55,6 +55,8 @@ pub(crate) struct DelayedAck {
     order: SeqNumber,
     /// ACKs of out-of-order segments sent since `order` was reached.
     duplicates: u8,
+    /// Full segments that are acknowledged together; 0: by the rhythm.
+    every: u8,
     /// What the last short segment brought.
     last_len: u16,
 }
@@ -74,9 +76,10 @@ pub(crate) struct Arrived {
 }
 
 impl DelayedAck {
-    pub(crate) fn new(stack: Stack) -> Self {
+    pub(crate) fn new(stack: Stack, every: Option<u8>) -> Self {
         Self {
             stack,
+            every: every.unwrap_or(0),
             now: false,
             quick: 0,
             answers: 0,
@@ -183,7 +186,10 @@ impl DelayedAck {
         segment: Arrived,
         srtt: impl FnOnce() -> Option<Duration>,
     ) {
-        if segment.unacked > self.mss.into() || self.is_quick(&segment) {
+        if self.every > 0 && !segment.gap {
+            self.now |= segment.unacked >= u32::from(self.every) * u32::from(self.mss);
+            self.deadline = self.deadline.min(now + MAX);
+        } else if segment.unacked > self.mss.into() || self.is_quick(&segment) {
             self.now = true;
         } else if !segment.gap {
             self.delay(now, srtt);

@@ -8,7 +8,7 @@ use crate::ecn::Echo;
 use crate::receive_window::{OPTIONS, ReceiveWindow};
 use crate::rtt::RttEstimator;
 use crate::segment::{SynOptions, timestamp};
-use crate::{Flags, SackBlock, Segment, SeqNumber, Stack};
+use crate::{Config, Flags, SackBlock, Segment, SeqNumber};
 use alloc::collections::VecDeque;
 use core::mem::offset_of;
 use goodqueue_units::processor::{prefetch, select};
@@ -63,7 +63,8 @@ impl Receiver {
     /// As far as a side goes that only sends.
     pub(crate) const HOT_BYTES_OF_SENDER: usize = offset_of!(Self, held);
 
-    pub(crate) fn new(window: u32, mss: u16, stack: Stack) -> Self {
+    pub(crate) fn new(window: u32, config: &Config) -> Self {
+        let Config { mss, stack, ack_every, .. } = *config;
         Self {
             nxt: SeqNumber(0),
             window: ReceiveWindow::new(stack, mss, window),
@@ -72,7 +73,7 @@ impl Receiver {
             last_ack: SeqNumber(0),
             unacked: 0,
             delivered: 0,
-            delack: DelayedAck::new(stack),
+            delack: DelayedAck::new(stack, ack_every),
             paused: false,
             unread: 0,
             held: 0,

@@ -86,7 +86,7 @@ def execute(
 
     _do(plan, workers, progress, store, warn, seen)
     cells = [_measured(plan, position, numbers, lines, kept) for position in range(len(plan.cells))]
-    return [*cells, *_pooled(cells)]
+    return [*(_without_spreads(cell) for cell in cells), *_pooled(cells)]
 
 
 def _other(name: str) -> str:
@@ -122,26 +122,39 @@ def _measured(
     )
 
 
+def _without_spreads(measured: Measured) -> Measured:
+    """Return ``measured`` without the metrics that say nothing of a single point."""
+    known = measured.cell.experiment.metrics
+    return replace(measured, numbers={name: one for name, one in measured.numbers.items() if not known[name].spread})
+
+
 def _pooled(cells: Sequence[Measured]) -> Iterator[Measured]:
-    """Yield a cell for each that differs from others in those parameters only over which a metric is pooled."""
-    groups: dict[tuple[str, ...], list[Measured]] = {}
+    """Yield a cell for each group that differs only in parameters which a metric joins: one number of all its points."""
+    for one in {id(one.cell.experiment): one.cell.experiment for one in cells}.values():
+        own = [measured for measured in cells if measured.cell.experiment is one]
+        for name, metric in one.metrics.items():
+            if not metric.joined:
+                continue
+            found = [cell for cell in own if all(cell.cell.at.get(key) in at for key, at in metric.pooled_at.items())]
+            if metric.pooled:
+                found = list(_joined(found, name, metric.pooled, metric.pooled_as))
+            yield from _joined(found, name, metric.spread, "range") if metric.spread else found
+
+
+def _joined(cells: Sequence[Measured], name: str, parameters: Sequence[str], how: str) -> Iterator[Measured]:
+    """Yield the metric ``name`` of ``cells`` over the points of ``parameters``, joined as ``how`` says."""
+    groups: dict[tuple[str, str, str], list[Measured]] = {}
     for one in cells:
-        for name, metric in one.cell.experiment.metrics.items():
-            at = one.cell.at
-            if metric.pooled and all(at.get(key) in metric.pooled_at.get(key, at.values()) for key in metric.pooled):
-                rest = sorted((key, value) for key, value in at.items() if key not in metric.pooled)
-                groups.setdefault(
-                    (name, one.cell.experiment.id, one.cell.scenario, one.cell.algorithm, str(rest)), []
-                ).append(one)
-    for (name, *_), group in groups.items():
-        first = group[0]
-        metric = first.cell.experiment.metrics[name]
-        places = [one.cell.at[metric.pooled[0]] for one in group]
-        runs = metrics.pool(metric, [one.numbers[name].runs for one in group], places)
-        at = {key: value for key, value in first.cell.at.items() if key not in metric.pooled}
-        yield replace(
-            first, cell=replace(first.cell, at=at), numbers={name: metrics.over_seeds(metric, runs)}, packed=()
-        )
+        if set(parameters) <= one.cell.at.keys():
+            rest = sorted((key, str(value)) for key, value in one.cell.at.items() if key not in parameters)
+            groups.setdefault((one.cell.scenario, one.cell.algorithm, str(rest)), []).append(one)
+    for group in groups.values():
+        first = group[0].cell
+        places = [one.cell.at[parameters[0]] for one in group]
+        runs = metrics.pool(how, [one.numbers[name].runs for one in group], places)
+        at = {key: value for key, value in first.at.items() if key not in parameters}
+        number = metrics.over_seeds(first.experiment.metrics[name], runs)
+        yield replace(group[0], cell=replace(first, at=at), numbers={name: number}, packed=())
 
 
 def _do(

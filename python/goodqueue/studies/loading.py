@@ -147,6 +147,7 @@ def _check_metrics(experiment: Experiment, table: Table) -> None:
         if metric.pooled_as == "correlation" and len(metric.pooled) != 1:
             table.refuse(f"metrics.{name}.pooled", f"found {quoted(list(metric.pooled))}; accepted: one parameter")
         swept: list[tuple[str, Iterable[str]]] = [("pooled", metric.pooled), ("pooled_at", metric.pooled_at)]
+        swept.append(("spread", metric.spread))
         swept.append(("to", () if isinstance(metric.to, str) else metric.to))
         swept.append(("distance_from", [metric.distance_from] if metric.distance_from else ()))
         for key, parameters in swept:
@@ -229,6 +230,7 @@ def _metric(key: str, table: Table, facts: Published, ids: tuple[str, ...]) -> M
         pooled=table.texts("pooled", (), lone=True),
         pooled_at={name: tuple(values) for name, values in table.mapping("pooled_at").items()},
         pooled_as=table.choice("pooled_as", POOLS, "mean"),
+        spread=table.texts("spread", (), lone=True),
     )
     table.finish()
     return metric

@@ -3,13 +3,13 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import correlation
+from statistics import correlation, median
 from typing import Literal
 
 from goodqueue import stats
 from goodqueue.dotted import walk
 from goodqueue.record import Record
-from goodqueue.studies import load, roundtrip, web
+from goodqueue.studies import load, roundtrip, varying, web
 from goodqueue.studies.model import Metric
 from goodqueue.studies.step import Excursion, excursion
 
@@ -106,6 +106,27 @@ COMPUTATIONS: Mapping[str, Computation] = {
         web.response_near_ms,
         "median of the sampled responses of about `bytes`",
     ),
+    "drop_share_jain_index": Computation(
+        {"direction": Option("text")}, varying.drop_share_jain_index, "of lost over sent packets, flow by flow"
+    ),
+    "queue_packets": Computation(
+        {"statistic": Option("text"), "from_s": Option("number"), "to_s": Option("number")},
+        varying.queue_packets,
+        "the mean, min or max that a packet finds, the one on the wire among them",
+    ),
+    "wait_ms": Computation({"number": Option("number")}, varying.wait_ms, "of one packet, by its number from 1"),
+    "delay_peak_ms": Computation(
+        {"at_s": Option("number"), "for_s": Option("number")}, varying.delay_peak_ms, "the largest of an interval"
+    ),
+    "recovery_time_s": Computation(
+        {"below_ms": Option("number")}, varying.recovery_time_s, "from a fall of the rate to a second below `below_ms`"
+    ),
+    "adapt_ms": Computation({}, varying.adapt_ms, "from a fall of the rate to the first drop"),
+    "transferred_kb": Computation(
+        {"phase": Option("text")},
+        varying.transferred_kb,
+        "goodput while the rate is a risen one (jump), or else (other)",
+    ),
 }
 """By the name that ``compute`` takes. The first two need `[series] packets` in the scenario (the excursion is that of
 `step`), those over time `[series] interval`."""
@@ -131,16 +152,18 @@ def at_peak(values: Sequence[float | Course | None]) -> list[float | None]:
 
 FORMS: Mapping[str, Callable[[float, float], float]] = {
     "ratio": lambda value, other: value / other,
+    "percent": lambda value, other: 100 * value / other,
     "less_percent": lambda value, other: 100 * (1 - value / other),
     "more_percent": lambda value, other: 100 * (value / other - 1),
     "difference": lambda value, other: value - other,
+    "less": lambda value, other: other - value,
 }
 """How a number is set against another, by the word of ``as``."""
 
 
 def set_against(metric: Metric, value: float | None, other: float | None) -> float | None:
     """Return ``value`` against ``other`` as the ``metric`` says; None without both, or without a quotient."""
-    if value is None or other is None or (other == 0 and metric.form != "difference"):
+    if value is None or other is None or (other == 0 and metric.form not in ("difference", "less")):
         return None
     return FORMS[metric.form](value, other)
 
@@ -163,19 +186,21 @@ POOLS: Mapping[str, Callable[[Sequence[float], Places], float | None]] = {
     "mean": lambda numbers, _: math.fsum(numbers) / len(numbers),
     "least": lambda numbers, _: min(numbers),
     "greatest": lambda numbers, _: max(numbers),
+    "median": lambda numbers, _: median(numbers),
+    "range": lambda numbers, _: max(numbers) - min(numbers),
     "spread": _spread,
     "correlation": _correlation,
 }
 """What is made of the numbers of several points, and of those points' places, by the word of ``pooled_as``.
 
-Spread is the greatest over the least; correlation is Pearson's, with the pooled parameter.
+Spread is the greatest over the least, range the greatest less the least; correlation is Pearson's, with the pooled parameter.
 """
 
 
-def pool(metric: Metric, columns: Sequence[Sequence[float | None]], places: Places) -> list[float | None]:
-    """Return each seed's one number of the points, ``columns``, at ``places``; None where a point does not show it."""
+def pool(how: str, columns: Sequence[Sequence[float | None]], places: Places) -> list[float | None]:
+    """Return what ``how`` makes of each seed's points, ``columns``, at ``places``; None where one does not show it."""
     known = [[value for value in row if value is not None] for row in zip(*columns, strict=True)]
-    return [POOLS[metric.pooled_as](row, places) if len(row) == len(columns) else None for row in known]
+    return [POOLS[how](row, places) if len(row) == len(columns) else None for row in known]
 
 
 @dataclass(frozen=True, slots=True)

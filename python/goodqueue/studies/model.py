@@ -41,6 +41,13 @@ class Metric:
     """Of a pooled parameter the values that count; all, where it is not named."""
     pooled_as: str = "mean"
     """What is made of the numbers of the points: see `goodqueue.studies.metrics.POOLS`."""
+    spread: tuple[str, ...] = ()
+    """The swept parameters over whose points the greatest of the pooled numbers less the least is taken; empty: none."""
+
+    @property
+    def joined(self) -> tuple[str, ...]:
+        """Both: what is no part of its points."""
+        return (*self.pooled, *self.spread)
 
     @property
     def beside(self) -> str:
@@ -50,7 +57,7 @@ class Metric:
     def pools(self, at: At) -> bool:
         """Whether its pooled number is the one at ``at``."""
         own = all(at.get(name) == value for name, value in self.at.items())
-        return own and bool(self.pooled) and not set(self.pooled) & (at.keys() - self.at.keys())
+        return own and bool(self.joined) and not set(self.joined) & (at.keys() - self.at.keys())
 
 
 ALONE = "alone"

@@ -94,10 +94,10 @@ mod tests {
         let repeated = rate_steps(b"0s 5mbit\n1s 2mbit\n3s repeat", S * 5).unwrap();
         assert_eq!(
             repeated,
-            Some(vec![(S * 0, 5_000_000), (S, 2_000_000), (S * 3, 5_000_000), (S * 4, 2_000_000)])
+            Some(vec![(Duration::ZERO, 5_000_000), (S, 2_000_000), (S * 3, 5_000_000), (S * 4, 2_000_000)])
         );
         let once = rate_steps(b"0s 5mbit\n1s 2mbit", S * 5).unwrap();
-        assert_eq!(once, Some(vec![(S * 0, 5_000_000), (S, 2_000_000)]), "the last holds");
+        assert_eq!(once, Some(vec![(Duration::ZERO, 5_000_000), (S, 2_000_000)]), "the last holds");
         assert_eq!(rate_steps(b"1\n2\n", S), Ok(None), "opportunities are no rates");
         assert!(rate_steps(b"nonsense", S).is_err());
     }

@@ -2,7 +2,7 @@
 
 use super::hop::{BOTTLENECK, Hops};
 use super::key::{AnyKey, Key, Result, Table, no_such_word};
-use super::link::{Bottleneck, FRAME_BYTES, Line, LinkSpec};
+use super::link::{Bottleneck, Line, LinkSpec};
 use super::{Direction, MOST_RATE, RateText, ScenarioError, Span, refuse, traffic};
 use crate::ids::HopId;
 use crate::lists::{PerHop, PerWay};
@@ -133,7 +133,7 @@ impl Change {
             return refuse(&table.key("rate"), rate, "none, since the link has a trace or bursts");
         }
         if let Some(RateText(rate)) = self.rate {
-            *link = Link { rate, mtu: FRAME_BYTES };
+            *link = Link { rate, ..*link };
             if let Line::Registry(args) = line {
                 possible(args, link, "rate")?;
             }

@@ -3,7 +3,7 @@
 use super::key::{AnyKey, Key, Quantity, Result, Table, Values, describe, no_such_word};
 use super::link::LinkSpec;
 use super::traffic::{DIRECTION, Traffic};
-use super::{Direction, Json, ScenarioError, refuse};
+use super::{Direction, Json, Path, ScenarioError, refuse};
 use crate::ids::HopId;
 use crate::lists::{PerHop, PerWay};
 use crate::path::kind::Make;
@@ -87,14 +87,14 @@ struct Asked<'a> {
 
 impl Hops {
     /// Reads the hops of `scenario`.
-    pub(super) fn read(scenario: &Table<'_>) -> Result<Self> {
+    pub(super) fn read(scenario: &Table<'_>, path: Path) -> Result<Self> {
         let tables = scenario.tables("hop")?;
         if tables.len() > MOST_HOPS {
             return refuse("hop", format!("{} hops", tables.len()), &format!("at most {MOST_HOPS}"));
         }
         let mut asked: Vec<Asked<'_>> = Vec::new();
         for table in tables {
-            let hop = Hop::read(&table)?;
+            let hop = Hop::read(&table, path)?;
             if hop.name == BOTTLENECK || asked.iter().any(|other| other.hop.name == hop.name) {
                 let found = format!("{:?}, which another hop has", hop.name);
                 return refuse(&table.key("name"), found, "a name of its own");
@@ -198,7 +198,7 @@ impl Hops {
 }
 
 impl Hop {
-    fn read(table: &Table<'_>) -> Result<Self> {
+    fn read(table: &Table<'_>, path: Path) -> Result<Self> {
         let kind = table.take(&KIND)?;
         let keys: Vec<&dyn AnyKey> = COMMON.iter().chain(kind.keys).copied().collect();
         let is_link = matches!(kind.make, Make::Link);
@@ -216,7 +216,7 @@ impl Hop {
             name: table.take(&NAME)?,
             kind,
             direction: table.take(&DIRECTION)?,
-            link: is_link.then(|| LinkSpec::of_hop(table)).transpose()?,
+            link: is_link.then(|| LinkSpec::of_hop(table, path)).transpose()?,
             values,
             is_before: before.is_some(),
             next_to: before.or(after).unwrap_or_default(),

@@ -1,11 +1,11 @@
 //! `[bottleneck]` and `[bottleneck.up]`: the queue and the link of each direction. A hop that is a link is read here, too.
 
 use super::key::{AnyKey, Key, Result, Table};
-use super::{RateText, ScenarioError};
+use super::{Path, RateText, ScenarioError};
 use crate::path::link::{self, Below, KEYS};
 use goodqueue_qdisc::param::{ParamSpec, Unit, Value};
 use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain, registry};
-use goodqueue_units::{Duration, Rate};
+use goodqueue_units::Rate;
 use serde::{Serialize, Serializer};
 
 /// Bytes of a full frame: MSS 1448, timestamps, IPv4, Ethernet.
@@ -50,6 +50,8 @@ pub struct LinkSpec {
     pub below: Below,
     /// The discipline, the limit from a `buffer` among its parameters.
     pub line: Line,
+    /// Bytes of a full frame.
+    pub(crate) frame_bytes: u32,
     /// Where the line stands in the scenario, for refusals.
     pub(crate) key: String,
 }
@@ -73,7 +75,7 @@ impl Serialize for LinkSpec {
 impl LinkSpec {
     /// What the discipline gets to know of its link.
     pub(crate) fn parameters(&self) -> Link {
-        Link { rate: self.rate.0, mtu: FRAME_BYTES }
+        Link { rate: self.rate.0, mtu: self.frame_bytes }
     }
 }
 
@@ -113,17 +115,18 @@ impl Buffer {
     }
 
     /// In full frames.
-    fn frames(self, rate: Rate, rtt: Duration) -> u64 {
-        let frames = (self.bdp * rate.bytes_in(rtt) as f64 / f64::from(FRAME_BYTES)) as u64;
+    fn frames(self, rate: Rate, path: Path) -> u64 {
+        let bytes = rate.bytes_in(path.rtt.0) as f64;
+        let frames = (self.bdp * bytes / f64::from(path.frame_bytes())) as u64;
         frames.max(self.min_packets).max(1)
     }
 }
 
 impl Bottleneck {
-    /// Reads `table`, of a path with the base RTT `rtt`.
-    pub(super) fn read(table: &Table<'_>, rtt: Duration) -> Result<Self> {
+    /// Reads `table`, which is on `path`.
+    pub(super) fn read(table: &Table<'_>, path: Path) -> Result<Self> {
         table.refuse_others(KEYS, &["buffer", "up"])?;
-        let down = LinkSpec::read(table, rtt, None)?;
+        let down = LinkSpec::read(table, path, None)?;
         let empty = serde_json::Value::Object(serde_json::Map::new());
         let up = match table.table("up")? {
             Some(up) => up,
@@ -133,7 +136,7 @@ impl Bottleneck {
         // A qdisc line of its own comes without the other direction's buffer.
         let words = link::qdisc(table)?.filter(|_| !up.has("qdisc"));
         let buffer = Buffer::read(table)?.filter(|_| words.is_some());
-        let up = LinkSpec::read(&up, rtt, Some(Other { link: &down, words, buffer }))?;
+        let up = LinkSpec::read(&up, path, Some(Other { link: &down, words, buffer }))?;
         Ok(Self { down, up })
     }
 }
@@ -147,12 +150,12 @@ struct Other<'a> {
 
 impl LinkSpec {
     /// Reads the link of a hop, which has no `buffer`.
-    pub(super) fn of_hop(table: &Table<'_>) -> Result<Self> {
-        Self::read(table, Duration::ZERO, None)
+    pub(super) fn of_hop(table: &Table<'_>, path: Path) -> Result<Self> {
+        Self::read(table, path, None)
     }
 
     /// Reads a link; what the table leaves out is as in `other`.
-    fn read(table: &Table<'_>, rtt: Duration, other: Option<Other<'_>>) -> Result<Self> {
+    fn read(table: &Table<'_>, path: Path, other: Option<Other<'_>>) -> Result<Self> {
         let of_link = other.as_ref().map(|other| (other.link.rate, &other.link.below));
         let (rate, below) = Below::read(table, of_link)?;
         let words = match other.as_ref().and_then(|other| other.words.clone()) {
@@ -160,8 +163,8 @@ impl LinkSpec {
             None => link::required_qdisc(table)?,
         };
         let buffer = Buffer::read(table)?.or(other.and_then(|other| other.buffer));
-        let line = understood(table, &words, rate.0, buffer, rtt)?;
-        Ok(Self { rate, below, line, key: table.key("qdisc") })
+        let line = understood(table, &words, rate.0, buffer, path)?;
+        Ok(Self { rate, below, line, frame_bytes: path.frame_bytes(), key: table.key("qdisc") })
     }
 }
 
@@ -171,16 +174,16 @@ fn understood(
     words: &str,
     rate: Rate,
     buffer: Option<Buffer>,
-    rtt: Duration,
+    path: Path,
 ) -> Result<Line> {
     if is_foreign(words) {
-        return foreign(table, words, rate, buffer, rtt).map(Line::Foreign);
+        return foreign(table, words, rate, buffer, path).map(Line::Foreign);
     }
-    let link = Link { rate, mtu: FRAME_BYTES };
+    let link = Link { rate, mtu: path.frame_bytes() };
     let refuse_line = |error: goodqueue_qdisc::Error| ScenarioError::new(table.key("qdisc"), error.0);
     let mut args = registry::parse_line(words).map_err(refuse_line)?;
     if let Some(buffer) = buffer {
-        apply_buffer(table, &mut args, buffer.frames(rate, rtt))?;
+        apply_buffer(table, &mut args, (buffer.frames(rate, path), path.frame_bytes()))?;
     }
     AnyQdisc::<Plain>::build(&args, &link).map_err(refuse_line)?;
     Ok(Line::Registry(args))
@@ -193,20 +196,14 @@ pub fn is_foreign(line: &str) -> bool {
 }
 
 /// A foreign line, tidied; a buffer becomes its parameter `limit`, in packets.
-fn foreign(
-    table: &Table<'_>,
-    line: &str,
-    rate: Rate,
-    buffer: Option<Buffer>,
-    rtt: Duration,
-) -> Result<String> {
+fn foreign(table: &Table<'_>, line: &str, rate: Rate, buffer: Option<Buffer>, path: Path) -> Result<String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let mut line = words.join(" ");
     if let Some(buffer) = buffer {
         if words.contains(&"limit") {
             return Err(twice(table, "the discipline", "limit"));
         }
-        line += &format!(" limit {}", buffer.frames(rate, rtt));
+        line += &format!(" limit {}", buffer.frames(rate, path));
     }
     Ok(line)
 }
@@ -216,10 +213,10 @@ fn twice(table: &Table<'_>, name: &str, word: &str) -> ScenarioError {
     ScenarioError::new(table.key("buffer"), message)
 }
 
-/// Makes `frames` the limit of the discipline, or of the one inside it, which queues.
-fn apply_buffer(table: &Table<'_>, args: &mut Args, frames: u64) -> Result<()> {
+/// Makes so many `frames` the limit of the discipline, or of the one inside it, which queues.
+fn apply_buffer(table: &Table<'_>, args: &mut Args, (frames, frame_bytes): (u64, u32)) -> Result<()> {
     if let Some(child) = args.child_mut() {
-        return apply_buffer(table, child, frames);
+        return apply_buffer(table, child, (frames, frame_bytes));
     }
     let name = args.spec.name;
     if let Some(word) = ["limit", "latency"].into_iter().find(|word| args.is_given(word)) {
@@ -228,7 +225,7 @@ fn apply_buffer(table: &Table<'_>, args: &mut Args, frames: u64) -> Result<()> {
     let limit = args.spec.params.iter().find(|param| param.name == "limit");
     let limit = match limit.and_then(ParamSpec::unit) {
         Some(Unit::Packets) => frames,
-        Some(Unit::Bytes) => frames.saturating_mul(FRAME_BYTES.into()),
+        Some(Unit::Bytes) => frames.saturating_mul(frame_bytes.into()),
         _ => {
             let message = format!("{name} has no limit that a buffer could set");
             return Err(ScenarioError::new(table.key("buffer"), message));

@@ -74,8 +74,23 @@ const PATH_RTT: Key<Span> = Key::required("rtt", "\"50ms\"")
     .range(Span(Duration::ZERO), Span(Duration::from_secs(1000)))
     .help("base round-trip time, without queueing and transmission; half of it each way");
 
+/// Nichols and Jacobson 2012 ran slow links with 500.
+const PATH_MTU: Key<u64> = Key::optional("mtu", "500")
+    .unit("bytes")
+    .range(128, FULL_MTU)
+    .help(
+        "most bytes of an IP packet, 1500 if left out; TCP's segments and full frames (14 bytes more) follow",
+    )
+    .source("RFC 9293, 3.7.1")
+    .simulator_only();
+const FULL_MTU: u64 = 1500;
+/// Ethernet's header; TCP's and IPv4's with timestamps.
+const ETHERNET_BYTES: u64 = 14;
+const TCP_BYTES: u64 = 52;
+const _: () = assert!(FRAME_BYTES as u64 == FULL_MTU + ETHERNET_BYTES);
+
 const KEYS: &[&dyn AnyKey] = &[&DURATION, &WARMUP, &SEED];
-const PATH_KEYS: &[&dyn AnyKey] = &[&PATH_RTT];
+const PATH_KEYS: &[&dyn AnyKey] = &[&PATH_RTT, &PATH_MTU];
 
 /// A run's description, with nothing left open.
 #[derive(Clone, Debug, Serialize)]
@@ -116,6 +131,28 @@ fn listed<S: serde::Serializer>(hops: &Hops, serializer: S) -> std::result::Resu
 pub struct Path {
     /// Base round-trip time, without queueing and transmission; half of it each way.
     pub rtt: Span,
+    /// Most bytes of an IP packet, where they are not 1500.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<u64>,
+}
+
+impl Path {
+    fn read(table: &Table<'_>) -> Result<Self> {
+        table.refuse_others(PATH_KEYS, &[])?;
+        // Two spellings of one scenario.
+        let mtu = table.find(&PATH_MTU)?.filter(|&mtu| mtu != FULL_MTU);
+        Ok(Self { rtt: table.take(&PATH_RTT)?, mtu })
+    }
+
+    /// Bytes of a full frame.
+    pub(crate) fn frame_bytes(self) -> u32 {
+        (self.mtu.unwrap_or(FULL_MTU) + ETHERNET_BYTES) as u32
+    }
+
+    /// Payload bytes of a full segment.
+    pub(crate) fn segment_bytes(self) -> u16 {
+        (self.mtu.unwrap_or(FULL_MTU) - TCP_BYTES) as u16
+    }
 }
 
 impl Scenario {
@@ -138,12 +175,19 @@ impl Scenario {
             table.table(name)?.ok_or_else(missing)
         };
         let (bottleneck, path) = (there("bottleneck")?, there("path")?);
-        path.refuse_others(PATH_KEYS, &[])?;
-        let path = Path { rtt: path.take(&PATH_RTT)? };
-        let bottleneck = Bottleneck::read(&bottleneck, path.rtt.0)?;
-        let hops = Hops::read(&table)?;
+        let path = Path::read(&path)?;
+        let bottleneck = Bottleneck::read(&bottleneck, path)?;
+        let hops = Hops::read(&table, path)?;
         let change = change::read(&table, duration.0, &bottleneck, &hops)?;
         let traffic = traffic::read(&table, duration.0, path.rtt)?;
+        let most = u64::from(path.frame_bytes());
+        if let Some(place) =
+            traffic.iter().position(|one| one.packet_bytes().is_some_and(|bytes| bytes > most))
+        {
+            let found = format!("{} bytes", traffic[place].packet_bytes().unwrap_or_default());
+            let accepted = format!("at most {most}, a full frame of path.mtu");
+            return refuse(&format!("traffic[{place}].packet_size"), found, &accepted);
+        }
         hops.check(&traffic)?;
         let series = table.table("series")?.map(|table| Series::read(&table)).transpose()?;
         let scenario = Self { duration, warmup, seed, bottleneck, path, hops, traffic, change, series };

@@ -2,7 +2,6 @@
 //! machine is refused before it runs.
 
 use super::key::{AnyKey, Key, Result, Table};
-use super::link::FRAME_BYTES;
 use super::{Direction, RateText, Scenario, ScenarioError, Span, refuse};
 use goodqueue_units::{Duration, Rate};
 use serde::Serialize;
@@ -121,7 +120,8 @@ impl Series {
         if let Some(window) = self.packets {
             let span = window.to.0 - window.from.0;
             let sizes = scenario.traffic.iter().filter_map(super::Traffic::packet_bytes);
-            let least = sizes.min().unwrap_or(FRAME_BYTES.into()).clamp(1, FRAME_BYTES.into());
+            let full = u64::from(scenario.path.frame_bytes());
+            let least = sizes.min().unwrap_or(full).clamp(1, full);
             let packets: u64 =
                 Direction::ALL.map(|way| fastest(scenario, way).bytes_in(span) / least).iter().sum();
             if packets > MOST_PACKETS {

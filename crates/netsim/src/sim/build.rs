@@ -50,7 +50,7 @@ impl Build<'_, '_> {
             Place::Hop(hop, direction) => (direction, 2 + hop.index() as u64),
         };
         let parameters = spec.parameters();
-        let LinkSpec { line, key, below, rate } = spec;
+        let LinkSpec { line, key, below, rate, .. } = spec;
         let random = Streams::new(self.scenario.seed).stream("qdisc", number);
         let qdisc = match line {
             Line::Registry(args) => Discipline::Registry(

@@ -31,15 +31,30 @@ pub const DSCP: Key<Dscp> = Key::optional("dscp", "\"EF\"")
     )
     .source("RFC 4594");
 
+/// The first congestion window. ns-2, which older papers ran, has 2.
+pub const INITIAL_WINDOW: Key<u64> = Key::optional("initial_window", "2")
+    .unit("packets")
+    .range(1, 1000)
+    .help("first congestion window in segments, 10 if left out")
+    .source("RFC 6928; RFC 5681, 3.1")
+    .simulator_only();
+/// How often a receiver acknowledges.
+pub const ACK_EVERY: Key<u64> = Key::optional("ack_every", "1")
+    .unit("packets")
+    .range(1, 255)
+    .help("full segments that a receiver acknowledges together, at the most 500 ms late; as Linux does if left out")
+    .source("RFC 5681, 4.2")
+    .simulator_only();
+
 /// All of them.
-pub(crate) const KEYS: &[&dyn AnyKey] = &[&CC, &STACK, &PACING, &ECN, &DSCP];
+pub(crate) const KEYS: &[&dyn AnyKey] = &[&CC, &STACK, &PACING, &ECN, &DSCP, &INITIAL_WINDOW, &ACK_EVERY];
 /// For an application that writes whole objects.
-pub(crate) const UNPACED: &[&dyn AnyKey] = &[&CC, &STACK, &ECN, &DSCP];
+pub(crate) const UNPACED: &[&dyn AnyKey] = &[&CC, &STACK, &ECN, &DSCP, &INITIAL_WINDOW, &ACK_EVERY];
 /// For tests whose flows have marks of their own.
 pub(crate) const UNMARKED: &[&dyn AnyKey] = &[&CC, &STACK, &ECN];
 
 /// The order in which a resolved scenario has them.
-pub(crate) const ORDER: &[&dyn AnyKey] = &[&CC, &STACK, &ECN, &PACING, &DSCP];
+pub(crate) const ORDER: &[&dyn AnyKey] = &[&CC, &STACK, &ECN, &PACING, &DSCP, &INITIAL_WINDOW, &ACK_EVERY];
 
 impl Quantity for CcLine {
     const TYPE: &'static str = "congestion control";
@@ -79,12 +94,15 @@ pub(crate) fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
 pub(crate) fn config(values: &Values) -> Config {
     let CcLine { cc, options } = values.get(&CC);
     let pacing = values.find(&PACING).unwrap_or(false);
+    let initial_window = Config::default().initial_window;
     Config {
         cc,
         cc_options: options,
         stack: values.get(&STACK),
         ecn: values.get(&ECN).0,
         pacing,
+        initial_window: values.find(&INITIAL_WINDOW).map_or(initial_window, |segments| segments as u32),
+        ack_every: values.find(&ACK_EVERY).map(|segments| segments as u8),
         ..Config::default()
     }
 }

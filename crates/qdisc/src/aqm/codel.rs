@@ -13,12 +13,19 @@
 //! clock and the guard stay Linux's. The difference is small until a round trip is longer than the interval: then
 //! it decides whether one drop or two hit the window that TCP is about to reduce (see studies/schwardmann2014).
 //!
-//! `variant acm2012` is `rfc8289` with the older resume rule: dropping that begins again within one interval after the
-//! next drop would have been due goes on from `count - 2` (from 1 where `count` is 2 or less), else from 1; there is no
-//! `lastcount`. Unverified: Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012, describes it in
-//! words only where it could be read here; the rule is from memory of the article's appendix and of the first Linux
-//! versions. They are remembered, too, to have put the first drop off by a second interval unless dropping was
-//! recent; that is not in this variant, since the article's text says one interval.
+//! `variant acm2012` is the pseudocode of Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012. It differs
+//! from `rfc8289` in three things:
+//!
+//! - it enters the dropping state once the delay was above target for two intervals, or for one where the next drop was
+//!   due less than an interval ago (the article's text says one interval, for all);
+//! - dropping that is that recent goes on from `count - 2` (from 1 where `count` is 2 or less), else from 1; there is no
+//!   `lastcount`. The RFC goes on from the drops of the last time, for 16 intervals;
+//! - the small-backlog guard compares with less than a full frame, so that one full frame that waits is a queue.
+//!
+//! Found in November 2026: of the appendix (queue.acm.org/appendices/codel.html) the part up to the control law. The rest is in
+//! six public programs that write it out alike, among them Sprout's `codel.cc` (github.com/Soheil-ab/c2tcp, alfalfa) and
+//! phxrpc. Later rules of the authors': ns-2.35's `queue/codel.cc` goes on from `count - 1` for 16 intervals, enters after one
+//! interval, and guards by the largest packet so far; Linux 3.5 from `count - lastcount`, made odd, for 16 intervals.
 //!
 //! `variant whole_count` is `rfc8289` but for what it resumes from, within the same 16 intervals: the whole count of the
 //! last episode, not the drops that it added. No text has this rule: the tables of Schwardmann et al. 2014 imply it.
@@ -53,25 +60,14 @@ pub const CE_THRESHOLD: Param<Option<Duration>> =
         .source("tc-codel(8)");
 const VARIANT: Param<Variant> = Param::choice(
     "variant",
-    "Linux's fixed-point root, the RFC's exact one, or that with another resume rule: that of 2012, or the whole count",
+    "Linux's fixed-point root, the RFC's exact one, the article's pseudocode of 2012, or the RFC's that resumes the whole count",
     "linux",
 )
 .fixed()
-.source("RFC 8289, 5.6; acm2012 unverified; whole_count inferred from Schwardmann et al. 2014");
+.source("RFC 8289, 5.6; Nichols, Jacobson 2012; whole_count inferred from Schwardmann et al. 2014");
 
 words! {
     enum Variant { Linux = "linux", Rfc8289 = "rfc8289", Acm2012 = "acm2012", WholeCount = "whole_count" }
-}
-
-/// What the count goes on from, where dropping begins again soon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Resumes {
-    /// The drops that the last episode added.
-    Added,
-    /// All drops of the last episode, with what it had resumed from.
-    Whole,
-    /// The count less two; soon is one interval.
-    LessTwo,
 }
 
 /// What the law compares with, in ticks.
@@ -85,10 +81,12 @@ pub struct Params {
     ecn: bool,
     /// Whether the control law takes the exact root.
     exact: bool,
-    /// What dropping resumes from.
-    resumes: Resumes,
+    /// Whether dropping begins and resumes as in 2012.
+    of_2012: bool,
+    /// Whether dropping resumes from all drops of the last episode, with what that had resumed from, not from those it added.
+    resumes_whole: bool,
     /// A backlog of at most this many bytes is never a standing queue (RFC 8289, 5.3).
-    mtu: u32,
+    guard: u32,
 }
 
 impl Params {
@@ -102,8 +100,9 @@ impl Params {
             ce_threshold_selector: None,
             ecn: args.get(&ECN),
             exact: false,
-            resumes: Resumes::Added,
-            mtu: link.mtu,
+            of_2012: false,
+            resumes_whole: false,
+            guard: link.mtu,
         }
     }
 
@@ -240,7 +239,7 @@ impl Vars {
         };
         self.ldelay = now.minus(Ticks::at(packet.arrival()));
         // Where many flows share the link nothing foretells which of these it is, so nothing is guessed.
-        let is_below = params.target.is_after(self.ldelay) | (backlog <= u64::from(params.mtu));
+        let is_below = params.target.is_after(self.ldelay) | (backlog <= u64::from(params.guard));
         let since = self.first_above_time;
         let is_new = since == Ticks(0);
         let is_due = now.is_after(since) | (params.exact & (now == since));
@@ -317,7 +316,7 @@ impl Vars {
         let packet = source.pull()?;
         let mut packet = if self.dropping && drop {
             self.keep_dropping(packet, params, now, source, owner)?
-        } else if drop {
+        } else if drop && self.may_start(params, now) {
             self.start_dropping(packet, params, now, source, owner)?
         } else {
             self.dropping = false;
@@ -384,19 +383,29 @@ impl Vars {
         next
     }
 
+    /// Whether the next drop was due less than `spans` intervals ago, on a clock that wraps, or is yet to be.
+    fn is_recent(&self, params: &Params, now: Ticks, spans: u32) -> bool {
+        let span = params.interval.0.wrapping_mul(spans);
+        (now.minus(self.drop_next).0.wrapping_sub(span) as i32) < 0
+    }
+
+    /// Whether dropping may begin at `now`, the delay having been above target for an interval.
+    fn may_start(&self, params: &Params, now: Ticks) -> bool {
+        let second = self.first_above_time.plus(params.interval);
+        !params.of_2012 || self.is_recent(params, now, 1) || !second.is_after(now)
+    }
+
     /// Sets `count`, with which dropping begins at `now`.
     fn resume(&mut self, params: &Params, now: Ticks) {
-        if params.resumes == Resumes::LessTwo {
-            // As `now < drop_next + interval`, on a clock that wraps.
-            let recent = (now.minus(self.drop_next).0.wrapping_sub(params.interval.0) as i32) < 0;
+        if params.of_2012 {
+            let recent = self.is_recent(params, now, 1);
             self.count = if recent && self.count > 2 { self.count - 2 } else { 1 };
             self.lastcount = self.count;
             return;
         }
-        let before = if params.resumes == Resumes::Whole { 0 } else { self.lastcount };
+        let before = if params.resumes_whole { 0 } else { self.lastcount };
         let delta = self.count.wrapping_sub(before);
-        let recent = Ticks(now.minus(self.drop_next).0.wrapping_sub(params.interval.0.wrapping_mul(16)));
-        if delta > 1 && (recent.0 as i32) < 0 {
+        if delta > 1 && self.is_recent(params, now, 16) {
             self.count = delta;
             self.newton_step();
         } else {
@@ -449,12 +458,9 @@ impl Aqm for Codel {
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let variant = args.get(&VARIANT);
-        let resumes = match variant {
-            Variant::Linux | Variant::Rfc8289 => Resumes::Added,
-            Variant::WholeCount => Resumes::Whole,
-            Variant::Acm2012 => Resumes::LessTwo,
-        };
-        let params = Params { exact: variant != Variant::Linux, resumes, ..Params::new(args, link) };
+        let (exact, of_2012) = (variant != Variant::Linux, variant == Variant::Acm2012);
+        let (resumes_whole, guard) = (variant == Variant::WholeCount, link.mtu - u32::from(of_2012));
+        let params = Params { exact, of_2012, resumes_whole, guard, ..Params::new(args, link) };
         Ok(Self { limit: args.get(&LIMIT) as usize, params, vars: Vars::default() })
     }
 
@@ -558,6 +564,48 @@ mod tests {
             assert_eq!([50, 150, 1500, 1700].map(|ms| resumed(variant, 7, ms)), [3, 3, 3, 1], "{variant}");
         }
         assert_eq!([50, 150, 1500, 1700].map(|ms| resumed("whole_count", 7, ms)), [7, 7, 7, 1]);
+    }
+
+    /// Of 1 s packets each of which waited longer than the target, at 10 ms a packet: the first one above begins the interval.
+    /// The RFC drops 100 ms later, the article 200 ms later, and 100 ms later where a drop was due 50 ms before.
+    #[test]
+    fn the_article_waits_for_a_second_interval_unless_drops_are_recent() {
+        static SPEC: QdiscSpec = Codel::SPEC;
+        let link = Link { rate: goodqueue_units::Rate::from_bps(1_000_000).unwrap(), mtu: 1514 };
+        let first_drop_ms = |variant: &str, due_ms: u64| {
+            let args = Args::parse(&SPEC, &format!("variant {variant}")).unwrap();
+            let params = Codel::build(&args, &link).unwrap().params;
+            let drop_next = Ticks::of(Duration::from_millis(due_ms));
+            let mut vars = Vars { drop_next, ..Vars::default() };
+            let packet = crate::packet::Plain::new(1514);
+            (0..).map(|step| 10 * step).find(|ms| {
+                let now = Ticks::of(Duration::from_millis(5000 + ms));
+                vars.should_drop(Some(&packet), 10_000, &params, now) && vars.may_start(&params, now)
+            })
+        };
+        assert_eq!(first_drop_ms("rfc8289", 1000), Some(100));
+        assert_eq!(first_drop_ms("acm2012", 1000), Some(200));
+        assert_eq!(first_drop_ms("acm2012", 5050), Some(100));
+    }
+
+    /// One full frame that waits behind is no queue for the RFC and Linux, and one for the article, which says "fewer".
+    #[test]
+    fn the_guard_of_the_article_is_less_than_a_frame() {
+        static SPEC: QdiscSpec = Codel::SPEC;
+        let link = Link { rate: goodqueue_units::Rate::from_bps(1_000_000).unwrap(), mtu: 1514 };
+        for (variant, backlog, is_queue) in [
+            ("linux", 1514, false),
+            ("rfc8289", 1514, false),
+            ("acm2012", 1514, true),
+            ("acm2012", 1513, false),
+        ] {
+            let args = Args::parse(&SPEC, &format!("variant {variant}")).unwrap();
+            let params = Codel::build(&args, &link).unwrap().params;
+            let mut vars = Vars::default();
+            let now = Ticks::of(Duration::from_secs(1));
+            vars.should_drop(Some(&crate::packet::Plain::new(1514)), backlog, &params, now);
+            assert_eq!(vars.first_above_time != Ticks(0), is_queue, "{variant} {backlog}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ fn full(unacked: u32) -> Arrived {
 
 /// One whose quick ACKs are used up, at 0 ms.
 fn settled() -> DelayedAck {
-    let mut d = DelayedAck::new(Stack::Linux6);
+    let mut d = DelayedAck::new(Stack::Linux6, None);
     for _ in 0..QUICK_ACKS {
         d.on_data(at(0), 1448, false, || RTO, || WINDOW);
         d.on_taken(at(0), full(0), || None);
@@ -93,7 +93,7 @@ fn a_short_segment_is_acknowledged_at_once_when_it_was_read() {
 #[test]
 fn in_a_ping_pong_the_answer_carries_the_ack() {
     for (stack, answers) in [(Stack::Linux6, 3), (Stack::Linux3_10, 1)] {
-        let mut d = DelayedAck::new(stack);
+        let mut d = DelayedAck::new(stack, None);
         for n in 0..=answers {
             d.on_data(at(n), 100 - n as u16, false, || RTO, || WINDOW);
             d.on_taken(at(n), Arrived { unacked: 100, ..full(0) }, || None);
@@ -131,7 +131,7 @@ fn the_first_three_acks_of_a_gap_go_out_and_the_others_are_compressed() {
     d.on_sent_ack();
     d.on_taken(at(13), Arrived { nxt: SeqNumber(2), ..beyond }, || None);
     assert!(d.is_due(), "a partial filling begins anew");
-    let mut old = DelayedAck::new(Stack::Linux3_10);
+    let mut old = DelayedAck::new(Stack::Linux3_10, None);
     for _ in 0..9 {
         old.on_taken(at(10), beyond, || None);
         assert!(old.is_due(), "Linux 3.10 compresses nothing");
@@ -141,9 +141,33 @@ fn the_first_three_acks_of_a_gap_go_out_and_the_others_are_compressed() {
 
 #[test]
 fn quick_acks_are_as_many_as_half_the_window_has_segments() {
-    let mut d = DelayedAck::new(Stack::Linux6);
+    let mut d = DelayedAck::new(Stack::Linux6, None);
     d.on_data(at(0), 536, false, || RTO, || 8 * 536);
     assert_eq!(d.quick, 4);
     d.on_trouble(2, WINDOW);
     assert_eq!(d.quick, 4, "never fewer than there were");
+}
+
+/// Nichols and Jacobson 2012, figure 4: a receiver that acknowledges once a window. Wrong would be an ACK before, or none ever.
+#[test]
+fn a_receiver_may_acknowledge_each_segment_or_so_many_together() {
+    let ms = |ms| Instant::ZERO + Duration::from_millis(ms);
+    for (every, first) in [(1, 1), (2, 2), (20, 20)] {
+        let mut d = DelayedAck::new(Stack::Linux6, Some(every));
+        let answered = (1..=40).find(|&count: &u32| {
+            let now = ms(u64::from(count));
+            d.on_data(now, 1448, false, || Duration::from_secs(1), || 65_536);
+            let arrived = Arrived {
+                unacked: count * 1448,
+                nxt: SeqNumber(count * 1448),
+                gap: false,
+                is_read: true,
+                rtt: Duration::ZERO,
+            };
+            d.on_taken(now, arrived, || None);
+            d.now
+        });
+        assert_eq!(answered, Some(first));
+        assert_eq!(d.deadline, ms(501), "what is fewer is acknowledged half a second after the first");
+    }
 }

@@ -23,7 +23,7 @@ fn at(ms: u64) -> Instant {
 }
 
 fn receiver() -> Receiver {
-    let mut r = Receiver::new(64_000, MSS, Stack::Linux6);
+    let mut r = Receiver::new(64_000, &Config { mss: MSS, ..Config::default() });
     r.open(at(0), SeqNumber(5000), 0, echo(EcnMode::Classic));
     r
 }
@@ -136,7 +136,7 @@ fn after_a_silence_of_an_rto_acks_are_quick_again() {
 /// (1347 · 698 − 65 036) / 1000 = 875.2 segments of growth.
 #[test]
 fn while_the_window_grows_every_segment_is_acknowledged_at_once() {
-    let mut r = Receiver::new(1 << 20, MSS, Stack::Linux6);
+    let mut r = Receiver::new(1 << 20, &Config { mss: MSS, ..Config::default() });
     r.open(at(0), SeqNumber(5000), 0, echo(EcnMode::Off));
     let mut acks = |ms, segments| {
         let one = |r: &mut Receiver| {
@@ -189,7 +189,7 @@ fn what_comes_twice_is_told_once_and_first() {
 /// Wrong would be a window that stays open, or one that opens and nobody is told.
 #[test]
 fn an_application_that_pauses_closes_the_window_and_opens_it_when_it_goes_on() {
-    let mut r = Receiver::new(20_000, MSS, Stack::Linux6);
+    let mut r = Receiver::new(20_000, &Config { mss: MSS, ..Config::default() });
     r.open(at(0), SeqNumber(5000), 0, echo(EcnMode::Off));
     r.pause();
     let mut windows = vec![];
@@ -290,7 +290,7 @@ fn data_carries_the_ack_unless_there_are_blocks_to_tell() {
 #[test]
 fn what_waited_behind_a_hole_counts_for_the_next_round_trip() {
     for (waiting, window) in [(40, 65_036), (16, 83_760)] {
-        let mut r = Receiver::new(1 << 20, MSS, Stack::Linux6);
+        let mut r = Receiver::new(1 << 20, &Config { mss: MSS, ..Config::default() });
         r.open(at(0), SeqNumber(5000), 0, echo(EcnMode::Off));
         for n in (1..=waiting).chain([0]) {
             r.on_data(at(200), &Segment { tsecr: 101, ..segment(5000 + 500 * n) }, &rtt(), false);

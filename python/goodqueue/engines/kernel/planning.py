@@ -11,6 +11,7 @@ from goodqueue.engines.kernel.lab.plan import Flow, Plan, Way
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
+from goodqueue.traffic import kinds
 
 STACKS = ("linux-6.x",)
 CONGESTION_CONTROLS = (
@@ -31,6 +32,8 @@ def plan(scenario: Scenario) -> Plan:
         raise UserError(
             "series.law", "found true; accepted by the kernel engine: false, as Linux does not show its laws"
         )
+    if mtu := scenario["path"].get("mtu"):
+        raise UserError("path.mtu", f"found {mtu}; accepted by the kernel engine: 1500, or none")
     for index, traffic in enumerate(scenario["traffic"]):
         _check_traffic(f"traffic[{index}]", traffic)
     path = paths.path(scenario)
@@ -101,6 +104,10 @@ def _check_traffic(key: str, traffic: Scenario) -> None:
             raise UserError(
                 f"{key}.{name}", f"found {quoted(found)}; accepted by the kernel engine: {', '.join(accepted)}"
             )
+    for one in kinds()[traffic["kind"]].keys:
+        if one["name"] in traffic and "kernel" not in one["engines"]:
+            found = f"found {quoted(traffic[one['name']])}"
+            raise UserError(f"{key}.{one['name']}", f"{found}; accepted by the kernel engine: none")
     if traffic.get("ecn") == "accecn":
         message = 'found "accecn", which Linux 6.1 has not; accepted by the kernel engine: false, true'
         raise UserError(f"{key}.ecn", message)
