@@ -1,0 +1,224 @@
+//! What a discipline shows of itself, and that it goes on from there: each line on one fixed load, sampled as it runs.
+#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
+
+use goodqueue_qdisc::packet::Plain;
+use goodqueue_qdisc::param::Form;
+use goodqueue_qdisc::registry::ALL;
+use goodqueue_qdisc::{AnyQdisc, Drop, Link, Mark, Measure, Owner, Probe, Qdisc, Raw};
+use goodqueue_units::{Duration, Ecn, Instant, Rate, Stream, Streams};
+use std::collections::BTreeMap;
+
+const LINK: Link = Link { rate: Rate::from_bps(8_000_000).unwrap(), mtu: 1514 };
+
+/// Lines whose parameters bring out what the defaults leave alone, beside each discipline and each variant by name.
+const LINES: &[&str] = &[
+    "codel ecn target 1ms interval 5ms",
+    "pie dq_rate_estimator",
+    "pie ecn limit 60",
+    "fq_pie ecn limit 60",
+    "red limit 60000 min 3000 max 20000 burst 4 probability 0.3 adaptive",
+    "red limit 90000 min 9000 max 30000 burst 20 ecn harddrop",
+    "red limit 90000 min 9000 max 30000 burst 20 ecn nodrop",
+    "choke limit 60 min 5 max 30 burst 10 probability 0.3 ecn",
+    "blue limit 20 d1 0.25 d2 0.125 freeze_time 20ms",
+    "pi limit 90 q_ref 10 a 0.01 b 0.009 w 50",
+    "rem limit 90 bstar 10 gamma 0.05 interval 20ms",
+    "sfb max 9 target 4 increment 0.4 decrement 0.1 penalty_rate 100 rehash 300ms db 200ms",
+    "sfq limit 40 redflowlimit 36000 min 1500 max 6000 burst 3 probability 0.5 ecn",
+    "fq_codel limit 40 flows 8 target 1ms interval 5ms",
+    "dualpi2 limit 60",
+    "dualpi2 variant rfc9332 limit 60",
+    "cake bandwidth 6mbit",
+    "tbf rate 6mbit burst 20000 child codel",
+    "htb rate 6mbit child blue limit 20 d1 0.25 d2 0.125 freeze_time 20ms",
+];
+
+fn lines() -> Vec<String> {
+    let variants = ALL.iter().flat_map(|spec| match spec.param("variant").map(|variant| variant.form) {
+        Some(Form::Choice(words)) => {
+            words.iter().map(|word| format!("{} variant {word}", spec.name)).collect()
+        }
+        _ => vec![spec.name.to_string()],
+    });
+    variants.chain(LINES.iter().map(ToString::to_string)).collect()
+}
+
+/// What became of the packets, and dice that repeat.
+struct Log {
+    dice: Stream,
+    fates: Vec<String>,
+}
+
+impl Owner<Plain> for Log {
+    fn dropped(&mut self, packet: Plain, why: Drop) {
+        self.fates.push(format!("{} dropped: {why}", packet.id));
+    }
+    fn marked(&mut self, packet: &Plain, why: Mark) {
+        self.fates.push(format!("{} marked: {why}", packet.id));
+    }
+    fn random_u32(&mut self) -> u32 {
+        self.dice.next_u32()
+    }
+    fn random_u64(&mut self) -> u64 {
+        self.dice.next_u64()
+    }
+}
+
+/// All that a discipline shows, by name.
+#[derive(Default)]
+struct Shown {
+    measured: BTreeMap<&'static str, (Raw, Measure)>,
+    plain: BTreeMap<&'static str, String>,
+}
+
+impl Probe for Shown {
+    fn measured(&mut self, name: &'static str, raw: Raw, measure: Measure) {
+        self.measured.insert(name, (raw, measure));
+    }
+    fn integer(&mut self, name: &'static str, value: i128) {
+        self.plain.insert(name, value.to_string());
+    }
+    fn real(&mut self, name: &'static str, value: f64) {
+        self.plain.insert(name, value.to_string());
+    }
+    fn text(&mut self, name: &'static str, value: String) {
+        self.plain.insert(name, value);
+    }
+}
+
+fn shown(qdisc: &AnyQdisc<Plain>) -> Shown {
+    let mut shown = Shown::default();
+    qdisc.probe(&mut shown);
+    shown
+}
+
+/// Four seconds: one and a half with twice and half a second with half of what the link of 1 packet a millisecond takes,
+/// 300 ms with nothing, and the rest with three times as much; `look` sees the discipline after each millisecond.
+fn drive(line: &str, mut look: impl FnMut(u64, &mut AnyQdisc<Plain>, &mut Log)) {
+    let mut qdisc = AnyQdisc::<Plain>::parse(line, &LINK).unwrap_or_else(|error| panic!("{line}: {error}"));
+    let mut log = Log { dice: Streams::new(20).stream("dice", 0), fates: Vec::new() };
+    let mut id = 0;
+    for ms in 0..4000 {
+        let now = Instant::ZERO + Duration::from_millis(ms);
+        while qdisc.next_timer().is_some_and(|due| due <= now) {
+            qdisc.on_timer(now, &mut log);
+        }
+        let arrivals = match ms {
+            0..1500 => 2,
+            1500..2000 => ms % 2,
+            2000..2300 => 0,
+            _ => 3,
+        };
+        for _ in 0..arrivals {
+            let flow = (id % 7) as u32;
+            let (flow_hash, ecn) = (flow.wrapping_mul(0x9e37_79b1), Ecn::from_bits((id / 5 % 4) as u8));
+            qdisc.enqueue(now, Plain { id, flow_hash, ecn, ..Plain::new(1000) }, &mut log);
+            id += 1;
+        }
+        if let Some(packet) = qdisc.dequeue(now, &mut log) {
+            log.fates.push(format!("{} sent", packet.id));
+        }
+        look(ms, &mut qdisc, &mut log);
+    }
+}
+
+/// `tc qdisc change` with the parameters that the discipline has, in the middle of each part of the load: whatever a law
+/// has learned must go on as without it. (A shaper asks to be asked again after a change; the same packets leave.)
+#[test]
+fn a_change_to_what_it_is_changes_nothing() {
+    for line in lines() {
+        let run = |changed_at: &[u64]| {
+            let mut seen: Vec<Vec<String>> = Vec::new();
+            drive(&line, |ms, qdisc, log| {
+                if changed_at.contains(&ms) {
+                    let same = qdisc.args().to_string();
+                    qdisc.change(Instant::ZERO + Duration::from_millis(ms), &same, log).unwrap();
+                }
+                let mut now = std::mem::take(&mut log.fates);
+                if ms % 20 == 19 {
+                    let Shown { measured, plain } = shown(qdisc);
+                    now.extend(plain.into_iter().map(|(name, value)| format!("{name} {value}")));
+                    now.extend(measured.into_iter().map(|(name, value)| format!("{name} {value:?}")));
+                }
+                seen.push(now);
+            });
+            seen
+        };
+        let (without, with) = (run(&[]), run(&[703, 1717, 2150, 3107]));
+        let differs = (0..without.len()).find(|&ms| without[ms] != with[ms]);
+        if let Some(ms) = differs {
+            panic!("{line}: at {ms} ms {:?}, and with the changes {:?}", without[ms], with[ms]);
+        }
+    }
+}
+
+const Q16: f64 = 1.0 / 65_536.0;
+const Q32: f64 = 1.0 / 4_294_967_296.0;
+/// PIE's probabilities are of 2^56 - 1, its ticks 64 ns; CoDel's ticks are 1024 ns.
+const PIE: f64 = 1.0 / 72_057_594_037_927_935.0;
+const PIE_TICK: f64 = 64e-9;
+
+/// By what a variable is multiplied, from how the discipline keeps it to how people read it.
+const SCALES: &[(&str, &str, f64)] = &[
+    ("codel", "rec_inv_sqrt", Q16),
+    ("codel", "ldelay", 1024e-9),
+    ("cobalt", "rec_inv_sqrt", Q32),
+    ("cobalt", "p_drop", Q32),
+    ("cake bandwidth 6mbit", "p_drop", Q32),
+    ("cake bandwidth 6mbit", "buffer_used", 1.0),
+    ("pie", "prob", PIE),
+    ("pie", "accu_prob", PIE),
+    ("pie", "qdelay", PIE_TICK),
+    ("pie", "qdelay_old", PIE_TICK),
+    ("pie", "burst_time", PIE_TICK),
+    ("pie", "backlog_old", 1.0),
+    ("pie", "maxq", 1.0),
+    ("docsis_pie", "burst_allowance", 1e-9),
+    ("red limit 60000 min 3000 max 20000 burst 4 probability 0.3 adaptive", "max_P", Q32),
+    ("sfb max 9 target 4 increment 0.4 decrement 0.1", "maxqlen", 1.0),
+    ("sfb max 9 target 4 increment 0.4 decrement 0.1", "maxprob", 1.0 / 65_535.0),
+    ("fq_codel", "memory_usage", 1.0),
+    ("fq_pie", "memory_usage", 1.0),
+    ("sfq", "cur_depth", 1.0),
+    ("dualpi2", "prob", 1.0 / 4_294_967_295.0),
+    ("dualpi2", "last_qdelay", 1e-9),
+    ("dualpi2", "c_qlen", 1.0),
+    ("dualpi2", "l_qlen", 1.0),
+    ("dualpi2", "l_backlog", 1.0),
+    ("dualpi2", "memory_used", 1.0),
+    ("dualpi2 variant rfc9332", "prevq", 1.0),
+    ("pi", "q_old", 1.0),
+    ("rem", "input", 1.0),
+];
+
+fn number(measure: Measure) -> Option<f64> {
+    match measure {
+        Measure::Number(value)
+        | Measure::Time(value)
+        | Measure::Bytes(value)
+        | Measure::Packets(value)
+        | Measure::Rate(value) => value,
+        Measure::Moment(_) | Measure::Internal => None,
+    }
+}
+
+#[test]
+fn what_people_read_is_what_is_kept_in_their_units() {
+    for &(line, name, scale) in SCALES {
+        let mut most = 0.0_f64;
+        drive(line, |ms, qdisc, _| {
+            if ms % 20 != 19 {
+                return;
+            }
+            let found = *shown(qdisc).measured.get(name).unwrap_or_else(|| panic!("{line} shows no {name}"));
+            let raw = match found.0 {
+                Raw::Integer(raw) => raw as f64,
+                Raw::Real(raw) => raw,
+            };
+            let (read, wanted) = (number(found.1).unwrap(), raw * scale);
+            assert!((read - wanted).abs() <= 1e-9 * wanted.abs(), "{line}: {name} {read}, {raw} kept");
+            most = most.max(read);
+        });
+        assert!(most > 0.0, "{line}: {name} was 0 all the time");
+    }
+}
