@@ -297,7 +297,7 @@ mod tests {
         let mut w = measured(Stack::Linux3_14, 1 << 30);
         w.open(at(0), SeqNumber(1));
         let mut taken = 0;
-        let mut allowed = |ms, segments| {
+        let mut allowed = |ms, segments: u64| {
             taken += segments * 1460;
             w.on_read(at(ms), taken);
             w.allowed
