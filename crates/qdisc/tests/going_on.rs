@@ -222,3 +222,29 @@ fn what_people_read_is_what_is_kept_in_their_units() {
         assert!(most > 0.0, "{line}: {name} was 0 all the time");
     }
 }
+
+/// Points of time, by what a tick is in nanoseconds, and what is kept where there is none.
+const MOMENTS: &[(&str, &str, i128, i128)] = &[
+    ("codel", "first_above_time", 1024, 0),
+    ("cobalt limit 100", "blue_timer", 1, 0),
+    ("pie dq_rate_estimator", "dq_tstamp", 64, u64::MAX as i128),
+];
+
+/// Wrong would be a time where nothing is due, and none where something is.
+#[test]
+fn a_point_of_time_is_shown_where_there_is_one() {
+    for &(line, name, tick, never) in MOMENTS {
+        let (mut with, mut without) = (0, 0);
+        drive(line, |_, qdisc, _| {
+            let found = shown(qdisc).measured.remove(name);
+            let Some((Raw::Integer(raw), Measure::Moment(moment))) = found else {
+                panic!("{line}: {name} is no point of time");
+            };
+            assert_eq!(moment.is_none(), raw == never, "{line}: {name} {raw}");
+            let nanos = moment.map(|moment| i128::from(moment.nanos_from(Instant::ZERO)));
+            assert_eq!(nanos.unwrap_or(raw * tick), raw * tick, "{line}: {name}");
+            (with, without) = if moment.is_some() { (with + 1, without) } else { (with, without + 1) };
+        });
+        assert!(with > 0 && without > 0, "{line}: {name} is set {with} times, {without} times not");
+    }
+}
