@@ -60,6 +60,22 @@ fn variable(qdisc: &AnyQdisc<Plain>, name: &'static str) -> i128 {
     variable.1.unwrap()
 }
 
+/// One real number of the state.
+fn real(qdisc: &AnyQdisc<Plain>, wanted: &'static str) -> f64 {
+    struct Real(&'static str, Option<f64>);
+    impl Probe for Real {
+        fn integer(&mut self, _name: &'static str, _value: i128) {}
+        fn real(&mut self, name: &'static str, value: f64) {
+            if name == self.0 {
+                self.1 = Some(value);
+            }
+        }
+    }
+    let mut found = Real(wanted, None);
+    qdisc.probe(&mut found);
+    found.1.unwrap()
+}
+
 #[test]
 fn a_refused_change_says_what_was_found_and_what_is_accepted() {
     let lives = "which cannot change while the qdisc lives";
@@ -281,6 +297,24 @@ fn red_s_flags_count_from_the_change_on() {
     assert_eq!(fates("nodrop", Ecn::NotEct), (1, 0));
     assert_eq!(fates("nonodrop", Ecn::NotEct), (0, 1));
     assert_eq!(fates("noecn", Ecn::Ect0), (0, 1));
+}
+
+/// What a law derives from its parameters follows them, and what it has learned stays. RED divides max_p by the distance of the
+/// thresholds, of which it keeps the reciprocal; the RFC's DualPI2 couples by k.
+#[test]
+fn what_follows_from_a_parameter_follows_its_change() {
+    let red = "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 probability";
+    let (mut changed, fresh) = (made(&format!("{red} 0.02")), made(&format!("{red} 0.5")));
+    changed.change(at(0), "red probability 0.5", &mut Dropped::default()).unwrap();
+    for name in ["max_P", "recip_m", "recip_sh2"] {
+        assert_eq!(variable(&changed, name), variable(&fresh, name), "{name}");
+    }
+    let (mut dual, mut owner) = with_ten("dualpi2 variant rfc9332 coupling_factor 2", 1);
+    dual.on_timer(at(20), &mut owner); // 0.15 * 5 ms + 3 * 20 ms
+    let before = (real(&dual, "p"), real(&dual, "coupled_probability"));
+    assert!(before.0 > 0.05 && before.1 == 2.0 * before.0, "{before:?}");
+    dual.change(at(20), "dualpi2 coupling_factor 4", &mut owner).unwrap();
+    assert_eq!((real(&dual, "p"), real(&dual, "coupled_probability")), (before.0, 4.0 * before.0));
 }
 
 /// A waiting shaper is asked again at once; else it would sit out the old rate's time.

@@ -248,3 +248,96 @@ fn a_point_of_time_is_shown_where_there_is_one() {
         assert!(with > 0 && without > 0, "{line}: {name} is set {with} times, {without} times not");
     }
 }
+
+/// Who may hold packets back says so; else a link would not ask again.
+#[test]
+fn only_shapers_are_not_work_conserving() {
+    for spec in ALL {
+        let qdisc = AnyQdisc::<Plain>::parse(spec.name, &LINK).unwrap();
+        let is_shaper = ["tbf", "htb", "cake"].contains(&spec.name);
+        assert_eq!(qdisc.is_work_conserving(), !is_shaper, "{}", spec.name);
+    }
+}
+
+/// What waits is counted wherever it waits, and a shaper that holds nothing sets no timer.
+#[test]
+fn a_shaper_counts_what_it_took_from_its_child() {
+    for line in [
+        "tbf rate 80kbit burst 1000 child pfifo",
+        "htb rate 80kbit burst 1b cburst 1b",
+        "cake bandwidth 80kbit",
+    ] {
+        let mut qdisc = AnyQdisc::<Plain>::parse(line, &LINK).unwrap();
+        let mut log = Log { dice: Streams::new(20).stream("dice", 0), fates: Vec::new() };
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        for id in 0..2 {
+            qdisc.enqueue(at(0), Plain { id, ..Plain::new(1000) }, &mut log);
+        }
+        assert!(qdisc.dequeue(at(0), &mut log).is_some(), "{line}");
+        assert!(qdisc.dequeue(at(0), &mut log).is_none(), "{line}: 1000 bytes take 100 ms");
+        let held = qdisc.backlog();
+        assert_eq!((held.packets, held.bytes), (1, 1000), "{line}");
+        assert!(qdisc.next_timer() > Some(at(90)), "{line}");
+        qdisc.on_timer(at(200), &mut log);
+        assert!(qdisc.dequeue(at(200), &mut log).is_some(), "{line}");
+        assert_eq!((qdisc.backlog().packets, qdisc.next_timer()), (0, None), "{line}");
+        assert!(qdisc.dequeue(at(200), &mut log).is_none() && qdisc.next_timer().is_none(), "{line}");
+    }
+}
+
+/// A law's drop probability, and where it shows its own too, the same number, at most 1.
+#[test]
+fn laws_show_the_probability_that_they_drop_with() {
+    let sfb = "sfb max 9 target 4 increment 0.4 decrement 0.1";
+    for (line, own) in [
+        ("blue limit 20 d1 0.25 d2 0.125 freeze_time 20ms", None),
+        ("pi limit 90 q_ref 10 a 0.01 b 0.009 w 50", None),
+        ("rem limit 90 bstar 10 gamma 0.05 interval 20ms", None),
+        ("red_gentle limit 90 min 5 max 30 weight 0.02", None),
+        ("pie", Some("prob")),
+        (sfb, None),
+    ] {
+        let (mut least, mut most) = (f64::MAX, 0.0_f64);
+        drive(line, |ms, qdisc, _| {
+            if ms % 20 != 19 {
+                return;
+            }
+            let Shown { measured, plain } = shown(qdisc);
+            if line == sfb {
+                // The mean of 128 bins: kept in whole parts, read exactly.
+                let (Raw::Integer(whole), Measure::Number(Some(share))) = measured["avgprob"] else {
+                    panic!()
+                };
+                let parts = share * 65_535.0 - whole as f64;
+                assert!((-1e-6..1.0).contains(&parts), "{whole} and {parts}");
+                (least, most) = (least.min(share), most.max(share));
+                return;
+            }
+            let p: f64 = plain["drop_probability"].parse().unwrap();
+            let own = own.map_or(p, |own| number(measured[own].1).unwrap().min(1.0));
+            assert!(p == own && (0.0..=1.0).contains(&p), "{line}: {p}, {own} kept");
+            (least, most) = (least.min(p), most.max(p));
+        });
+        assert!(least < 0.01 && most > 0.05, "{line}: from {least} to {most}");
+    }
+}
+
+/// A packet of 1000 bytes leaves each millisecond: 8 Mbit/s, once a rate is known.
+#[test]
+fn pies_rate_is_in_bits_a_second() {
+    for line in ["pie dq_rate_estimator", "pie variant draft2013"] {
+        let mut rates = Vec::new();
+        drive(line, |ms, qdisc, _| {
+            let (raw, Measure::Rate(rate)) = shown(qdisc).measured["avg_dq_rate"] else { panic!("no rate") };
+            assert_eq!(rate.is_none(), raw == Raw::Integer(0), "{line}");
+            if ms < 1400 {
+                rates.extend(rate);
+            }
+        });
+        assert!(
+            rates.last().is_some_and(|rate| (rate / 8e6 - 1.0).abs() < 0.1),
+            "{line}: {:?}",
+            rates.last()
+        );
+    }
+}
