@@ -197,3 +197,15 @@ impl Probe for Pick {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two more, 3 and 6 ms: 4.5. None more has no mean.
+    #[test]
+    fn a_mean_is_of_what_came_since() {
+        assert_eq!(mean_ms((7, 19_000_000), (5, 10_000_000)), Some(4.5));
+        assert_eq!(mean_ms((7, 19_000_000), (7, 19_000_000)), None);
+    }
+}
