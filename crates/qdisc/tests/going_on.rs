@@ -263,7 +263,7 @@ fn only_shapers_are_not_work_conserving() {
 #[test]
 fn a_shaper_counts_what_it_took_from_its_child() {
     for line in [
-        "tbf rate 80kbit burst 1000 child pfifo",
+        "tbf rate 80kbit burst 1000 child codel",
         "htb rate 80kbit burst 1b cburst 1b",
         "cake bandwidth 80kbit",
     ] {
@@ -278,10 +278,10 @@ fn a_shaper_counts_what_it_took_from_its_child() {
         let held = qdisc.backlog();
         assert_eq!((held.packets, held.bytes), (1, 1000), "{line}");
         assert!(qdisc.next_timer() > Some(at(90)), "{line}");
-        qdisc.on_timer(at(200), &mut log);
-        assert!(qdisc.dequeue(at(200), &mut log).is_some(), "{line}");
+        qdisc.on_timer(at(101), &mut log);
+        assert!(qdisc.dequeue(at(101), &mut log).is_some(), "{line}");
         assert_eq!((qdisc.backlog().packets, qdisc.next_timer()), (0, None), "{line}");
-        assert!(qdisc.dequeue(at(200), &mut log).is_none() && qdisc.next_timer().is_none(), "{line}");
+        assert!(qdisc.dequeue(at(101), &mut log).is_none() && qdisc.next_timer().is_none(), "{line}");
     }
 }
 
@@ -325,7 +325,7 @@ fn laws_show_the_probability_that_they_drop_with() {
 /// A packet of 1000 bytes leaves each millisecond: 8 Mbit/s, once a rate is known.
 #[test]
 fn pies_rate_is_in_bits_a_second() {
-    for line in ["pie dq_rate_estimator", "pie variant draft2013"] {
+    for line in ["pie dq_rate_estimator", "pie variant draft2013", "pie variant rfc8033 dq_rate_estimator"] {
         let mut rates = Vec::new();
         drive(line, |ms, qdisc, _| {
             let (raw, Measure::Rate(rate)) = shown(qdisc).measured["avg_dq_rate"] else { panic!("no rate") };
@@ -340,4 +340,19 @@ fn pies_rate_is_in_bits_a_second() {
             rates.last()
         );
     }
+}
+
+/// RFC 9332, 2.1: Classic packets are dropped with the square of p', L4S packets marked with k p'.
+#[test]
+fn dualpi2_shows_its_square_and_its_coupling() {
+    let mut most = 0.0_f64;
+    drive("dualpi2 coupling_factor 3", |_, qdisc, _| {
+        let Shown { measured, plain } = shown(qdisc);
+        let base = number(measured["prob"].1).unwrap();
+        let of = |name: &str| plain[name].parse::<f64>().unwrap();
+        assert_eq!(of("drop_probability"), base * base);
+        assert_eq!(of("coupled_probability"), (3.0 * base).min(1.0));
+        most = most.max(base);
+    });
+    assert!(most > 0.1, "p' rose to {most}");
 }
