@@ -82,7 +82,7 @@ def test_no_difference_is_none_however_sure() -> None:
 def test_the_share_below_by_hand(value: float, at_most: float, less: float) -> None:
     """Eighths: an eighth waited 0, then it rises to 10 and 20, a quarter waited 20, and it rises to 30 and 40."""
     percentiles = [0.0, 0.0, 10.0, 15.0, 20.0, 20.0, 20.0, 30.0, 40.0]
-    found = [stats.share_below(percentiles, value, inclusive) for inclusive in (True, False)]
+    found = [stats.share_below(percentiles, value), stats.share_below(percentiles, value, inclusive=False)]
     assert found == pytest.approx([at_most, less])
 
 

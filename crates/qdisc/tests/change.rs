@@ -5,7 +5,7 @@ use goodqueue_qdisc::packet::Plain;
 use goodqueue_qdisc::param::Value;
 use goodqueue_qdisc::registry::parse_line;
 use goodqueue_qdisc::{AnyQdisc, Backlog, Drop, Link, Mark, Owner, Probe, Qdisc};
-use goodqueue_units::{Duration, Instant, Rate};
+use goodqueue_units::{Duration, Ecn, Instant, Rate};
 
 const LINK: Link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
 
@@ -58,6 +58,22 @@ fn variable(qdisc: &AnyQdisc<Plain>, name: &'static str) -> i128 {
     let mut variable = Variable(name, None);
     qdisc.probe(&mut variable);
     variable.1.unwrap()
+}
+
+/// One real number of the state.
+fn real(qdisc: &AnyQdisc<Plain>, wanted: &'static str) -> f64 {
+    struct Real(&'static str, Option<f64>);
+    impl Probe for Real {
+        fn integer(&mut self, _name: &'static str, _value: i128) {}
+        fn real(&mut self, name: &'static str, value: f64) {
+            if name == self.0 {
+                self.1 = Some(value);
+            }
+        }
+    }
+    let mut found = Real(wanted, None);
+    qdisc.probe(&mut found);
+    found.1.unwrap()
 }
 
 #[test]
@@ -238,6 +254,67 @@ fn codel_keeps_its_count() {
     assert_eq!((variable(&qdisc, "count"), variable(&qdisc, "dropping")), (count, 1));
     let slower = (500..1000).map(|ms| serve(&mut qdisc, ms)).last().unwrap() - dropped;
     assert!((1..4).contains(&slower), "a tenth of the pace: {slower} drops after {dropped}");
+}
+
+/// Two flows of 300 bytes a packet: at 1514 bytes a round a flow sends six and then owes 286, at 300 they take turns. What
+/// a flow may send of its present round stays. Wrong would be to go on with the old rounds for ever.
+#[test]
+fn a_new_quantum_counts_from_the_next_round() {
+    let turns = |change: Option<&str>| {
+        let (mut qdisc, mut owner) = (made("fq_codel quantum 1514"), Dropped::default());
+        for id in 0..40 {
+            let flow_hash = ((id % 2) << 31) as u32;
+            qdisc.enqueue(at(0), Plain { id, flow_hash, ..Plain::new(300) }, &mut owner);
+        }
+        if let Some(line) = change {
+            qdisc.change(at(0), line, &mut owner).unwrap();
+        }
+        let flow =
+            |qdisc: &mut AnyQdisc<Plain>| qdisc.dequeue(at(0), &mut Dropped::default()).unwrap().id % 2;
+        (0..16).map(|_| flow(&mut qdisc)).collect::<Vec<_>>()
+    };
+    assert_eq!(turns(None), [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0]);
+    assert_eq!(turns(Some("fq_codel quantum 300")), [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1]);
+}
+
+/// Above max: dropped; with `ecn` marked; with `harddrop` dropped all the same; with `nodrop` even what cannot be marked stays.
+/// The average stays above max throughout, so only the flags can make the difference.
+#[test]
+fn red_s_flags_count_from_the_change_on() {
+    let (mut qdisc, mut owner) =
+        (made("red limit 400000 min 1000 max 3000 avpkt 1000 burst 1 probability 0.1"), Dropped::default());
+    let mut fates = |words: &str, ecn| {
+        qdisc.change(at(0), &format!("red {words}"), &mut owner).unwrap();
+        let (held, dropped) = (qdisc.backlog().packets, owner.0.len());
+        qdisc.enqueue(at(0), Plain { ecn, ..Plain::new(1000) }, &mut owner);
+        (qdisc.backlog().packets - held, owner.0.len() - dropped)
+    };
+    let held = (0..40).map(|_| fates("ecn", Ecn::Ect0).0).sum::<u32>();
+    assert_eq!(held, 40, "all are marked, none is dropped");
+    assert_eq!(fates("ecn", Ecn::NotEct), (0, 1));
+    assert_eq!(fates("harddrop", Ecn::Ect0), (0, 1));
+    assert_eq!(fates("noharddrop", Ecn::Ect0), (1, 0));
+    assert_eq!(fates("nodrop", Ecn::NotEct), (1, 0));
+    assert_eq!(fates("nonodrop", Ecn::NotEct), (0, 1));
+    assert_eq!(fates("noecn", Ecn::Ect0), (0, 1));
+}
+
+/// What a law derives from its parameters follows them, and what it has learned stays. RED divides max_p by the distance of the
+/// thresholds, of which it keeps the reciprocal; the RFC's DualPI2 couples by k.
+#[test]
+fn what_follows_from_a_parameter_follows_its_change() {
+    let red = "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 probability";
+    let (mut changed, fresh) = (made(&format!("{red} 0.02")), made(&format!("{red} 0.5")));
+    changed.change(at(0), "red probability 0.5", &mut Dropped::default()).unwrap();
+    for name in ["max_P", "recip_m", "recip_sh2"] {
+        assert_eq!(variable(&changed, name), variable(&fresh, name), "{name}");
+    }
+    let (mut dual, mut owner) = with_ten("dualpi2 variant rfc9332 coupling_factor 2", 1);
+    dual.on_timer(at(20), &mut owner); // 0.15 * 5 ms + 3 * 20 ms
+    let before = (real(&dual, "p"), real(&dual, "coupled_probability"));
+    assert!(before.0 > 0.05 && before.1 == 2.0 * before.0, "{before:?}");
+    dual.change(at(20), "dualpi2 coupling_factor 4", &mut owner).unwrap();
+    assert_eq!((real(&dual, "p"), real(&dual, "coupled_probability")), (before.0, 4.0 * before.0));
 }
 
 /// A waiting shaper is asked again at once; else it would sit out the old rate's time.

@@ -289,6 +289,24 @@ mod tests {
         assert_eq!(growths(&mut w), 0);
     }
 
+    /// 35 segments after 24 are a quarter more, and not half: 1.5·(2·35·1460 + 16·1448) = 188 052 bytes. 43 are less than a
+    /// quarter more: 2·43·1460 + 16·1448 are 148 728, which is less. 54 after 43 are a quarter more, to a segment: 271 272.
+    #[test]
+    fn linux_3_14_takes_a_quarter_more_half_as_far() {
+        let mut w = measured(Stack::Linux3_14, 1 << 30);
+        w.open(at(0), SeqNumber(1));
+        let mut taken = 0;
+        let mut allowed = |ms, segments: u64| {
+            taken += segments * 1460;
+            w.on_read(at(ms), taken);
+            w.allowed
+        };
+        assert_eq!(allowed(50, 24), 185_740);
+        assert_eq!(allowed(100, 35), 188_052);
+        assert_eq!(allowed(150, 43), 188_052);
+        assert_eq!(allowed(200, 54), 271_272);
+    }
+
     /// Slow start by hand: 12 segments in the first round trip are a fifth more than 10, so 2·12 + 16 = 40 segments and two
     /// fifths of it again: 56. Each is worth 1492 bytes: 1448 + 896 are 2344, and in steps of 128 that is at least twice 1448
     /// at 2984. 65 536 − 1448 were: (83 552 − 64 088) / 2896 = 6.7. 24 in the next one: 64 segments and twice that, 192:

@@ -136,4 +136,14 @@ mod tests {
         delays.reset();
         assert!(delays.summary().is_none());
     }
+    /// 1, 2 and 4 ms: the ends are exact, where cells of 0.8 % would not be, and nothing has no quantiles.
+    #[test]
+    fn percentiles_begin_and_end_at_the_extremes() {
+        let mut delays = FlowDelays::new();
+        assert_eq!((delays.percentiles_ms(), delays.percentile_ms(50, 0)), (None, None));
+        [1_000_001, 2_000_000, 4_000_003].into_iter().for_each(|ns| delays.record(Duration::from_nanos(ns)));
+        let all = delays.percentiles_ms().unwrap();
+        assert_eq!((all.len(), all[0], all[100]), (101, 1.000_001, 4.000_003));
+        assert!(all.is_sorted() && (all[50] / 2.0 - 1.0).abs() < 0.008, "{all:?}");
+    }
 }

@@ -133,6 +133,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Three of the greatest, 3 (2^64 - 1): the sum goes on beyond 64 bits.
+    #[test]
+    fn a_sum_is_carried_on() {
+        let mut histogram = Histogram::<u32, 7>::new();
+        (0..3).for_each(|_| histogram.record(u64::MAX));
+        assert_eq!((histogram.sum(), histogram.total()), (3 * u128::from(u64::MAX), 3));
+    }
+
     proptest! {
         /// Against the crate hdrhistogram, which has the same cells: a wrong one would show in a quantile.
         #[test]

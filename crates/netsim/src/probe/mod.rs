@@ -21,3 +21,15 @@ pub(crate) fn ratio(a: f64, b: f64) -> f64 {
 pub(crate) fn percent(part: u64, whole: u64) -> f64 {
     rounded(ratio(100.0 * part as f64, whole as f64))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_have_six_decimals_and_are_0_of_nothing() {
+        assert_eq!((rounded(2.000_000_4), rounded(-1.999_999_6)), (2.0, -2.0));
+        assert_eq!((ratio(3.0, 4.0), ratio(3.0, 0.0)), (0.75, 0.0));
+        assert_eq!((percent(2, 3), percent(0, 3), percent(1, 0)), (66.666_667, 0.0, 0.0));
+    }
+}

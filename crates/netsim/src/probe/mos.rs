@@ -151,4 +151,14 @@ mod tests {
         // 1 + 0.035 * 92.531343 + 92.531343 * 32.531343 * 7.468657 * 7e-6 = 1 + 3.238597 + 0.157373
         near(mos(20.0, 0.0), 4.395970, 1e-6);
     }
+    /// By a second writing of the formulas, in another language: without delay, where the talker's echo is heard as sidetone;
+    /// at 1 ms, where TERV has 6 exp(-0.3) more; at 150 and 400 ms, where nothing is left of either.
+    #[test]
+    fn from_no_delay_to_a_long_one() {
+        for (delay_ms, r) in
+            [(0.0, 93.206_207_723), (1.0, 93.262_727_378), (150.0, 89.539_131_974), (400.0, 62.246_826_682)]
+        {
+            near(rating(delay_ms, 0.0), r, 1e-8);
+        }
+    }
 }

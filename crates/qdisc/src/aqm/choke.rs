@@ -376,6 +376,14 @@ mod tests {
         assert_eq!(choke.places.len(), 0, "a hole in front goes with the packet before it");
     }
 
+    /// Linux's ring has roundup_pow_of_two(limit + 1) places, one of which stays free: 8 packets need 16, not 8.
+    #[test]
+    fn a_limit_that_is_a_power_of_two_is_kept() {
+        let (mut choke, mut owner) = (choke("limit 8 min 7 max 8 burst 8").unwrap(), Loaded::default());
+        let told = [0; 9].map(|id| offer(&mut choke, &mut owner, id, 0, Ecn::NotEct));
+        assert_eq!((told[7], told[8], choke.places.len()), (Enqueued::Success, Enqueued::Dropped, 8));
+    }
+
     /// 3 * 0x55555556 = 2^32 + 2 is 1; a lower half of 0 is the one too many. Dice that always show it end all the same.
     #[test]
     fn numbers_below_three_are_even() {

@@ -336,6 +336,7 @@ impl Aqm for Cobalt {
 #[cfg(test)]
 mod tests {
     use super::super::Managed;
+    use super::super::dice::Dice;
     use super::*;
     use crate::packet::Plain;
     use crate::sched::Noted;
@@ -455,6 +456,32 @@ mod tests {
         // With three busy flows at a downlink it is six frames.
         vars.judge(&slow, at(1000), &mut packet, 3, &mut Noted::default());
         assert!(!vars.dropping);
+    }
+
+    /// Linux compares by `>` and `<`: a delay of exactly `target` is none, and dice that show p itself do not drop.
+    #[test]
+    fn at_the_target_and_at_p_nothing_happens() {
+        let mut vars = Vars::default();
+        judge(&mut vars, 1000, 5, Ecn::NotEct);
+        assert!(!vars.dropping);
+        judge(&mut vars, 1000, 6, Ecn::NotEct);
+        assert!(vars.dropping);
+        for (p_drop, drop) in [(1 << 31, None), ((1 << 31) + 1, Some(Drop::Early))] {
+            let mut vars = Vars { p_drop, ..Vars::default() };
+            let mut packet = Plain { arrival: at(999), ..Plain::new(1514) };
+            let verdict = vars.judge(&params(), at(1000), &mut packet, 0, &mut Dice::showing(0.5));
+            assert_eq!(verdict.drop, drop, "{p_drop}");
+        }
+    }
+
+    /// 1514 bytes at 1 Mbit/s are 12.112 ms; BLUE's steps are parts of 2^32.
+    #[test]
+    fn the_line_s_rate_and_steps_are_kept_in_linux_s_units() {
+        static SPEC: QdiscSpec = Cobalt::SPEC;
+        let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+        let args = Args::parse(&SPEC, "bandwidth 1mbit p_inc 0.25 p_dec 0.125").unwrap();
+        let Params { mtu_time, p_inc, p_dec, .. } = Cobalt::build(&args, &link).unwrap().params;
+        assert_eq!((mtu_time, p_inc, p_dec), (Duration::from_micros(12_112), 1 << 30, 1 << 29));
     }
 
     #[test]

@@ -559,6 +559,7 @@ mod tests {
         assert_eq!(resumed("acm2012", 7, 50), 5);
         assert_eq!(resumed("acm2012", 7, -50), 5);
         assert_eq!(resumed("acm2012", 7, 150), 1);
+        assert_eq!(resumed("acm2012", 7, 100), 1, "an interval to the tick is not less than one");
         assert_eq!([1, 2, 3, 4].map(|count| resumed("acm2012", count, 50)), [1, 1, 1, 2]);
         for variant in ["linux", "rfc8289"] {
             assert_eq!([50, 150, 1500, 1700].map(|ms| resumed(variant, 7, ms)), [3, 3, 3, 1], "{variant}");
@@ -606,6 +607,24 @@ mod tests {
             vars.should_drop(Some(&crate::packet::Plain::new(1514)), backlog, &params, now);
             assert_eq!(vars.first_above_time != Ticks(0), is_queue, "{variant} {backlog}");
         }
+    }
+
+    /// The DS field is the codepoint and then the two bits of ECN: EF is 46 << 2 = 0xb8; L4S's ECT(1) is 0x01 of 0x03.
+    #[test]
+    fn ce_threshold_selects_by_the_ds_field() {
+        use crate::packet::Plain;
+        use goodqueue_units::Ecn;
+        static SPEC: QdiscSpec = Codel::SPEC;
+        let link = Link { rate: goodqueue_units::Rate::from_bps(1_000_000).unwrap(), mtu: 1514 };
+        let params = Params::new(&Args::parse(&SPEC, "").unwrap(), &link);
+        let selects = |value, mask, dscp, ecn| {
+            let params = params.selecting(Some(Masked { value, mask }));
+            params.selects(&Plain { dscp, ecn, ..Plain::new(100) })
+        };
+        assert!(selects(0xb8, 0xfc, 46, Ecn::Ect1) && !selects(0xb8, 0xfc, 45, Ecn::Ect1));
+        assert!(selects(0x01, 0x03, 46, Ecn::Ect1) && !selects(0x01, 0x03, 46, Ecn::Ect0));
+        assert!(selects(0xbb, 0xff, 46, Ecn::Ce) && !selects(0xbb, 0xff, 46, Ecn::Ect0));
+        assert!(params.selects(&Plain::new(100)), "without a selector all packets are");
     }
 
     #[test]

@@ -315,6 +315,43 @@ mod tests {
         assert_eq!(fate(14.0, Ecn::NotEct, 0.095), (1, 0, None), "p_b is 0.09");
     }
 
+    /// From max on ECN does not help; at twice max a small packet is dropped as surely as a large one.
+    #[test]
+    fn on_max_and_at_twice_max() {
+        let mut law = law("ecn nowait weight 0.5");
+        let (mut queue, mut owner) = (Fifo::default(), Dice::showing(0.0));
+        (0..15).for_each(|_| queue.push(Plain::new(1514)));
+        law.vars.avg = 15.0; // and stays, with 15 waiting
+        law.enqueue(Instant::ZERO, Plain { ecn: Ecn::Ect0, ..Plain::new(1514) }, &mut queue, &mut owner);
+        assert_eq!((law.vars.avg, owner.marked, owner.dropped), (15.0, 0, std::vec![Drop::Early]));
+        let Gentle { params, vars, .. } = self::law("bytes nowait");
+        let mut vars = Vars { avg: 30.0, ..vars };
+        assert_eq!(vars.probability(&params, params.size(64)), 1.0);
+    }
+
+    /// Below min no dice are thrown: as many draws as decisions, so that a change of one is no change of all that follow.
+    #[test]
+    fn below_min_no_dice_are_thrown() {
+        struct NoDice;
+        impl Owner<Plain> for NoDice {
+            fn dropped(&mut self, packet: Plain, why: Drop) {
+                panic!("{packet:?} {why}");
+            }
+            fn marked(&mut self, packet: &Plain, why: Mark) {
+                panic!("{packet:?} {why}");
+            }
+            fn random_u32(&mut self) -> u32 {
+                panic!("a draw");
+            }
+            fn random_u64(&mut self) -> u64 {
+                panic!("a draw");
+            }
+        }
+        let (mut law, mut queue) = (law(""), Fifo::default());
+        law.enqueue(Instant::ZERO, Plain::new(1514), &mut queue, &mut NoDice);
+        assert_eq!(queue.len(), 1);
+    }
+
     #[test]
     fn the_limit_holds() {
         let (mut law, mut queue, mut owner) = (law("limit 3"), Fifo::default(), Dice::showing(0.5));

@@ -290,8 +290,8 @@ mod tests {
         let (mut qdisc, mut owner) = (fq_codel("flows 8 limit 5 drop_batch 1"), Noted::default());
         offer(&mut qdisc, &mut owner, 1000, &[0, 1, 2, 3, 4, 5]);
         assert_eq!(owner.dropped, [0]);
-        // 1000 bytes weigh 256 + 2048: the third packet is over 5000.
-        let (mut qdisc, mut owner) = (fq_codel("flows 8 memory_limit 5000 drop_batch 1"), Noted::default());
+        // 1000 bytes weigh 256 + 2048: two packets fill 4608.
+        let (mut qdisc, mut owner) = (fq_codel("flows 8 memory_limit 4608 drop_batch 1"), Noted::default());
         offer(&mut qdisc, &mut owner, 1000, &[0, 1]);
         assert!(owner.dropped.is_empty());
         offer(&mut qdisc, &mut owner, 1000, &[2]);

@@ -383,10 +383,10 @@ mod tests {
     }
 
     /// The limit refuses the arrival, and tells it as congestion; a full memory is counted and no more. 1514
-    /// bytes weigh 256 + 2048: the fifth packet meets 9216, which is within 7000 + 2304; the sixth meets more.
+    /// bytes weigh 256 + 2048: the fifth packet meets 9216, which is 6912 + 2304; the sixth meets more.
     #[test]
     fn the_limit_refuses_and_memory_only_counts() {
-        let (mut qdisc, mut owner) = (fq_pie("flows 8 limit 6 memory_limit 7000"), Noted::default());
+        let (mut qdisc, mut owner) = (fq_pie("flows 8 limit 6 memory_limit 6912"), Noted::default());
         for id in [0, 1, 2, 3, 4] {
             offer(&mut qdisc, &mut owner, at(0), id, Plain::new(FULL));
         }

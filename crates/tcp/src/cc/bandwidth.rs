@@ -165,4 +165,12 @@ mod tests {
         assert!(sides.iter().all(|&n| (900..1100).contains(&n)), "{sides:?}");
         assert_ne!(Dice::new(1).below(1000), Dice::new(2).below(1000));
     }
+
+    /// 48271 x 1 899 818 559 = 1 and 48271 x 247 665 088 = -1 mod 2^31 - 1: the least and the greatest draw. Wrong would be a
+    /// draw of `end` itself, a phase that no cycle has.
+    #[test]
+    fn the_greatest_draw_is_below_the_end() {
+        assert_eq!([1_899_818_559, 247_665_088].map(|state| Dice(state).below(7)), [0, 6]);
+        assert_eq!(Dice(247_665_088).below(u32::MAX), u32::MAX - 1);
+    }
 }

@@ -168,6 +168,49 @@ fn segments_of_unequal_size_are_found_and_a_partial_ack_trims() {
     assert_eq!((d.segments, b.packets_out(), b.una() == b.nxt()), (5, 0, true));
 }
 
+/// What is left of a segment of which a part was acknowledged is what is sent again; its FIN takes a number of the sequence,
+/// and no byte.
+#[test]
+fn of_a_trimmed_segment_the_rest_is_sent_again() {
+    for (ends, numbers) in [(Flags::NONE, 100), (Flags::FIN, 101)] {
+        let mut b = Scoreboard::new(SeqNumber(0), 100);
+        b.send(at(0), 100, ends);
+        let mut d = Delivery::new(at(100), RTT);
+        b.acknowledge(SeqNumber(40), &mut d);
+        assert_eq!((d.segments, b.una(), b.nxt()), (0, SeqNumber(40), SeqNumber(numbers)));
+        assert_eq!(b.lose_all(at(300), false), 1);
+        assert_eq!(b.resend(at(300)), Some((Chunk { seq: SeqNumber(40), len: 60, ends }, true)));
+    }
+}
+
+/// RFC 2018 lets the newest block stand first: whatever their order, the lowest is taken first.
+#[test]
+fn three_blocks_are_sorted_from_any_order() {
+    let [a, b, c] = [block(1, 1), block(3, 4), block(6, 9)];
+    for [x, y, z] in [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]] {
+        assert_eq!(ascending(x, y, z), [a, b, c]);
+    }
+}
+
+/// The first segment is taken for lost once, and only while nothing was heard of it.
+#[test]
+fn the_first_segment_is_lost_once() {
+    let mut b = board(0);
+    assert!(!b.lose_first(), "nothing is out");
+    let mut b = board(3);
+    assert!(b.lose_first() && !b.lose_first());
+    assert_eq!((b.lost_out(), b.is_any_resent()), (1, false));
+    assert_eq!(resend_all(&mut b, 50), [0]);
+    assert!(b.is_any_resent(), "it is out a second time");
+    ack(&mut b, 150, 1, &[]);
+    assert!(!b.is_any_resent());
+    let mut b = board(3);
+    ack(&mut b, 110, 0, &[block(0, 0)]);
+    assert!(!b.lose_first(), "it was SACKed");
+    assert!(b.probe(at(120)).is_some());
+    assert!(!b.is_any_resent(), "of a probe of the last segment the first knows nothing");
+}
+
 #[test]
 fn the_ring_grows_and_keeps_its_order() {
     let mut b = board(10);

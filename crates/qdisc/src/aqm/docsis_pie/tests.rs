@@ -216,6 +216,21 @@ fn the_states_follow_the_queue() {
     assert_eq!(vars.state, State::Inactive);
 }
 
+/// A.2 compares by `<`: delays of exactly half the target are not quiet, and of exactly 5 ms not low.
+#[test]
+fn on_a_threshold_is_not_below_it() {
+    let law = docsis("");
+    for (now, old, quiet) in [(4.999, 4.999, true), (5.0, 4.999, false), (4.999, 5.0, false)] {
+        let mut vars = active(0.0, old);
+        vars.burst_allowance = Duration::from_millis(16); // p stays 0, whatever the delays
+        vars.update(&law.params, now / 1e3);
+        assert_eq!(vars.state == State::Quiescent, quiet, "{now} ms after {old} ms");
+    }
+    // p 0.5 at delays from 5 to 4 ms: 0.25 * -6 ms * 2 + 2.5 * -1 ms * 2, and no 2 % less.
+    assert_close(updated(0.5, 4.0, 5.0), 0.5 - 0.003 - 0.005, "from 5 ms");
+    assert_close(updated(0.5, 5.0, 4.0), 0.5 - 0.0025 + 0.005, "to 5 ms");
+}
+
 /// The whole: a full buffer refuses and starts the sum anew; updates come every 16 ms; ECN helps nobody.
 #[test]
 fn packets_are_dropped_by_law_and_by_limit() {
@@ -239,4 +254,15 @@ fn packets_are_dropped_by_law_and_by_limit() {
     let packet = Plain { ecn: Ecn::Ect0, ..Plain::new(1024) };
     assert_eq!(law.enqueue(at(16), packet, &mut queue, &mut owner), Enqueued::Dropped);
     assert_eq!(owner.1.last(), Some(&Drop::Early));
+}
+
+/// A packet that fills the buffer to its last byte has its place.
+#[test]
+fn a_limit_in_bytes_is_the_most_that_may_wait() {
+    let (mut law, mut queue) = (docsis("limit 15140"), Fifo::default());
+    let mut owner = Fixed(u32::MAX, std::vec::Vec::new());
+    for _ in 0..11 {
+        law.enqueue(at(0), Plain::new(1514), &mut queue, &mut owner);
+    }
+    assert_eq!((queue.bytes(), owner.1.as_slice()), (15_140, [Drop::Overlimit].as_slice()));
 }

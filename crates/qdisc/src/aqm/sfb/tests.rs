@@ -64,6 +64,19 @@ fn a_bin_learns_from_its_length() {
     assert_eq!(state(&mut sfb, 7), Verdict { len: 1, p: 6 * 33 - 3 });
 }
 
+/// MurmurHash3's finalizer by hand, of 1 and of 2: a weaker mix would put flows whose hashes are alike into the same bins on
+/// all levels. Each level takes four bits of the hash, the lowest first.
+#[test]
+fn the_hash_is_murmurs_and_each_level_takes_four_bits() {
+    let hash = |salt, flow| Bins::new(salt).hash(flow);
+    assert_eq!([1, 2, 0x1234_5678].map(|flow| hash(0, flow)), [0x514e_28b7, 0x30f4_c306, 0xe37c_d1bc]);
+    assert_eq!((hash(3, 2), hash(0, 0)), (0x514e_28b7, 1), "0 stands for none");
+    let mut bins = Bins::new(0);
+    bins.of(0x514e_28b7).for_each(|bin| bin.len = 1);
+    let taken = bins.levels.map(|level| level.iter().position(|bin| bin.len == 1).unwrap());
+    assert_eq!(taken, [7, 11, 8, 2, 14, 4, 1, 5]);
+}
+
 /// A flood at probability 1 in its eight bins: another flow shares some of them, but not all, and goes free.
 #[test]
 fn a_flow_is_judged_by_its_least_bin() {
@@ -151,7 +164,7 @@ fn the_second_set_warms_up_and_takes_over() {
     offer(&mut sfb, 0, 7);
     put(&mut sfb, 7, Bin { len: 1, p: ONE });
     let second = |sfb: &Sfb| bins_of(sfb, 1, 7).into_iter().map(|bin| (bin.len, bin.p)).min().unwrap();
-    offer(&mut sfb, 59_999, 7);
+    offer(&mut sfb, 60_000, 7);
     assert_eq!((state(&mut sfb, 7).len, second(&sfb)), (2, (0, 0)));
     let mut learned = |ms| {
         offer(&mut sfb, ms, 7);

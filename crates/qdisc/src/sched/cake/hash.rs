@@ -232,4 +232,15 @@ mod tests {
         let tag = |bits| Isolation(bits).tag(0b100, (0b001, 0b011));
         assert_eq!([1, 2, 3, 4, 5, 6, 7].map(tag), [0b001, 0b011, 0b010, 0b100, 0b100, 0b100, 0b100]);
     }
+
+    /// All eight hosts of a set have bulk flows: the one that the hash points at gives its entry up.
+    #[test]
+    fn a_host_whose_set_is_full_takes_the_entry_that_its_hash_points_at() {
+        let mut hosts = alloc::vec![Host::default(); QUEUES];
+        for place in set_of(5) {
+            (hosts[place].tag, hosts[place].bulk) = (1000 + place as u32, 1);
+        }
+        let hash = (3 * QUEUES + 5) as u32;
+        assert_eq!((host(&mut hosts, hash), hosts[5].tag), (5, hash));
+    }
 }

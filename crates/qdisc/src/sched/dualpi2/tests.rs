@@ -278,8 +278,8 @@ fn drop_enqueue_judges_on_arrival() {
     assert_eq!(owner.draws, 2);
 }
 
-/// Linux books 256 + 2048 for 1000 bytes, so 5000 hold two. The RFC's buffer is 250 ms of the link, less room for a full
-/// frame: (250000 - 1514) / 1000 = 248.5, so that 249 packets fit.
+/// Linux books 256 + 2048 for 1000 bytes, so 4608 hold two, and 4607 one. The RFC's buffer is 250 ms of the link, less room for a full
+/// frame: (250000 - 1514) / 1000 = 248.5, so that 249 packets fit. Of 4514 bytes three may wait where a fourth comes.
 #[test]
 fn the_buffer_is_memory_or_bytes() {
     let held = |words: &str| {
@@ -289,7 +289,8 @@ fn the_buffer_is_memory_or_bytes() {
         assert_eq!(told.iter().filter(|told| **told == Enqueued::Dropped).count(), owner.dropped.len());
         qdisc.backlog().packets
     };
-    assert_eq!(held("memlimit 5000"), 2);
+    assert_eq!((held("memlimit 4608"), held("memlimit 4607")), (2, 1));
+    assert_eq!((held("variant rfc9332 memlimit 4514"), held("variant rfc9332 memlimit 4513")), (4, 3));
     assert_eq!(held("limit 7"), 7);
     assert_eq!(held("variant rfc9332"), 249);
     assert_eq!(held("variant rfc9332 limit 7"), 7);

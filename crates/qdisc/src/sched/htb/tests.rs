@@ -31,6 +31,13 @@ fn a_packet_leaves_while_there_is_no_debt() {
     );
 }
 
+/// `tc` adds to its 1600 bytes what the rate sends in a nanosecond: at 80 Gbit/s 1610 bytes, 161 ns. The first frame leaves
+/// 161 - 151 = 10 ns, the second owes 141, and the third 151 more.
+#[test]
+fn a_fast_class_has_a_burst_of_what_it_sends_in_a_nanosecond_more() {
+    assert_eq!(departures("htb rate 80gbit"), [0, 0, 141, 292]);
+}
+
 /// 60 s at 1 kbit/s are 7500 bytes: a packet of 9000 owes 72 s less the burst. sch_htb.c: a debt of a minute or more
 /// becomes a nanosecond less than one.
 #[test]

@@ -116,3 +116,27 @@ impl Policer {
 fn whole_ms(time: Instant) -> Instant {
     Instant::from_nanos(time.as_nanos() / 1_000_000 * 1_000_000)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rate that is used after intervals at these, in units of 2^-24 segments a microsecond.
+    fn used(rates: [u64; 2]) -> Option<u64> {
+        let mut policer = Policer::default();
+        for rate in rates {
+            assert_eq!(policer.bandwidth(), None);
+            policer.end(Bandwidth(rate), &RateEstimator::default(), 1448);
+        }
+        policer.bandwidth().map(|bw| bw.0)
+    }
+
+    /// 8000 and 9000 differ by an eighth of the former, and the mean of both is used; a unit more is too much. Of few units,
+    /// 1448 bytes each 2^24 us, or 690 bit/s, up to five are 4 kbit/s. One interval is never enough, however slow.
+    #[test]
+    fn two_rates_are_alike_within_an_eighth_or_4_kbit_s() {
+        assert_eq!([[8000, 9000], [8000, 7000]].map(used), [Some(8500), Some(7500)]);
+        assert_eq!([[8000, 9001], [8000, 6999]].map(used), [None; 2]);
+        assert_eq!([[5, 10], [5, 11], [0, 4], [0, 0]].map(used), [Some(7), None, None, None]);
+    }
+}

@@ -286,3 +286,16 @@ fn inflight_at_loss(tx_in_flight: u32, lost: u64) -> u32 {
     let prefix = before.saturating_sub(LOSS_DIVISOR * lost_before) / (LOSS_DIVISOR - 1);
     (before + prefix) as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 5.5.10.2 by hand: of 101 in flight the last is lost. Before it 100 were in flight, and 2 % of them, two, might be lost:
+    /// with none lost before, another 2/0.98 would have passed the threshold; with one 1/0.98, with two or more nothing.
+    #[test]
+    fn losses_pass_the_threshold_within_a_segment() {
+        assert_eq!([1, 2, 3, 9].map(|lost| inflight_at_loss(101, lost)), [102, 101, 100, 100]);
+        assert_eq!((inflight_at_loss(1, 1), inflight_at_loss(4901, 1)), (0, 5000));
+    }
+}
