@@ -129,7 +129,7 @@ def _without_spreads(measured: Measured) -> Measured:
 
 
 def _pooled(cells: Sequence[Measured]) -> Iterator[Measured]:
-    """Yield a cell for each group that differs only in parameters which a metric joins: one number of all its points."""
+    """Yield a cell for each group that differs only in parameters which a metric joins: one number of all points."""
     for one in {id(one.cell.experiment): one.cell.experiment for one in cells}.values():
         own = [measured for measured in cells if measured.cell.experiment is one]
         for name, metric in one.metrics.items():

@@ -193,7 +193,8 @@ POOLS: Mapping[str, Callable[[Sequence[float], Places], float | None]] = {
 }
 """What is made of the numbers of several points, and of those points' places, by the word of ``pooled_as``.
 
-Spread is the greatest over the least, range the greatest less the least; correlation is Pearson's, with the pooled parameter.
+Spread is the greatest over the least, range the greatest less the least; correlation is Pearson's, with the pooled
+parameter.
 """
 
 

@@ -42,7 +42,7 @@ class Metric:
     pooled_as: str = "mean"
     """What is made of the numbers of the points: see `goodqueue.studies.metrics.POOLS`."""
     spread: tuple[str, ...] = ()
-    """The swept parameters over whose points the greatest of the pooled numbers less the least is taken; empty: none."""
+    """The swept parameters over whose points the pooled numbers' greatest less their least is taken; empty: none."""
 
     @property
     def joined(self) -> tuple[str, ...]:
