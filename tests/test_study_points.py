@@ -155,7 +155,7 @@ def test_pooling_and_setting_against() -> None:
         ("to = { target_ms = 5 }, as", "to = { targets = 5 }, as", 'growth_percent.to: found "targets"; did you mean'),
         ('distance_from = "target_ms"', 'distance_from = "flow"', 'error_ms.distance_from: found "flow"; did you mean'),
         ('pooled_as = "least"', 'pooled_as = "correlation"', 'found ["flows", "target_ms"]; accepted: one parameter'),
-        ('as = "more_percent"', 'as = "percent"', 'as: found "percent"; did you mean'),
+        ('as = "more_percent"', 'as = "persent"', 'as: found "persent"; did you mean'),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(mine: Path, goodqueue: Command, old: str, new: str, want: str) -> None:

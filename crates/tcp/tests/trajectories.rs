@@ -238,7 +238,7 @@ fn configs() -> Vec<Config> {
     let new = Cc::ALL.iter().map(|&cc| plain(cc, Stack::Linux6));
     let old = Stack::ALL.iter().filter(|&&stack| stack != Stack::Linux6);
     let old = old.flat_map(|&stack| [Cc::Reno, Cc::Cubic, Cc::Bbr].map(|cc| plain(cc, stack)));
-    let words = CcOptions { hystart_plus_plus: true, abe: true, cwnd: None };
+    let words = CcOptions { hystart_plus_plus: true, abe: true, ..CcOptions::default() };
     let with_words = [Cc::Reno, Cc::Cubic].map(|cc| Config { cc_options: words, ..plain(cc, Stack::Linux6) });
     new.chain(old).chain(with_words).collect()
 }

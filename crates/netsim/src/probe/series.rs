@@ -214,15 +214,16 @@ mod tests {
         assert_eq!(mean_ms((7, 19_000_000), (5, 10_000_000)), Some(4.5));
         assert_eq!(mean_ms((7, 19_000_000), (7, 19_000_000)), None);
     }
+
     /// From 1 to 2 s: the first instant is within, the last is not.
     #[test]
     fn packets_are_noted_within_the_window() {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
-        let mut log = PacketLog::new(at(1000), at(2000));
+        let mut log = PacketLog::new(at(1000), at(2000), true);
         for ms in [999, 1000, 1999, 2000] {
-            log.record(at(ms), Duration::from_millis(ms / 100));
+            log.record(at(ms), Duration::from_millis(ms / 100), 7);
         }
-        let PacketSeries { time_s, delay_ms } = log.series();
-        assert_eq!((time_s, delay_ms), (vec![1.0, 1.999], vec![10.0, 19.0]));
+        let PacketSeries { time_s, delay_ms, flow } = log.series();
+        assert_eq!((time_s, delay_ms, flow), (vec![1.0, 1.999], vec![10.0, 19.0], Some(vec![7, 7])));
     }
 }
