@@ -53,7 +53,7 @@ class Words:
         """Return in words that ``parameter`` is ``value``: ``at 10 Mbit/s``."""
         said = self.places.get(parameter)
         if isinstance(said, Mapping):
-            said = said.get(str(value))
+            said = said.get(str(value).lower() if isinstance(value, bool) else str(value))  # as TOML writes it
         if said is not None:
             return said.replace("{}", str(value))
         name = self.name(parameter)
