@@ -223,3 +223,8 @@ def test_words_fall_back_to_those_of_the_name(tmp_path: Path) -> None:
     assert str(words.name("delay_mean_ms")) == "delay mean (ms)"
     assert words.point({"cross": "rrul", "rtt_ms": 50}) == "at an RTT of 50 ms beside RRUL"
     assert words.point({"cross": "udp", "bandwidth_mbps": 5}) == "at cross udp at bandwidth 5 Mbit/s"
+
+
+def test_a_flag_is_called_as_toml_writes_it() -> None:
+    words = wording.Words({}, {"ecn": {"false": "without ECN", "true": "with ECN"}})
+    assert [words.place("ecn", value) for value in (False, True)] == ["without ECN", "with ECN"]

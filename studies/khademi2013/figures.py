@@ -118,13 +118,12 @@ def _ecn(outcome: Outcome, figure: str, measure: Measure) -> Iterator[Drawn]:
     if not algorithms:
         return
     drawn = style.new_figure(2.8)
-    for ax, algorithm in zip(drawn.subplots(1, len(algorithms), squeeze=False)[0], algorithms, strict=True):
+    panels = drawn.subplots(1, len(algorithms), sharey=True, squeeze=False)[0]
+    for ax, algorithm in zip(panels, algorithms, strict=True):
         own = [cell for cell in cells if cell.cell.algorithm == algorithm]
         _boxes(outcome, ax, own, "flows_per_sender", "ecn", measure, legend=algorithm == algorithms[0])
         ax.set_title(outcome.study.words.algorithm(algorithm), fontsize=9)
         ax.set_ylabel(measure.label if algorithm == algorithms[0] else "")
-        if measure is RTT:
-            style.log_ms(ax, "y", 100, 1.05 * ax.get_ylim()[1])
     yield _captioned(outcome, figure, drawn, measure, "ECN off and on", cells)
 
 
@@ -203,7 +202,8 @@ def _printed(outcome: Outcome, figure: str) -> str:
         if value.scenario == f"{PAPER}/fig{figure}" and found is not None and found.value is not None:
             name = words.name(value.metric)
             about = f"{words.algorithm(value.algorithm)}'s {name.words} {words.point(value.at)}".rstrip()
-            said.append(f"{about} {bounds(value.low, value.high)} {name.unit}, here {found.value:.3g}")
+            paper = bounds(value.low, value.high) if value.number is None else f"{value.number:g}"
+            said.append(f"{about} {paper} {name.unit}".rstrip() + f", here {found.value:.3g}")
     return f"Printed: {'; '.join(said)}." if said else "No number of it is printed."
 
 
