@@ -326,6 +326,7 @@ def test_links_and_wires_do_on_linux_what_they_do_in_the_simulator() -> None:
             of_way = [app["delay_ms"] for app in record["apps"] if app["name"].startswith(way)]
             delays.setdefault(way, []).append([fmean(one[key] for one in of_way) for key in ("min", "p50", "max")])
     for way, (here, there) in delays.items():
-        assert there == pytest.approx(here, rel=0.05), way
+        assert there[1] == pytest.approx(here[1], rel=0.03), f"{way}: the median"
+        assert there == pytest.approx(here, rel=0.1), f"{way}: the extremes of five calls, too"
     assert linux["series"]["hops"].keys() == {"second"}
     assert linux["kernel"]["hops"]["air"]["shaper"] is None

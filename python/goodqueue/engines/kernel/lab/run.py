@@ -68,10 +68,10 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     flows: dict[str, Any] = {flow.name: {} for flow in plan.flows}
     until(plan.duration_s + plan.drain_s)
     queues.read()
-    changers.finish()
     for host in hosts:
         for name, found in host.results().items():
             flows[name] |= found
+    changers.finish()  # not before: the hosts were forked with its pipes, and a `tc` ends when all have closed them
     time.sleep(_CAPTURE_LAG_S)
     lost = {device: capture.stop() for device, capture in captures.items()}
     if any(lost.values()):
