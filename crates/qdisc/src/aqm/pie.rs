@@ -31,6 +31,7 @@
 //! - steps up are capped at any p, as Schwardmann et al. state; Linux 3.14 caps from 10 % on;
 //! - the burst allowance returns when both delays are under half the target and p is 0, as in the vendor's
 //!   code. Schwardmann et al. do not mention p; so it is with `rearm`, by which 20 AIMD flows of a model drove p to 1;
+//! - the departure rate is forgotten where all is quiet, as in Linux 3.14; `keep_rate` keeps it;
 //! - marks end at p = 10 %, as in Linux 3.14; `ecn_prob` moves that;
 //! - the allowance is used up by the time of rate measurements, that is of a busy queue, as in that code;
 //! - the rate's average has the weight 1/8 of that code;
@@ -51,7 +52,7 @@ use alloc::string::ToString;
 use core::fmt;
 use goodqueue_units::{Duration, Instant};
 pub(crate) use params::{ALPHA, BETA, BYTEMODE, DQ_RATE_ESTIMATOR, TARGET, TUPDATE};
-use params::{AUTO_INACTIVE, ECN_PROB, LINUX, PARAMS, REARM, Rules, VARIANT};
+use params::{AUTO_INACTIVE, ECN_PROB, KEEP_RATE, LINUX, PARAMS, REARM, Rules, VARIANT};
 
 /// Probability one; 56 bits, so that 64 hold the sum of 8.5 that de-randomisation (5.4) needs.
 pub const MAX_PROB: u64 = u64::MAX >> 8;
@@ -81,6 +82,8 @@ pub struct Params {
     auto_inactive: bool,
     /// The burst allowance returns whatever p.
     rearms: bool,
+    /// The departure rate stays known where all is quiet.
+    keeps_rate: bool,
     mtu: u32,
 }
 
@@ -98,6 +101,7 @@ impl Params {
             dq_rate_estimator: args.get(&DQ_RATE_ESTIMATOR),
             auto_inactive: false,
             rearms: false,
+            keeps_rate: false,
             mtu: link.mtu,
         }
     }
@@ -228,7 +232,10 @@ impl Vars {
         let quiet = low && self.prob == 0;
         if quiet && (!params.dq_rate_estimator || self.avg_dq_rate > 0) {
             let (qdelay, qdelay_old, backlog_old) = (delay, old, backlog);
-            *self = Self { qdelay, qdelay_old, backlog_old, ..Self::new(params) };
+            let fresh = Self { qdelay, qdelay_old, backlog_old, ..Self::new(params) };
+            let Self { avg_dq_rate, dq_count, dq_tstamp, .. } = *self;
+            *self =
+                if params.keeps_rate { Self { avg_dq_rate, dq_count, dq_tstamp, ..fresh } } else { fresh };
         }
         if !params.dq_rate_estimator {
             self.qdelay_old = delay;
@@ -336,7 +343,7 @@ impl Aqm for Pie {
         if args.is_given(AUTO_INACTIVE.name()) && !rules.as_written {
             return Err(Error("pie auto_inactive: only variant rfc8033 has it".to_string()));
         }
-        for name in [ECN_PROB.name(), REARM.name()] {
+        for name in [ECN_PROB.name(), REARM.name(), KEEP_RATE.name()] {
             if args.is_given(name) && rules.derandomised {
                 return Err(Error(format!("pie {name}: only variant draft2013 has it")));
             }
@@ -346,7 +353,8 @@ impl Aqm for Pie {
             args.get(&ECN_PROB).map_or(rules.mark_below, |percent| MAX_PROB / 100 * u64::from(percent) + 100);
         let auto_inactive = args.get(&AUTO_INACTIVE) == Some(true);
         let rearms = args.get(&REARM) == Some(true);
-        let params = Params { rules, auto_inactive, rearms, ..Params::new(args, link) };
+        let keeps_rate = args.get(&KEEP_RATE) == Some(true);
+        let params = Params { rules, auto_inactive, rearms, keeps_rate, ..Params::new(args, link) };
         let (first, period) = rules.beat(args.get(&TUPDATE));
         Ok(Self {
             limit: args.get(&LIMIT) as usize,

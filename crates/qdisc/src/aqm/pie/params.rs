@@ -154,6 +154,12 @@ pub(super) const REARM: Param<Option<bool>> = Param::flag(
 )
 .unset()
 .source("Schwardmann et al. 2014, 3.3, as they word it");
+pub(super) const KEEP_RATE: Param<Option<bool>> = Param::flag(
+    "keep_rate",
+    "keep the departure rate where all is quiet, when Linux forgets it; only variant draft2013",
+)
+.unset()
+.source("inferred from Schwardmann et al. 2014");
 pub(super) const VARIANT: Param<Variant> =
     Param::choice("variant", "whose PIE: today's Linux, the papers' of 2013, or the RFC's", "linux")
         .fixed()
@@ -162,5 +168,5 @@ pub(super) const VARIANT: Param<Variant> =
 pub(super) const PARAMS: &[ParamSpec] = params! {
     LIMIT.source(MAN), TARGET, TUPDATE, ALPHA, BETA,
     ECN.source(MAN).help("mark ECN-capable packets instead of dropping them, up to p = 10 %, or ecn_prob"),
-    ECN_PROB, REARM, BYTEMODE, DQ_RATE_ESTIMATOR, AUTO_INACTIVE, VARIANT,
+    ECN_PROB, REARM, KEEP_RATE, BYTEMODE, DQ_RATE_ESTIMATOR, AUTO_INACTIVE, VARIANT,
 };

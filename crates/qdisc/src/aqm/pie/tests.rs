@@ -233,10 +233,24 @@ fn with_rearm_the_burst_allowance_returns_whatever_p() {
     assert_eq!(after("variant draft2013", 9), (0, true));
 }
 
+/// Where all is quiet the rate has to be measured anew before there is a delay again; not with `keep_rate`. Both get the
+/// burst allowance back.
+#[test]
+fn with_keep_rate_the_departure_rate_outlives_a_quiet_time() {
+    for (line, rate) in [("variant draft2013", 0), ("variant draft2013 keep_rate", 1 << 24)] {
+        let pie = pie(line);
+        let mut vars = Vars { burst_time: 0, qdelay: ms(1), prob: 0, avg_dq_rate: 1 << 24, ..pie.vars };
+        vars.update(&pie.params, ms(1)); // as many bytes, at a byte a tick
+        assert_eq!((vars.avg_dq_rate, vars.burst_time), (rate, ms(100)), "{line}");
+        vars.update(&pie.params, ms(30));
+        assert_eq!(vars.qdelay, if rate > 0 { ms(30) } else { 0 }, "{line}");
+    }
+}
+
 /// Wrong would be a word that is taken and does nothing.
 #[test]
 fn words_of_the_papers_pie_are_refused_elsewhere() {
-    for line in ["rearm", "norearm", "ecn_prob 100", "variant rfc8033 rearm"] {
+    for line in ["rearm", "norearm", "keep_rate", "ecn_prob 100", "variant rfc8033 rearm"] {
         let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: FULL };
         let found = Pie::build(&Args::parse(&SPEC, line).unwrap(), &link).err().unwrap().to_string();
         assert!(found.ends_with("only variant draft2013 has it"), "{found}");
