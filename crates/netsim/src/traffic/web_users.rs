@@ -9,6 +9,7 @@
 //! discipline, or a user more, leaves what the others ask for as it was.
 
 mod model;
+mod state;
 pub(crate) mod tally;
 
 use super::app::{Application, Host, RTT_MAX};
@@ -22,6 +23,7 @@ use crate::ids::{Number, SocketId};
 use goodqueue_units::{Duration, Instant, Stream as Random, Streams, parse};
 use model::{Profile, Protocol};
 use serde_json::json;
+use state::{Channel, Exchange, Page, Plan, User};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
@@ -140,70 +142,6 @@ struct WebUsers {
     opened: u64,
     tally: Tally,
     is_over: bool,
-}
-
-/// What happens at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Plan {
-    /// A user asks for a page.
-    Page(u32),
-    /// The server of this connection, the so-manieth that was opened, can answer.
-    Answer(SocketId, u64),
-    /// The user of it asks for the next object there.
-    Ask(SocketId, u64),
-    /// A user opens a connection for the next object.
-    Open(u32),
-}
-
-struct User {
-    random: Random,
-    page: Option<Box<Page>>,
-}
-
-/// A page that a user waits for.
-struct Page {
-    begun: Instant,
-    counts: bool,
-    is_persistent: bool,
-    servers: u64,
-    /// Objects that are known and not asked for, those that are not known yet, and those that are not there of what is known.
-    unasked: u64,
-    unknown: u64,
-    missing: u64,
-    waves_left: u64,
-    /// Its connections that are in use, with the server of each.
-    open: Vec<(SocketId, u64)>,
-    /// Connections that are to be opened after a gap.
-    to_open: usize,
-}
-
-/// A connection in use.
-struct Channel {
-    user: u32,
-    serial: u64,
-    /// Requests under way, the oldest first.
-    exchanges: VecDeque<Exchange>,
-    /// Bytes of all requests, and of all responses to them.
-    asked: u64,
-    wanted: u64,
-    /// Whether the handshake took a retransmission.
-    lost_syn: bool,
-    is_established: bool,
-}
-
-struct Exchange {
-    begun: Instant,
-    counts: bool,
-    /// Bytes of the requests up to and with this one, and of the responses.
-    asked: u64,
-    wanted: u64,
-    bytes: u64,
-    delay: Duration,
-    /// When the server can answer; none: the request is not there.
-    ready: Option<Instant>,
-    is_answered: bool,
-    /// Timeouts of both ends before it.
-    timeouts: u64,
 }
 
 impl WebUsers {
@@ -493,18 +431,6 @@ impl WebUsers {
         }
         self.plan(host.now + think, Plan::Page(user));
         self.carry_on(host);
-    }
-}
-
-impl Page {
-    /// Connections whose next request is planned: of a page whose connections are used again, one that is free asks by itself.
-    fn idle(&self) -> usize {
-        if self.is_persistent { self.open.len().saturating_sub(self.under_way()) } else { 0 }
-    }
-
-    /// Objects that were asked for and are not there.
-    fn under_way(&self) -> usize {
-        (self.missing - self.unasked) as usize
     }
 }
 
