@@ -25,7 +25,7 @@ def queue(packets: Packets, link: Shaper, asked: Scenario, measured: tuple[int, 
     count, seconds_measured = int(np.sum(offered)), (end - begin) / 1e9
     return Queue(
         qdisc=asked["qdisc"],
-        utilisation_percent=rounded(_used_percent(packets, link, "trace" in asked, measured)),
+        utilisation_percent=rounded(_used_percent(packets, link, measured)),
         throughput_mbps=rounded(float(np.sum(packets.length[forwarded])) * 8e-6 / seconds_measured),
         delay_ms=summary(delays),
         delay_percentiles_ms=percentiles_ms(delays, range(101)),
@@ -56,23 +56,22 @@ def hop(packets: Packets, planned: Planned, asked: Scenario, measured: tuple[int
     return found
 
 
-def _used_percent(packets: Packets, link: Shaper, varies: bool, measured: tuple[int, int]) -> float:
+def _used_percent(packets: Packets, link: Shaper, measured: tuple[int, int]) -> float:
     """Return the share of the time in which the wire was occupied: a packet leaves when its transmission begins.
 
-    Of a link that follows a file of rates it is the share of the bits that it could have sent.
+    Of a link whose rate changes it is the share of the bits that it could have sent.
     """
     begin, end = measured
     rates = link.rates()
     since = np.array([nanoseconds(at_s) for at_s, _ in rates], dtype=np.int64)
     bps = np.array([rate for _, rate in rates], dtype=np.float64)
-    if varies:
+    if len(rates) > 1:
         until = np.append(since[1:], max(end, since[-1]))
         spans = np.maximum(0, np.minimum(until, end) - np.maximum(since, begin))
         bits = float(np.sum(packets.length[packets.departed(begin, end)])) * 8e9
         return 100 * bits / float(np.sum(spans * bps))
     starts = packets.departure[packets.left].astype(np.float64)
-    own = bps[np.searchsorted(since, packets.departure[packets.left], side="right") - 1]
-    ends = starts + packets.length[packets.left] * 8e9 / own
+    ends = starts + packets.length[packets.left] * 8e9 / link.rate_bps
     return 100 * float(np.sum(np.maximum(0.0, np.minimum(ends, end) - np.maximum(starts, begin)))) / (end - begin)
 
 
