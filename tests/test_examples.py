@@ -31,7 +31,7 @@ def test_there_are_examples() -> None:
         "short-flows",
         "two-bottlenecks",
     ]
-    names += ["voip-and-web", "what-codel-thinks", "wifi"]
+    names += ["voip-and-web", "web-users", "what-codel-thinks", "wifi"]
     assert [file.stem for file in EXAMPLES] == names
 
 

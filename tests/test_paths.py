@@ -12,7 +12,6 @@ import pytest
 from conftest import ROOT, SCENARIO, Result
 from goodqueue import checking, describe, results, run, scenario, tables
 from goodqueue.dotted import check_path, walk
-from goodqueue.engines.kernel import planning
 from goodqueue.errors import UserError
 from goodqueue.flent import exporting
 from goodqueue.plot import drawing, series
@@ -232,36 +231,6 @@ def test_a_link_that_varies_and_has_a_ring_is_captured(here: Path, goodqueue: Co
         kinds.append(kind)
         at += length
     assert kinds.count(6) == packets["offered"] + packets["forwarded"], "an enhanced packet block each"
-
-
-@pytest.mark.parametrize(
-    ("changes", "refusal"),
-    [
-        ({"hop": [HOPS[0]]}, 'hop: found "modem", a link; accepted by the kernel engine: none, the bottleneck alone'),
-        ({"hop": [HOPS[1]]}, 'hop: found "air", a wire; accepted by the kernel engine: none, the bottleneck alone'),
-        (
-            {"bottleneck": {"trace": "rates.txt", "qdisc": "codel"}},
-            'bottleneck.trace: found "rates.txt"; accepted by the kernel engine: a rate alone',
-        ),
-        (
-            {"bottleneck": {"rate": "1mbit", "qdisc": "codel", "up": {"rate": "2mbit", "bursts": "4ms"}}},
-            'bottleneck.up.bursts: found "4ms"; accepted by the kernel engine: a rate alone',
-        ),
-        (
-            {"bottleneck": {"rate": "1mbit", "qdisc": "codel", "ring": 9}},
-            "bottleneck.ring: found 9; accepted by the kernel engine: a rate alone",
-        ),
-        (
-            {"traffic": [{"kind": "bulk", "hops": ["bottleneck"]}]},
-            "traffic[0].hops: found bottleneck; accepted by the kernel engine: none",
-        ),
-    ],
-)
-def test_the_kernel_engine_refuses_what_it_has_not(here: Path, changes: dict[str, Any], refusal: str) -> None:
-    (here / "rates.txt").write_text("10\n", encoding="utf-8")
-    with pytest.raises(UserError) as raised:
-        planning.plan(scenario.resolve(SCENARIO | changes))
-    assert str(raised.value) == refusal
 
 
 def test_flent_gets_what_the_ends_measured(here: Path, whole: Record) -> None:

@@ -44,7 +44,7 @@ def study(
       goodqueue study schwardmann2014 --only table1b --only c17
       goodqueue study schwardmann2014 --out report --json > results.json
       goodqueue study hoiland2015 --store runs          killed half-way, it goes on where it was
-      goodqueue study schwardmann2014 --reconstructed   beside it, what its numbers imply and its text does not say
+      goodqueue study schwardmann2014 --reconstructed   what its numbers imply beside what it says
       goodqueue study path/to/my-study
 
     A study is a folder: study.toml, published.toml, scenarios. Copy one of ours to begin your own.

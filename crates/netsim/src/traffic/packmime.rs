@@ -37,11 +37,11 @@ pub(crate) const KIND: Kind = Kind {
     plural: "web responses",
     fields: PackmimeResult::FIELDS,
     measures: &[
-        Measure::time("web_response_p50_ms", "response_ms.p50", "web p50", "web", "p50"),
-        Measure::time("web_response_p95_ms", "response_ms.p95", "web p95", "web", "p95")
+        Measure::time("packmime_response_p50_ms", "response_ms.p50", "web p50", "web", "p50"),
+        Measure::time("packmime_response_p95_ms", "response_ms.p95", "web p95", "web", "p95")
             .main()
             .said("95 % of the web's responses are there within {}", "within {}", ""),
-        Measure::completed("web_responses", "web responses"),
+        Measure::completed("packmime_responses", "web responses"),
     ],
     times: "response_ms",
     times_are: "request, and a connection's SYN before the first, to last byte",
