@@ -75,8 +75,12 @@ def congestion_controls() -> dict[Path, str]:
 
 
 def validation() -> dict[Path, str]:
-    """Return the page of the validation with the tables of both sets' stored results."""
-    sets = (("The set drawn at random", VALIDATION / "drawn"), ("The fixed set", VALIDATION))
+    """Return the page of the validation with the tables of each set's stored results."""
+    sets = (
+        ("The set drawn at random", VALIDATION / "drawn"),
+        ("Paths with hops, of the fixed set", VALIDATION / "paths"),
+        ("The fixed set", VALIDATION),
+    )
     blocks = [
         f"## {title}\n\n{show.markdown(*validations.load(folder / 'results.json')).rstrip()}"
         for title, folder in sets
