@@ -29,7 +29,8 @@ use std::sync::Arc;
 const RATE: Key<f64> = Key::with_default("rate", "5.0")
     .range(0.01, 10_000.0)
     .help("new connections a second; each brings about 8.6 kB, so that 100 are 7 Mbit/s on average")
-    .source("Cao et al. 2004; the default: Nichols and Jacobson 2012");
+    .source("Cao et al. 2004; the default: Nichols and Jacobson 2012")
+    .simulator_only();
 
 pub(crate) const KIND: Kind = Kind {
     keys: &[&RATE],

@@ -53,17 +53,20 @@ const MOST_USERS: u64 = 1_000_000;
 /// Where nothing is said.
 const FEW: u64 = 500;
 const USERS: Key<u64> =
-    Key::derived("users", "500, where `load` is left out", "500").range(1, MOST_USERS).help("how many users there are");
+    Key::derived("users", "500, where `load` is left out", "500").range(1, MOST_USERS).help("how many users there are")
+    .simulator_only();
 const LOAD: Key<Load> = Key::optional("load", "\"98%\"")
     .help(
         "what the users offer: percent of the bottleneck's rate, or a rate. The command line finds how many users offer that \
          on a link ten times as fast, says it, and runs with that number",
     )
-    .source("Le et al. 2003");
+    .source("Le et al. 2003")
+    .simulator_only();
 const CONNECTIONS: Key<u64> = Key::with_default("connections", "2")
     .range(1, 100)
     .help("how many connections a page has at a time, at the most, of HTTP/1")
-    .source("RFC 2616, 8.1.4");
+    .source("RFC 2616, 8.1.4")
+    .simulator_only();
 
 pub(crate) const KIND: Kind = Kind {
     keys: &[

@@ -53,31 +53,43 @@ pub(super) const MODEL: Key<Model> = Key::with_default("model", "\"packmime\"")
         "what users do where no key below says otherwise: \"packmime\" (sizes and think times measured on a link of \
          1999 to 2001), \"surge\" (Barford and Crovella 1998), \"web2025\" (sizes of today's pages, over HTTP/2)",
     )
-    .source("Cao et al. 2004; Barford and Crovella 1998; HTTP Archive, Web Almanac 2025");
+    .source("Cao et al. 2004; Barford and Crovella 1998; HTTP Archive, Web Almanac 2025")
+    .simulator_only();
 pub(super) const THINK: Key<Draws<Seconds>> = Key::derived("think", "the model's", "\"exponential(15s)\"")
-    .help("time from the end of a page to the start of the user's next one");
+    .help("time from the end of a page to the start of the user's next one")
+    .simulator_only();
 pub(super) const OBJECTS: Key<Draws<Count>> = Key::derived("objects", "the model's", "\"pareto(1, 2.43)\"")
-    .help("objects of a page beside its document, rounded up");
+    .help("objects of a page beside its document, rounded up")
+    .simulator_only();
 pub(super) const SERVERS: Key<Draws<Count>> = Key::derived("servers", "the model's", "12")
-    .help("servers that a page's objects lie on, rounded up; the document is on the first");
+    .help("servers that a page's objects lie on, rounded up; the document is on the first")
+    .simulator_only();
 pub(super) const REQUEST: Key<Draws<Bytes>> =
-    Key::derived("request", "the model's", "\"400B\"").help("bytes of a request");
+    Key::derived("request", "the model's", "\"400B\"").help("bytes of a request")
+    .simulator_only();
 pub(super) const DOCUMENT: Key<Draws<Bytes>> =
-    Key::derived("document", "the model's", "\"22kB\"").help("bytes of the response that is a page's document");
+    Key::derived("document", "the model's", "\"22kB\"").help("bytes of the response that is a page's document")
+    .simulator_only();
 pub(super) const OBJECT: Key<Draws<Bytes>> =
     Key::derived("object", "the model's", "[[0, 100], [0.5, 2000], [1, 1000000]]")
-        .help("bytes of the response that is another object of a page");
+        .help("bytes of the response that is another object of a page")
+    .simulator_only();
 pub(super) const SERVER_DELAY: Key<Draws<Seconds>> = Key::derived("server_delay", "the model's", "\"20ms\"")
-    .help("time that a server takes from a request to the start of its response");
+    .help("time that a server takes from a request to the start of its response")
+    .simulator_only();
 pub(super) const GAP: Key<Draws<Seconds>> = Key::derived("gap", "the model's", "\"0s\"")
-    .help("time from a response to the next request in its place, HTTP/1 only");
+    .help("time from a response to the next request in its place, HTTP/1 only")
+    .simulator_only();
 pub(super) const PROTOCOL: Key<Protocol> = Key::derived("protocol", "the model's", "\"http/2\"")
-    .help("\"http/1\" (one request at a time on a connection) or \"http/2\" (a connection per server, all requests at once)");
+    .help("\"http/1\" (one request at a time on a connection) or \"http/2\" (a connection per server, all requests at once)")
+    .simulator_only();
 pub(super) const PERSISTENT: Key<Percent> = Key::derived("persistent", "the model's", "\"15%\"")
-    .help("share of pages whose connections are used again, of HTTP/1; all others open one per object");
+    .help("share of pages whose connections are used again, of HTTP/1; all others open one per object")
+    .simulator_only();
 pub(super) const WAVES: Key<u64> = Key::derived("waves", "the model's", "2")
     .range(1, 10)
-    .help("in how many parts objects become known, one after the other: 2 is style and scripts, then what those ask for");
+    .help("in how many parts objects become known, one after the other: 2 is style and scripts, then what those ask for")
+    .simulator_only();
 
 /// What a user does.
 pub(super) struct Profile {
