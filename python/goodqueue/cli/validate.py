@@ -38,7 +38,7 @@ def validate(
       goodqueue validate --quick
       goodqueue validate --out validation
       goodqueue validate --only fq_codel --only rtt=200ms --seeds 5 --out validation
-      goodqueue validate --drawn 33 --draw-seed 2 --out drawn
+      goodqueue validate --drawn 33 --draw-seed 3 --out drawn
 
     One base scenario (10 Mbit/s, 50 ms, 4 CUBIC flows) under each of pfifo, red, pie, codel, sfq and fq_codel, and what
     departs from it in one thing: flows, cc, rate, rtt, ecn, loaded; and bursts, transfers, and paths with other hops.
