@@ -170,9 +170,9 @@ impl Host<'_> {
         self.sockets[socket].ends[end].is_peer_finished()
     }
 
-    /// Retransmission timeouts of `end` so far, those of SYN and SYN-ACK included.
-    pub(crate) fn timeouts(&self, socket: SocketId, end: Side) -> u64 {
-        self.sockets[socket].ends[end].stats().timeouts
+    /// Retransmission timeouts of both ends so far, those of SYN and SYN-ACK included.
+    pub(crate) fn timeouts(&self, socket: SocketId) -> u64 {
+        self.sockets[socket].ends.iter().map(|end| end.stats().timeouts).sum()
     }
 
     /// The hashes of an exchange of datagrams between ports of its own.

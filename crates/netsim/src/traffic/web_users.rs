@@ -258,7 +258,7 @@ impl WebUsers {
         let delay = Duration::from_secs_f64(self.profile.server_delay.draw(random));
         channel.asked += request;
         channel.wanted += bytes;
-        let timeouts = host.timeouts(socket, host.sender()) + host.timeouts(socket, host.receiver());
+        let timeouts = host.timeouts(socket);
         channel.exchanges.push_back(Exchange {
             begun: host.now,
             counts: true,
@@ -316,13 +316,13 @@ impl WebUsers {
         if established && !channel.is_established {
             channel.is_established = true;
             channel.lost_syn =
-                host.timeouts(socket, host.receiver()) + host.timeouts(socket, host.sender()) > 0;
+                host.timeouts(socket) > 0;
         }
         while let Some(channel) = self.channel(socket)
             && channel.exchanges.front().is_some_and(|exchange| delivered >= exchange.wanted)
             && let Some(exchange) = channel.exchanges.pop_front()
         {
-            let timeouts = host.timeouts(socket, host.sender()) + host.timeouts(socket, host.receiver());
+            let timeouts = host.timeouts(socket);
             let lost_syn = std::mem::take(&mut channel.lost_syn);
             let user = channel.user;
             if exchange.counts {
