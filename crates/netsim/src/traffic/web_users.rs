@@ -315,8 +315,7 @@ impl WebUsers {
         let Some(channel) = self.channel(socket) else { return };
         if established && !channel.is_established {
             channel.is_established = true;
-            channel.lost_syn =
-                host.timeouts(socket) > 0;
+            channel.lost_syn = host.timeouts(socket) > 0;
         }
         while let Some(channel) = self.channel(socket)
             && channel.exchanges.front().is_some_and(|exchange| delivered >= exchange.wanted)
