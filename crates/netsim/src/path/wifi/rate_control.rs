@@ -1,0 +1,85 @@
+//! Which modes a sender tries for a frame: a fixed one, some in turn by a schedule, or what rate control found.
+
+use super::mode::Mode;
+use goodqueue_units::{Duration, Instant, Stream};
+
+/// A mode, and how often a frame is tried in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stage {
+    pub(crate) mode: Mode,
+    pub(crate) tries: u8,
+    /// Whether RTS and CTS go before it.
+    pub(crate) has_rts: bool,
+}
+
+/// The multi-rate retry chain of one frame or aggregate: up to four stages, tried in turn until an answer comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chain {
+    stages: [Stage; 4],
+    len: u8,
+    /// Whether it tries a mode in order to learn of it: such a frame is not aggregated.
+    pub(crate) is_probe: bool,
+}
+
+impl Chain {
+    /// The chain of `stages`, of which the first four count; there must be one.
+    pub(crate) fn new(stages: &[Stage], is_probe: bool) -> Self {
+        let mut chain = Self { stages: [stages[0]; 4], len: stages.len().min(4) as u8, is_probe };
+        for (place, stage) in chain.stages.iter_mut().zip(stages) {
+            *place = *stage;
+        }
+        chain
+    }
+
+    pub(crate) fn stages(&self) -> &[Stage] {
+        &self.stages[..usize::from(self.len)]
+    }
+}
+
+/// What became of a frame or an aggregate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) chain: Chain,
+    /// How often each stage was tried.
+    pub(crate) tried: [u8; 4],
+    /// How many frames it had, and how many of them arrived, in the last try.
+    pub(crate) frames: u32,
+    pub(crate) acked: u32,
+}
+
+/// How a sender chooses modes for one receiver.
+#[derive(Clone, Debug)]
+pub(crate) enum RateControl {
+    /// One mode.
+    Fixed(Stage),
+    /// One after the other, each from its time on; the first from zero on.
+    Steps(Vec<(Duration, Stage)>),
+}
+
+impl RateControl {
+    /// The chain of the next frame or aggregate.
+    pub(crate) fn plan(&mut self, now: Instant, _random: &mut Stream) -> Chain {
+        match self {
+            Self::Fixed(stage) => Chain::new(&[*stage], false),
+            Self::Steps(steps) => {
+                let elapsed = now.since(Instant::ZERO);
+                let last = steps.iter().rfind(|(from, _)| *from <= elapsed).unwrap_or(&steps[0]);
+                Chain::new(&[last.1], false)
+            }
+        }
+    }
+
+    /// A frame or an aggregate is done with.
+    pub(crate) fn report(&mut self, _now: Instant, _outcome: &Outcome) {
+        match self {
+            Self::Fixed(_) | Self::Steps(_) => {}
+        }
+    }
+
+    /// What the sender expects to achieve, in Mbit/s; None where it does not estimate.
+    pub(crate) fn expected_mbps(&self) -> Option<f64> {
+        match self {
+            Self::Fixed(_) | Self::Steps(_) => None,
+        }
+    }
+}

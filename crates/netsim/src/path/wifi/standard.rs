@@ -1,0 +1,190 @@
+//! What a cell's standard fixes: times of the medium access, and the access categories.
+//!
+//! Source: IEEE 802.11-2012, tables 17-2, 18-17, 19-8 and 20-25 (times), 8-105 (access categories); the contention windows as
+//! Linux's mac80211 sets them (`net/mac80211/util.c`).
+
+use super::mode::Mode;
+use crate::scenario::word;
+use goodqueue_units::Duration;
+
+/// A standard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standard {
+    /// 802.11b: 1 to 11 Mbit/s.
+    B,
+    /// 802.11g: up to 54 Mbit/s at 2.4 GHz.
+    G,
+    /// 802.11a: up to 54 Mbit/s at 5 GHz.
+    A,
+    /// 802.11n: several streams, aggregation.
+    N,
+}
+
+impl Standard {
+    const ALL: [Self; 4] = [Self::B, Self::G, Self::A, Self::N];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::B => "802.11b",
+            Self::G => "802.11g",
+            Self::A => "802.11a",
+            Self::N => "802.11n",
+        }
+    }
+}
+
+word!(Standard);
+
+/// Bands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Band {
+    /// 2.4 GHz.
+    Low,
+    /// 5 GHz.
+    High,
+}
+
+impl Band {
+    const ALL: [Self; 2] = [Self::Low, Self::High];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Low => "2.4ghz",
+            Self::High => "5ghz",
+        }
+    }
+}
+
+word!(Band);
+
+/// An access category (EDCA), least urgent first. A cell without quality of service has [`Category::BestEffort`] only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Category {
+    Background,
+    BestEffort,
+    Video,
+    Voice,
+}
+
+impl Category {
+    pub(crate) const ALL: [Self; 4] = [Self::Background, Self::BestEffort, Self::Video, Self::Voice];
+
+    /// That of a packet with a codepoint, as Linux maps it: by the three upper bits, which are the user priority.
+    pub(crate) fn of(dscp: u8) -> Self {
+        match dscp >> 3 {
+            1 | 2 => Self::Background,
+            0 | 3 => Self::BestEffort,
+            4 | 5 => Self::Video,
+            _ => Self::Voice,
+        }
+    }
+}
+
+/// How a category contends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    /// Slots after SIFS before its backoff counts.
+    pub(crate) aifsn: u32,
+    pub(crate) cw_min: u32,
+    pub(crate) cw_max: u32,
+    /// How long it may send once it has the medium; zero: one exchange.
+    pub(crate) txop: Duration,
+}
+
+/// What frames take around them in a cell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timing {
+    pub(crate) slot: Duration,
+    pub(crate) sifs: Duration,
+    /// Whether OFDM frames are followed by a signal extension.
+    pub(crate) extended: bool,
+    /// Whether frames have the header with quality of service, and categories.
+    pub(crate) has_qos: bool,
+    standard: Standard,
+}
+
+/// Bytes of control frames.
+const ACK_BYTES: u32 = 14;
+const CTS_BYTES: u32 = 14;
+const RTS_BYTES: u32 = 20;
+const BLOCK_ACK_BYTES: u32 = 32;
+/// Bytes around an IP packet: LLC and SNAP, FCS, and the MAC header without and with quality of service.
+const LLC_BYTES: u32 = 8;
+const FCS_BYTES: u32 = 4;
+const MAC_BYTES: [u32; 2] = [24, 26];
+/// What a sender waits beyond SIFS and slot for the beginning of an answer.
+const HT_ANSWER_DELAY: Duration = Duration::from_micros(24);
+
+impl Timing {
+    /// That of `standard` in `band`. `with_b`: a station of 802.11b is there, for which slots are long.
+    pub(crate) fn new(standard: Standard, band: Band, with_b: bool) -> Self {
+        let low = band == Band::Low;
+        let is_b = standard == Standard::B;
+        Self {
+            slot: Duration::from_micros(if is_b || with_b { 20 } else { 9 }),
+            sifs: Duration::from_micros(if low { 10 } else { 16 }),
+            extended: low && !is_b,
+            has_qos: standard == Standard::N,
+            standard,
+        }
+    }
+
+    /// How `category` contends.
+    pub(crate) fn access(&self, category: Category) -> Access {
+        let is_b = self.standard == Standard::B;
+        let (cw_min, cw_max) = (if is_b { 31 } else { 15 }, 1023);
+        if !self.has_qos {
+            return Access { aifsn: 2, cw_min, cw_max, txop: Duration::ZERO };
+        }
+        let (aifsn, cw_min, cw_max, txop_us) = match category {
+            Category::Background => (7, cw_min, cw_max, 0),
+            Category::BestEffort => (3, cw_min, cw_max, 0),
+            Category::Video => (2, cw_min.div_ceil(2) - 1, cw_min, 3008),
+            Category::Voice => (2, cw_min.div_ceil(4) - 1, cw_min.div_ceil(2) - 1, 1504),
+        };
+        Access { aifsn, cw_min, cw_max, txop: Duration::from_micros(txop_us) }
+    }
+
+    /// How long a frame of `bytes` takes in `mode`.
+    pub(crate) fn frame(&self, mode: Mode, bytes: u32) -> Duration {
+        mode.duration(bytes, self.extended)
+    }
+
+    /// Bytes of an MPDU with a packet of so many bytes, as `tc` counts them on Ethernet: 14 of its header are not there.
+    pub(crate) fn mpdu_bytes(&self, packet_bytes: u32) -> u32 {
+        packet_bytes.saturating_sub(14) + LLC_BYTES + MAC_BYTES[usize::from(self.has_qos)] + FCS_BYTES
+    }
+
+    /// How long the answer to a frame of `mode` takes: a BlockAck for an aggregate, else an ACK.
+    pub(crate) fn answer(&self, mode: Mode, is_aggregate: bool) -> Duration {
+        self.frame(mode.control(), if is_aggregate { BLOCK_ACK_BYTES } else { ACK_BYTES })
+    }
+
+    /// What RTS and CTS take before a frame of `mode`, each with the SIFS after it.
+    pub(crate) fn rts_cts(&self, mode: Mode) -> Duration {
+        self.rts(mode) + self.sifs + self.frame(mode.control(), CTS_BYTES) + self.sifs
+    }
+
+    /// How long the RTS before a frame of `mode` takes.
+    pub(crate) fn rts(&self, mode: Mode) -> Duration {
+        self.frame(mode.control(), RTS_BYTES)
+    }
+
+    /// What a CTS to oneself, in a mode that stations of 802.11b understand, takes with the SIFS after it.
+    pub(crate) fn cts_to_self(&self) -> Duration {
+        self.frame(Mode::Dsss(20), CTS_BYTES) + self.sifs
+    }
+
+    /// How long after its frame a sender gives up waiting for an answer.
+    pub(crate) fn answer_timeout(&self, mode: Mode) -> Duration {
+        let start = match mode {
+            Mode::Ht(_) => HT_ANSWER_DELAY,
+            other => other.preamble(),
+        };
+        self.sifs + self.slot + start
+    }
+}
