@@ -93,12 +93,18 @@ impl Params {
     /// The parameters of a line that lists [`TARGET`], [`INTERVAL`], [`ECN`] and [`CE_THRESHOLD`].
     #[must_use]
     pub fn new(args: &Args, link: &Link) -> Self {
+        let ce_threshold = args.get(&CE_THRESHOLD).map(Ticks::of);
+        Self { ce_threshold, ..Self::with(args.get(&TARGET), args.get(&INTERVAL), args.get(&ECN), link) }
+    }
+
+    /// Linux's law with a target, an interval, and ECN or not.
+    pub(crate) fn with(target: Duration, interval: Duration, ecn: bool, link: &Link) -> Self {
         Self {
-            target: Ticks::of(args.get(&TARGET)),
-            interval: Ticks::of(args.get(&INTERVAL)),
-            ce_threshold: args.get(&CE_THRESHOLD).map(Ticks::of),
+            target: Ticks::of(target),
+            interval: Ticks::of(interval),
+            ce_threshold: None,
             ce_threshold_selector: None,
-            ecn: args.get(&ECN),
+            ecn,
             exact: false,
             of_2012: false,
             resumes_whole: false,

@@ -11,6 +11,7 @@ pub mod fq_nocodel;
 pub mod fq_pie;
 pub mod htb;
 pub(crate) mod lengths;
+pub mod mac80211;
 pub mod pfifo_fast;
 pub mod sfq;
 pub(crate) mod slab;
