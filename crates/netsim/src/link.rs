@@ -28,6 +28,13 @@ pub(crate) struct Fates {
     pub(crate) watch: Option<Box<Watch>>,
 }
 
+impl Fates {
+    /// The fates of packets of so many `flows`.
+    pub(crate) fn new(random: Stream, flows: usize, watch: Option<Box<Watch>>) -> Self {
+        Self { random, drops: [0; _], marks: [0; _], dropped: vec![0; flows].into(), watch }
+    }
+}
+
 impl Owner<Packet> for Fates {
     #[inline(never)] // rare, and each discipline has several places for it
     fn dropped(&mut self, packet: Packet, why: Drop) {
@@ -148,7 +155,6 @@ impl Link {
         random: Stream,
         watch: Option<Box<Watch>>,
     ) -> Self {
-        let dropped = vec![0; pipes.flows()].into();
         let Below { transmitter, ring } = below;
         let rate = transmitter.mean_rate();
         let (fixed, transmitter) = match transmitter {
@@ -157,7 +163,7 @@ impl Link {
         };
         let is_special = transmitter.is_some() || ring.is_some() || pipes.lead_on();
         let special = is_special.then(|| Box::new(Special { transmitter, ring, onward: VecDeque::new() }));
-        let fates = Fates { random, drops: [0; _], marks: [0; _], dropped, watch };
+        let fates = Fates::new(random, pipes.flows(), watch);
         let mut link = Self {
             qdisc,
             fates,

@@ -4,12 +4,15 @@ use crate::baseline::Baseline;
 use crate::direction::Direction;
 use crate::flow::{Flow, Source};
 use crate::ids::{FlowId, LinkId};
-use crate::link::Link;
+use crate::link::{Counts, Fates, Link};
 use crate::path::netem::WireCounts;
-use crate::probe::delay::Summary;
+use crate::path::wifi::cell::Cell;
+pub use crate::path::wifi::report::{AirRecord, StationRecord, WifiRecord};
+use crate::probe::delay::{QueueDelays, Summary};
 use crate::probe::goodput::Quantiles;
 use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};
 use crate::probe::{percent, ratio, rounded};
+use crate::ring::Ring;
 use crate::scenario::{Hop, LinkSpec, Scenario};
 use crate::sim::Simulation;
 use crate::sim::row::{Body, HopState};
@@ -24,7 +27,7 @@ pub use crate::traffic::voip::{CallSeries, VoipResult};
 pub use crate::traffic::web_users::tally::{WebUsersResult, WebUsersSeries};
 use crate::traffic::{AppResult, KINDS, Kind, result};
 use goodqueue_qdisc::{Drop, Mark};
-use goodqueue_units::Instant;
+use goodqueue_units::{Duration, Instant};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::any::Any;
@@ -45,6 +48,9 @@ pub struct Record {
     pub scenario: Scenario,
     /// The bottlenecks.
     pub queues: PerDirection<QueueRecord>,
+    /// The air, where the bottleneck is a Wi-Fi cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wifi: Option<WifiRecord>,
     /// The hops beside them, in the order of the resolved scenario.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hops: Vec<HopRecord>,
@@ -91,7 +97,7 @@ pub struct QueueRecord {
     pub drops_by_reason: BTreeMap<&'static str, u64>,
     /// Marks by reason; only those that occurred.
     pub marks_by_reason: BTreeMap<&'static str, u64>,
-    /// The driver's ring below the discipline, if there is one.
+    /// The driver's ring below the discipline, if there is one; of Wi-Fi what the driver holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ring: Option<RingRecord>,
 }
@@ -312,6 +318,7 @@ impl Simulation {
                 down: self.bottleneck(Direction::Down),
                 up: self.bottleneck(Direction::Up),
             },
+            wifi: self.cell().map(|cell| cell.record(self.measured_span())),
             hops: self.hop_records(),
             flows: self.indices(|flow| !flow.kind.is_probe).map(|id| self.flow(id)).collect(),
             fairness: self.fairness(),
@@ -330,8 +337,23 @@ impl Simulation {
     }
 
     fn bottleneck(&self, direction: Direction) -> QueueRecord {
-        let link = &self.links[LinkId::bottleneck(direction)];
-        self.queue(self.scenario.link(direction), link, &self.baseline[direction])
+        let (spec, baseline) = (self.scenario.link(direction), &self.baseline[direction]);
+        match self.cell() {
+            Some(cell) => self.queue(spec, &Measured::of_cell(cell, direction, baseline, self), baseline),
+            None => {
+                let link = &self.links[LinkId::bottleneck(direction)];
+                self.queue(spec, &Measured::of_link(link, baseline, self), baseline)
+            }
+        }
+    }
+
+    /// When measuring began.
+    fn measured_from(&self) -> Instant {
+        Instant::ZERO + self.scenario.warmup.0
+    }
+
+    fn measured_span(&self) -> Duration {
+        self.now.since(self.measured_from().min(self.now))
     }
 
     fn hop_records(&self) -> Vec<HopRecord> {
@@ -342,7 +364,9 @@ impl Simulation {
             direction: hop.direction,
             body: match (&state.body, &hop.link) {
                 (Body::Link(link), Some(spec)) => {
-                    HopBody::Link(Box::new(self.queue(spec, link, &state.baseline.link)))
+                    let baseline = &state.baseline.link;
+                    let measured = Measured::of_link(link, baseline, self);
+                    HopBody::Link(Box::new(self.queue(spec, &measured, baseline)))
                 }
                 (Body::Link(_), None) => unreachable!("a link was built of what the scenario says"),
                 (Body::Element(element), _) => HopBody::Wire(wire(element.counts(), state.baseline.element)),
@@ -351,10 +375,10 @@ impl Simulation {
         self.scenario.hops.list.iter().zip(states).map(record).collect()
     }
 
-    fn queue(&self, spec: &LinkSpec, link: &Link, baseline: &Baseline) -> QueueRecord {
-        let (before, after) = (baseline.counts, link.counts());
+    fn queue(&self, spec: &LinkSpec, measured: &Measured<'_>, baseline: &Baseline) -> QueueRecord {
+        let &Measured { after, utilisation_percent, delays, fates, ring } = measured;
+        let before = baseline.counts;
         let seconds = self.measured_s(Instant::ZERO, Instant::MAX);
-        let since = Instant::ZERO + self.scenario.warmup.0;
         let packets = Packets {
             offered: after.offered - before.offered,
             forwarded: after.forwarded - before.forwarded,
@@ -366,18 +390,16 @@ impl Simulation {
         let bytes = after.forwarded_bytes - before.forwarded_bytes;
         QueueRecord {
             qdisc: spec.line.to_string(),
-            utilisation_percent: rounded(link.utilisation_percent(since, baseline.busy, bytes, self.now)),
+            utilisation_percent: rounded(utilisation_percent),
             throughput_mbps: rounded(ratio(bytes as f64 * 8e-6, seconds)),
-            delay_ms: link.delays.summary(),
-            delay_percentiles_ms: link.delays.percentiles_ms(),
+            delay_ms: delays.summary(),
+            delay_percentiles_ms: delays.percentiles_ms(),
             packets,
             drop_percent: percent(packets.dropped, packets.offered),
             mark_percent: percent(packets.marked, packets.offered),
-            drops_by_reason: by_reason(Drop::ALL.map(Drop::name), &link.fates.drops, &baseline.drops),
-            marks_by_reason: by_reason(Mark::ALL.map(Mark::name), &link.fates.marks, &baseline.marks),
-            ring: link
-                .ring()
-                .map(|ring| RingRecord { delay_ms: ring.delays.summary(), packets_at_end: ring.len() }),
+            drops_by_reason: by_reason(Drop::ALL.map(Drop::name), &fates.drops, &baseline.drops),
+            marks_by_reason: by_reason(Mark::ALL.map(Mark::name), &fates.marks, &baseline.marks),
+            ring,
         }
     }
 
@@ -483,6 +505,45 @@ impl Simulation {
                 .zip(up_log)
                 .map(|(down, up)| PerDirection { down: down.series(), up: up.series() }),
         })
+    }
+}
+
+/// What a record says of a queue, beside what its baseline knows.
+struct Measured<'a> {
+    after: Counts,
+    utilisation_percent: f64,
+    delays: &'a QueueDelays,
+    fates: &'a Fates,
+    ring: Option<RingRecord>,
+}
+
+impl<'a> Measured<'a> {
+    fn of_link(link: &'a Link, baseline: &Baseline, run: &Simulation) -> Self {
+        let after = link.counts();
+        let bytes = after.forwarded_bytes - baseline.counts.forwarded_bytes;
+        let ring = |ring: &Ring| RingRecord { delay_ms: ring.delays.summary(), packets_at_end: ring.len() };
+        Self {
+            after,
+            utilisation_percent: link.utilisation_percent(run.measured_from(), baseline.busy, bytes, run.now),
+            delays: &link.delays,
+            fates: &link.fates,
+            ring: link.ring().map(ring),
+        }
+    }
+
+    fn of_cell(cell: &'a Cell, way: Direction, baseline: &Baseline, run: &Simulation) -> Self {
+        let books = &cell.books[way];
+        let since = run.measured_from();
+        Self {
+            after: cell.counts(way),
+            utilisation_percent: cell.utilisation_percent(way, since, baseline.busy, run.now),
+            delays: &books.delays,
+            fates: &books.fates,
+            ring: Some(RingRecord {
+                delay_ms: books.below.summary(),
+                packets_at_end: cell.held_by_drivers(way),
+            }),
+        }
     }
 }
 

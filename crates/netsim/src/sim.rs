@@ -1,6 +1,7 @@
 //! The run: a dumbbell of two bottlenecks, its flows, and the loop that moves them.
 
 mod ahead;
+mod air;
 mod applications;
 mod build;
 mod onward;
@@ -105,7 +106,7 @@ impl Simulation {
         let ways_through = Ways::new(&scenario, &rtts);
         let pipes = Direction::ALL.map(|direction| ways_through.pipes(direction));
         let most_pipes = pipes.each_ref().map(Pipes::len).into_iter().max().unwrap_or(0);
-        let is_row = scenario.hops.list.len() > 0;
+        let is_row = scenario.hops.list.len() > 0 || scenario.bottleneck.wifi.is_some();
         let mut places = Places::new(most_pipes);
         let mut build = Build { scenario: &mut scenario, make };
         let [down, up] = pipes;
@@ -114,18 +115,25 @@ impl Simulation {
             if is_row { places.bottleneck(way) } else { Parts::of_bottleneck(way, Component::wire(way)) }
         };
         let [down_parts, up_parts] = Direction::ALL.map(parts);
-        let mut links = vec![
-            build.link(Place::Bottleneck(Direction::Down), down_parts, down)?,
-            build.link(Place::Bottleneck(Direction::Up), up_parts, up)?,
-        ];
+        let cell = build.cell()?;
+        let mut links = if cell.is_some() {
+            // They carry nothing, but lead to the hosts' pipes.
+            vec![Build::gate(Direction::Down, down_parts, down), Build::gate(Direction::Up, up_parts, up)]
+        } else {
+            vec![
+                build.link(Place::Bottleneck(Direction::Down), down_parts, down)?,
+                build.link(Place::Bottleneck(Direction::Up), up_parts, up)?,
+            ]
+        };
         if is_row {
             let gates =
                 Direction::ALL.map(|way| Build::gate(way, places.gate(way), ways_through.onward(way)));
             links.extend(gates);
         }
         let hops = build.hops(&ways_through, &mut places)?;
-        let components = Components::new(most_pipes, places.len(), flows.len());
-        let row = is_row.then(|| Box::new(ways_through.row(hops, places)));
+        let row = is_row.then(|| Box::new(ways_through.row(hops, cell, places)));
+        let parts = row.as_ref().map_or(0, |row| row.parts());
+        let components = Components::new(most_pipes, parts, flows.len());
         let entries = |flow: FlowId| match &row {
             None => PerWay::of(LinkId::bottleneck),
             Some(row) => PerWay::of(|way| row.first_link(flow, way)),
@@ -139,6 +147,9 @@ impl Simulation {
         let of_hops = row.iter().flat_map(|row| row.hops.iter().filter_map(HopState::link));
         for link in links.iter().chain(of_hops) {
             link.plan_timer(Instant::ZERO, &mut agenda);
+        }
+        if let Some(row) = &row {
+            row.plan_cell(&mut agenda);
         }
         for (id, flow) in flows.numbered() {
             agenda.set(components.flow(id, Timer::Sender), flow.start);
@@ -173,6 +184,15 @@ impl Simulation {
 
     /// From now on `observer` is told of every packet.
     pub fn observe(&mut self, observer: SharedObserver) {
+        if let Some(cell) = self.row.as_mut().and_then(|row| row.cell.as_mut()) {
+            for direction in Direction::ALL {
+                let fates = &mut cell.books[direction].fates;
+                let watch = fates.watch.get_or_insert_with(|| Box::new(Watch::new(direction, None)));
+                watch.observer = Some(SharedObserver::clone(&observer));
+            }
+            self.observer = Some(observer);
+            return;
+        }
         for (link, direction) in self.links.iter_mut().zip(Direction::ALL) {
             let mut watch = link.fates.watch.take().unwrap_or_else(|| Box::new(Watch::new(direction, None)));
             watch.observer = Some(SharedObserver::clone(&observer));
@@ -387,6 +407,7 @@ impl Simulation {
         let mut dropped = self.links[LinkId::bottleneck(flow.direction)].fates.dropped[id];
         if let Some(row) = &self.row {
             dropped += row.dropped(id, flow.direction, &self.scenario);
+            dropped += self.dropped_on_air(id, flow.direction);
         }
         flow.totals(id, FlowFates { offered, dropped }, &self.sockets)
     }
@@ -396,6 +417,9 @@ impl Simulation {
         let now = self.now;
         for (link, baseline) in self.links.iter_mut().zip(self.baseline.iter_mut()) {
             *baseline = Baseline::of(link, self.now);
+        }
+        if let Some(cell) = self.row.as_mut().and_then(|row| row.cell.as_mut()) {
+            self.baseline = cell.warmed_up();
         }
         self.hops().for_each(|hop| hop.warmed_up(now));
         for id in self.flows.numbers() {
@@ -414,12 +438,17 @@ impl Simulation {
     fn end_interval(&mut self) {
         let Some(interval) = self.scenario.series.as_ref().and_then(|series| series.interval) else { return };
         self.interval_ends.push(self.now);
+        let is_cell = self.cell().is_some();
+        if let Some(cell) = self.row.as_ref().and_then(|row| row.cell.as_ref()) {
+            cell.end_interval(self.now, &mut self.queue_series);
+        }
         let of_hops = self.row.iter_mut().flat_map(|row| row.hops.iter_mut());
         let of_hops = of_hops.filter_map(|hop| match &hop.body {
             HopBody::Link(link) => Some((link, &mut hop.series)),
             HopBody::Element(_) => None,
         });
-        for (link, series) in self.links.iter().zip(self.queue_series.iter_mut()).chain(of_hops) {
+        let of_bottlenecks = self.links.iter().zip(self.queue_series.iter_mut());
+        for (link, series) in of_bottlenecks.filter(|_| !is_cell).chain(of_hops) {
             let mut pick = Pick { name: "drop_probability", value: None };
             link.qdisc.probe(&mut pick);
             series.end_interval(link.delay_totals(), link.qdisc.backlog().packets, pick.value);

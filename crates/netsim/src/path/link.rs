@@ -129,6 +129,15 @@ impl Below {
         Ok((rate, below))
     }
 
+    /// Nothing: the link is an end of a cell. What would send with something else is refused.
+    pub(crate) fn none(table: &Table<'_>) -> Result<Self> {
+        let keys: [&dyn AnyKey; 5] = [&RATE, &TRACE, &BURSTS, &PEAK, &RING];
+        match keys.iter().find(|key| table.has(key.name())) {
+            Some(key) => refuse(&table.key(key.name()), "one with Wi-Fi", "none: stations have the rates"),
+            None => Ok(Self::default()),
+        }
+    }
+
     fn check(&self, table: &Table<'_>, rate: RateText) -> Result<()> {
         if self.trace.is_some() && self.bursts.is_some() {
             return refuse(&table.key("bursts"), "a trace besides", "bursts with a rate");

@@ -21,7 +21,7 @@ pub(crate) mod rate_json;
 pub(crate) mod rate_trace;
 pub(crate) mod steps;
 pub(crate) mod transmitter;
-pub(crate) mod wifi;
+pub mod wifi;
 
 pub use kind::HopKind;
 

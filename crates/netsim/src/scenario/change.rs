@@ -76,6 +76,13 @@ pub(super) fn read(
             return refuse(&table.key("at"), change.at.0, &accepted);
         }
         before = change.at.0;
+        if change.place.is_none() && bottleneck.wifi.is_some() {
+            return refuse(
+                &table.key("hop"),
+                "the bottleneck, which is Wi-Fi",
+                "another hop; a station's rate may be a list",
+            );
+        }
         let state = match change.place {
             None => Some(&mut bottlenecks[change.direction]),
             Some(hop) => of_hops[hop].as_mut(),
@@ -149,7 +156,7 @@ impl Change {
                 self.qdisc = Some(if says_all { full } else { words.clone() });
                 *args = changed;
             }
-            (Some(words), Line::Foreign(_)) => {
+            (Some(words), Line::Foreign(_) | Line::Mac80211(_)) => {
                 let accepted =
                     "none, since a discipline written in Python cannot change in the course of a run";
                 return refuse(&table.key("qdisc"), format!("{words:?}"), accepted);

@@ -1,9 +1,11 @@
 //! `[bottleneck]` and `[bottleneck.up]`: the queue and the link of each direction. A hop that is a link is read here, too.
 
-use super::key::{AnyKey, Key, Result, Table};
-use super::{Path, RateText, ScenarioError};
+use super::key::{AnyKey, Key, Result, Table, no_such_word};
+use super::{Path, RateText, ScenarioError, Traffic, refuse};
 use crate::path::link::{self, Below, KEYS};
+use crate::path::wifi::spec::WifiSpec;
 use goodqueue_qdisc::param::{ParamSpec, Unit, Value};
+use goodqueue_qdisc::sched::mac80211;
 use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain, registry};
 use goodqueue_units::Rate;
 use serde::{Serialize, Serializer};
@@ -30,12 +32,14 @@ pub enum Line {
     Registry(Args),
     /// A discipline of somebody else's, in its own words.
     Foreign(String),
+    /// No discipline, but the queues of Wi-Fi's own.
+    Mac80211(Args),
 }
 
 impl std::fmt::Display for Line {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Registry(args) => args.fmt(f),
+            Self::Registry(args) | Self::Mac80211(args) => args.fmt(f),
             Self::Foreign(line) => f.write_str(line),
         }
     }
@@ -50,6 +54,8 @@ pub struct LinkSpec {
     pub below: Below,
     /// The discipline, the limit from a `buffer` among its parameters.
     pub line: Line,
+    /// Whether it is an end of a cell, which has rates of its own.
+    pub(crate) is_wifi: bool,
     /// Bytes of a full frame.
     pub(crate) frame_bytes: u32,
     /// Where the line stands in the scenario, for refusals.
@@ -67,7 +73,7 @@ impl Serialize for LinkSpec {
             below: &'a Below,
         }
         let qdisc = self.line.to_string();
-        let rate = self.below.trace.is_none().then_some(self.rate);
+        let rate = (self.below.trace.is_none() && !self.is_wifi).then_some(self.rate);
         Written { rate, qdisc: &qdisc, below: &self.below }.serialize(serializer)
     }
 }
@@ -86,6 +92,8 @@ pub struct Bottleneck {
     pub down: LinkSpec,
     /// From the user.
     pub up: LinkSpec,
+    /// The cell that the links are ends of, if they are.
+    pub wifi: Option<WifiSpec>,
 }
 
 impl Serialize for Bottleneck {
@@ -95,8 +103,10 @@ impl Serialize for Bottleneck {
             #[serde(flatten)]
             down: &'a LinkSpec,
             up: &'a LinkSpec,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            wifi: Option<&'a WifiSpec>,
         }
-        Written { down: &self.down, up: &self.up }.serialize(serializer)
+        Written { down: &self.down, up: &self.up, wifi: self.wifi.as_ref() }.serialize(serializer)
     }
 }
 
@@ -125,8 +135,9 @@ impl Buffer {
 impl Bottleneck {
     /// Reads `table`, which is on `path`.
     pub(super) fn read(table: &Table<'_>, path: Path) -> Result<Self> {
-        table.refuse_others(KEYS, &["buffer", "up"])?;
-        let down = LinkSpec::read(table, path, None)?;
+        table.refuse_others(KEYS, &["buffer", "up", "wifi"])?;
+        let wifi = table.table("wifi")?.map(|wifi| WifiSpec::read(&wifi)).transpose()?;
+        let down = LinkSpec::read(table, path, wifi.as_ref(), None)?;
         let empty = serde_json::Value::Object(serde_json::Map::new());
         let up = match table.table("up")? {
             Some(up) => up,
@@ -136,8 +147,30 @@ impl Bottleneck {
         // A qdisc line of its own comes without the other direction's buffer.
         let words = link::qdisc(table)?.filter(|_| !up.has("qdisc"));
         let buffer = Buffer::read(table)?.filter(|_| words.is_some());
-        let up = LinkSpec::read(&up, path, Some(Other { link: &down, words, buffer }))?;
-        Ok(Self { down, up })
+        let up = LinkSpec::read(&up, path, wifi.as_ref(), Some(Other { link: &down, words, buffer }))?;
+        Ok(Self { down, up, wifi })
+    }
+}
+
+impl Bottleneck {
+    /// Refuses stations in `traffic` that the cell has not.
+    pub(super) fn check(&self, traffic: &[Traffic]) -> Result<()> {
+        for (place, one) in traffic.iter().enumerate() {
+            let Some(name) = &one.station else { continue };
+            let key = format!("traffic[{place}].station");
+            let Some(wifi) = &self.wifi else {
+                return refuse(
+                    &key,
+                    format!("{name:?} without Wi-Fi"),
+                    "none; stations are of [bottleneck.wifi]",
+                );
+            };
+            if wifi.numbers(Some(name)).is_empty() {
+                let names: Vec<&str> = wifi.stations.iter().map(|station| station.name.as_str()).collect();
+                return Err(ScenarioError::new(key, no_such_word(name, &names)));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -151,21 +184,52 @@ struct Other<'a> {
 impl LinkSpec {
     /// Reads the link of a hop, which has no `buffer`.
     pub(super) fn of_hop(table: &Table<'_>, path: Path) -> Result<Self> {
-        Self::read(table, path, None)
+        Self::read(table, path, None, None)
     }
 
-    /// Reads a link; what the table leaves out is as in `other`.
-    fn read(table: &Table<'_>, path: Path, other: Option<Other<'_>>) -> Result<Self> {
+    /// Reads a link, or an end of a cell; what the table leaves out is as in `other`.
+    fn read(
+        table: &Table<'_>,
+        path: Path,
+        wifi: Option<&WifiSpec>,
+        other: Option<Other<'_>>,
+    ) -> Result<Self> {
         let of_link = other.as_ref().map(|other| (other.link.rate, &other.link.below));
-        let (rate, below) = Below::read(table, of_link)?;
+        let (rate, below) = match wifi {
+            Some(wifi) => (RateText(wifi.fastest()), Below::none(table)?),
+            None => Below::read(table, of_link)?,
+        };
         let words = match other.as_ref().and_then(|other| other.words.clone()) {
             Some(words) => words,
             None => link::required_qdisc(table)?,
         };
         let buffer = Buffer::read(table)?.or(other.and_then(|other| other.buffer));
-        let line = understood(table, &words, rate.0, buffer, path)?;
-        Ok(Self { rate, below, line, frame_bytes: path.frame_bytes(), key: table.key("qdisc") })
+        let is_wifi = wifi.is_some();
+        let line = match mac80211(table, &words, is_wifi, buffer)? {
+            Some(line) => line,
+            None => understood(table, &words, rate.0, buffer, path)?,
+        };
+        Ok(Self { rate, below, line, is_wifi, frame_bytes: path.frame_bytes(), key: table.key("qdisc") })
     }
+}
+
+/// The queues of Wi-Fi's own, if `words` name these.
+fn mac80211(table: &Table<'_>, words: &str, is_wifi: bool, buffer: Option<Buffer>) -> Result<Option<Line>> {
+    let words = words.trim();
+    let name = mac80211::SPEC.name;
+    let Some(parameters) = words.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with(' '))
+    else {
+        return Ok(None);
+    };
+    if !is_wifi {
+        let accepted = "a discipline; those queues are of [bottleneck.wifi]";
+        return refuse(&table.key("qdisc"), format!("{name:?} without Wi-Fi"), accepted);
+    }
+    if buffer.is_some() {
+        return refuse(&table.key("buffer"), format!("one with {name}"), "its parameter `limit`");
+    }
+    let refused = |error: goodqueue_qdisc::Error| ScenarioError::new(table.key("qdisc"), error.0);
+    Args::parse(&mac80211::SPEC, parameters).map(Line::Mac80211).map(Some).map_err(refused)
 }
 
 /// The qdisc line `words`, with the limit from `buffer` among its parameters.

@@ -189,6 +189,7 @@ impl Scenario {
             return refuse(&format!("traffic[{place}].packet_size"), found, &accepted);
         }
         hops.check(&traffic)?;
+        bottleneck.check(&traffic)?;
         let series = table.table("series")?.map(|table| Series::read(&table)).transpose()?;
         let scenario = Self { duration, warmup, seed, bottleneck, path, hops, traffic, change, series };
         scenario.series.as_ref().map_or(Ok(()), |series| series.check(&scenario))?;

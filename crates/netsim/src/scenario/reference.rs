@@ -4,6 +4,7 @@ use super::key::{AnyKey, KeyDoc};
 use super::{change, hop, link, series, traffic};
 use crate::path::HOPS;
 use crate::path::link::KEYS as LINK_KEYS;
+use crate::path::wifi::spec as wifi;
 use crate::traffic::KINDS;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
@@ -117,6 +118,18 @@ pub const TABLES: &[TableDoc] = &[
         ..TableDoc::new("bottleneck.up", false, "The way up, where it differs.", LINK_KEYS)
     },
     TableDoc::new("bottleneck.up.buffer", false, "The same for the way up.", link::BUFFER_KEYS),
+    TableDoc::new(
+        "bottleneck.wifi",
+        false,
+        "An 802.11 cell in place of the links' rates: the line above is the access point's, the way up's that of each station.",
+        wifi::KEYS,
+    ),
+    TableDoc::new(
+        "[bottleneck.wifi.station]",
+        false,
+        "Stations of the cell; there must be one.",
+        wifi::STATION_KEYS,
+    ),
     TableDoc::new("path", true, "Propagation.", super::PATH_KEYS),
     TableDoc {
         kinds: Kinds::Hops,

@@ -34,9 +34,13 @@ const RTT: Key<Span> = Key::derived("rtt", "path.rtt", "\"20ms\"")
 const HOPS: Key<Names> = Key::derived("hops", "all", "[\"bottleneck\", \"modem\"]")
     .help("the hops that these flows cross, in both directions");
 
+const STATION: Key<String> = Key::derived("station", "all in turn", "\"slow\"")
+    .help("the station of the Wi-Fi cell that these flows are with, or the group of stations that they take in turn")
+    .simulator_only();
+
 /// The keys that every kind takes.
 pub(super) const COMMON: &[&dyn AnyKey] =
-    &[&KIND, &NAME, &COUNT, &DIRECTION, &START, &START_SPREAD, &STAGGER, &STOP, &RTT, &HOPS];
+    &[&KIND, &NAME, &COUNT, &DIRECTION, &START, &START_SPREAD, &STAGGER, &STOP, &RTT, &HOPS, &STATION];
 
 /// Names of hops.
 #[derive(Clone, Debug)]
@@ -81,6 +85,8 @@ pub struct Traffic {
     pub rtt: Span,
     /// The hops that they cross, where those are not all.
     pub hops: Option<Vec<String>>,
+    /// The stations that they are with, where those are not all.
+    pub station: Option<String>,
     /// The values of the kind's keys.
     pub values: Values,
 }
@@ -184,6 +190,7 @@ impl Traffic {
             stop: table.find(&STOP)?.unwrap_or(Span(whole)),
             rtt: table.find(&RTT)?.unwrap_or(path_rtt),
             hops: table.find(&HOPS)?.map(|names| names.0),
+            station: table.find(&STATION)?,
             values: Values::default(),
         };
         traffic.check_times(table, whole)?;
@@ -273,6 +280,9 @@ impl Serialize for Traffic {
         table.serialize_entry("rtt", &self.rtt)?;
         if let Some(hops) = &self.hops {
             table.serialize_entry("hops", hops)?;
+        }
+        if let Some(station) = &self.station {
+            table.serialize_entry("station", station)?;
         }
         self.values.write(&mut table, |name| !is_shared(name))?;
         table.end()

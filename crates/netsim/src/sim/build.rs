@@ -15,7 +15,7 @@ use crate::probe::series::PacketLog;
 use crate::ring::Ring;
 use crate::scenario::{FRAME_BYTES, Line, LinkSpec, MOST_RATE, Scenario, ScenarioError};
 use goodqueue_qdisc::{AnyQdisc, registry};
-use goodqueue_units::{Instant, Streams};
+use goodqueue_units::{Instant, Stream, Streams};
 
 /// Builds what `scenario` describes; `make` makes the disciplines that are not of the registry.
 pub(super) struct Build<'a, 'b> {
@@ -44,20 +44,47 @@ impl Build<'_, '_> {
     /// # Errors
     /// What the discipline or its maker refuses.
     pub(super) fn link(&mut self, place: Place, parts: Parts, pipes: Pipes) -> Result<Link, ScenarioError> {
-        let Some(spec) = self.spec(place).cloned() else { unreachable!("a hop of kind link has a link") };
+        let qdisc = self.discipline(place)?;
+        let (direction, random) = self.dice(place);
+        let Some(LinkSpec { below, rate, .. }) = self.spec(place) else { unreachable!("see `discipline`") };
+        let refused = |why| ScenarioError::new("", why);
+        let transmitter = below.transmitter(rate.0).map_err(refused)?;
+        let below = Below { transmitter, ring: below.ring.map(Ring::new) };
+        let watch = if matches!(place, Place::Bottleneck(_)) { self.watch(direction) } else { None };
+        Ok(Link::new(qdisc, below, direction, parts, pipes, random, watch))
+    }
+
+    /// The direction of the link at `place`, and its dice.
+    fn dice(&self, place: Place) -> (Direction, Stream) {
         let (direction, number) = match place {
             Place::Bottleneck(direction) => (direction, direction as u64),
             Place::Hop(hop, direction) => (direction, 2 + hop.index() as u64),
         };
+        (direction, Streams::new(self.scenario.seed).stream("qdisc", number))
+    }
+
+    /// Who looks on at the bottleneck of `direction` from the start.
+    pub(super) fn watch(&self, direction: Direction) -> Option<Box<Watch>> {
+        let window = self.scenario.series.as_ref().and_then(|series| series.packets)?;
+        let log = PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0, window.flows);
+        Some(Box::new(Watch::new(direction, Some(log))))
+    }
+
+    /// The discipline of the link at `place`.
+    ///
+    /// # Errors
+    /// What it or its maker refuses.
+    pub(super) fn discipline(&mut self, place: Place) -> Result<Discipline, ScenarioError> {
+        let Some(spec) = self.spec(place).cloned() else { unreachable!("a hop of kind link has a link") };
+        let (direction, random) = self.dice(place);
         let parameters = spec.parameters();
-        let LinkSpec { line, key, below, rate, .. } = spec;
-        let random = Streams::new(self.scenario.seed).stream("qdisc", number);
-        let qdisc = match line {
+        let LinkSpec { line, key, .. } = spec;
+        Ok(match line {
+            Line::Mac80211(_) => unreachable!("those queues are a cell's, and no discipline"),
             Line::Registry(args) => Discipline::Registry(
                 AnyQdisc::build(&args, &parameters).map_err(|error| ScenarioError::new(key, error.0))?,
             ),
             Line::Foreign(line) => {
-                let random = random.clone();
                 let made =
                     (self.make)(Request { key: &key, line: &line, direction, link: parameters, random })?;
                 if let Some(spec) = self.spec(place) {
@@ -65,17 +92,7 @@ impl Build<'_, '_> {
                 }
                 Discipline::Foreign(Box::new(made))
             }
-        };
-        let window = self.scenario.series.as_ref().and_then(|series| series.packets);
-        let watch = window.filter(|_| matches!(place, Place::Bottleneck(_))).map(|window| {
-            let log =
-                PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0, window.flows);
-            Box::new(Watch::new(direction, Some(log)))
-        });
-        let refused = |why| ScenarioError::new("", why);
-        let transmitter = below.transmitter(rate.0).map_err(refused)?;
-        let below = Below { transmitter, ring: below.ring.map(Ring::new) };
-        Ok(Link::new(qdisc, below, direction, parts, pipes, random, watch))
+        })
     }
 
     /// What hosts send into whose packets of `direction` meet another hop first: it takes no time, and drops nothing.

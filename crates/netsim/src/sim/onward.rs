@@ -30,6 +30,7 @@ impl Simulation {
                 }
             }
             Part::Release(hop) => (Some(Node::Hop(hop)), row.hops[hop].release(now, agenda)),
+            Part::Cell => return self.cell_acts(),
         };
         let Some(packet) = packet else { return };
         let direction = match part {
@@ -37,6 +38,7 @@ impl Simulation {
             Part::Timer(hop) | Part::Wire(hop) | Part::Onward(hop) | Part::Release(hop) => {
                 self.scenario.hops.list[hop].direction
             }
+            Part::Cell => return,
         };
         let flow = packet.flow;
         let next = from.map_or_else(|| row.entry(flow, direction), |from| row.next(flow, direction, from));
@@ -54,6 +56,11 @@ impl Simulation {
                 if let Some(time) = pipes.push(pipe, now, &packet) {
                     agenda.set(Component::pipe(direction, pipe), time);
                 }
+            }
+            (_, Some(row)) if row.cell.is_some() => {
+                let Some(cell) = &mut row.cell else { return };
+                cell.offer(now, direction, Packet { arrival: now, ..packet });
+                agenda.set(row.cell_component, cell.next_time());
             }
             _ => {
                 let link = &mut self.links[LinkId::bottleneck(direction)];

@@ -14,6 +14,7 @@ use crate::lists::{List, PerFlow, PerHop, PerWay};
 use crate::packet::Packet;
 use crate::path::kind::Element;
 use crate::path::netem::WireCounts;
+use crate::path::wifi::cell::{Cell, Delivery};
 use crate::pipe::{Exit, Fan, Pipes};
 use crate::probe::series::QueueSeries;
 use crate::scenario::{BOTTLENECK, Scenario};
@@ -72,6 +73,8 @@ pub(super) enum Part {
     Onward(HopId),
     /// Packets come out of a hop that is no link.
     Release(HopId),
+    /// The cell that is the bottleneck.
+    Cell,
 }
 
 /// The hops of a run, and the ways through them.
@@ -83,6 +86,11 @@ pub(crate) struct Row {
     routes: List<RouteId, Route>,
     /// The pipe that each flow's packets end in.
     exits: PerWay<PerFlow<Exit>>,
+    /// The cell that is the bottleneck, if it is one, and its place in the agenda.
+    pub(crate) cell: Option<Box<Cell>>,
+    pub(super) cell_component: Component,
+    /// What comes out of it at a time; kept, so that no list is made with each.
+    pub(super) delivered: Vec<Delivery>,
 }
 
 /// Of flows whose packets go on to another hop.
@@ -170,9 +178,11 @@ impl Ways {
     }
 
     /// The row of these ways through `hops`, which act at the components that `places` planned.
-    pub(super) fn row(self, hops: PerHop<HopState>, places: Places) -> Row {
+    pub(super) fn row(self, hops: PerHop<HopState>, cell: Option<Box<Cell>>, mut places: Places) -> Row {
         let Self { of_flow, routes, exits, .. } = self;
-        Row { hops, parts: places.parts, route_of: of_flow, routes, exits }
+        let cell_component = places.add(Part::Cell);
+        let parts = places.parts;
+        Row { hops, parts, route_of: of_flow, routes, exits, cell, cell_component, delivered: Vec::new() }
     }
 }
 
@@ -217,11 +227,6 @@ impl Places {
     pub(super) fn element(&mut self, hop: HopId) -> Component {
         self.add(Part::Release(hop))
     }
-
-    /// How many components there are.
-    pub(super) fn len(&self) -> usize {
-        self.parts.len()
-    }
 }
 
 /// The base RTTs from the first to the second, a millisecond apart; where they are one, that one.
@@ -240,7 +245,7 @@ impl Row {
     /// The link that a host sends packets of `flow` into: the bottleneck, or a gate, which leads to the flow's first hop.
     pub(super) fn first_link(&self, flow: FlowId, direction: Direction) -> LinkId {
         match self.entry(flow, direction) {
-            Node::Bottleneck => LinkId::bottleneck(direction),
+            Node::Bottleneck if self.cell.is_none() => LinkId::bottleneck(direction),
             _ => LinkId::gate(direction),
         }
     }
@@ -260,6 +265,18 @@ impl Row {
     /// What acts as part `id` of the row.
     pub(super) fn part(&self, id: PartId) -> Part {
         self.parts[id]
+    }
+
+    /// How many components it has.
+    pub(super) fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Plans when the cell acts first, if there is one.
+    pub(super) fn plan_cell(&self, agenda: &mut Agenda) {
+        if let Some(cell) = &self.cell {
+            agenda.set(self.cell_component, cell.next_time());
+        }
     }
 
     /// Packets of `flow` that were dropped or lost in the hops of `direction`.

@@ -2,9 +2,23 @@
 //!
 //! - [`standard`] and [`mode`]: what the standard fixes, and how long frames take;
 //! - [`contention`]: who may send next;
-//! - [`rate_control`]: which modes a sender tries.
+//! - [`rate_control`]: which modes a sender tries; [`channel`]: what becomes of frames in these;
+//! - [`driver`]: what hides below a discipline; [`session`] and [`airtime`]: frames of one receiver, and whose turn it is;
+//! - [`node`]: all queues of an interface; [`cell`]: the interfaces and the medium, step by step;
+//! - [`spec`]: a cell in a scenario;
+//! - [`books`] and [`stations`]: what is counted; [`report`]: what a record has of it.
 
+pub(crate) mod airtime;
+pub(crate) mod books;
+pub(crate) mod cell;
+pub(crate) mod channel;
 pub(crate) mod contention;
+pub mod driver;
 pub(crate) mod mode;
+pub(crate) mod node;
 pub(crate) mod rate_control;
-pub(crate) mod standard;
+pub mod report;
+pub(crate) mod session;
+pub mod spec;
+pub mod standard;
+pub(crate) mod stations;

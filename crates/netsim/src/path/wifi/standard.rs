@@ -149,6 +149,11 @@ impl Timing {
         Access { aifsn, cw_min, cw_max, txop: Duration::from_micros(txop_us) }
     }
 
+    /// The category of packets with a codepoint.
+    pub(crate) fn category(&self, dscp: u8) -> Category {
+        if self.has_qos { Category::of(dscp) } else { Category::BestEffort }
+    }
+
     /// How long a frame of `bytes` takes in `mode`.
     pub(crate) fn frame(&self, mode: Mode, bytes: u32) -> Duration {
         mode.duration(bytes, self.extended)

@@ -1,0 +1,137 @@
+//! Whose turn it is among an interface's stations: in rounds of aggregates, or by the time that each had of the air.
+//!
+//! Source: Linux 6.1, `net/mac80211/tx.c` (`ieee80211_next_txq`, `ieee80211_schedule_txq`); Høiland-Jørgensen et al. 2017, 3.2.
+
+use goodqueue_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// What a station gets when its turn finds it in debt: its weight, in microseconds.
+const WEIGHT: i64 = 256;
+/// A station in debt stays in the list for so long after it had nothing to send: it does not shake its debt off by a pause.
+const REMEMBERED: Duration = Duration::from_millis(100);
+
+/// The stations of one category that have something to send.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    list: VecDeque<u32>,
+    /// Of each station: whether it is in the list, and its account.
+    stations: Vec<Account>,
+    /// By time, not by aggregates.
+    by_airtime: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    is_listed: bool,
+    /// Microseconds that it may still send; below zero it is in debt.
+    deficit: i64,
+    /// When it last had something to send.
+    active: Instant,
+}
+
+impl Turns {
+    /// Turns of `stations`, by airtime or in rounds.
+    pub(crate) fn new(stations: usize, by_airtime: bool) -> Self {
+        let account = Account { deficit: WEIGHT, ..Account::default() };
+        Self { list: VecDeque::new(), stations: vec![account; stations], by_airtime }
+    }
+
+    /// `station` has something to send. By airtime it goes to the head of the list, where its turn finds it in debt or not: so a
+    /// station that sends little is served at once.
+    pub(crate) fn wake(&mut self, station: u32, now: Instant) {
+        let account = &mut self.stations[station as usize];
+        account.active = now;
+        if account.is_listed {
+            return;
+        }
+        account.is_listed = true;
+        if self.by_airtime { self.list.push_front(station) } else { self.list.push_back(station) }
+    }
+
+    /// The station whose turn it is, of those that `has` something to send. It is out of the list until it is woken again.
+    pub(crate) fn next(&mut self, now: Instant, has: impl Fn(u32) -> bool) -> Option<u32> {
+        // Where all who have something are in debt, rounds go on until one is not.
+        loop {
+            let mut is_somebody_in_debt = false;
+            for _ in 0..self.list.len() {
+                let station = self.list.pop_front()?;
+                let account = &mut self.stations[station as usize];
+                let has = has(station);
+                let in_debt = self.by_airtime && account.deficit < 0;
+                if in_debt {
+                    account.deficit += WEIGHT;
+                    if has || now.since(account.active) < REMEMBERED {
+                        is_somebody_in_debt |= has;
+                        self.list.push_back(station);
+                        continue;
+                    }
+                }
+                account.is_listed = false;
+                if has {
+                    return Some(station);
+                }
+            }
+            if !is_somebody_in_debt {
+                return None;
+            }
+        }
+    }
+
+    /// `station` had the air for `airtime`.
+    pub(crate) fn charge(&mut self, station: u32, airtime: Duration) {
+        self.stations[station as usize].deficit -= (airtime.as_nanos() / 1000) as i64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Instant = Instant::ZERO;
+
+    /// Turns of three stations that always have something, where each turn of station 0 takes 4 ms and the others' 1 ms.
+    fn served(by_airtime: bool, turns: usize) -> [u64; 3] {
+        let mut all = Turns::new(3, by_airtime);
+        let mut airtime_us = [0; 3];
+        for _ in 0..turns {
+            (0..3).for_each(|station| all.wake(station, NOW));
+            let station = all.next(NOW, |_| true).unwrap();
+            let us = if station == 0 { 4000 } else { 1000 };
+            all.charge(station, Duration::from_micros(us));
+            airtime_us[station as usize] += us;
+        }
+        airtime_us
+    }
+
+    #[test]
+    fn rounds_share_turns_and_airtime_shares_time() {
+        let [slow, fast, other] = served(false, 3000);
+        assert_eq!((slow, fast, other), (4_000_000, 1_000_000, 1_000_000));
+        let [slow, fast, other] = served(true, 3000);
+        let total = slow + fast + other;
+        for share in [slow, fast, other].map(|us| us as f64 / total as f64) {
+            assert!((share - 1.0 / 3.0).abs() < 0.01, "{share}");
+        }
+    }
+
+    #[test]
+    fn a_station_that_sends_little_is_served_at_once() {
+        let mut all = Turns::new(3, true);
+        for station in [0, 1] {
+            all.charge(station, Duration::from_millis(4));
+            all.wake(station, NOW);
+        }
+        all.wake(2, NOW);
+        assert_eq!(all.next(NOW, |_| true), Some(2));
+    }
+
+    #[test]
+    fn who_has_nothing_is_passed_over_and_nobody_is_asked_for_ever() {
+        let mut all = Turns::new(3, true);
+        all.charge(0, Duration::from_secs(1));
+        (0..3).for_each(|station| all.wake(station, NOW));
+        assert_eq!(all.next(NOW, |station| station == 1), Some(1));
+        assert_eq!(all.next(NOW, |_| false), None);
+        assert_eq!(all.next(NOW, |station| station == 0), Some(0), "its debt is paid in rounds");
+    }
+}

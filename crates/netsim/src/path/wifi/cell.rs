@@ -1,0 +1,396 @@
+//! A cell: an access point, its stations, and the medium that they share.
+//!
+//! An exchange of frames is one step: who contends longest against nobody sends, the answer comes or does not, and the next
+//! contention begins. A packet comes out when its exchange ends, that is with the answer to it.
+
+use super::books::Books;
+use super::channel::error_rate;
+use super::contention::{ContenderId, Contention};
+use super::mode::Mode;
+use super::node::{Above, Aggregate, Lane, Node, Tried};
+use super::session::Fate;
+use super::standard::{Category, Timing};
+use super::stations::{Station, Transmission, counts};
+use crate::direction::Direction;
+use crate::link::Counts;
+use crate::lists::{PerFlow, PerWay};
+use crate::packet::Packet;
+use crate::probe::series::{Pick, QueueSeries};
+use goodqueue_qdisc::{Packet as _, Qdisc};
+use goodqueue_units::{Duration, Instant, Stream};
+
+/// A packet that comes out of a cell, and which way it goes.
+pub(crate) type Delivery = (Direction, Packet);
+
+/// A cell.
+pub(crate) struct Cell {
+    pub(crate) timing: Timing,
+    /// What goes before each exchange in order to be left alone.
+    pub(crate) protection: Protection,
+    /// The access point, then the stations.
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) books: PerWay<Books>,
+    pub(crate) stations: Vec<Station>,
+    /// The station of each flow, from 0.
+    station_of: PerFlow<u32>,
+    contention: Contention,
+    /// Whose queue each contender is.
+    contenders: Vec<(u32, Category)>,
+    /// When disciplines want to be called.
+    timers: Vec<Instant>,
+    /// Those who send, until when, if somebody does.
+    sending: Vec<ContenderId>,
+    busy_until: Option<Instant>,
+    /// Until when who sends may go on without a new contention.
+    txop_end: Instant,
+    /// When they began, and when slots count from after they have ended.
+    began: Instant,
+    idle_from: Instant,
+    random: Stream,
+}
+
+/// What goes before each exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protection {
+    Nothing,
+    /// RTS and CTS.
+    RtsCts,
+    /// A CTS to oneself, at a rate of 802.11b.
+    CtsToSelf,
+}
+
+impl Cell {
+    /// The cell of `nodes`, the access point's first, where `station_of` says whom each flow is with.
+    pub(crate) fn new(
+        timing: Timing,
+        protection: Protection,
+        nodes: Vec<Node>,
+        books: PerWay<Books>,
+        stations: Vec<Station>,
+        station_of: PerFlow<u32>,
+        [backoffs, errors]: [Stream; 2],
+    ) -> Self {
+        let timers = vec![Instant::MAX; nodes.len()];
+        let mut cell = Self {
+            timing,
+            protection,
+            nodes,
+            books,
+            stations,
+            station_of,
+            contention: Contention::new(timing.slot, backoffs),
+            contenders: Vec::new(),
+            timers,
+            sending: Vec::new(),
+            busy_until: None,
+            txop_end: Instant::ZERO,
+            began: Instant::ZERO,
+            idle_from: Instant::ZERO,
+            random: errors,
+        };
+        for node in 0..cell.nodes.len() {
+            cell.open(node, Category::BestEffort);
+            cell.plan_timer(node, Instant::ZERO);
+        }
+        cell
+    }
+
+    /// The direction in which `node` sends.
+    fn way(node: usize) -> Direction {
+        if node == 0 { Direction::Down } else { Direction::Up }
+    }
+
+    fn open(&mut self, node: usize, category: Category) {
+        let access = self.timing.access(category);
+        let contender = self.contention.join(access, self.idle_from);
+        self.contenders.push((node as u32, category));
+        self.nodes[node].open(category, contender);
+    }
+
+    fn plan_timer(&mut self, node: usize, now: Instant) {
+        if let Above::Qdisc(qdisc, _) = &self.nodes[node].above {
+            self.timers[node] = qdisc.next_timer().map_or(Instant::MAX, |due| due.max(now));
+        }
+    }
+
+    /// When it acts next.
+    pub(crate) fn next_time(&self) -> Instant {
+        let of_air = self.busy_until.or_else(|| self.contention.next_start()).unwrap_or(Instant::MAX);
+        self.timers.iter().copied().fold(of_air, Instant::min)
+    }
+
+    /// Takes `packet`, which goes `way`.
+    pub(crate) fn offer(&mut self, now: Instant, way: Direction, packet: Packet) {
+        let station = self.station_of[packet.flow];
+        let (node, peer) = match way {
+            Direction::Down => (0, station),
+            Direction::Up => (station as usize + 1, 0),
+        };
+        let category = self.timing.category(packet.dscp());
+        if self.nodes[node].lane(category).is_none() {
+            self.open(node, category);
+        }
+        let books = &mut self.books[way];
+        books.offered += 1;
+        if let Some(watch) = &mut books.fates.watch {
+            watch.offered(now, packet);
+        }
+        self.nodes[node].enqueue(now, peer, category, packet, &mut books.fates);
+        self.fill(node, now);
+    }
+
+    /// What `way` has counted.
+    pub(crate) fn counts(&self, way: Direction) -> Counts {
+        let of_way = self.nodes.iter().enumerate().filter(|(node, _)| Self::way(*node) == way);
+        self.books[way].counts(of_way.map(|(_, node)| node.unsent()).sum())
+    }
+
+    /// Packets of `way` that the drivers hold.
+    pub(crate) fn held_by_drivers(&self, way: Direction) -> u64 {
+        let of_way = self.nodes.iter().enumerate().filter(|(node, _)| Self::way(*node) == way);
+        of_way.flat_map(|(_, node)| node.lanes()).map(Lane::pending).sum()
+    }
+
+    /// An interval of the series ends.
+    pub(crate) fn end_interval(&self, now: Instant, series: &mut PerWay<QueueSeries>) {
+        for way in Direction::ALL {
+            let books = &self.books[way];
+            let mut nodes = self.nodes.iter().enumerate().filter(|(node, _)| Self::way(*node) == way);
+            // Of several stations the first one's law is shown, and the packets of all.
+            let first = nodes.clone().next();
+            let mut pick = Pick { name: "drop_probability", value: None };
+            if let Some((_, Node { above: Above::Qdisc(qdisc, _), .. })) = first {
+                qdisc.probe(&mut pick);
+                if let Some(law) = &mut series[way].law {
+                    law.end_interval(now, |law| qdisc.show(law));
+                }
+            }
+            let waiting: u64 = nodes.by_ref().map(|(_, node)| node.unsent()).sum();
+            let waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
+            series[way].end_interval((books.forwarded, books.delay_sum), waiting, pick.value);
+        }
+    }
+
+    /// Lets `node` prepare what it can, and contend with it.
+    fn fill(&mut self, node: usize, now: Instant) {
+        let fates = &mut self.books[Self::way(node)].fates;
+        if let Some(watch) = &mut fates.watch {
+            watch.at(now);
+        }
+        let station_of = &self.station_of;
+        let peer_of = |packet: &Packet| if node == 0 { station_of[packet.flow] } else { 0 };
+        let of_node = &mut self.nodes[node];
+        of_node.fill(now, &self.timing, fates, peer_of);
+        for lane in of_node.lanes() {
+            if lane.hardware.is_empty() {
+                self.contention.rest(lane.contender);
+            } else {
+                self.contention.ready(lane.contender, now);
+            }
+        }
+        self.plan_timer(node, now);
+    }
+
+    /// Something happens now; packets that come out go to `out`.
+    pub(crate) fn act(&mut self, now: Instant, out: &mut Vec<Delivery>) {
+        for node in 0..self.nodes.len() {
+            if self.timers[node] <= now {
+                self.on_timer(node, now);
+            }
+        }
+        match self.busy_until {
+            Some(ends) if ends <= now => self.finish(now, out),
+            None if self.contention.next_start() == Some(now) => self.begin(now),
+            _ => {}
+        }
+    }
+
+    fn on_timer(&mut self, node: usize, now: Instant) {
+        let fates = &mut self.books[Self::way(node)].fates;
+        if let Above::Qdisc(qdisc, _) = &mut self.nodes[node].above {
+            if let Some(watch) = &mut fates.watch {
+                watch.at(now);
+            }
+            qdisc.on_timer(now, fates);
+        }
+        self.fill(node, now);
+    }
+
+    /// Whoever has counted down sends.
+    fn begin(&mut self, now: Instant) {
+        let mut sending = std::mem::take(&mut self.sending);
+        self.contention.take(now, &mut sending);
+        self.settle_within_nodes(&mut sending);
+        self.sending = sending;
+        self.txop_end = now;
+        if let [one] = self.sending[..] {
+            self.txop_end = now + self.timing.access(self.contenders[one.0 as usize].1).txop;
+        }
+        self.send(now);
+    }
+
+    /// Of several queues of one node the most urgent sends, and the others take it for a collision (802.11-2012, 9.19.2.3).
+    fn settle_within_nodes(&mut self, sending: &mut Vec<ContenderId>) {
+        if sending.len() < 2 {
+            return;
+        }
+        let contenders = &self.contenders;
+        let all = sending.clone();
+        sending.retain(|id| {
+            let (node, category) = contenders[id.0 as usize];
+            let rivals = all.iter().map(|other| contenders[other.0 as usize]);
+            let is_first = rivals.into_iter().all(|(of, other)| of != node || other <= category);
+            if !is_first {
+                self.contention.failed(*id);
+            }
+            is_first
+        });
+    }
+
+    fn aggregate(&self, id: ContenderId) -> Option<&Aggregate> {
+        let (node, category) = self.contenders[id.0 as usize];
+        self.nodes[node as usize].aggregate(category)
+    }
+
+    /// Those of `sending` send from `now` on.
+    fn send(&mut self, now: Instant) {
+        for place in 0..self.sending.len() {
+            let (node, category) = self.contenders[self.sending[place].0 as usize];
+            let books = &mut self.books[Self::way(node as usize)];
+            self.nodes[node as usize].start(category, |queued| books.started(now, queued));
+        }
+        let took = match self.sending[..] {
+            [one] => self.exchange(one),
+            _ => self.sending.iter().map(|id| self.alone(*id)).max().unwrap_or(Duration::ZERO),
+        };
+        (self.began, self.busy_until) = (now, Some(now + took));
+    }
+
+    /// How long the whole exchange of `id` takes, up to the end of the answer.
+    fn exchange(&self, id: ContenderId) -> Duration {
+        let Some(aggregate) = self.aggregate(id) else { return Duration::ZERO };
+        let mode = aggregate.mode();
+        let answer = self.timing.answer(mode, aggregate.is_aggregate());
+        self.before(aggregate) + self.timing.frame(mode, aggregate.bytes) + self.timing.sifs + answer
+    }
+
+    /// What goes before the frames of `aggregate`.
+    fn before(&self, aggregate: &Aggregate) -> Duration {
+        match self.protection {
+            Protection::Nothing if !aggregate.has_rts() => Duration::ZERO,
+            Protection::CtsToSelf if !matches!(aggregate.mode(), Mode::Dsss(_)) => self.timing.cts_to_self(),
+            Protection::CtsToSelf => Duration::ZERO,
+            Protection::Nothing | Protection::RtsCts => self.timing.rts_cts(aggregate.mode()),
+        }
+    }
+
+    /// How long `id` sends to no effect, because others do at the same time.
+    fn alone(&self, id: ContenderId) -> Duration {
+        let Some(aggregate) = self.aggregate(id) else { return Duration::ZERO };
+        let mode = aggregate.mode();
+        match self.protection {
+            Protection::RtsCts => self.timing.rts(mode),
+            _ if aggregate.has_rts() => self.timing.rts(mode),
+            _ => self.before(aggregate) + self.timing.frame(mode, aggregate.bytes),
+        }
+    }
+
+    /// The medium is free again.
+    fn finish(&mut self, now: Instant, out: &mut Vec<Delivery>) {
+        self.busy_until = None;
+        self.idle_from = now + self.timing.sifs;
+        let sending = std::mem::take(&mut self.sending);
+        let is_collision = sending.len() > 1;
+        let mut resume = Vec::new();
+        let mut is_answered = false;
+        for id in &sending {
+            if is_collision {
+                resume.push((*id, self.gives_up_waiting(*id)));
+            }
+            let tried = self.result(*id, now, is_collision, out);
+            match tried {
+                Tried::Answered | Tried::GivenUp => self.contention.succeeded(*id),
+                Tried::Again => self.contention.failed(*id),
+            }
+            is_answered = tried == Tried::Answered;
+        }
+        self.sending = sending;
+        for place in 0..self.sending.len() {
+            let (node, _) = self.contenders[self.sending[place].0 as usize];
+            self.fill(node as usize, now);
+        }
+        if is_answered && self.goes_on(now) {
+            return;
+        }
+        self.contention.release(self.idle_from);
+        for (id, time) in resume {
+            self.contention.resume_at(id, time + self.timing.sifs);
+        }
+    }
+
+    /// When `id`, which sends to no effect, knows that no answer comes.
+    fn gives_up_waiting(&self, id: ContenderId) -> Instant {
+        let timeout = self.aggregate(id).map(|aggregate| self.timing.answer_timeout(aggregate.mode()));
+        self.began + self.alone(id) + timeout.unwrap_or(Duration::ZERO)
+    }
+
+    /// Who has sent goes on after a SIFS, if its time lasts for another exchange; whether it does.
+    fn goes_on(&mut self, now: Instant) -> bool {
+        let [one] = self.sending[..] else { return false };
+        let begins = now + self.timing.sifs;
+        if self.aggregate(one).is_none() || begins + self.exchange(one) > self.txop_end {
+            return false;
+        }
+        self.send(begins);
+        true
+    }
+
+    /// What `id` sent has come or not.
+    fn result(
+        &mut self,
+        id: ContenderId,
+        now: Instant,
+        is_collision: bool,
+        out: &mut Vec<Delivery>,
+    ) -> Tried {
+        let (number, category) = self.contenders[id.0 as usize];
+        let (node, way) = (number as usize, Self::way(number as usize));
+        let airtime = if is_collision { self.alone(id) } else { self.exchange(id) };
+        let Some(aggregate) = self.aggregate(id) else { return Tried::GivenUp };
+        let (mode, frames, peer) = (aggregate.mode(), aggregate.frames.len(), aggregate.peer);
+        let station = if node == 0 { peer } else { number - 1 };
+        let snr_db = self.stations[station as usize].snr_db;
+        let random = &mut self.random;
+        let arrives = |bytes: u32| {
+            !is_collision && snr_db.is_none_or(|snr| random.next_f64() >= error_rate(mode, snr, bytes))
+        };
+        let tried = self.nodes[node].tried(now, category, &self.timing, airtime, arrives);
+        let books = &mut self.books[way];
+        if !is_collision {
+            books.airtime = books.airtime + airtime;
+        }
+        let counts = counts(&mut self.stations, station, way);
+        let is_answered = tried == Tried::Answered;
+        counts.sent(Transmission { frames, mode, airtime, is_answered, is_collision });
+        let Some(lane) = self.nodes[node].lane(category) else { return tried };
+        while let Some((packet, fate)) = lane.sessions[peer as usize].leave() {
+            match fate {
+                Fate::Delivered => {
+                    counts.delivered(&packet, now.since(packet.arrival));
+                    out.push((way, packet));
+                }
+                Fate::Lost => {
+                    counts.lost += 1;
+                    books.lost[packet.flow] += 1;
+                }
+            }
+        }
+        // What a station sends counts as its airtime, too.
+        if node > 0
+            && let Some(lane) = self.nodes[0].lane(category)
+        {
+            lane.charge(station, airtime);
+        }
+        tried
+    }
+}

@@ -1,0 +1,96 @@
+//! What a cell's run gave: who had the air, and where packets waited.
+
+use super::cell::Cell;
+use super::stations::{Station, StationCounts};
+use crate::direction::Direction;
+use crate::probe::delay::Summary;
+use crate::probe::{ratio, rounded};
+use goodqueue_units::Duration;
+use serde::Serialize;
+
+/// A cell within the measured time.
+#[derive(Clone, Debug, Serialize)]
+pub struct WifiRecord {
+    /// Share of the time in which frames of either direction, with their answers, were on the air.
+    pub busy_percent: f64,
+    /// Share of the transmissions that collided.
+    pub collision_percent: f64,
+    /// The stations, in the scenario's order.
+    pub stations: Vec<StationRecord>,
+}
+
+/// A station.
+#[derive(Clone, Debug, Serialize)]
+pub struct StationRecord {
+    /// Its name.
+    pub name: String,
+    /// Share of all airtime that its frames had, both ways: of all stations together 100.
+    pub airtime_percent: f64,
+    /// From the access point.
+    pub down: AirRecord,
+    /// To the access point.
+    pub up: AirRecord,
+}
+
+/// What a station and the access point did in one direction.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct AirRecord {
+    /// Share of the time in which its frames, with their answers, were on the air.
+    pub airtime_percent: f64,
+    /// Bits of packets delivered, headers included.
+    pub throughput_mbps: f64,
+    /// Frames of a transmission on average: the size of aggregates.
+    pub aggregate_frames: Option<f64>,
+    /// The rate of a transmission on average.
+    pub rate_mbps: Option<f64>,
+    /// Transmissions, of which each is a frame or an aggregate.
+    pub transmissions: u64,
+    /// Share of them that nobody answered, and that were made again.
+    pub retry_percent: f64,
+    /// Frames that were given up after all tries.
+    pub lost: u64,
+    /// Time from a packet's arrival at the sender's queue until it was delivered.
+    pub delay_ms: Option<Summary>,
+}
+
+impl Cell {
+    /// Sums up what was counted in `measured`.
+    pub(crate) fn record(&self, measured: Duration) -> WifiRecord {
+        let seconds = measured.as_secs_f64();
+        let both = |station: &Station| Direction::ALL.map(|way| station.counts[way].airtime.as_secs_f64());
+        let total: f64 = self.stations.iter().flat_map(both).sum();
+        let counts = || self.stations.iter().flat_map(|station| station.counts.iter());
+        let [transmissions, collided] = [
+            counts().map(|counts| counts.transmissions).sum::<u64>(),
+            counts().map(|counts| counts.collided).sum::<u64>(),
+        ];
+        let on_air: f64 = counts().map(|counts| counts.useful.as_secs_f64()).sum();
+        let station = |station: &Station| StationRecord {
+            name: station.name.clone(),
+            airtime_percent: rounded(100.0 * ratio(both(station).iter().sum(), total)),
+            down: air(&station.counts[Direction::Down], seconds),
+            up: air(&station.counts[Direction::Up], seconds),
+        };
+        WifiRecord {
+            busy_percent: rounded(100.0 * ratio(on_air, seconds)),
+            collision_percent: crate::probe::percent(collided, transmissions),
+            stations: self.stations.iter().map(station).collect(),
+        }
+    }
+}
+
+/// The counts of one direction, of `seconds`.
+fn air(counts: &StationCounts, seconds: f64) -> AirRecord {
+    let sent = counts.transmissions;
+    let mean = |sum: f64| (sent > 0).then(|| rounded(sum / sent as f64));
+    AirRecord {
+        airtime_percent: rounded(100.0 * ratio(counts.airtime.as_secs_f64(), seconds)),
+        throughput_mbps: rounded(ratio(counts.delivered_bytes as f64 * 8e-6, seconds)),
+        aggregate_frames: mean(counts.frames as f64),
+        rate_mbps: mean(counts.rates_mbps),
+        transmissions: sent,
+        retry_percent: crate::probe::percent(counts.unanswered, sent),
+        lost: counts.lost,
+        delay_ms: counts.delays.summary(),
+    }
+}

@@ -1,0 +1,299 @@
+//! `[bottleneck.wifi]`: a cell in place of the bottleneck's links, and its stations.
+
+use super::driver::Driver;
+use super::mode::Mode;
+use super::standard::{Band, Standard};
+use crate::scenario::key::{AnyKey, Key, Quantity, Result, Table, describe};
+use crate::scenario::{Json, ScenarioError, Size, Span, refuse};
+use goodqueue_units::{Duration, Rate, parse};
+use serde::{Serialize, Serializer};
+use serde_json::json;
+
+const STANDARD: Key<Standard> = Key::required("standard", "\"802.11n\"")
+    .help("what the access point and its stations speak")
+    .simulator_only();
+const BAND: Key<Band> = Key::derived("band", "5ghz for 802.11a and 802.11n, else 2.4ghz", "\"2.4ghz\"")
+    .help("the band; in that of 2.4 GHz OFDM frames have a signal extension")
+    .simulator_only();
+const WIDTH: Key<u64> = Key::with_default("width", "20")
+    .range(20, 40)
+    .unit("MHz")
+    .help("the channel: 20, or 40 with 802.11n")
+    .simulator_only();
+const SHORT_GUARD: Key<bool> = Key::with_default("short_guard", "false")
+    .help("whether the guard interval is 400 ns (802.11n), not 800")
+    .simulator_only();
+const RTS: Key<bool> =
+    Key::with_default("rts", "false").help("whether RTS and CTS go before each exchange").simulator_only();
+const PROTECTION: Key<bool> = Key::with_default("protection", "false")
+    .help("whether a CTS to oneself goes before each exchange of 802.11g, and slots are long, for stations of 802.11b are near")
+    .simulator_only();
+const DRIVER: Key<Driver> =
+    Key::derived("driver", "ath9k for 802.11n, else ath5k", "\"iwlwifi\"")
+        .help("what hides below the discipline: `ath5k` 50 frames, `ath9k` 123 and two aggregates, `iwlwifi` a ring of 256")
+        .source("Linux 3.x to 6.1")
+        .simulator_only();
+
+const NAME: Key<String> = Key::derived("name", "station", "\"slow\"")
+    .help("what the station is called; of several, followed by `/` and a number");
+const COUNT: Key<u64> =
+    Key::with_default("count", "1").range(1, 1000).help("how many such stations there are");
+const RATE: Key<Rates> = Key::required("rate", "\"mcs15\"")
+    .help("the rate both ways: `mcs0` to `mcs31` or such as `54mbit`; a list of [time, rate] for one that changes")
+    .simulator_only();
+const SNR: Key<f64> = Key::optional("snr", "25.0")
+    .range(-10.0, 100.0)
+    .unit("dB")
+    .help("signal-to-noise ratio both ways, from which the share of frames follows that are lost; left out: only collisions lose frames")
+    .simulator_only();
+const STATION_DRIVER: Key<Driver> = Key::derived("driver", "as the access point's", "\"iwlwifi\"")
+    .help("what hides below the station's discipline")
+    .simulator_only();
+
+const AMPDU: Key<Size> = Key::derived("ampdu", "65535B, or what the driver makes of it", "\"8kB\"")
+    .range(Size(0), Size(65_535))
+    .help("the largest aggregate of 802.11n; 0B: none")
+    .simulator_only();
+
+/// The keys of a cell, and of its stations.
+pub(crate) const KEYS: &[&dyn AnyKey] =
+    &[&STANDARD, &BAND, &WIDTH, &SHORT_GUARD, &RTS, &PROTECTION, &AMPDU, &DRIVER];
+pub(crate) const STATION_KEYS: &[&dyn AnyKey] = &[&NAME, &COUNT, &RATE, &SNR, &STATION_DRIVER];
+const MOST_STATIONS: u64 = 1000;
+
+/// A cell, with nothing left open.
+#[derive(Clone, Debug, Serialize)]
+pub struct WifiSpec {
+    /// What all speak.
+    #[serde(serialize_with = "written")]
+    pub standard: Standard,
+    /// The band.
+    #[serde(serialize_with = "written")]
+    pub band: Band,
+    /// The channel's width in MHz.
+    pub width: u64,
+    /// Whether the guard interval is short.
+    pub short_guard: bool,
+    /// Whether RTS and CTS go before each exchange.
+    pub rts: bool,
+    /// Whether a CTS to oneself does.
+    pub protection: bool,
+    /// The largest aggregate.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "written_if")]
+    pub ampdu: Option<Size>,
+    /// What hides below the access point's discipline.
+    #[serde(serialize_with = "written")]
+    pub driver: Driver,
+    /// The stations.
+    #[serde(rename = "station")]
+    pub stations: Vec<StationSpec>,
+}
+
+/// Stations that are alike.
+#[derive(Clone, Debug, Serialize)]
+pub struct StationSpec {
+    /// What they are called.
+    pub name: String,
+    /// How many they are.
+    pub count: u64,
+    #[serde(serialize_with = "written")]
+    pub(crate) rate: Rates,
+    /// The modes that the rate means, each from its time on.
+    #[serde(skip)]
+    pub(crate) modes: Vec<(Duration, Mode)>,
+    /// Signal-to-noise ratio in dB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snr: Option<f64>,
+    /// What hides below their discipline.
+    #[serde(serialize_with = "written")]
+    pub driver: Driver,
+}
+
+fn written<T: Quantity, S: Serializer>(value: &T, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    value.write().serialize(serializer)
+}
+
+fn written_if<T: Quantity, S: Serializer>(
+    value: &Option<T>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    value.as_ref().map(Quantity::write).serialize(serializer)
+}
+
+/// Rates in the words of a scenario, each from its time on.
+#[derive(Clone, Debug)]
+pub(crate) struct Rates(Vec<(Span, String)>);
+
+impl Quantity for Rates {
+    const TYPE: &'static str = "Wi-Fi rate";
+    fn read(found: &Json) -> std::result::Result<Self, String> {
+        let accepted = "a rate such as \"mcs15\" or \"54mbit\", or a list such as [[\"0s\", \"mcs7\"], [\"10s\", \"mcs0\"]]";
+        let refuse = || format!("found {}; accepted: {accepted}", describe(found));
+        match found {
+            Json::String(word) => Ok(Self(vec![(Span(Duration::ZERO), word.clone())])),
+            Json::Array(list) => {
+                let step = |one: &Json| match one.as_array()?.as_slice() {
+                    [Json::String(time), Json::String(word)] => {
+                        Some((Span(parse::duration_with_unit(time).ok()?), word.clone()))
+                    }
+                    _ => None,
+                };
+                let steps: Vec<_> = list.iter().map(step).collect::<Option<_>>().ok_or_else(refuse)?;
+                let in_order = steps.windows(2).all(|pair| pair[0].0 < pair[1].0);
+                let begins = steps.first().is_some_and(|(time, _)| time.0 == Duration::ZERO);
+                let wrong = || {
+                    "found times that do not rise from 0s; accepted: [\"0s\", …] first, then later ones"
+                        .to_string()
+                };
+                (in_order && begins).then_some(Self(steps)).ok_or_else(wrong)
+            }
+            _ => Err(refuse()),
+        }
+    }
+    fn write(&self) -> Json {
+        match self.0.as_slice() {
+            [(_, word)] => json!(word),
+            steps => steps.iter().map(|(time, word)| json!([time.write(), word])).collect(),
+        }
+    }
+    fn schema() -> Json {
+        json!({"oneOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "array"}}]})
+    }
+}
+
+impl WifiSpec {
+    /// Reads the cell that `table` describes.
+    pub(crate) fn read(table: &Table<'_>) -> Result<Self> {
+        table.refuse_others(KEYS, &["station"])?;
+        let standard = table.take(&STANDARD)?;
+        let is_high = matches!(standard, Standard::A | Standard::N);
+        let band = table.find(&BAND)?.unwrap_or(if is_high { Band::High } else { Band::Low });
+        let usual = if standard == Standard::N { Driver::Ath9k } else { Driver::Ath5k };
+        let mut spec = Self {
+            standard,
+            band,
+            width: table.take(&WIDTH)?,
+            short_guard: table.take(&SHORT_GUARD)?,
+            rts: table.take(&RTS)?,
+            protection: table.take(&PROTECTION)?,
+            ampdu: table.find(&AMPDU)?,
+            driver: table.find(&DRIVER)?.unwrap_or(usual),
+            stations: Vec::new(),
+        };
+        spec.check(table)?;
+        for station in table.tables("station")? {
+            let station = spec.station(&station)?;
+            spec.stations.push(station);
+        }
+        if spec.stations.is_empty() {
+            return Err(ScenarioError::new(
+                table.key("station"),
+                "found none; accepted: at least one station",
+            ));
+        }
+        let count: u64 = spec.stations.iter().map(|station| station.count).sum();
+        if count > MOST_STATIONS {
+            let found = format!("{count} stations in all");
+            return refuse(&table.key("station"), found, &format!("at most {MOST_STATIONS}"));
+        }
+        Ok(spec)
+    }
+
+    /// Refuses what the standard does not have.
+    fn check(&self, table: &Table<'_>) -> Result<()> {
+        let name = self.standard.name();
+        let of_standard = match self.standard {
+            Standard::B | Standard::G => self.band == Band::Low,
+            Standard::A => self.band == Band::High,
+            Standard::N => true,
+        };
+        if !of_standard {
+            let accepted = if self.standard == Standard::A { "5ghz" } else { "2.4ghz" };
+            return refuse(&table.key("band"), format!("{:?} with {name}", self.band.name()), accepted);
+        }
+        let is_n = self.standard == Standard::N;
+        if self.width != 20 && !(is_n && self.width == 40) {
+            let accepted = if is_n { "20 or 40 MHz" } else { "20 MHz; 40 is of 802.11n" };
+            return refuse(&table.key("width"), format!("{} MHz with {name}", self.width), accepted);
+        }
+        if self.short_guard && !is_n {
+            return refuse(
+                &table.key("short_guard"),
+                format!("true with {name}"),
+                "false; a short guard interval is of 802.11n",
+            );
+        }
+        if self.ampdu.is_some() && !is_n {
+            return refuse(
+                &table.key("ampdu"),
+                format!("one with {name}"),
+                "none; aggregates are of 802.11n",
+            );
+        }
+        if self.protection && self.standard != Standard::G {
+            return refuse(&table.key("protection"), format!("true with {name}"), "false; it is of 802.11g");
+        }
+        if self.protection && self.rts {
+            return refuse(&table.key("rts"), "true, and protection besides", "one of them");
+        }
+        if self.driver == Driver::Ath5k && is_n {
+            return refuse(
+                &table.key("driver"),
+                "\"ath5k\" with 802.11n, which it does not speak",
+                "ath9k, iwlwifi",
+            );
+        }
+        Ok(())
+    }
+
+    fn station(&self, table: &Table<'_>) -> Result<StationSpec> {
+        table.refuse_others(STATION_KEYS, &[])?;
+        let name = table.find(&NAME)?.unwrap_or_else(|| "station".to_string());
+        if self.stations.iter().any(|other| other.name == name) {
+            return refuse(
+                &table.key("name"),
+                format!("{name:?}, which another station has"),
+                "a name of its own",
+            );
+        }
+        let rate = table.take(&RATE)?;
+        let mode = |(time, word): &(Span, String)| {
+            let mode = Mode::read(word, self.standard, self.width == 40, self.short_guard);
+            mode.map(|mode| (time.0, mode)).map_err(|why| ScenarioError::new(table.key("rate"), why))
+        };
+        let modes = rate.0.iter().map(mode).collect::<Result<_>>()?;
+        let driver = table.find(&STATION_DRIVER)?.unwrap_or(self.driver);
+        if driver == Driver::Ath5k && self.standard == Standard::N {
+            return refuse(
+                &table.key("driver"),
+                "\"ath5k\" with 802.11n, which it does not speak",
+                "ath9k, iwlwifi",
+            );
+        }
+        Ok(StationSpec { name, count: table.take(&COUNT)?, rate, modes, snr: table.find(&SNR)?, driver })
+    }
+
+    /// Each station's name, and what it is one of, in order.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (String, &StationSpec)> {
+        self.stations.iter().flat_map(|spec| {
+            (1..=spec.count).map(move |number| match spec.count {
+                1 => (spec.name.clone(), spec),
+                _ => (format!("{}/{number}", spec.name), spec),
+            })
+        })
+    }
+
+    /// The fastest rate of all, which disciplines are told.
+    pub(crate) fn fastest(&self) -> Rate {
+        let modes = self.stations.iter().flat_map(|station| &station.modes);
+        let mbps = modes.map(|(_, mode)| mode.mbps()).fold(1.0, f64::max);
+        Rate::from_bps((mbps * 1e6) as u64).unwrap_or(crate::scenario::MOST_RATE.0.0)
+    }
+
+    /// The numbers of the stations called `name`, or of all.
+    pub(crate) fn numbers(&self, name: Option<&str>) -> Vec<u32> {
+        let named = |spec: &StationSpec| name.is_none_or(|name| spec.name == name);
+        let each = (0..).zip(self.each());
+        each.filter(|(_, (own, spec))| named(spec) || name == Some(own)).map(|(number, _)| number).collect()
+    }
+}

@@ -1,0 +1,167 @@
+//! The loop's part for Wi-Fi: a cell in place of the bottlenecks' wires.
+
+use super::Simulation;
+use super::build::{Build, Place};
+use super::row::Node as Hop;
+use crate::baseline::Baseline;
+use crate::direction::Direction;
+use crate::ids::FlowId;
+use crate::link::Fates;
+use crate::lists::{PerFlow, PerWay};
+use crate::path::wifi::books::Books;
+use crate::path::wifi::cell::{Cell, Protection};
+use crate::path::wifi::driver::Limits;
+use crate::path::wifi::node::{Above, Node};
+use crate::path::wifi::rate_control::{RateControl, Stage};
+use crate::path::wifi::spec::{StationSpec, WifiSpec};
+use crate::path::wifi::standard::Timing;
+use crate::path::wifi::stations::Station;
+use crate::scenario::{Line, Scenario, ScenarioError};
+use goodqueue_qdisc::sched::mac80211::{AIRTIME, Txqs};
+use goodqueue_units::{Instant, Streams};
+
+/// The station of each flow of `scenario`, whose cell is `wifi`.
+fn stations_of(scenario: &Scenario, wifi: &WifiSpec) -> PerFlow<u32> {
+    let mut next = 0;
+    let mut of_flow = PerFlow::default();
+    for traffic in &scenario.traffic {
+        let stations = wifi.numbers(traffic.station.as_deref());
+        for number in 0..traffic.count as usize {
+            // Tables without a station of their own go on where the one before has ended.
+            let turn = if traffic.station.is_some() { number } else { next };
+            next += usize::from(traffic.station.is_none());
+            of_flow.push(stations[turn % stations.len()]);
+        }
+    }
+    of_flow
+}
+
+impl Build<'_, '_> {
+    /// The cell of the scenario, if it has one.
+    ///
+    /// # Errors
+    /// What a discipline or its maker refuses.
+    pub(super) fn cell(&mut self) -> Result<Option<Box<Cell>>, ScenarioError> {
+        let Some(wifi) = self.scenario.bottleneck.wifi.clone() else { return Ok(None) };
+        let station_of = stations_of(self.scenario, &wifi);
+        let timing = Timing::new(wifi.standard, wifi.band, wifi.protection);
+        let stations: Vec<(String, StationSpec)> =
+            wifi.each().map(|(name, station)| (name, station.clone())).collect();
+        let ampdu = wifi.ampdu.map(|size| size.0 as u32);
+        let limits = wifi.driver.limits(ampdu);
+        let rates = stations.iter().map(|(_, station)| rate_control(station, limits.tries)).collect();
+        let mut nodes = vec![self.node(Direction::Down, limits, rates, 0)?];
+        for ((_, station), number) in stations.iter().zip(1..) {
+            let limits = station.driver.limits(ampdu);
+            nodes.push(self.node(
+                Direction::Up,
+                limits,
+                vec![rate_control(station, limits.tries)],
+                number,
+            )?);
+        }
+        let flows = station_of.len();
+        let streams = Streams::new(self.scenario.seed);
+        let books = PerWay::of(|way| {
+            let random = streams.stream("qdisc", way as u64);
+            Books::new(Fates::new(random, flows, self.watch(way)), flows)
+        });
+        let protection = match (wifi.rts, wifi.protection) {
+            (true, _) => Protection::RtsCts,
+            (_, true) => Protection::CtsToSelf,
+            _ => Protection::Nothing,
+        };
+        let stations = stations.into_iter().map(|(name, station)| Station::new(name, station.snr)).collect();
+        let dice = ["backoff", "air"].map(|name| streams.stream(name, 0));
+        Ok(Some(Box::new(Cell::new(timing, protection, nodes, books, stations, station_of, dice))))
+    }
+
+    /// The interface number `number` of the cell, which sends in `direction`.
+    fn node(
+        &mut self,
+        direction: Direction,
+        limits: Limits,
+        rates: Vec<RateControl>,
+        number: u64,
+    ) -> Result<Node, ScenarioError> {
+        let spec = self.scenario.link(direction);
+        let (above, by_airtime) = match &spec.line {
+            Line::Mac80211(args) => (Above::Txqs(Txqs::new(args, &spec.parameters())), args.get(&AIRTIME)),
+            _ => (Above::Qdisc(self.discipline(Place::Bottleneck(direction))?, None), false),
+        };
+        let random = Streams::new(self.scenario.seed).stream("rate control", number);
+        Ok(Node::new(above, limits, rates, by_airtime, random))
+    }
+}
+
+/// How a sender with `tries` of the hardware's chooses the rate to or from `station`.
+fn rate_control(station: &StationSpec, tries: u8) -> RateControl {
+    let stage = |mode| Stage { mode, tries, has_rts: false };
+    match station.modes.as_slice() {
+        [(_, mode)] => RateControl::Fixed(stage(*mode)),
+        modes => RateControl::Steps(modes.iter().map(|(time, mode)| (*time, stage(*mode))).collect()),
+    }
+}
+
+impl Simulation {
+    /// The cell, if the bottleneck is one.
+    pub(crate) fn cell(&self) -> Option<&Cell> {
+        self.row.as_ref()?.cell.as_deref()
+    }
+
+    /// The cell acts.
+    pub(super) fn cell_acts(&mut self) {
+        let now = self.now;
+        let Some(row) = &mut self.row else { return };
+        let Some(cell) = &mut row.cell else { return };
+        let mut out = std::mem::take(&mut row.delivered);
+        cell.act(now, &mut out);
+        self.agenda.set(row.cell_component, cell.next_time());
+        for (direction, packet) in out.drain(..) {
+            let next =
+                self.row.as_ref().map_or(Hop::Host, |row| row.next(packet.flow, direction, Hop::Bottleneck));
+            self.enter(next, direction, packet);
+        }
+        if let Some(row) = &mut self.row {
+            row.delivered = out;
+        }
+    }
+
+    /// Packets of `flow` that the cell dropped or lost in `direction`.
+    pub(super) fn dropped_on_air(&self, flow: FlowId, direction: Direction) -> u64 {
+        let books = self.cell().map(|cell| &cell.books[direction]);
+        books.map_or(0, |books| books.fates.dropped[flow] + books.lost[flow])
+    }
+}
+
+impl Cell {
+    /// Measuring begins: what was counted until `now`.
+    pub(super) fn warmed_up(&mut self) -> PerWay<Baseline> {
+        self.stations.iter_mut().for_each(Station::reset);
+        PerWay::of(|way| {
+            let counts = self.counts(way);
+            let books = &mut self.books[way];
+            books.delays.reset();
+            books.below.reset();
+            Baseline {
+                counts,
+                busy: books.airtime,
+                drops: books.fates.drops.to_vec(),
+                marks: books.fates.marks.to_vec(),
+            }
+        })
+    }
+
+    /// Percent of the time from `since` to `now` in which frames of `way` were on the air, which was so for `busy` before.
+    pub(crate) fn utilisation_percent(
+        &self,
+        way: Direction,
+        since: Instant,
+        busy: goodqueue_units::Duration,
+        now: Instant,
+    ) -> f64 {
+        let used = self.books[way].airtime.saturating_sub(busy).as_secs_f64();
+        let time = now.since(since).as_secs_f64();
+        if time > 0.0 { (100.0 * used / time).min(100.0) } else { 0.0 }
+    }
+}
