@@ -2,9 +2,13 @@
 //!
 //! - [`standard`] and [`mode`]: what the standard fixes, and how long frames take;
 //! - [`contention`]: who may send next;
-//! - [`rate_control`]: which modes a sender tries.
+//! - [`channel`]: how often a frame is lost to noise;
+//! - [`rate_control`]: which modes a sender tries; [`minstrel`] and [`minstrel_ht`], how Linux finds them.
 
+pub(crate) mod channel;
 pub(crate) mod contention;
+pub(crate) mod minstrel;
+pub(crate) mod minstrel_ht;
 pub(crate) mod mode;
 pub(crate) mod rate_control;
 pub(crate) mod standard;
