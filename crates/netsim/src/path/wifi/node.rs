@@ -12,7 +12,7 @@ use crate::link::Fates;
 use crate::packet::Packet;
 use goodqueue_qdisc::sched::mac80211::Txqs;
 use goodqueue_qdisc::{Packet as _, Qdisc};
-use goodqueue_units::{Duration, Instant, Stream};
+use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// What a subframe has before its MPDU.
@@ -40,7 +40,6 @@ pub(crate) struct Node {
     by_airtime: bool,
     /// Bytes of the largest aggregate by mode, as far as asked for.
     most_bytes: Vec<(Mode, u32)>,
-    random: Stream,
 }
 
 /// One category of an interface.
@@ -121,22 +120,8 @@ impl Aggregate {
 }
 
 impl Node {
-    pub(crate) fn new(
-        above: Above,
-        limits: Limits,
-        rates: Vec<RateControl>,
-        by_airtime: bool,
-        random: Stream,
-    ) -> Self {
-        Self {
-            above,
-            limits,
-            rates,
-            categories: [const { None }; 4],
-            by_airtime,
-            most_bytes: Vec::new(),
-            random,
-        }
+    pub(crate) fn new(above: Above, limits: Limits, rates: Vec<RateControl>, by_airtime: bool) -> Self {
+        Self { above, limits, rates, categories: [const { None }; 4], by_airtime, most_bytes: Vec::new() }
     }
 
     pub(crate) fn lane(&mut self, category: Category) -> Option<&mut Lane> {
@@ -243,7 +228,7 @@ impl Node {
     ) -> bool {
         while let Some(peer) = self.next_peer(now, category) {
             let rate = &mut self.rates[peer as usize];
-            let chain = rate.plan(now, &mut self.random);
+            let chain = rate.plan(now);
             let is_slow = rate.expected_mbps().is_some_and(|mbps| mbps < SLOW_MBPS * self.rates.len() as f64);
             if let Above::Txqs(txqs) = &mut self.above {
                 txqs.set_slow(place(peer, category), is_slow);
