@@ -28,6 +28,8 @@ ORIGINS = {
     "duration": "--duration",
     "warmup": "--warmup",
     "traffic": "--traffic",
+    "bottleneck.wifi": "--wifi",
+    "bottleneck.wifi.station": "--stations",
 }
 
 
@@ -53,7 +55,8 @@ def base(
     given = {name: value for name, value in options.items() if value is not None}
     wanted = {name: value for name, value in described.items() if value is not None}
     if file is None:
-        scenario = reading.from_options(**(LINK | given | wanted))  # type: ignore[arg-type]
+        link = {"rtt": LINK["rtt"]} if "wifi" in wanted else LINK
+        scenario = reading.from_options(**(link | given | wanted))  # type: ignore[arg-type]
         origins = dict(ORIGINS)
         for option, key in (("flows", "count"), ("cc", "cc")):
             if option in wanted:

@@ -279,6 +279,51 @@ class FlentFile(TypedDict):
     """Series that a record has no place for."""
 
 
+class AirOfStation(TypedDict):
+    """What a station and the access point did in one direction."""
+
+    airtime_percent: float
+    """Share of the time in which its frames, with their answers, were on the air."""
+    throughput_mbps: float
+    """Bits of packets delivered, headers included."""
+    aggregate_frames: float | None
+    """Frames of a transmission on average."""
+    rate_mbps: float | None
+    """The rate of a transmission on average."""
+    transmissions: int
+    """Each is a frame or an aggregate."""
+    retry_percent: float
+    """Share of them that nobody answered."""
+    lost: int
+    """Frames that were given up."""
+    delay_ms: Delay | None
+    """From a packet's arrival at the sender's queue until it was delivered."""
+
+
+class Station(TypedDict):
+    """A station of a Wi-Fi cell."""
+
+    name: str
+    """The scenario's."""
+    airtime_percent: float
+    """Share of all airtime that its frames had, both ways."""
+    down: AirOfStation
+    """From the access point."""
+    up: AirOfStation
+    """To the access point."""
+
+
+class Air(TypedDict):
+    """A Wi-Fi cell within the measured time."""
+
+    busy_percent: float
+    """Share of the time in which frames, with their answers, were on the air."""
+    collision_percent: float
+    """Share of the transmissions that collided."""
+    stations: list[Station]
+    """In the order of the scenario."""
+
+
 class Record(TypedDict):
     """One run."""
 
@@ -294,6 +339,8 @@ class Record(TypedDict):
     """As it ran: every default filled in."""
     queues: dict[str, Queue]
     """By direction, `down` and `up`."""
+    wifi: NotRequired[Air]
+    """Where the bottleneck is a Wi-Fi cell."""
     hops: NotRequired[list[Hop]]
     """In the order in which packets meet them, those of the way down first."""
     flows: list[Flow]

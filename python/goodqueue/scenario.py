@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from goodqueue import curves, discipline, har, inputs, parameters, paths
+from goodqueue import air, curves, discipline, har, inputs, parameters, paths
 from goodqueue.errors import UserError, bounded, quoted, said
 from goodqueue.record import Scenario
 from goodqueue.traffic import BULK, kinds
@@ -258,8 +258,10 @@ def seconds(text: str | float) -> float:
 
 def from_options(
     *,
-    rate: str,
     rtt: str,
+    rate: str | None = None,
+    wifi: str | None = None,
+    stations: str | None = None,
     up_rate: str | None = None,
     up_qdisc: str | None = None,
     flows: int | None = None,
@@ -274,20 +276,26 @@ def from_options(
 
     ``flows`` (4), ``cc`` (cubic) and ``ecn`` (what the cc needs) are those of the bulk flows, ``cc`` and ``ecn`` of
     Flent's tests too; None where they were not asked for. All these start at random within the first second, so that
-    each seed is another experiment. Raises UserError.
+    each seed is another experiment. With ``wifi`` each station has this traffic, with 1 bulk flow. Raises UserError.
     """
-    bottleneck: dict[str, Any] = {"rate": _number_or_text(rate)}
+    bottleneck: dict[str, Any] = {} if rate is None else {"rate": _number_or_text(rate)}
+    if stations is not None and wifi is None:
+        raise UserError("--stations", f"found {quoted(stations)} without --wifi; accepted: both, or neither")
+    if wifi is not None:
+        bottleneck["wifi"] = air.cell(wifi, stations)
+        flows = flows or 1
     if buffer is not None:
         bottleneck["buffer"] = parse_buffer(buffer)
     up = {"rate": up_rate and _number_or_text(up_rate), "qdisc": up_qdisc}
     if given := {key: value for key, value in up.items() if value is not None}:
         bottleneck["up"] = given
+    sources = _traffic(traffic, flows, cc, ecn)
     return {
         "duration": duration,
         "warmup": warmup,
         "bottleneck": bottleneck,
         "path": {"rtt": rtt},
-        "traffic": _traffic(traffic, flows, cc, ecn),
+        "traffic": air.for_each(sources, bottleneck["wifi"]["station"]) if wifi is not None else sources,
     }
 
 
