@@ -27,8 +27,8 @@ def comparison_tables(comparison: Comparison) -> list[Table]:
     """Return a table with a row per discipline and station, means over the seeds; none where there is no cell."""
     rows = []
     for entry in comparison.entries:
-        cells = [record.get("wifi") for record in entry.records]
-        if not cells or any(one is None for one in cells):
+        cells = [air for record in entry.records if (air := record.get("wifi")) is not None]
+        if not cells:
             return []
         for place, station in enumerate(cells[0]["stations"]):
             own = [one["stations"][place] for one in cells]

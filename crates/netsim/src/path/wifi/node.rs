@@ -328,13 +328,16 @@ impl Node {
             }
         }
         let arrived = if aggregate.asks() { arrives(BLOCK_ACK_REQ_BYTES) } else { acked > 0 };
-        if !arrived && aggregate.stage().is_some() {
+        // What came of an aggregate is asked at once; all else the hardware tries again.
+        let asks = !arrived && limits.asks && aggregate.is_aggregate() && !aggregate.asks();
+        if !arrived && !asks && aggregate.stage().is_some() {
             return Tried::Again;
         }
         let Some(aggregate) = lane.hardware.pop_front() else { return Tried::GivenUp };
+        let rounds = if limits.asks && !aggregate.is_aggregate() { 1 } else { limits.rounds };
         for number in &aggregate.frames {
             if session.is_in_hardware(*number) {
-                session.missed(*number, limits.rounds);
+                session.missed(*number, rounds);
             }
         }
         lane.pending -= aggregate.frames.len() as u32 - session.retries_of(&aggregate.frames);
@@ -348,7 +351,7 @@ impl Node {
         if arrived {
             return Tried::Answered;
         }
-        if limits.asks && aggregate.is_aggregate() {
+        if asks {
             lane.hardware.push_front(Aggregate::question(&aggregate));
             return Tried::Again;
         }
