@@ -341,9 +341,11 @@ impl Node {
             }
         }
         lane.pending -= aggregate.frames.len() as u32 - session.retries_of(&aggregate.frames);
-        let frames = aggregate.frames.len() as u32;
-        self.rates[aggregate.peer as usize]
-            .report(now, &Outcome { chain: aggregate.chain, tried: aggregate.tried, frames, acked });
+        if !aggregate.asks() {
+            let frames = aggregate.frames.len() as u32;
+            let outcome = Outcome { chain: aggregate.chain, tried: aggregate.tried, frames, acked };
+            self.rates[aggregate.peer as usize].report(now, &outcome);
+        }
         lane.turns.charge(aggregate.peer, aggregate.airtime);
         if session.retries() > 0 {
             lane.turns.wake(aggregate.peer, now);
