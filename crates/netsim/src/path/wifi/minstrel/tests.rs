@@ -83,3 +83,16 @@ fn probability_is_an_average_of_three_quarters() {
         assert!((f64::from(rate.probability) / f64::from(ONE) - share).abs() < 1e-4, "{rate:?}");
     }
 }
+
+/// Samples that are under way, second in their chains, count half: of 100 frames of which nothing is known yet, those that try a mode
+/// first and half of the others are ten.
+#[test]
+fn deferred_samples_under_way_count_half() {
+    let mut minstrel = minstrel(Standard::A, Band::High);
+    let mut now = Instant::ZERO;
+    send(&mut minstrel, &mut now, 5000, 54.0);
+    let probes: Vec<Chain> = (0..100).map(|_| minstrel.plan()).filter(|chain| chain.is_probe).collect();
+    let deferred = probes.iter().filter(|chain| chain.is_deferred).count();
+    let counted = probes.len() - deferred + deferred / 2;
+    assert!(deferred > 5 && (9..=11).contains(&counted), "{deferred} of {}", probes.len());
+}
