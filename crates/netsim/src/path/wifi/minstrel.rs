@@ -1,7 +1,7 @@
 //! Minstrel, Linux's rate control for 802.11b, g and a from 2008 to 2019: a tenth of the frames try other modes, ten times a second
 //! it reckons each mode's throughput from what arrived, and a frame is sent in the best of them.
 //!
-//! Source: behaviour of Linux 3.16, `net/mac80211/rc80211_minstrel.c`, with its integers. Time is exact here; Linux counts in ticks, by
+//! Source: behaviour of Linux 3.10, `net/mac80211/rc80211_minstrel.c`, with its integers. Time is exact here; Linux counts in ticks, by
 //! which its intervals are up to one longer. Stations of 802.11b, for which Linux halves the samples, are not looked at.
 
 use super::mode::Mode;

@@ -58,7 +58,7 @@ impl Costs {
         self.aggregate / ONE
     }
 
-    /// Frames in ten seconds that arrive in a mode, if each takes `duration_ns` and arrives with `probability`; zero where less than
+    /// Frames in a tenth of a second that arrive in a mode, if each takes `duration_ns` and arrives with `probability`; zero where less than
     /// one in ten arrives.
     fn throughput(self, duration_ns: u32, probability: u32) -> u32 {
         if probability < percent(10) {
@@ -168,9 +168,8 @@ impl MinstrelHt {
     }
 
     fn reckon(&mut self, now: Instant) {
-        if self.aggregates > 0 {
-            let (old, new) =
-                (i64::from(self.costs.aggregate), i64::from(self.frames * ONE / self.aggregates));
+        if let Some(mean) = (self.frames * ONE).checked_div(self.aggregates) {
+            let (old, new) = (i64::from(self.costs.aggregate), i64::from(mean));
             self.costs.aggregate = (old + 32 * (new - old) / 128) as u32;
             (self.frames, self.aggregates) = (0, 0);
         }

@@ -112,4 +112,7 @@ impl RateControl {
 }
 
 #[cfg(test)]
-pub(crate) mod closed_loop;
+mod tests;
+/// Traffic of which Linux's decisions are known.
+#[cfg(test)]
+pub(crate) mod traffic;

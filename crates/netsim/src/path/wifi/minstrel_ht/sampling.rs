@@ -30,6 +30,7 @@ pub(super) struct Sampling {
     /// The groups that increments and jumps were taken from last.
     last_group: [usize; 2],
     turn: usize,
+    /// Of each column, the places in a group.
     pub(super) order: Vec<Vec<u8>>,
 }
 

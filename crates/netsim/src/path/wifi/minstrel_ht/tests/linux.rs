@@ -1,50 +1,9 @@
-//! Decisions against Linux's own. Linux 6.1.192's `rc80211_minstrel_ht.c` was driven in user space by the same pseudo-random traffic as
-//! here; below are digests of what it decided.
+//! Decisions against Linux's own: those of `rc80211_minstrel_ht.c` of Linux 6.1.192.
 
 use super::*;
 use crate::path::wifi::mode::Ht;
-
-/// Data bits of a symbol of MCS 0 to 7, by which this traffic's losses grow.
-const BITS: [i64; 8] = [26, 52, 78, 104, 156, 208, 234, 260];
-
-/// Traffic over a link that changes every 400 frames or aggregates. `is_hard`: with pauses, and with modes that never succeed.
-struct Traffic {
-    state: u64,
-    now_us: u64,
-    level: i64,
-    is_hard: bool,
-}
-
-impl Traffic {
-    /// Knuth's MMIX generator.
-    fn next(&mut self) -> u64 {
-        self.state =
-            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.state >> 33
-    }
-
-    fn now(&self) -> Instant {
-        Instant::from_nanos(self.now_us * 1000)
-    }
-
-    fn send(&mut self, chain: Chain) -> Outcome {
-        let frames = if chain.is_probe { 1 } else { 1 + (self.next() % 32) as u32 };
-        let mut outcome = Outcome { chain, tried: [0; 4], frames, acked: 0 };
-        for (number, stage) in chain.stages().iter().enumerate() {
-            let [mcs, is_wide, has_short_guard] = parts(stage.mode);
-            let bits = BITS[mcs as usize % 8] * (mcs as i64 / 8 + 1) * (1 + is_wide as i64) * 10;
-            let load = bits / (10 - has_short_guard as i64);
-            let per_mille = (1000 - 2 * (load - self.level)).clamp(if self.is_hard { 0 } else { 5 }, 990);
-            while outcome.tried[number] < stage.tries && outcome.acked == 0 {
-                outcome.tried[number] += 1;
-                for _ in 0..frames {
-                    outcome.acked += u32::from(((self.next() % 1000) as i64) < per_mille);
-                }
-            }
-        }
-        outcome
-    }
-}
+use crate::path::wifi::rate_control::RateControl;
+use crate::path::wifi::rate_control::traffic::Traffic;
 
 /// MCS, whether it is wide and whether it has a short guard interval.
 fn parts(mode: Mode) -> [u64; 3] {
@@ -52,45 +11,34 @@ fn parts(mode: Mode) -> [u64; 3] {
     [u64::from(mcs), u64::from(is_wide), u64::from(has_short_guard)]
 }
 
-/// Digests after 100, 1000 and 20000 decisions: FNV-1a over probe or not, the chain, and the expected throughput in kbit/s.
+/// By which this traffic's losses grow: the data bits of a symbol of 20 MHz, twice as many if it is wide, and a ninth more with a
+/// short guard interval.
+fn load(mode: Mode) -> i64 {
+    let [mcs, is_wide, has_short_guard] = parts(mode).map(|part| part as i64);
+    let bits = [26, 52, 78, 104, 156, 208, 234, 260][mcs as usize % 8] * (mcs / 8 + 1) * (1 + is_wide);
+    bits * 10 / (10 - has_short_guard)
+}
+
+fn values(chain: &Chain) -> Vec<u64> {
+    let of_stage = |stage: &Stage| {
+        let [mcs, is_wide, short] = parts(stage.mode);
+        [mcs, is_wide, short, u64::from(stage.tries), u64::from(stage.has_rts)]
+    };
+    let stages = chain.stages().iter().flat_map(of_stage);
+    [u64::from(chain.is_probe)].into_iter().chain(stages).collect()
+}
+
 fn digests(streams: u8, is_wide: bool, short: bool, is_hard: bool) -> Vec<u64> {
-    let mut traffic = Traffic { state: 1, now_us: 1_000_000, level: 500, is_hard };
-    (0..10).for_each(|_| _ = traffic.next());
-    let timing = Timing::new(Standard::N, Band::High, false);
-    let random = &mut Streams::new(1).stream("samples", 0);
-    let mut minstrel = MinstrelHt::new(streams, is_wide, short, &timing, traffic.now(), random);
+    let traffic = Traffic::new(is_hard, 32, 1000, load);
+    let mut minstrel = minstrel(streams, is_wide, short);
     // The same order of samples as there, from the beginning.
-    minstrel.sampling = Sampling::new(random);
-    minstrel.sampling.order = (0..10)
-        .map(|column| (0..10).map(|row| (row * [1, 3, 7, 9][column % 4] + column as u8) % 10).collect())
-        .collect();
+    minstrel.sampling = Sampling::new(&mut Streams::new(1).stream("samples", 0));
+    let place = |column: usize, row: usize| (row * [1, 3, 7, 9][column % 4] + column) % 10;
+    let column = |column| (0..10).map(|row| place(column, row) as u8).collect();
+    minstrel.sampling.order = (0..10).map(column).collect();
     minstrel.groups = Group::all(streams, is_wide, short);
     minstrel.reckon(traffic.now());
-
-    let (mut digest, mut digests) = (0xcbf2_9ce4_8422_2325_u64, Vec::new());
-    for number in 0..20_000 {
-        if number % 400 == 0 {
-            traffic.level = (traffic.next() % 1000) as i64;
-        }
-        traffic.now_us += 100 + traffic.next() % if is_hard { 9000 } else { 3000 };
-        let chain = minstrel.plan(traffic.now());
-        let outcome = traffic.send(chain);
-        traffic.now_us += traffic.next() % 4000;
-        minstrel.report(traffic.now(), &outcome);
-        let kbps = (minstrel.expected_mbps() * 1000.0).round() as u64;
-        let of_stage = |stage: &Stage| {
-            let [mcs, is_wide, short] = parts(stage.mode);
-            [mcs, is_wide, short, u64::from(stage.tries), u64::from(stage.has_rts)]
-        };
-        let stages = chain.stages().iter().flat_map(of_stage);
-        for value in [u64::from(chain.is_probe)].into_iter().chain(stages).chain([kbps]) {
-            digest = (digest ^ value).wrapping_mul(0x0100_0000_01b3);
-        }
-        if [99, 999, 19_999].contains(&number) {
-            digests.push(digest);
-        }
-    }
-    digests
+    traffic.digests(RateControl::MinstrelHt(Box::new(minstrel)), values)
 }
 
 #[test]
