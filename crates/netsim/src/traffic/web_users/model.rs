@@ -3,6 +3,7 @@
 use crate::path::chance::Percent;
 use crate::scenario::key::{Key, Quantity, Values};
 use crate::scenario::{Bytes, Count, Draws, Seconds, word};
+use crate::traffic::packmime::curves::{DOWNLOAD, LARGE_REQUEST, REQUEST as SMALL_REQUEST, VALIDATION};
 
 /// A built-in model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,20 +133,10 @@ impl Profile {
     /// PackMime-HTTP (Cao, Cleveland, Gao, Jeffay, Smith, Weigle, INFOCOM 2004) describes connections; this is a user of
     /// its parts. The think time is its time between the pages of one connection over all connections: log₂ of it is
     /// normal with mean 3.22 and variance 0.73 + 1.21. Sizes are its two parts each, in their mean shares (28 % of responses
-    /// only validate a cache); their distributions are thinned to points that are 2 to 3 % off.
+    /// only validate a cache).
     fn packmime() -> Self {
-        let response = r#"[
-            {"share": 0.28, "of": [[0, 4.6], [0.02, 40.8], [0.03, 53], [0.04, 61.5], [0.071, 69.7], [0.101, 74.8],
-                [0.131, 93.6], [0.162, 104.6], [0.263, 120.5], [0.657, 157.3], [0.707, 172.7], [0.758, 200.6],
-                [0.929, 261.5], [1, 272.2]]},
-            {"share": 0.72, "of": {"tail": [[0, 8.108], [-0.736, 10.41], [-1.1, 11.41], [-1.29, 11.85],
-                [-1.65, 12.6], [-1.84, 12.9], [-2.21, 13.34], [-2.94, 13.92], [-3.67, 14.69], [-4.04, 15],
-                [-4.22, 15.1], [-5.14, 15.38], [-5.69, 15.74], [-18.18, 25.88]]}}]"#;
-        let request = r#"[
-            {"share": 0.5, "of": [[0, 51], [0.01, 94], [0.02, 123], [0.04, 169], [0.05, 184], [0.06, 194], [0.1, 218],
-                [0.14, 253], [0.18, 274], [0.33, 318], [0.43, 340], [1, 421.8]]},
-            {"share": 0.5, "of": {"tail": [[0, 8.73], [-0.55, 8.83], [-0.91, 8.96], [-1.09, 9.05], [-1.8, 9.55],
-                [-1.98, 9.65], [-2.34, 9.77], [-3.06, 9.93], [-3.24, 10.01], [-3.6, 10.21], [-17.8, 19.76]]}}]"#;
+        let response = Draws::mixture([(0.28, Draws::points(VALIDATION)), (0.72, Draws::tail(DOWNLOAD))]);
+        let request = Draws::mixture([(0.5, Draws::points(SMALL_REQUEST)), (0.5, Draws::tail(LARGE_REQUEST))]);
         // 1/max(10, W) seconds, W from a Weibull distribution with shape 0.63 and scale 305.
         let server_delay = r"[[0, 0], [0.001, 0.000152552], [0.01, 0.000290355], [0.03, 0.000447517],
             [0.06, 0.000634792], [0.1, 0.000872478], [0.15, 0.00118653], [0.2, 0.00154044], [0.25, 0.00195224],
@@ -157,9 +148,9 @@ impl Profile {
             // 1 object with 0.69, else ceil(1 + W), W with shape 1 and scale 1.578: here without the document.
             objects: built_in(r#"[{"share": 0.69, "of": "0"}, {"share": 0.31, "of": "exponential(1.578)"}]"#),
             servers: Draws::constant(1.0),
-            request: built_in(request),
-            document: built_in(response),
-            object: built_in(response),
+            request,
+            document: response.clone(),
+            object: response,
             server_delay: built_in(server_delay),
             gap: Draws::constant(0.0),
             protocol: Protocol::Http1,
