@@ -3,6 +3,7 @@
 use crate::path::chance::Percent;
 use crate::scenario::key::{Key, Quantity, Values};
 use crate::scenario::{Bytes, Count, Draws, Seconds, word};
+use goodqueue_units::{Duration, Stream as Random};
 use crate::traffic::packmime::curves::{DOWNLOAD, LARGE_REQUEST, REQUEST as SMALL_REQUEST, VALIDATION};
 
 /// A built-in model.
@@ -39,7 +40,7 @@ pub(super) enum Protocol {
 impl Protocol {
     const ALL: [Self; 2] = [Self::Http1, Self::Http2];
 
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Http1 => "http/1",
             Self::Http2 => "http/2",
@@ -54,43 +55,48 @@ pub(super) const MODEL: Key<Model> = Key::with_default("model", "\"packmime\"")
         "what users do where no key below says otherwise: \"packmime\" (sizes and think times measured on a link of \
          1999 to 2001), \"surge\" (Barford and Crovella 1998), \"web2025\" (sizes of today's pages, over HTTP/2)",
     )
-    .source("Cao et al. 2004; Barford and Crovella 1998; HTTP Archive, Web Almanac 2025")
-    .simulator_only();
+    .source("Cao et al. 2004; Barford and Crovella 1998; HTTP Archive, Web Almanac 2025");
 pub(super) const THINK: Key<Draws<Seconds>> = Key::derived("think", "the model's", "\"exponential(15s)\"")
-    .help("time from the end of a page to the start of the user's next one")
-    .simulator_only();
+    .help("time from the end of a page to the start of the user's next one");
 pub(super) const OBJECTS: Key<Draws<Count>> = Key::derived("objects", "the model's", "\"pareto(1, 2.43)\"")
-    .help("objects of a page beside its document, rounded up")
-    .simulator_only();
+    .help("objects of a page beside its document, rounded up");
 pub(super) const SERVERS: Key<Draws<Count>> = Key::derived("servers", "the model's", "12")
-    .help("servers that a page's objects lie on, rounded up; the document is on the first")
-    .simulator_only();
+    .help("servers that a page's objects lie on, rounded up; the document is on the first");
 pub(super) const REQUEST: Key<Draws<Bytes>> =
-    Key::derived("request", "the model's", "\"400B\"").help("bytes of a request")
-    .simulator_only();
+    Key::derived("request", "the model's", "\"400B\"").help("bytes of a request");
 pub(super) const DOCUMENT: Key<Draws<Bytes>> =
-    Key::derived("document", "the model's", "\"22kB\"").help("bytes of the response that is a page's document")
-    .simulator_only();
+    Key::derived("document", "the model's", "\"22kB\"").help("bytes of the response that is a page's document");
 pub(super) const OBJECT: Key<Draws<Bytes>> =
     Key::derived("object", "the model's", "[[0, 100], [0.5, 2000], [1, 1000000]]")
-        .help("bytes of the response that is another object of a page")
-    .simulator_only();
+        .help("bytes of the response that is another object of a page");
 pub(super) const SERVER_DELAY: Key<Draws<Seconds>> = Key::derived("server_delay", "the model's", "\"20ms\"")
-    .help("time that a server takes from a request to the start of its response")
-    .simulator_only();
+    .help("time that a server takes from a request to the start of its response");
 pub(super) const GAP: Key<Draws<Seconds>> = Key::derived("gap", "the model's", "\"0s\"")
-    .help("time from a response to the next request in its place, HTTP/1 only")
-    .simulator_only();
+    .help("time from a response to the next request in its place, HTTP/1 only");
 pub(super) const PROTOCOL: Key<Protocol> = Key::derived("protocol", "the model's", "\"http/2\"")
-    .help("\"http/1\" (one request at a time on a connection) or \"http/2\" (a connection per server, all requests at once)")
-    .simulator_only();
+    .help("\"http/1\" (one request at a time on a connection) or \"http/2\" (a connection per server, all requests at once)");
 pub(super) const PERSISTENT: Key<Percent> = Key::derived("persistent", "the model's", "\"15%\"")
-    .help("share of pages whose connections are used again, of HTTP/1; all others open one per object")
-    .simulator_only();
+    .help("share of pages whose connections are used again, of HTTP/1; all others open one per object");
 pub(super) const WAVES: Key<u64> = Key::derived("waves", "the model's", "2")
     .range(1, 10)
-    .help("in how many parts objects become known, one after the other: 2 is style and scripts, then what those ask for")
-    .simulator_only();
+    .help("in how many parts objects become known, one after the other: 2 is style and scripts, then what those ask for");
+
+/// What is drawn as a page is begun.
+pub(super) struct Visit {
+    /// Objects beside its document, and the servers that they lie on.
+    pub(super) objects: u64,
+    pub(super) servers: u64,
+    pub(super) is_persistent: bool,
+}
+
+/// What is drawn as a request is sent, so that the requests of a page are the same in whatever order responses come.
+pub(super) struct Asked {
+    pub(super) request: u64,
+    pub(super) response: u64,
+    pub(super) server_delay: Duration,
+    /// From the response to what follows in its place.
+    pub(super) gap: Duration,
+}
 
 /// What a user does.
 pub(super) struct Profile {
@@ -127,6 +133,33 @@ impl Profile {
             protocol: values.find(&PROTOCOL).unwrap_or(model.protocol),
             persistent: values.find(&PERSISTENT).map_or(model.persistent, |share| share.0),
             waves: values.find(&WAVES).unwrap_or(model.waves),
+        }
+    }
+
+    /// The time from the start of the run to a user's first page: a part of a think time, as if all had begun before.
+    pub(super) fn first_think(&self, random: &mut Random) -> Duration {
+        Duration::from_secs_f64(self.think.draw(random) * random.next_f64())
+    }
+
+    pub(super) fn think(&self, random: &mut Random) -> Duration {
+        Duration::from_secs_f64(self.think.draw(random))
+    }
+
+    pub(super) fn visit(&self, random: &mut Random) -> Visit {
+        Visit {
+            objects: self.objects.draw(random).ceil() as u64,
+            servers: self.servers.draw(random).ceil().max(1.0) as u64,
+            is_persistent: random.next_f64() < self.persistent,
+        }
+    }
+
+    pub(super) fn ask(&self, is_document: bool, random: &mut Random) -> Asked {
+        let size = if is_document { &self.document } else { &self.object };
+        Asked {
+            request: (self.request.draw(random) as u64).max(1),
+            response: (size.draw(random) as u64).max(1),
+            server_delay: Duration::from_secs_f64(self.server_delay.draw(random)),
+            gap: Duration::from_secs_f64(self.gap.draw(random)),
         }
     }
 
