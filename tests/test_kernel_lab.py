@@ -19,7 +19,6 @@ from goodqueue.engines.kernel.lab.orders import Orders
 from goodqueue.engines.kernel.lab.page import Page
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper, Way
 
-
 pytestmark = pytest.mark.usefixtures("sockets_are_closed")
 
 

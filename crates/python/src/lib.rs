@@ -330,6 +330,7 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(flows, module)?)?;
     module.add_function(wrap_pyfunction!(drawn_ahead, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_captures, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::connection_vectors, module)?)?;
     module.add_function(wrap_pyfunction!(trace::trace_points, module)?)?;
     module.add_function(wrap_pyfunction!(trace::merge_captures, module)?)?;
     module.add_function(wrap_pyfunction!(qdiscs, module)?)?;
