@@ -44,11 +44,13 @@ ALLOWED: dict[str, set[str]] = {
         "python/goodqueue/har.py",  # the key that is called as the kind
         *APPS,
     },
-    "packmime": set(),
+    "packmime": {"python/goodqueue/bench.py"},  # a case of other simulators
     "web_users": {
         "python/goodqueue/studies/web.py",  # a sample in its part of the series
         "python/goodqueue/bench.py",  # a standard case
+        *APPS,
     },
+    "tmix": set(),
     "rrul": {"python/goodqueue/flent"},
     "rrul_be": {"python/goodqueue/flent"},
     "tcp_nup": {"python/goodqueue/flent"},

@@ -103,7 +103,7 @@ def _web_peers(peers: Sequence[PeerResult]) -> Table:
             f"{peer.simulator} {peer.version}".rstrip(),
             number((peer.responses_per_cpu_s or 0) / 1e3, max(1, decimals(speeds))),
             "" if peer.goodqueue_times_as_fast is None else f"{number(peer.goodqueue_times_as_fast)} ×",
-            number((peer.responses or 0) / (peer.simulated_s or 1)),
+            number((peer.responses or 0) / (peer.simulated_s or 1), 0),
             number(peer.simulated_s, 0),
             number(peer.cpu_s, 2),
         ]

@@ -171,7 +171,8 @@ impl Connection {
         self.acked[other] = self.acked[other].max(heard.min(self.seen[other]));
         let Some(start) = self.place(end, segment.seq) else { return };
         let new = start + i64::from(segment.payload) - self.seen[end];
-        if new > 0 {
+        if segment.payload > 0 && new > 0 {
+            // without data it may stand behind its FIN
             self.data(end, new, heard, now_ns);
         }
         if segment.fin && self.closed.is_none() {
