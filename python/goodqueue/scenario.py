@@ -346,7 +346,7 @@ def _source(item: str) -> dict[str, Any]:
         if detail in ("down", "up"):
             key, value = "direction", detail
         elif detail.isascii() and detail.isdecimal() and len(detail) < 10:
-            key, value = "count", int(detail)
+            key, value = of.detail if of.example.isdecimal() else "count", int(detail)
         elif of.detail and detail:
             key, value = of.detail, _number_or_text(detail) if of.example else detail
         else:
@@ -356,7 +356,8 @@ def _source(item: str) -> dict[str, Any]:
             raise UserError("--traffic", f"found {quoted(item)}, a second {key}; accepted: one")
         source[key] = value
     if of.example and of.detail not in source:
-        accepted = f"{name}:{of.detail.upper()}, as {name}:{of.example}"
-        raise UserError("--traffic", f"found {quoted(item)}, a source without a {of.detail}; accepted: {accepted}")
+        what = "size" if of.example.endswith("B") else of.detail
+        accepted = f"{name}:{what.upper()}, as {name}:{of.example}"
+        raise UserError("--traffic", f"found {quoted(item)}, a source without {what}; accepted: {accepted}")
     traffic_files.expand([source], Path())
     return source | of.sets
