@@ -50,7 +50,7 @@ impl Frames {
     /// The next segment of TCP; what else is captured is passed over.
     pub(crate) fn next(&mut self) -> Result<Option<Seen>, Error> {
         loop {
-            let offset = self.blocks.position();
+            let offset = self.blocks.consumed();
             let ticks = &mut self.ticks;
             let found = match self.blocks.next() {
                 Ok((size, block)) => {

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 use vectors::{Send, Vector, Vectors};
 
-const VECTORS: Key<Vectors> = Key::required("vectors", "[{\"start_us\": 0, \"sends\": [[\">\", 300, 20000], [\"<\", 9000, 0]]}]")
+const VECTORS: Key<Vectors> = Key::required("vectors", "[{start_us = 0, sends = [[\">\", 300, 20000], [\"<\", 9000, 0]]}]")
     .help(
         "the connections: when each begins, and what its ends send, > the initiator and < the acceptor, bytes and the wait after \
          it in microseconds; with concurrent = true each end for itself. On the command line and in a file \"FILE.tmix\" too",
