@@ -49,8 +49,8 @@ def base(
     ``file`` may be a scenario too; without one ``options`` and ``described``, which are those of ``goodqueue compare``
     by name, say what it is. Raises UserError.
     """
-    from goodqueue import curves, har
     from goodqueue import scenario as reading
+    from goodqueue import traffic_files
 
     given = {name: value for name, value in options.items() if value is not None}
     wanted = {name: value for name, value in described.items() if value is not None}
@@ -69,8 +69,7 @@ def base(
             )
         scenario = reading.load(file) if isinstance(file, str) else copy.deepcopy(file)
         if not isinstance(file, str):
-            har.expand(scenario.get("traffic"), Path())
-            curves.expand(scenario.get("traffic"), Path())
+            traffic_files.expand(scenario.get("traffic"), Path())
         keys = {option.removeprefix("--").replace("-", "_"): key for key, option in ORIGINS.items()}
         for name, value in given.items():
             if name == "buffer":

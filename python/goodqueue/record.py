@@ -217,6 +217,16 @@ class App(TypedDict):
     sent: NotRequired[int]
     received: NotRequired[int]
     loss_percent: NotRequired[float | None]
+    response_small_ms: NotRequired[Delay | None]
+    response_medium_ms: NotRequired[Delay | None]
+    response_large_ms: NotRequired[Delay | None]
+    response_percentiles_ms: NotRequired[list[float | None] | None]
+    page_ms: NotRequired[Delay | None]
+    pages: NotRequired[int]
+    connections: NotRequired[int]
+    response_bytes: NotRequired[int]
+    timeout_percent: NotRequired[float | None]
+    lost_syn_percent: NotRequired[float | None]
 
 
 class Fairness(TypedDict):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from goodqueue import air, curves, discipline, har, inputs, parameters, paths
+from goodqueue import air, discipline, har, inputs, parameters, paths, traffic_files
 from goodqueue.errors import UserError, bounded, quoted, said
 from goodqueue.record import Scenario
 from goodqueue.traffic import BULK, kinds
@@ -25,9 +25,9 @@ MOST_BYTES = 16 * inputs.MIB
 def load(path: str | Path) -> Scenario:
     """Read a scenario file.
 
-    A discipline written in Python is looked for beside the file, and so are files of rates. HAR files and those of
-    distributions are read. Raises
-    UserError where the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the line).
+    A discipline written in Python is looked for beside the file, and so are files of rates. Those that traffic names
+    are read. Raises UserError where the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the
+    line).
     """
     name = str(path)
     data = inputs.read(Path(path), MOST_BYTES, "a scenario file in TOML")
@@ -48,8 +48,7 @@ def load(path: str | Path) -> Scenario:
         raise UserError(name, "found only comments; accepted: a scenario in TOML (`goodqueue run --help` shows one)")
     discipline.rebase(scenario, Path(path).parent)
     paths.rebase(scenario, Path(path).parent)
-    har.expand(scenario.get("traffic"), Path(path).parent)
-    curves.expand(scenario.get("traffic"), Path(path).parent)
+    traffic_files.expand(scenario.get("traffic"), Path(path).parent)
     return scenario
 
 
@@ -70,7 +69,7 @@ def apply_set(scenario: Scenario, assignment: str) -> str:
 
     The key is a dotted path; a number in it picks from a list (``traffic.0.count=4``), and the number after the last
     adds one. Tables on the way are made where they are missing. What follows a ``qdisc`` is a parameter of its line.
-    Another ``page`` has other objects; a HAR file is read. Raises UserError.
+    Another ``page`` has other objects; files that traffic names are read. Raises UserError.
     """
     key, equals, text = assignment.partition("=")
     key = key.strip()
@@ -90,9 +89,8 @@ def apply_set(scenario: Scenario, assignment: str) -> str:
             holder[slot] = parse_value(text.strip())
             if part == har.KEY:
                 holder.pop("objects", None)
-                har.expand([holder], Path())
-            elif curves.is_curve(holder[slot]):
-                holder[slot] = curves.points(Path(holder[slot]))
+            if parts[0] == "traffic":
+                traffic_files.expand([holder], Path())
         elif isinstance(holder, dict):
             holder = holder.setdefault(part, {})
         else:
@@ -154,11 +152,13 @@ def _first_unusable(value: Any, key: str = "", depth: int = 0) -> tuple[str, Any
 def resolve(scenario: Scenario, origin: str = "", origins: Mapping[str, str] | None = None) -> Scenario:
     """Return ``scenario`` checked and with its defaults filled in.
 
+    A ``load`` becomes a number of users, in ``scenario`` too (`calibration`).
     ``origin`` (a file name) goes before the message of a refusal, with the line of the key; ``origins`` gives keys that
     came from elsewhere their own, such as ``{"bottleneck.rate": "--rate"}``. Raises UserError.
     """
-    from goodqueue import _goodqueue
+    from goodqueue import _goodqueue, calibration
 
+    calibration.settle(scenario, origin, origins)
     try:
         text = to_json(scenario)
     except UserError as error:
@@ -231,15 +231,12 @@ def from_file(
     ``options`` names the keys of ``sets`` that came from options of their own.
     ``tell`` is called with what was resolved, as it was before, and the origins of its keys.
     """
-    from goodqueue import calibration
-
     scenario = load(path)
     origins = {key: f"--set {key}" for key in (apply_set(scenario, assignment) for assignment in sets)}
     origins |= options or {}
     if seed is not None:
         scenario["seed"] = seed
         origins["seed"] = "--seed"
-    calibration.settle(scenario, str(path), origins)
     resolved = resolve(scenario, str(path), origins)
     if tell is not None:
         tell(scenario, origins)
@@ -357,7 +354,7 @@ def _source(item: str) -> dict[str, Any]:
         if detail in ("down", "up"):
             key, value = "direction", detail
         elif detail.isascii() and detail.isdecimal() and len(detail) < 10:
-            key, value = "count", int(detail)
+            key, value = of.detail if of.example.isdecimal() else "count", int(detail)
         elif of.detail and detail:
             key, value = of.detail, _number_or_text(detail) if of.example else detail
         else:
@@ -367,8 +364,8 @@ def _source(item: str) -> dict[str, Any]:
             raise UserError("--traffic", f"found {quoted(item)}, a second {key}; accepted: one")
         source[key] = value
     if of.example and of.detail not in source:
-        what = "size" if of.example.endswith("B") else "rate"
+        what = "size" if of.example.endswith("B") else of.detail
         accepted = f"{name}:{what.upper()}, as {name}:{of.example}"
-        raise UserError("--traffic", f"found {quoted(item)}, a source without a {what}; accepted: {accepted}")
-    har.expand([source], Path())
+        raise UserError("--traffic", f"found {quoted(item)}, a source without {what}; accepted: {accepted}")
+    traffic_files.expand([source], Path())
     return source | of.sets
