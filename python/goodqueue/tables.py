@@ -151,7 +151,7 @@ def _ring(queue: Queue) -> str:
     if "ring" not in queue:
         return ""
     mean = statistic(queue["ring"]["delay_ms"], "mean")
-    return f"; in the ring below it {'–' if mean is None else span(mean)} of the mean delay"
+    return f"; in the driver below it {'–' if mean is None else span(mean)} of the mean delay"
 
 
 def _wires(record: Record) -> Table:

@@ -4,7 +4,6 @@
 //! contention begins. A packet comes out when its exchange ends, that is with the answer to it.
 
 use super::books::Books;
-use super::channel::error_rate;
 use super::contention::{ContenderId, Contention};
 use super::mode::Mode;
 use super::node::{Above, Aggregate, Lane, Node, Tried};
@@ -359,10 +358,10 @@ impl Cell {
         let Some(aggregate) = self.aggregate(id) else { return Tried::GivenUp };
         let (mode, frames, peer) = (aggregate.mode(), aggregate.frames.len(), aggregate.peer);
         let station = if node == 0 { peer } else { number - 1 };
-        let snr_db = self.stations[station as usize].snr_db;
-        let random = &mut self.random;
+        let (own, random) = (&mut self.stations[station as usize], &mut self.random);
         let arrives = |bytes: u32| {
-            !is_collision && snr_db.is_none_or(|snr| random.next_f64() >= error_rate(mode, snr, bytes))
+            let lost = own.error_rate(mode, bytes);
+            !is_collision && (lost == 0.0 || random.next_f64() >= lost)
         };
         let tried = self.nodes[node].tried(now, category, &self.timing, airtime, arrives);
         let books = &mut self.books[way];

@@ -1,5 +1,6 @@
 //! What is counted of each station of a cell, in each direction.
 
+use super::channel::error_rate;
 use super::mode::Mode;
 use crate::direction::Direction;
 use crate::lists::PerWay;
@@ -7,12 +8,16 @@ use crate::packet::Packet;
 use crate::probe::delay::FlowDelays;
 use goodqueue_qdisc::Packet as _;
 use goodqueue_units::Duration;
+use std::collections::BTreeMap;
 
 /// A station.
 pub(crate) struct Station {
     pub(crate) name: String,
     /// Signal-to-noise ratio of its link in dB, both ways; where there is none, only collisions lose frames.
-    pub(crate) snr_db: Option<f64>,
+    snr_db: Option<f64>,
+    /// The shares of frames of a mode and so many bytes that noise destroys, as far as asked for: they cost more to reckon than
+    /// all else of an exchange.
+    error_rates: BTreeMap<(Mode, u32), f64>,
     pub(crate) counts: PerWay<StationCounts>,
 }
 
@@ -41,7 +46,13 @@ pub(crate) struct StationCounts {
 
 impl Station {
     pub(crate) fn new(name: String, snr_db: Option<f64>) -> Self {
-        Self { name, snr_db, counts: PerWay::of(|_| StationCounts::new()) }
+        Self { name, snr_db, error_rates: BTreeMap::new(), counts: PerWay::of(|_| StationCounts::new()) }
+    }
+
+    /// The share of frames of `bytes` in `mode` that noise destroys.
+    pub(crate) fn error_rate(&mut self, mode: Mode, bytes: u32) -> f64 {
+        let Some(snr_db) = self.snr_db else { return 0.0 };
+        *self.error_rates.entry((mode, bytes)).or_insert_with(|| error_rate(mode, snr_db, bytes))
     }
 
     /// Measuring begins.

@@ -4,7 +4,7 @@ use super::*;
 use crate::path::wifi::channel::error_rate;
 use crate::path::wifi::mode::Ht;
 use crate::path::wifi::standard::{Band, Category, Standard, Timing};
-use goodqueue_units::Streams;
+use goodqueue_units::{Stream, Streams};
 
 /// Bytes of a frame: a packet of 1500 bytes with its headers.
 const FRAME_BYTES: u32 = 1538;
@@ -45,7 +45,7 @@ impl Cell {
 
     /// Sends one frame or aggregate; time passes.
     fn send(&mut self) -> Outcome {
-        let chain = self.control.plan(self.now, &mut self.random);
+        let chain = self.control.plan(self.now);
         let most = chain.stages().iter().map(|stage| self.aggregate_frames(stage.mode)).min();
         let frames = most.filter(|_| !chain.is_probe).unwrap_or(1);
         let mut outcome = Outcome { chain, tried: [0; 4], frames, acked: 0 };

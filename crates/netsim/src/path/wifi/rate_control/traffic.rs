@@ -3,7 +3,7 @@
 
 use super::{Chain, Outcome, RateControl};
 use crate::path::wifi::mode::Mode;
-use goodqueue_units::{Instant, Streams};
+use goodqueue_units::Instant;
 
 /// Traffic over a link that changes every 400 frames or aggregates.
 pub(crate) struct Traffic {
@@ -57,14 +57,13 @@ impl Traffic {
     /// Digests of what `control` decides, after 100, 1000 and 20000 decisions: FNV-1a over the `values` of each chain, and the
     /// expected throughput in kbit/s.
     pub(crate) fn digests(mut self, mut control: RateControl, values: fn(&Chain) -> Vec<u64>) -> Vec<u64> {
-        let random = &mut Streams::new(1).stream("plan", 0);
         let (mut digest, mut digests) = (0xcbf2_9ce4_8422_2325_u64, Vec::new());
         for number in 0..20_000 {
             if number % 400 == 0 {
                 self.level = (self.next() % self.levels) as i64;
             }
             self.now_us += 100 + self.next() % if self.is_hard { 9000 } else { 3000 };
-            let chain = control.plan(self.now(), random);
+            let chain = control.plan(self.now());
             let outcome = self.send(chain);
             self.now_us += self.next() % 4000;
             control.report(self.now(), &outcome);
