@@ -46,6 +46,9 @@ STUCK_S = 1.0
 MOST_FRAMES = 200_000
 """That the link may carry between two such looks: traffic may begin within a slice, which was empty until then."""
 
+WIFI_BPS = 600e6
+"""The highest rate of 802.11n, for a Wi-Fi cell has none of its own."""
+
 
 class StoppedError(Exception):
     """A run was told to stop before its end."""
@@ -195,7 +198,7 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
     from goodqueue._goodqueue import Simulation, TraceError
 
     if trace is not None:
-        check_traced(scenario)
+        check_traced(scenario, trace.points)
     files: list[str] = []
 
     def make(line: str, link: object) -> tuple[object, str, str]:
@@ -220,7 +223,8 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
 def _most_s(scenario: Scenario) -> float:
     """Return how much of its own time a run may go on between two looks: that in which `MOST_FRAMES` leave."""
     tables = [*(table for _, table in paths.links(scenario)), *scenario.get("change", ())]
-    fastest = max(paths.rate_bps(table) for table in tables if table.get("rate") or table.get("trace"))
+    rates = [paths.rate_bps(table) for table in tables if table.get("rate") or table.get("trace")]
+    fastest = max(rates, default=WIFI_BPS)
     return MOST_FRAMES * 1514 * 8 / max(fastest, 1)
 
 

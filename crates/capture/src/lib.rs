@@ -21,7 +21,7 @@ mod transfer;
 
 pub use crossing::{Crossing, Flow, Queue, merge, read};
 pub use file::Error;
-pub use pcapng::Writer;
+pub use pcapng::{Medium, Writer};
 pub use transfer::Transfer;
 
 /// Which way a packet goes.
