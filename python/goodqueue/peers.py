@@ -1,5 +1,7 @@
 """Speed of other simulators on the standard case (i), measured in turns with ours: ns-2 and ns-3, where installed.
 
+Another list of peers (`bench_wifi`) may be compared on cases of its own.
+
 Their programs stand in the source checkout (``benches/peers``). Each runs in a process of its own, whose CPU time the
 operating system tells; that of a run of `START_UP_S` simulated seconds is taken off, as ours is timed without its
 start-up. A peer that cannot run is listed with the reason, which is never an error.
@@ -14,7 +16,7 @@ import statistics
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,13 +80,15 @@ class Peer:
     simulated_s: float
     command: Callable[[Path, Path], list[str]]
     """Takes the program and an empty folder; returns the command less the simulated seconds. Raises _UnusableError."""
+    arguments: tuple[str, ...] = ()
+    """What the program is given before the simulated seconds."""
 
     def prepare(self, folder: Path) -> list[str]:
         """Return the command, less the simulated seconds. Raises _UnusableError."""
         program = PROGRAMS / self.program
         if not program.is_file():
             raise _UnusableError("not compared: its program is in the source checkout only (benches/peers)")
-        return self.command(program, folder)
+        return [*self.command(program, folder), *self.arguments]
 
 
 def _ns2(program: Path, _folder: Path) -> list[str]:
@@ -94,9 +98,10 @@ def _ns2(program: Path, _folder: Path) -> list[str]:
     return [found, str(program)]
 
 
-def _ns3(program: Path, folder: Path) -> list[str]:
+def ns3(program: Path, folder: Path, wanted: Sequence[str] = ("point-to-point",)) -> list[str]:
+    """Compile a program for ns-3 that has ``wanted`` modules beside the usual ones. Raises _UnusableError."""
     compiler, config = shutil.which("g++"), shutil.which("pkg-config")
-    modules = [f"ns3-{name}" for name in ("applications", "internet", "point-to-point", "traffic-control", "core")]
+    modules = [f"ns3-{name}" for name in ("applications", "internet", *wanted, "traffic-control", "core")]
     if compiler is None or config is None or _call([config, "--exists", *modules]).returncode:
         raise _UnusableError("not installed (apt-get install libns3-dev g++ pkg-config)")
     version = _call([config, "--modversion", "ns3-core"]).stdout.strip()
@@ -116,7 +121,7 @@ def _ns3(program: Path, folder: Path) -> list[str]:
 
 PEERS = (
     Peer("ns-2", "ns2-codel.tcl", 100, _ns2),
-    Peer("ns-3", "ns3-codel.cc", 20, _ns3),
+    Peer("ns-3", "ns3-codel.cc", 20, ns3),
 )
 
 
@@ -207,11 +212,11 @@ def run_peer(command: list[str], simulated_s: float) -> Run:
 
 
 @contextmanager
-def _commands() -> Iterator[dict[str, list[str] | str]]:
+def _commands(peers: Sequence[Peer]) -> Iterator[dict[str, list[str] | str]]:
     """Give each peer's command, or why there is none; what was compiled for them goes in the end."""
     with tempfile.TemporaryDirectory(prefix="goodqueue-peers-") as folder:
         commands: dict[str, list[str] | str] = {}
-        for peer in PEERS:
+        for peer in peers:
             try:
                 commands[peer.name] = peer.prepare(Path(folder))
             except _UnusableError as reason:
@@ -219,17 +224,17 @@ def _commands() -> Iterator[dict[str, list[str] | str]]:
         yield commands
 
 
-def compare(ours: Callable[[], Run], repeats: int) -> list[PeerResult]:
+def compare(ours: Callable[[], Run], repeats: int, peers: Sequence[Peer] = PEERS) -> list[PeerResult]:
     """Run goodqueue (``ours``) and each peer in turns, ``repeats`` times, and return goodqueue's result and theirs.
 
     A round holds one run of each, so that a slower spell of the machine meets them all.
     """
-    runs: dict[str, list[tuple[Run, Run]]] = {peer.name: [] for peer in PEERS}
+    runs: dict[str, list[tuple[Run, Run]]] = {peer.name: [] for peer in peers}
     own: list[Run] = []
-    with _commands() as commands:
+    with _commands(peers) as commands:
         for _ in range(repeats):
             own.append(ours())
-            for peer in PEERS:
+            for peer in peers:
                 command = commands[peer.name]
                 if isinstance(command, str):
                     continue
@@ -238,7 +243,7 @@ def compare(ours: Callable[[], Run], repeats: int) -> list[PeerResult]:
                 except _UnusableError as reason:
                     commands[peer.name] = str(reason)
         results = [_result("goodqueue", own, None)]
-        for peer in PEERS:
+        for peer in peers:
             command = commands[peer.name]
             if isinstance(command, str):
                 results.append(PeerResult(peer.name, note=command))
