@@ -12,6 +12,7 @@ def bench_tables(
     qdiscs: Sequence[QdiscResult],
     peers: Sequence[PeerResult] | None = None,
     web: UsersResult | None = None,
+    web_peers: Sequence[PeerResult] | None = None,
 ) -> list[Table]:
     """Return the speed of the standard cases, the peers' where asked for, and the cost of the disciplines."""
     rows = [
@@ -29,7 +30,8 @@ def bench_tables(
     note = "Packets that the down bottleneck forwarded; memory is the process's greatest, the interpreter included."
     speed = Table("CUBIC flows simulated by one thread", [Column("case", False), *map(Column, headings)], rows, [note])
     users = [users_table([web], "(v) Users of the web simulated by one thread")] if web else []
-    return [speed, *users, *([_peers(peers)] if peers else []), _costs(qdiscs)]
+    others = [*([_peers(peers)] if peers else []), *([_web_peers(web_peers)] if web_peers else [])]
+    return [speed, *users, *others, _costs(qdiscs)]
 
 
 def users_table(results: Sequence[UsersResult], title: str) -> Table:
@@ -91,6 +93,29 @@ def _costs(qdiscs: Sequence[QdiscResult]) -> Table:
         f"Overflow: each packet offered, when {OVERFLOW[0]} flows would fill {OVERFLOW[1]} places (–: they fit).",
     ]
     return Table("Nanoseconds of one enqueue and one dequeue", columns, rows, notes)
+
+
+def _web_peers(peers: Sequence[PeerResult]) -> Table:
+    ran = [peer for peer in peers if peer.note is None]
+    speeds = [peer.responses_per_cpu_s / 1e3 for peer in ran if peer.responses_per_cpu_s]
+    rows = [
+        [
+            f"{peer.simulator} {peer.version}".rstrip(),
+            number((peer.responses_per_cpu_s or 0) / 1e3, max(1, decimals(speeds))),
+            "" if peer.goodqueue_times_as_fast is None else f"{number(peer.goodqueue_times_as_fast)} ×",
+            number((peer.responses or 0) / (peer.simulated_s or 1), 0),
+            number(peer.simulated_s, 0),
+            number(peer.cpu_s, 2),
+        ]
+        for peer in ran
+    ]
+    headings = ["speed\nk responses/CPU s", "goodqueue\nas fast", "responses\na second", "simulated\ns", "CPU\ns"]
+    notes = [
+        "1100 connections a second at 100 Mbit/s, RTT 80 ms, pfifo limit 1000; run in turns, without start-up.",
+        *(f"{peer.simulator}: {peer.note}" for peer in peers if peer.note is not None),
+    ]
+    title = "PackMime's web traffic in other simulators"
+    return Table(title, [Column("simulator", False), *map(Column, headings)], rows, notes)
 
 
 def _peers(peers: Sequence[PeerResult]) -> Table:

@@ -43,11 +43,11 @@ SLICE_S = 0.05
 STUCK_S = 1.0
 """How long a run may take to stop before it is taken to be stuck."""
 
+FASTEST_WIFI_BPS = 600_000_000
+"""Of four streams in a channel of 40 MHz."""
+
 MOST_FRAMES = 200_000
 """That the link may carry between two such looks: traffic may begin within a slice, which was empty until then."""
-
-WIFI_BPS = 600e6
-"""The highest rate of 802.11n, for a Wi-Fi cell has none of its own."""
 
 
 class StoppedError(Exception):
@@ -223,8 +223,8 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
 def _most_s(scenario: Scenario) -> float:
     """Return how much of its own time a run may go on between two looks: that in which `MOST_FRAMES` leave."""
     tables = [*(table for _, table in paths.links(scenario)), *scenario.get("change", ())]
-    rates = [paths.rate_bps(table) for table in tables if table.get("rate") or table.get("trace")]
-    fastest = max(rates, default=WIFI_BPS)
+    rated = [paths.rate_bps(table) for table in tables if table.get("rate") or table.get("trace")]
+    fastest = max(rated, default=FASTEST_WIFI_BPS)
     return MOST_FRAMES * 1514 * 8 / max(fastest, 1)
 
 

@@ -102,8 +102,8 @@ class WebUsersSeries(TypedDict):
     """Of each response."""
     response_ms: list[float]
     """How long it took."""
-    timeout: list[bool]
-    """Whether a retransmission timer fired for it."""
+    timeout: list[bool | None]
+    """Whether a retransmission timer fired for it; null on the kernel engine, where that is not seen."""
 
 
 class PacketSeries(TypedDict):

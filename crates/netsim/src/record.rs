@@ -24,6 +24,7 @@ pub use crate::traffic::page::{PageResult, PageSeries};
 pub use crate::traffic::ping::{PingResult, PingSeries};
 pub use crate::traffic::rr::RrResult;
 pub use crate::traffic::stream::StreamResult;
+pub use crate::traffic::tmix::TmixResult;
 pub use crate::traffic::transfer::TransferResult;
 pub use crate::traffic::voip::{CallSeries, VoipResult};
 pub use crate::traffic::web_users::tally::{WebUsersResult, WebUsersSeries};

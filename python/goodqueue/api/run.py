@@ -8,7 +8,7 @@ from functools import cached_property
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import calibration, describe, engines, metrics, notes, output, tables, terminal
+from goodqueue import describe, engines, metrics, notes, output, tables, terminal
 from goodqueue import scenario as reading
 from goodqueue.api import asking, frames, showing
 from goodqueue.errors import UserError, quoted
@@ -200,7 +200,6 @@ def run(scenario: asking.Source | None = None, *, seed: int | None = None, engin
         base["seed"] = asking.whole("seed", seed, 0)
         origins["seed"] = "--seed"
     name = "run" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
-    calibration.settle(base, "" if name == "run" else name, origins)
     resolved = reading.resolve(base, "" if name == "run" else name, origins)
     notes.tell(base, origins)
     with terminal.progress("simulating" if on == "sim" else f"engine {on}") as progress:

@@ -29,8 +29,9 @@ def bench(
 
     Packets per CPU second: four standard cases run single-threaded, each in three fresh processes; the median is
     shown. A fifth, of users of the web: connections per CPU second. The first one again, in turns with ns-2 and ns-3
-    where they are installed (left out by --quick). Then nanoseconds: each qdisc's cost of one enqueue and one dequeue,
-    the median of five, against the number of flows, the backlog, and when it overflows.
+    where they are installed, and PackMime's web traffic with ns-2 (both left out by --quick). Then nanoseconds: each
+    qdisc's cost of one enqueue and one dequeue, the median of five, against the number of flows, the backlog, and when
+    it overflows.
 
     \b
     Examples:
@@ -53,7 +54,7 @@ def bench(
         _crowds([whole("--flows", 1, 1_000_000)(word) for word in flows.split(",")], quick, json)
         return
     beside = peers or not quick
-    total = len(measuring.CASES) + 2 + beside
+    total = len(measuring.CASES) + 2 + 2 * beside
     with terminal.progress("bench") as progress:
         results = []
         for result in measuring.cases(quick):
@@ -62,12 +63,13 @@ def bench(
         web = measuring.run_users(measuring.WEB, quick)
         progress((len(results) + 1) / total)
         others = measuring.run_peers(quick) if beside else None
+        web_others = measuring.run_web_peers(quick) if beside else None
         progress((total - 1) / total)
         costs = list(measuring.qdiscs(quick))
     if json:
-        terminal.emit(dumps(measuring.as_json(results, costs, quick, others, web)) + "\n")
+        terminal.emit(dumps(measuring.as_json(results, costs, quick, others, web, web_others)) + "\n")
         return
-    for table in bench_tables.bench_tables(results, costs, others, web):
+    for table in bench_tables.bench_tables(results, costs, others, web, web_others):
         terminal.print_table(table)
 
 

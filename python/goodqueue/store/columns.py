@@ -132,7 +132,8 @@ def _numbers(scenario: Scenario) -> dict[str, float | None]:
     if down.get("rate") == UNKNOWN:
         return found
     rates = {"rate_mbps": down, "up_rate_mbps": down["up"]}
-    found |= {name: paths.rate_bps(link) / 1e6 for name, link in rates.items()}
+    if "wifi" not in down:  # whose stations have rates of their own
+        found |= {name: paths.rate_bps(link) / 1e6 for name, link in rates.items()}
     found |= {"rtt_ms": seconds(scenario["path"]["rtt"]) * 1e3}
     return found | {f"{QDISC}{name}": value for name, value in parameters.numbers(down["qdisc"]).items()}
 

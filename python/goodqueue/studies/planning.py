@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from goodqueue import calibration, engines, paths
+from goodqueue import engines, paths
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
@@ -157,7 +157,6 @@ def scenario_of(cell: Cell, quick: bool, alone: bool = False) -> Scenario:
     origin = f"{experiment.origin}: qdiscs.{cell.algorithm}"
     _place(bottleneck, experiment.qdiscs[cell.algorithm], cell.point, origin)
     named = {key: f"{experiment.origin}: {place}" for key, place in origins.items()}
-    calibration.settle(scenario, str(experiment.file), named)
     return scenarios.resolve(scenario, str(experiment.file), named)
 
 

@@ -12,15 +12,17 @@ use crate::path::wifi::books::Books;
 use crate::path::wifi::cell::{Cell, Protection};
 use crate::path::wifi::driver::Limits;
 use crate::path::wifi::log::{AirLog, AirSeries};
+use crate::path::wifi::minstrel::Minstrel;
+use crate::path::wifi::minstrel_ht::MinstrelHt;
 use crate::path::wifi::node::{Above, Node};
 use crate::path::wifi::rate_control::{RateControl, Stage};
 use crate::path::wifi::spec::{StationSpec, WifiSpec};
-use crate::path::wifi::standard::Timing;
+use crate::path::wifi::standard::{Standard, Timing};
 use crate::path::wifi::stations::{Station, StationSeries};
 use crate::path::wifi::watch::AirWatch;
 use crate::scenario::{Line, Scenario, ScenarioError};
 use goodqueue_qdisc::sched::mac80211::{AIRTIME, Txqs};
-use goodqueue_units::{Instant, Streams};
+use goodqueue_units::{Instant, Stream, Streams};
 
 /// The station of each flow of `scenario`, whose cell is `wifi`.
 fn stations_of(scenario: &Scenario, wifi: &WifiSpec) -> PerFlow<u32> {
@@ -50,17 +52,19 @@ impl Build<'_, '_> {
         let stations: Vec<(String, StationSpec)> =
             wifi.each().map(|(name, station)| (name, station.clone())).collect();
         let ampdu = wifi.ampdu.map(|size| size.0 as u32);
+        let seed = self.scenario.seed;
+        let control = |station: &StationSpec, limits: Limits, way: Direction, number: u64| {
+            let mut random = Streams::new(seed).stream(&format!("rate control {}", way.name()), number);
+            rate_control(&wifi, station, limits, &timing, &mut random)
+        };
         let limits = wifi.driver.limits(ampdu);
-        let rates = stations.iter().map(|(_, station)| rate_control(station, limits.tries)).collect();
-        let mut nodes = vec![self.node(Direction::Down, limits, rates, 0)?];
-        for ((_, station), number) in stations.iter().zip(1..) {
+        let all = stations.iter().zip(0..);
+        let rates = all.map(|((_, one), number)| control(one, limits, Direction::Down, number)).collect();
+        let mut nodes = vec![self.node(Direction::Down, limits, rates)?];
+        for ((_, station), number) in stations.iter().zip(0..) {
             let limits = station.driver.limits(ampdu);
-            nodes.push(self.node(
-                Direction::Up,
-                limits,
-                vec![rate_control(station, limits.tries)],
-                number,
-            )?);
+            let rates = vec![control(station, limits, Direction::Up, number)];
+            nodes.push(self.node(Direction::Up, limits, rates)?);
         }
         let flows = station_of.len();
         let streams = Streams::new(self.scenario.seed);
@@ -83,28 +87,41 @@ impl Build<'_, '_> {
         Ok(Some(cell))
     }
 
-    /// The interface number `number` of the cell, which sends in `direction`.
+    /// An interface of the cell, which sends in `direction`.
     fn node(
         &mut self,
         direction: Direction,
         limits: Limits,
         rates: Vec<RateControl>,
-        number: u64,
     ) -> Result<Node, ScenarioError> {
         let spec = self.scenario.link(direction);
         let (above, by_airtime) = match &spec.line {
             Line::Mac80211(args) => (Above::Txqs(Txqs::new(args, &spec.parameters())), args.get(&AIRTIME)),
             _ => (Above::Qdisc(self.discipline(Place::Bottleneck(direction))?, None), false),
         };
-        let random = Streams::new(self.scenario.seed).stream("rate control", number);
-        Ok(Node::new(above, limits, rates, by_airtime, random))
+        Ok(Node::new(above, limits, rates, by_airtime))
     }
 }
 
-/// How a sender with `tries` of the hardware's chooses the rate to or from `station`.
-fn rate_control(station: &StationSpec, tries: u8) -> RateControl {
-    let stage = |mode| Stage { mode, tries, has_rts: false };
+/// How a sender with `limits` chooses the rate to or from `station` of `wifi`.
+fn rate_control(
+    wifi: &WifiSpec,
+    station: &StationSpec,
+    limits: Limits,
+    timing: &Timing,
+    random: &mut Stream,
+) -> RateControl {
+    let stage = |mode| Stage { mode, tries: limits.tries, has_rts: false };
     match station.modes.as_slice() {
+        [] if wifi.standard == Standard::N => {
+            let (streams, wide) = (station.streams as u8, wifi.width == 40);
+            let found = MinstrelHt::new(streams, wide, wifi.short_guard, timing, Instant::ZERO, random);
+            RateControl::MinstrelHt(Box::new(found))
+        }
+        [] => {
+            let found = Minstrel::new(&wifi.modes(station), timing, Instant::ZERO, random);
+            RateControl::Minstrel(Box::new(found))
+        }
         [(_, mode)] => RateControl::Fixed(stage(*mode)),
         modes => RateControl::Steps(modes.iter().map(|(time, mode)| (*time, stage(*mode))).collect()),
     }

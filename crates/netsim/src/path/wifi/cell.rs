@@ -4,7 +4,6 @@
 //! contention begins. A packet comes out when its exchange ends, that is with the answer to it.
 
 use super::books::Books;
-use super::channel::error_rate;
 use super::contention::{ContenderId, Contention};
 use super::mode::Mode;
 use super::node::{Above, Aggregate, Lane, Node, Tried};
@@ -393,13 +392,12 @@ impl Cell {
         let Some(aggregate) = self.aggregate(id) else { return Tried::GivenUp };
         let (mode, frames, peer) = (aggregate.mode(), aggregate.frames.len(), aggregate.peer);
         let station = if node == 0 { peer } else { number - 1 };
-        let snr_db = self.stations[station as usize].snr_db;
         let mut seen = self.watch.is_some().then(|| self.seen(id)).flatten();
-        let random = &mut self.random;
+        let (own, random) = (&mut self.stations[station as usize], &mut self.random);
         let mut came = 0;
         let arrives = |bytes: u32| {
-            let comes =
-                !is_collision && snr_db.is_none_or(|snr| random.next_f64() >= error_rate(mode, snr, bytes));
+            let lost = own.error_rate(mode, bytes);
+            let comes = !is_collision && (lost == 0.0 || random.next_f64() >= lost);
             came += usize::from(comes);
             if let Some(seen) = &mut seen {
                 seen.came.push(comes);

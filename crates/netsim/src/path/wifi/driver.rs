@@ -93,7 +93,7 @@ impl Driver {
                 most_subframes: 64,
                 most_bytes: MOST_AMPDU_BYTES,
                 longest: Duration::from_micros(5484),
-                tries: 1,
+                tries: 7,
                 rounds: 7,
                 asks: true,
             },
@@ -121,7 +121,7 @@ pub(crate) struct Limits {
     pub(crate) longest: Duration,
     /// How often the hardware tries what nobody answers, at one rate.
     pub(crate) tries: u8,
-    /// How often a frame goes to the hardware before it is given up.
+    /// How often a frame goes to the hardware before it is given up; with `asks` only as a part of an aggregate.
     pub(crate) rounds: u8,
     /// Whether a sender whose aggregate nobody answered asks first what has come of it (BlockAckReq), which resets its window.
     pub(crate) asks: bool,

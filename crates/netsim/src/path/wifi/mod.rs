@@ -2,7 +2,8 @@
 //!
 //! - [`standard`] and [`mode`]: what the standard fixes, and how long frames take;
 //! - [`contention`]: who may send next;
-//! - [`rate_control`]: which modes a sender tries; [`channel`]: what becomes of frames in these;
+//! - [`channel`]: how often a frame is lost to noise;
+//! - [`rate_control`]: which modes a sender tries; [`minstrel`] and [`minstrel_ht`]: how Linux finds them;
 //! - [`driver`]: what hides below a discipline; [`session`] and [`airtime`]: frames of one receiver, and whose turn it is;
 //! - [`node`]: all queues of an interface; [`cell`]: the interfaces and the medium, step by step;
 //! - [`spec`]: a cell in a scenario;
@@ -17,6 +18,8 @@ pub(crate) mod contention;
 pub mod driver;
 pub mod frames;
 pub mod log;
+pub(crate) mod minstrel;
+pub(crate) mod minstrel_ht;
 pub mod mode;
 pub(crate) mod node;
 pub(crate) mod rate_control;

@@ -47,11 +47,11 @@ impl Ht {
     }
 
     /// Data bits of a symbol.
-    fn symbol_bits(self) -> u64 {
+    pub(super) fn symbol_bits(self) -> u64 {
         u64::from(HT_BITS[usize::from(self.is_wide)][usize::from(self.mcs % 8)]) * u64::from(self.streams())
     }
 
-    fn symbol(self) -> Duration {
+    pub(super) fn symbol(self) -> Duration {
         Duration::from_nanos(if self.has_short_guard { 3600 } else { 4000 })
     }
 

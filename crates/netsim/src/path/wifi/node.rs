@@ -13,7 +13,7 @@ use crate::link::Fates;
 use crate::packet::Packet;
 use goodqueue_qdisc::sched::mac80211::Txqs;
 use goodqueue_qdisc::{Packet as _, Qdisc};
-use goodqueue_units::{Duration, Instant, Stream};
+use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// What a subframe has before its MPDU.
@@ -41,7 +41,6 @@ pub(crate) struct Node {
     by_airtime: bool,
     /// Bytes of the largest aggregate by mode, as far as asked for.
     most_bytes: Vec<(Mode, u32)>,
-    random: Stream,
 }
 
 /// One category of an interface.
@@ -122,22 +121,8 @@ impl Aggregate {
 }
 
 impl Node {
-    pub(crate) fn new(
-        above: Above,
-        limits: Limits,
-        rates: Vec<RateControl>,
-        by_airtime: bool,
-        random: Stream,
-    ) -> Self {
-        Self {
-            above,
-            limits,
-            rates,
-            categories: [const { None }; 4],
-            by_airtime,
-            most_bytes: Vec::new(),
-            random,
-        }
+    pub(crate) fn new(above: Above, limits: Limits, rates: Vec<RateControl>, by_airtime: bool) -> Self {
+        Self { above, limits, rates, categories: [const { None }; 4], by_airtime, most_bytes: Vec::new() }
     }
 
     pub(crate) fn lane(&mut self, category: Category) -> Option<&mut Lane> {
@@ -244,7 +229,7 @@ impl Node {
     ) -> bool {
         while let Some(peer) = self.next_peer(now, category) {
             let rate = &mut self.rates[peer as usize];
-            let chain = rate.plan(now, &mut self.random);
+            let chain = rate.plan(now);
             let is_slow = rate.expected_mbps().is_some_and(|mbps| mbps < SLOW_MBPS * self.rates.len() as f64);
             if let Above::Txqs(txqs) = &mut self.above {
                 txqs.set_slow(place(peer, category), is_slow);
@@ -356,19 +341,24 @@ impl Node {
             }
         }
         let arrived = if aggregate.asks() { arrives(BLOCK_ACK_REQ_BYTES) } else { acked > 0 };
-        if !arrived && aggregate.stage().is_some() {
+        // What came of an aggregate is asked at once; all else the hardware tries again.
+        let asks = !arrived && limits.asks && aggregate.is_aggregate() && !aggregate.asks();
+        if !arrived && !asks && aggregate.stage().is_some() {
             return Tried::Again;
         }
         let Some(aggregate) = lane.hardware.pop_front() else { return Tried::GivenUp };
+        let rounds = if limits.asks && !aggregate.is_aggregate() { 1 } else { limits.rounds };
         for number in &aggregate.frames {
             if session.is_in_hardware(*number) {
-                session.missed(*number, limits.rounds);
+                session.missed(*number, rounds);
             }
         }
         lane.pending -= aggregate.frames.len() as u32 - session.retries_of(&aggregate.frames);
-        let frames = aggregate.frames.len() as u32;
-        self.rates[aggregate.peer as usize]
-            .report(now, &Outcome { chain: aggregate.chain, tried: aggregate.tried, frames, acked });
+        if !aggregate.asks() {
+            let frames = aggregate.frames.len() as u32;
+            let outcome = Outcome { chain: aggregate.chain, tried: aggregate.tried, frames, acked };
+            self.rates[aggregate.peer as usize].report(now, &outcome);
+        }
         lane.turns.charge(aggregate.peer, aggregate.airtime);
         if session.retries() > 0 {
             lane.turns.wake(aggregate.peer, now);
@@ -376,7 +366,7 @@ impl Node {
         if arrived {
             return Tried::Answered;
         }
-        if limits.asks && aggregate.is_aggregate() {
+        if asks {
             lane.hardware.push_front(Aggregate::question(&aggregate));
             return Tried::Again;
         }

@@ -1,5 +1,6 @@
 //! What is counted of each station of a cell, in each direction, and over time.
 
+use super::channel::error_rate;
 use super::mode::Mode;
 use super::standard::Category;
 use crate::direction::Direction;
@@ -10,12 +11,16 @@ use crate::probe::{ratio, rounded};
 use goodqueue_qdisc::Packet as _;
 use goodqueue_units::{Duration, Instant};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// A station.
 pub(crate) struct Station {
     pub(crate) name: String,
     /// Signal-to-noise ratio of its link in dB, both ways; where there is none, only collisions lose frames.
-    pub(crate) snr_db: Option<f64>,
+    snr_db: Option<f64>,
+    /// The shares of frames of a mode and so many bytes that noise destroys, as far as asked for: they cost more to reckon than
+    /// all else of an exchange.
+    error_rates: BTreeMap<(Mode, u32), f64>,
     pub(crate) counts: PerWay<StationCounts>,
     /// What it did since the last interval of the series ended, and the intervals before.
     since: PerWay<Since>,
@@ -77,7 +82,7 @@ impl Station {
     pub(crate) fn new(name: String, snr_db: Option<f64>) -> Self {
         let (counts, since) = (PerWay::of(|_| StationCounts::new()), PerWay::of(|_| Since::default()));
         let series = PerWay::of(|_| AirtimeSeries::default());
-        Self { name, snr_db, counts, since, series }
+        Self { name, snr_db, error_rates: BTreeMap::new(), counts, since, series }
     }
 
     /// Counts `transmission`.
@@ -106,6 +111,12 @@ impl Station {
     pub(crate) fn over_time(&self) -> StationSeries {
         let [down, up] = Direction::ALL.map(|way| self.series[way].clone());
         StationSeries { name: self.name.clone(), down, up }
+    }
+
+    /// The share of frames of `bytes` in `mode` that noise destroys.
+    pub(crate) fn error_rate(&mut self, mode: Mode, bytes: u32) -> f64 {
+        let Some(snr_db) = self.snr_db else { return 0.0 };
+        *self.error_rates.entry((mode, bytes)).or_insert_with(|| error_rate(mode, snr_db, bytes))
     }
 
     /// Measuring begins.
