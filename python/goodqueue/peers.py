@@ -83,13 +83,15 @@ class Peer:
     simulated_s: float
     command: Callable[[Path, Path], list[str]]
     """Takes the program and an empty folder; returns the command less the simulated seconds. Raises _UnusableError."""
+    arguments: tuple[str, ...] = ()
+    """What the program is given before the simulated seconds."""
 
     def prepare(self, folder: Path) -> list[str]:
         """Return the command, less the simulated seconds. Raises _UnusableError."""
         program = PROGRAMS / self.program
         if not program.is_file():
             raise _UnusableError("not compared: its program is in the source checkout only (benches/peers)")
-        return self.command(program, folder)
+        return [*self.command(program, folder), *self.arguments]
 
 
 def _ns2(program: Path, _folder: Path) -> list[str]:
@@ -99,9 +101,10 @@ def _ns2(program: Path, _folder: Path) -> list[str]:
     return [found, str(program)]
 
 
-def _ns3(program: Path, folder: Path) -> list[str]:
+def ns3(program: Path, folder: Path, wanted: Sequence[str] = ("point-to-point",)) -> list[str]:
+    """Compile a program for ns-3 that has ``wanted`` modules beside the usual ones. Raises _UnusableError."""
     compiler, config = shutil.which("g++"), shutil.which("pkg-config")
-    modules = [f"ns3-{name}" for name in ("applications", "internet", "point-to-point", "traffic-control", "core")]
+    modules = [f"ns3-{name}" for name in ("applications", "internet", *wanted, "traffic-control", "core")]
     if compiler is None or config is None or _call([config, "--exists", *modules]).returncode:
         raise _UnusableError("not installed (apt-get install libns3-dev g++ pkg-config)")
     version = _call([config, "--modversion", "ns3-core"]).stdout.strip()
@@ -121,7 +124,7 @@ def _ns3(program: Path, folder: Path) -> list[str]:
 
 PEERS = (
     Peer("ns-2", "ns2-codel.tcl", 100, _ns2),
-    Peer("ns-3", "ns3-codel.cc", 20, _ns3),
+    Peer("ns-3", "ns3-codel.cc", 20, ns3),
 )
 """Of standard case (i)."""
 

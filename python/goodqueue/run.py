@@ -198,7 +198,7 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
     from goodqueue._goodqueue import Simulation, TraceError
 
     if trace is not None:
-        check_traced(scenario)
+        check_traced(scenario, trace.points)
     files: list[str] = []
 
     def make(line: str, link: object) -> tuple[object, str, str]:

@@ -25,7 +25,7 @@ mod vectors;
 
 pub use crossing::{Crossing, Flow, Queue, merge, read};
 pub use file::Error;
-pub use pcapng::Writer;
+pub use pcapng::{Medium, Writer};
 pub use transfer::Transfer;
 pub use vectors::{Send, Vector, Vectors, vectors};
 

@@ -11,13 +11,15 @@ use crate::lists::{PerFlow, PerWay};
 use crate::path::wifi::books::Books;
 use crate::path::wifi::cell::{Cell, Protection};
 use crate::path::wifi::driver::Limits;
+use crate::path::wifi::log::{AirLog, AirSeries};
 use crate::path::wifi::minstrel::Minstrel;
 use crate::path::wifi::minstrel_ht::MinstrelHt;
 use crate::path::wifi::node::{Above, Node};
 use crate::path::wifi::rate_control::{RateControl, Stage};
 use crate::path::wifi::spec::{StationSpec, WifiSpec};
 use crate::path::wifi::standard::{Standard, Timing};
-use crate::path::wifi::stations::Station;
+use crate::path::wifi::stations::{Station, StationSeries};
+use crate::path::wifi::watch::AirWatch;
 use crate::scenario::{Line, Scenario, ScenarioError};
 use goodqueue_qdisc::sched::mac80211::{AIRTIME, Txqs};
 use goodqueue_units::{Instant, Stream, Streams};
@@ -77,7 +79,12 @@ impl Build<'_, '_> {
         };
         let stations = stations.into_iter().map(|(name, station)| Station::new(name, station.snr)).collect();
         let dice = ["backoff", "air"].map(|name| streams.stream(name, 0));
-        Ok(Some(Box::new(Cell::new(timing, protection, nodes, books, stations, station_of, dice))))
+        let mut cell = Box::new(Cell::new(timing, protection, nodes, books, stations, station_of, dice));
+        if let Some(window) = self.scenario.series.as_ref().and_then(|series| series.air) {
+            let log = AirLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0);
+            cell.watch = Some(Box::new(AirWatch { log: Some(log), ..AirWatch::default() }));
+        }
+        Ok(Some(cell))
     }
 
     /// An interface of the cell, which sends in `direction`.
@@ -152,6 +159,17 @@ impl Simulation {
 }
 
 impl Cell {
+    /// The stations over time.
+    pub(crate) fn station_series(&self) -> Vec<StationSeries> {
+        self.stations.iter().map(Station::over_time).collect()
+    }
+
+    /// The log of the air, if there is one.
+    pub(crate) fn air_series(&self) -> Option<AirSeries> {
+        let log = self.watch.as_ref()?.log.as_ref()?;
+        Some(log.series(|station| &self.stations[station as usize].name))
+    }
+
     /// Measuring begins: what was counted until `now`.
     pub(super) fn warmed_up(&mut self) -> PerWay<Baseline> {
         self.stations.iter_mut().for_each(Station::reset);

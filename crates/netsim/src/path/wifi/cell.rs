@@ -9,7 +9,8 @@ use super::mode::Mode;
 use super::node::{Above, Aggregate, Lane, Node, Tried};
 use super::session::Fate;
 use super::standard::{Category, Timing};
-use super::stations::{Station, Transmission, counts};
+use super::stations::{Station, Transmission};
+use super::watch::{AirWatch, Seen};
 use crate::direction::Direction;
 use crate::link::Counts;
 use crate::lists::{PerFlow, PerWay};
@@ -30,6 +31,8 @@ pub(crate) struct Cell {
     pub(crate) nodes: Vec<Node>,
     pub(crate) books: PerWay<Books>,
     pub(crate) stations: Vec<Station>,
+    /// Who looks on, if anybody does.
+    pub(crate) watch: Option<Box<AirWatch>>,
     /// The station of each flow, from 0.
     station_of: PerFlow<u32>,
     contention: Contention,
@@ -76,6 +79,7 @@ impl Cell {
             nodes,
             books,
             stations,
+            watch: None,
             station_of,
             contention: Contention::new(timing.slot, backoffs),
             contenders: Vec::new(),
@@ -151,7 +155,13 @@ impl Cell {
     }
 
     /// An interval of the series ends.
-    pub(crate) fn end_interval(&self, now: Instant, series: &mut PerWay<QueueSeries>) {
+    pub(crate) fn end_interval(
+        &mut self,
+        now: Instant,
+        interval: Duration,
+        series: &mut PerWay<QueueSeries>,
+    ) {
+        self.stations.iter_mut().for_each(|station| station.end_interval(interval));
         for way in Direction::ALL {
             let books = &self.books[way];
             let mut nodes = self.nodes.iter().enumerate().filter(|(node, _)| Self::way(*node) == way);
@@ -275,11 +285,19 @@ impl Cell {
 
     /// What goes before the frames of `aggregate`.
     fn before(&self, aggregate: &Aggregate) -> Duration {
+        match self.protects(aggregate) {
+            Protection::Nothing => Duration::ZERO,
+            Protection::CtsToSelf => self.timing.cts_to_self(),
+            Protection::RtsCts => self.timing.rts_cts(aggregate.mode()),
+        }
+    }
+
+    /// How the frames of `aggregate` are protected.
+    fn protects(&self, aggregate: &Aggregate) -> Protection {
         match self.protection {
-            Protection::Nothing if !aggregate.has_rts() => Duration::ZERO,
-            Protection::CtsToSelf if !matches!(aggregate.mode(), Mode::Dsss(_)) => self.timing.cts_to_self(),
-            Protection::CtsToSelf => Duration::ZERO,
-            Protection::Nothing | Protection::RtsCts => self.timing.rts_cts(aggregate.mode()),
+            Protection::Nothing if aggregate.has_rts() => Protection::RtsCts,
+            Protection::CtsToSelf if matches!(aggregate.mode(), Mode::Dsss(_)) => Protection::Nothing,
+            of_cell => of_cell,
         }
     }
 
@@ -287,9 +305,8 @@ impl Cell {
     fn alone(&self, id: ContenderId) -> Duration {
         let Some(aggregate) = self.aggregate(id) else { return Duration::ZERO };
         let mode = aggregate.mode();
-        match self.protection {
+        match self.protects(aggregate) {
             Protection::RtsCts => self.timing.rts(mode),
-            _ if aggregate.has_rts() => self.timing.rts(mode),
             _ => self.before(aggregate) + self.timing.frame(mode, aggregate.bytes),
         }
     }
@@ -314,6 +331,9 @@ impl Cell {
             is_answered = tried == Tried::Answered;
         }
         self.sending = sending;
+        if let Some(watch) = &mut self.watch {
+            watch.tell();
+        }
         for place in 0..self.sending.len() {
             let (node, _) = self.contenders[self.sending[place].0 as usize];
             self.fill(node as usize, now);
@@ -344,6 +364,20 @@ impl Cell {
         true
     }
 
+    /// What those who look on must know of what `id` sends.
+    fn seen(&self, id: ContenderId) -> Option<Seen> {
+        let (node, category) = self.contenders[id.0 as usize];
+        let aggregate = self.aggregate(id)?;
+        Some(Seen {
+            mpdus: self.nodes[node as usize].mpdus(category),
+            bytes: aggregate.bytes,
+            before: self.protects(aggregate),
+            whole: self.exchange(id),
+            was_tried: aggregate.tried.iter().any(|tried| *tried > 0),
+            came: Vec::new(),
+        })
+    }
+
     /// What `id` sent has come or not.
     fn result(
         &mut self,
@@ -358,20 +392,42 @@ impl Cell {
         let Some(aggregate) = self.aggregate(id) else { return Tried::GivenUp };
         let (mode, frames, peer) = (aggregate.mode(), aggregate.frames.len(), aggregate.peer);
         let station = if node == 0 { peer } else { number - 1 };
+        let mut seen = self.watch.is_some().then(|| self.seen(id)).flatten();
         let (own, random) = (&mut self.stations[station as usize], &mut self.random);
+        let mut came = 0;
         let arrives = |bytes: u32| {
             let lost = own.error_rate(mode, bytes);
-            !is_collision && (lost == 0.0 || random.next_f64() >= lost)
+            let comes = !is_collision && (lost == 0.0 || random.next_f64() >= lost);
+            came += usize::from(comes);
+            if let Some(seen) = &mut seen {
+                seen.came.push(comes);
+            }
+            comes
         };
         let tried = self.nodes[node].tried(now, category, &self.timing, airtime, arrives);
         let books = &mut self.books[way];
         if !is_collision {
             books.airtime = books.airtime + airtime;
         }
-        let counts = counts(&mut self.stations, station, way);
-        let is_answered = tried == Tried::Answered;
-        counts.sent(Transmission { frames, mode, airtime, is_answered, is_collision });
+        let (began, is_answered, came) = (self.began, tried == Tried::Answered, came.min(frames));
+        let sent = Transmission {
+            began,
+            airtime,
+            station,
+            way,
+            category,
+            mode,
+            frames,
+            came,
+            is_answered,
+            is_collision,
+        };
+        self.stations[station as usize].sent(&sent);
+        let counts = &mut self.stations[station as usize].counts[way];
         let Some(lane) = self.nodes[node].lane(category) else { return tried };
+        if let (Some(watch), Some(seen)) = (&mut self.watch, &seen) {
+            watch.saw(&self.timing, &sent, seen, &lane.sessions[peer as usize]);
+        }
         while let Some((packet, fate)) = lane.sessions[peer as usize].leave() {
             match fate {
                 Fate::Delivered => {

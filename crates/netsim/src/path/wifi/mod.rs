@@ -7,7 +7,8 @@
 //! - [`driver`]: what hides below a discipline; [`session`] and [`airtime`]: frames of one receiver, and whose turn it is;
 //! - [`node`]: all queues of an interface; [`cell`]: the interfaces and the medium, step by step;
 //! - [`spec`]: a cell in a scenario;
-//! - [`books`] and [`stations`]: what is counted; [`report`]: what a record has of it.
+//! - [`books`] and [`stations`]: what is counted; [`report`]: what a record has of it;
+//! - [`watch`]: who looks on: [`log`] each transmission of a window, [`frames`] each frame for a capture.
 
 pub(crate) mod airtime;
 pub(crate) mod books;
@@ -15,9 +16,11 @@ pub(crate) mod cell;
 pub(crate) mod channel;
 pub(crate) mod contention;
 pub mod driver;
+pub mod frames;
+pub mod log;
 pub(crate) mod minstrel;
 pub(crate) mod minstrel_ht;
-pub(crate) mod mode;
+pub mod mode;
 pub(crate) mod node;
 pub(crate) mod rate_control;
 pub mod report;
@@ -25,3 +28,4 @@ pub(crate) mod session;
 pub mod spec;
 pub mod standard;
 pub(crate) mod stations;
+pub(crate) mod watch;

@@ -7,6 +7,7 @@ use super::mode::Mode;
 use super::rate_control::{Chain, Outcome, RateControl, Stage};
 use super::session::{Queued, Session};
 use super::standard::{Category, Timing};
+use super::watch::Mpdu;
 use crate::foreign::Discipline;
 use crate::link::Fates;
 use crate::packet::Packet;
@@ -292,6 +293,18 @@ impl Node {
     /// What the hardware sends next in `category`, if anything.
     pub(crate) fn aggregate(&self, category: Category) -> Option<&Aggregate> {
         self.categories[category as usize].as_ref()?.hardware.front()
+    }
+
+    /// The frames of that.
+    pub(crate) fn mpdus(&self, category: Category) -> Vec<Mpdu> {
+        let Some(lane) = &self.categories[category as usize] else { return Vec::new() };
+        let Some(aggregate) = lane.hardware.front() else { return Vec::new() };
+        let session = &lane.sessions[aggregate.peer as usize];
+        let mpdu = |number: &u32| {
+            let (packet, was_sent) = session.seen(*number);
+            Mpdu { packet: *packet, number: *number, was_sent }
+        };
+        aggregate.frames.iter().map(mpdu).collect()
     }
 
     /// That goes on the air; `first` is told of each packet that does for the first time.

@@ -139,6 +139,28 @@ impl Session {
         numbers.iter().filter(|number| self.frame(**number).state == State::Waiting).count() as u32
     }
 
+    /// The packet of frame `number`, and whether it was a part of something of which an end was made.
+    pub(crate) fn seen(&self, number: u32) -> (&Packet, bool) {
+        let frame = &self.window[number.wrapping_sub(self.first) as usize];
+        (&frame.queued.packet, frame.rounds > 0)
+    }
+
+    /// Whether frame `number` was given up.
+    pub(crate) fn was_given_up(&self, number: u32) -> bool {
+        self.window[number.wrapping_sub(self.first) as usize].state == State::Lost
+    }
+
+    /// The number of the oldest frame that is open.
+    pub(crate) fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// Which frames have come, from that one on, a bit each.
+    pub(crate) fn arrivals(&self) -> u64 {
+        let arrived = (0..WINDOW).zip(&self.window).filter(|(_, frame)| frame.state == State::Arrived);
+        arrived.fold(0, |bitmap, (place, _)| bitmap | 1 << place)
+    }
+
     /// The next packet that leaves, if nothing before it is open.
     pub(crate) fn leave(&mut self) -> Option<(Packet, Fate)> {
         let fate = match self.window.front()?.state {
