@@ -109,6 +109,7 @@ mod tests {
         assert_eq!(dsack(SeqNumber(4000), &[block(4500, 5000), block(5500, 6000)]), None);
         assert_eq!(dsack(SeqNumber(4000), &[block(4500, 5000)]), None);
         assert_eq!(dsack(SeqNumber(4000), &[block(3000, 3000)]), None);
+        assert_eq!(dsack(SeqNumber(4000), &[block(4000, 4500)]), None, "it begins where the ACK ends");
         assert_eq!(dsack(SeqNumber(4000), &[]), None);
     }
 

@@ -305,3 +305,15 @@ fn what_waited_behind_a_hole_counts_for_the_next_round_trip() {
 fn window_in_header(bytes: u32) -> u32 {
     bytes.next_multiple_of(64)
 }
+
+/// RFC 5681, 4.2: the ACK of what fills a gap goes at once. Wrong would be one that waits for a second full segment, of small ones.
+#[test]
+fn the_filling_of_a_gap_is_acknowledged_at_once() {
+    let mut r = settled();
+    let seq = r.nxt.0;
+    let small = |seq| Segment { payload_len: 100, ..segment(seq) };
+    r.on_data(at(0), &small(seq + 100), &rtt(), false);
+    ack(&mut r).expect("it is out of order");
+    r.on_data(at(0), &small(seq), &rtt(), false);
+    assert_eq!(ack(&mut r).expect("at once").ack, SeqNumber(seq + 200));
+}

@@ -394,3 +394,13 @@ fn by_its_echo_a_late_original_says_nothing_of_its_retransmission() {
         assert_eq!(b.newest_delivered.sent_at == at(110), expected, "echo {tsecr}");
     }
 }
+
+/// Wrong would be an undo of what was sent again and is out, because the first segment is another.
+#[test]
+fn a_retransmission_behind_the_first_segment_is_one() {
+    let mut b = board(4);
+    ack(&mut b, 110, 0, &[block(0, 0), block(3, 3)]);
+    assert!(b.lose_first_hole());
+    assert_eq!(resend_all(&mut b, 120), [1]);
+    assert!(b.is_any_resent());
+}

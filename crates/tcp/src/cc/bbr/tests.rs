@@ -241,3 +241,30 @@ fn the_probe_shows_what_ss_shows() {
     bench.cc.probe(&mut |name, value| shown.push((name, (value * 1000.0).round() / 1000.0)));
     assert_eq!(shown, [("bw_mbps", 9.499), ("mrtt_ms", 50.0), ("pacing_gain", 0.344), ("cwnd_gain", 2.887)]);
 }
+
+/// 4.3.4.2: any of the eight phases but the second, which drains the queue of the first. Wrong would be a connection that begins
+/// with less than the path carries, for a queue that it has not made.
+#[test]
+fn no_connection_begins_with_the_phase_that_drains() {
+    let begun: std::collections::BTreeSet<_> = (0..200)
+        .map(|seed| {
+            let mut bench = Bench::<Bbr>::new();
+            bench.cc.dice = Dice::new(seed);
+            bench.cc.enter_probe_bw(bench.now);
+            bench.cc.cycle
+        })
+        .collect();
+    assert_eq!(Vec::from_iter(begun), [0, 2, 3, 4, 5, 6, 7]);
+}
+
+/// Wrong would be a connection that never again looks for its RTT, which waits while one is taken up again.
+#[test]
+fn the_first_data_that_are_delivered_end_a_restart() {
+    let mut bench = Bench::<Bbr>::new();
+    bench.fill();
+    bench.cc.idle_restart = true;
+    bench.ack(RTT, 0, 41, |_, sample| sample.interval = None);
+    assert!(bench.cc.idle_restart, "nothing was");
+    bench.round(41, 41);
+    assert!(!bench.cc.idle_restart);
+}

@@ -226,3 +226,22 @@ fn the_rfc_halves_what_is_in_flight_and_linux_the_window() {
         assert_eq!(s.window.ssthresh, ssthresh, "{stack:?}");
     }
 }
+
+/// A timer that finds nothing lost changes nothing, and in a recovery the window has fallen already. Wrong would be a window that
+/// falls for no loss, or twice for one.
+#[test]
+fn what_a_timer_finds_reduces_the_window_once() {
+    let mut seen = [CongestionState::Open, CongestionState::Recovery, CongestionState::Open]
+        .into_iter()
+        .zip([0, 1, 1])
+        .map(|(state, segments)| {
+            let mut s = sender(&config(20), 100);
+            transmit(&mut s, 0);
+            s.state = state;
+            s.on_late_losses(at(150), Found { segments, ..Found::default() });
+            (s.state == CongestionState::Recovery, s.window.ssthresh < 20, s.stats.fast_recoveries)
+        });
+    assert_eq!(seen.next(), Some((false, false, 0)), "nothing was found");
+    assert_eq!(seen.next(), Some((true, false, 0)), "it is on already");
+    assert_eq!(seen.next(), Some((true, true, 1)));
+}
