@@ -406,4 +406,16 @@ mod tests {
             assert_eq!(rate.sample(at(100 * (number + 1)), 1, 1, ms(100)).delivered_ce, 1);
         }
     }
+
+    /// What was lost since a segment left, itself among them: the second of two that were sent and lost in turns counts one, not
+    /// those before it. BBRv3 judges a probe by this.
+    #[test]
+    fn losses_count_since_the_segment_was_sent() {
+        let mut rate = estimator();
+        for number in 0..2 {
+            send(&mut rate, 100 * number, number);
+            rate.on_lost(number);
+        }
+        assert_eq!(rate.lost_now.iter().map(|segment| segment.lost).collect::<std::vec::Vec<_>>(), [1, 1]);
+    }
 }

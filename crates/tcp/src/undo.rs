@@ -118,6 +118,7 @@ mod tests {
         let mut undo = Undo::default();
         undo.begin(SeqNumber(100), Some(PRIOR), 0);
         assert!(!undo.is_disproved(), "nothing was sent again, so nothing can come twice");
+        assert!(undo.is_armed());
         undo.on_resent(7);
         undo.on_resent(8);
         undo.on_dsack(SeqNumber(100), 1);

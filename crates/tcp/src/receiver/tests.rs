@@ -317,3 +317,15 @@ fn the_filling_of_a_gap_is_acknowledged_at_once() {
     r.on_data(at(0), &small(seq), &rtt(), false);
     assert_eq!(ack(&mut r).expect("at once").ack, SeqNumber(seq + 200));
 }
+
+/// RFC 2883, section 4: what came a second time is told of, also where it is the end of what fills a hole. Wrong would be a sender
+/// that never learns that it sent too much.
+#[test]
+fn what_overlaps_with_what_was_held_is_told_as_come_twice() {
+    let mut r = receiver();
+    data(&mut r, 0, 5500);
+    ack(&mut r).expect("it is out of order");
+    r.on_data(at(0), &Segment { payload_len: 700, ..segment(5000) }, &rtt(), false);
+    let told = ack(&mut r).expect("a gap is filled");
+    assert_eq!((told.ack, blocks(told)), (SeqNumber(6000), [(5500, 5700)].to_vec()));
+}

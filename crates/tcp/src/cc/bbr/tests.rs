@@ -268,3 +268,20 @@ fn the_first_data_that_are_delivered_end_a_restart() {
     bench.round(41, 41);
     assert!(!bench.cc.idle_restart);
 }
+
+/// What the window returns to is not what a recovery, or the look for the RTT, has made of it. Wrong would be a connection that
+/// goes on with four segments.
+#[test]
+fn a_small_window_of_a_recovery_or_of_probe_rtt_is_not_remembered() {
+    let cases = [
+        (CongestionState::Open, Mode::Startup, 4),
+        (CongestionState::Recovery, Mode::Startup, 50),
+        (CongestionState::Open, Mode::ProbeRtt, 50),
+    ];
+    for (prior_state, mode, prior_cwnd) in cases {
+        let mut bench = Bench::<Bbr>::new();
+        (bench.cc.prior_state, bench.cc.mode, bench.cc.prior_cwnd) = (prior_state, mode, 50);
+        bench.cc.save_cwnd(4);
+        assert_eq!(bench.cc.prior_cwnd, prior_cwnd, "{prior_state:?}");
+    }
+}

@@ -327,4 +327,20 @@ mod tests {
             assert_eq!(bench.cc.is_time_to_go_down(&ack, &sample, &bench.window), ends);
         }
     }
+
+    /// 5.3.3.9: the bound is raised while it limits, and never up to "no bound". Wrong would be one that grows unasked, or not.
+    #[test]
+    fn the_bound_is_raised_by_those_who_reach_it() {
+        let raised = |is_cwnd_limited, cwnd, bound| {
+            let mut bench = Bench::<Bbr3>::new();
+            (bench.window.cwnd, bench.cc.bounds.inflight_longterm) = (cwnd, bound);
+            bench.cc.probing.acked_per_increment = 1;
+            let ack = Ack { is_cwnd_limited, ..Ack::of(bench.now, 3) };
+            bench.cc.probe_upward(&ack, &bench.window);
+            bench.cc.bounds.inflight_longterm
+        };
+        assert_eq!([raised(true, 60, 60), raised(true, 61, 60)], [63; 2]);
+        assert_eq!([raised(true, 59, 60), raised(false, 60, 60)], [60; 2]);
+        assert_eq!(raised(true, INFINITE, INFINITE - 2), INFINITE - 1);
+    }
 }

@@ -245,3 +245,23 @@ fn what_a_timer_finds_reduces_the_window_once() {
     assert_eq!(seen.next(), Some((true, false, 0)), "it is on already");
     assert_eq!(seen.next(), Some((true, true, 1)));
 }
+
+/// RFC 5827, 3.2, as Linux 3.10 has it: one of two or three is SACKed, and nothing new may go. Wrong would be a needless
+/// retransmission where DupThresh can be reached, or where segments overtook each other before.
+#[test]
+fn early_retransmit_is_for_the_last_two_or_three() {
+    let may = |out: u32, blocks: &[(u32, u32)], more: u32, was_reordered| {
+        let mut s = sender(&Config { stack: Stack::Linux3_10, ..config(out) }, u64::from(out + more));
+        transmit(&mut s, 0);
+        sacked(&mut s, 100, 0, blocks);
+        if was_reordered {
+            s.rack.on_reordering(5);
+        }
+        s.may_retransmit_early()
+    };
+    assert!(may(3, &[(2, 3)], 0, false) && may(2, &[(1, 2)], 0, false));
+    assert!(!may(4, &[(3, 4)], 0, false), "two more might be SACKed");
+    assert!(!may(3, &[], 0, false), "nothing says that anything arrives");
+    assert!(!may(3, &[(2, 3)], 5, false), "new data may go, and be SACKed");
+    assert!(!may(3, &[(2, 3)], 0, true));
+}
