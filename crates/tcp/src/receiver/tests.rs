@@ -306,18 +306,6 @@ fn window_in_header(bytes: u32) -> u32 {
     bytes.next_multiple_of(64)
 }
 
-/// RFC 5681, 4.2: the ACK of what fills a gap goes at once. Wrong would be one that waits for a second full segment, of small ones.
-#[test]
-fn the_filling_of_a_gap_is_acknowledged_at_once() {
-    let mut r = settled();
-    let seq = r.nxt.0;
-    let small = |seq| Segment { payload_len: 100, ..segment(seq) };
-    r.on_data(at(0), &small(seq + 100), &rtt(), false);
-    ack(&mut r).expect("it is out of order");
-    r.on_data(at(0), &small(seq), &rtt(), false);
-    assert_eq!(ack(&mut r).expect("at once").ack, SeqNumber(seq + 200));
-}
-
 /// RFC 2883, section 4: what came a second time is told of, also where it is the end of what fills a hole. Wrong would be a sender
 /// that never learns that it sent too much.
 #[test]

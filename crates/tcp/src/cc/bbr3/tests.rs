@@ -413,17 +413,6 @@ fn the_smallest_rtt_is_forgotten_after_ten_seconds() {
     assert_eq!(known, [RTT, RTT, RTT, rtt]);
 }
 
-/// 5.4.1: PROBE_BW paces at the rate that it knew. Wrong would be Startup that a pause slows down.
-#[test]
-fn a_silence_in_startup_changes_no_pace() {
-    let mut bench = Bench::<Bbr3>::new();
-    bench.round(10, 60);
-    let before = bench.mbps();
-    bench.rate.mark_app_limited(0);
-    bench.cc.on_transmit_start(bench.now, &bench.rate, &mut bench.window);
-    assert_eq!((bench.cc.state, bench.mbps()), (State::Startup, before));
-}
-
 /// 5.5.10.2: BBR.LossThresh is 2 %. Wrong would be a bound for a loss of just that.
 #[test]
 fn a_loss_of_more_than_a_fiftieth_is_too_much() {
