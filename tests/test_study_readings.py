@@ -113,7 +113,7 @@ WRONG = [
     ('id = "late"', 'id = "late"\nexperiments = ["rate"]', 'experiments: found "rate"; did you mean "rates"?'),
     ('evidence = "Nobody knows."', "", "reconstruction[late].evidence: missing; accepted: a text"),
     ('"target 50ms"', '"target soon"', "qdiscs.codel:"),
-    ('"codel" = "codel i', '"coddle" = "codel i', "reconstruction[patient].replace.coddle: found in no line; accepted:"),
+    ('"codel" = "codel i', '"coddle" = "codel i', "reconstruction[patient].replace.coddle: found in no line;"),
 ]
 
 
