@@ -1,6 +1,5 @@
 """A kind of traffic is one file and one word in a list: who else names one is counted here."""
 
-import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator
