@@ -78,6 +78,7 @@ def bars(record: Record) -> list[Bar]:
     assert found is not None
     places = {name: place for place, name in enumerate(lanes(record)) if place}
     begin = window_s(record)[0]
+    columns = (found["station"], found["direction"], found["kind"], found["frames"], found["retry"], found["outcome"])
     return [
         Bar(
             lane=places[station] if way == "up" else 0,
@@ -87,10 +88,9 @@ def bars(record: Record) -> list[Bar]:
             is_retry=retry,
             label=str(frames) if kind == "aggregate" else "?" if kind == "question" else "",
         )
-        for time_s, duration_us, station, way, kind, frames, retry, outcome in zip(
-            found["time_s"], found["duration_us"], found["station"], found["direction"], found["kind"],
-            found["frames"], found["retry"], found["outcome"], strict=True,
-        )  # fmt: skip
+        for time_s, duration_us, (station, way, kind, frames, retry, outcome) in zip(
+            found["time_s"], found["duration_us"], zip(*columns, strict=True), strict=True
+        )
     ]
 
 
@@ -128,7 +128,8 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
             names.append("sent again")
         panels.legend(drawn, handles, names, title)
         first = "; the first run of each" if any(len(group.records) > 1 for group, _ in shown) else ""
-        style.note(drawn, f"A bar is a transmission with its answer; numbers: frames in an aggregate; ?: BlockAckReq{first}.")
+        words = "A bar is a transmission with its answer; numbers: frames in an aggregate; ?: BlockAckReq"
+        style.note(drawn, f"{words}{first}.")
     return drawn
 
 
