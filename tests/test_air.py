@@ -55,6 +55,8 @@ to = "2s"
 
 LEGACY = """
 duration = "2s"
+[bottleneck]
+qdisc = "pfifo"
 [bottleneck.wifi]
 standard = "802.11g"
 [[bottleneck.wifi.station]]
@@ -109,7 +111,7 @@ def test_tshark_reads_every_frame_of_the_air_and_counts_the_same(
 ) -> None:
     sent = captured(goodqueue, name, *options)["series"]["air"]
     file = cell / "air.pcapng"
-    assert tshark(file, "_ws.malformed || radiotap.length_invalid || _ws.expert.severity == 0x800000") == []
+    assert tshark(file, "_ws.malformed || radiotap.length.invalid || _ws.expert.severity == 0x800000") == []
     assert tshark(file, "!(wlan.fcs.status == 1)") == [], "all check sequences must have been checked, and be right"
     assert tshark(file, "ip.checksum.status == 0 || tcp.checksum.status == 0 || udp.checksum.status == 0") == []
 
@@ -123,7 +125,7 @@ def test_tshark_reads_every_frame_of_the_air_and_counts_the_same(
     ]
     assert len(tshark(file, "wlan.fc.type == 2")) == sum(frames for _, frames, _, _ in aired)
     lost = sum(frames - came for _, frames, _, came in aired)
-    assert len(tshark(file, "wlan.fc.type == 2 && pkt_comment")) == lost
+    assert len(tshark(file, "wlan.fc.type == 2 && frame.comment")) == lost
     answered = Counter(kind for kind, _, outcome, _ in aired if outcome in ("came", "partly"))
     assert len(tshark(file, ACK)) == answered["frame"]
     assert len(tshark(file, BLOCK_ACK)) == answered["aggregate"] + answered["question"]

@@ -161,6 +161,10 @@ def _panel(ax: Axes, record: Record, senders: Sequence[str]) -> None:
                 color=colour, edgecolor="white", linewidth=0.4, hatch=HATCH if is_retry else None, clip_on=True,
             )  # fmt: skip
     for bar in own:
-        middle = bar.begins + bar.lasts / 2
-        if bar.label and bar.lasts > length * CHARACTER * (len(bar.label) + 0.5) and middle < length:
-            ax.text(middle, bar.lane, bar.label, ha="center", va="center", fontsize=7, color="white", clip_on=True)
+        shown = min(bar.lasts, length - bar.begins)
+        if bar.label and shown > length * CHARACTER * (len(bar.label) + 0.5):
+            backing = {"facecolor": OUTCOMES[bar.outcome][0], "linewidth": 0, "pad": 1}  # hatching hides digits
+            ax.text(
+                bar.begins + shown / 2, bar.lane, bar.label, ha="center", va="center", fontsize=7, color="white",
+                bbox=backing,
+            )  # fmt: skip
