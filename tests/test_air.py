@@ -15,7 +15,7 @@ from test_trace import tshark
 Command = Callable[..., Result]
 
 CELL = """
-duration = "2s"
+duration = "1s"
 [bottleneck]
 qdisc = "fq_codel"
 [bottleneck.wifi]
@@ -50,11 +50,11 @@ count = 3
 interval = "100ms"
 [series.air]
 from = "0s"
-to = "2s"
+to = "1s"
 """
 
 LEGACY = """
-duration = "2s"
+duration = "1s"
 [bottleneck]
 qdisc = "pfifo"
 [bottleneck.wifi]
@@ -71,12 +71,13 @@ count = 3
 direction = "up"
 [series.air]
 from = "0s"
-to = "2s"
+to = "1s"
 """
 
 OF_B = ("--set", "bottleneck.wifi.standard=802.11b", "--set", "bottleneck.wifi.station.0.rate=11mbit")
 
-RTS, CTS, ACK, BLOCK_ACK, BLOCK_ACK_REQ = (f"wlan.fc.type_subtype == {number}" for number in (27, 28, 29, 25, 24))
+CONTROL = {"8": "block ack req", "9": "block ack", "11": "rts", "12": "cts", "13": "ack"}
+"""Control frames by their subtype (802.11-2012, table 8-1)."""
 
 
 @pytest.fixture
@@ -110,33 +111,35 @@ def test_tshark_reads_every_frame_of_the_air_and_counts_the_same(
     cell: Path, goodqueue: Command, name: str, options: list[str]
 ) -> None:
     sent = captured(goodqueue, name, *options)["series"]["air"]
-    file = cell / "air.pcapng"
-    assert tshark(file, "_ws.malformed || radiotap.length.invalid || _ws.expert.severity == 0x800000") == []
-    assert tshark(file, "!(wlan.fcs.status == 1)") == [], "all check sequences must have been checked, and be right"
-    assert tshark(file, "ip.checksum.status == 0 || tcp.checksum.status == 0 || udp.checksum.status == 0") == []
+    wrong = "_ws.malformed || radiotap.length.invalid || _ws.expert.severity == 0x800000"
+    wrong += " || ip.checksum.status == 0 || tcp.checksum.status == 0 || udp.checksum.status == 0"
+    assert tshark(cell / "air.pcapng", wrong) == []
+    fields = ("wlan.fc.type", "wlan.fc.subtype", "wlan.fcs.status", "frame.comment", "radiotap.ampdu.flags.last")
+    found = tshark(cell / "air.pcapng", "wlan", *fields)
+    assert {status for _, _, status, *_ in found} == {"1"}, "all check sequences must have been checked, and be right"
+    kinds = Counter(CONTROL[subtype] if of == "1" else "data" for of, subtype, *_ in found)
 
-    asked = sum(before == "rts" for before in sent["before"])
-    together = zip(sent["kind"], sent["frames"], sent["before"], sent["outcome"], sent["came"], strict=True)
     # Of what collides after a request to send nothing but that request was on the air.
-    aired = [
-        (kind, frames, outcome, came)
-        for kind, frames, before, outcome, came in together
-        if not (before == "rts" and outcome == "collided")
-    ]
-    assert len(tshark(file, "wlan.fc.type == 2")) == sum(frames for _, frames, _, _ in aired)
-    lost = sum(frames - came for _, frames, _, came in aired)
-    assert len(tshark(file, "wlan.fc.type == 2 && frame.comment")) == lost
-    answered = Counter(kind for kind, _, outcome, _ in aired if outcome in ("came", "partly"))
-    assert len(tshark(file, ACK)) == answered["frame"]
-    assert len(tshark(file, BLOCK_ACK)) == answered["aggregate"] + answered["question"]
-    assert len(tshark(file, BLOCK_ACK_REQ)) == sum(kind == "question" for kind, *_ in aired)
-    assert len(tshark(file, RTS)) == asked
-    to_self = sum(before == "cts" for before in sent["before"])
-    cleared = asked - (len(sent["kind"]) - len(aired))
-    assert len(tshark(file, CTS)) == to_self + cleared
-    subframes = sum(frames for kind, frames, _, _ in aired if kind == "aggregate")
-    assert len(tshark(file, "radiotap.present.ampdu == 1")) == subframes
-    assert len(tshark(file, "radiotap.ampdu.flags.last == 1")) == sum(kind == "aggregate" for kind, *_ in aired)
+    together = zip(sent["kind"], sent["frames"], sent["came"], sent["outcome"], sent["before"], strict=True)
+    every = list(together)
+    aired = [one for one in every if one[3:] != ("collided", "rts")]
+    answered = Counter(kind for kind, *_, outcome, _ in aired if outcome in ("came", "partly"))
+    asked = sum(before == "rts" for *_, before in every)
+    to_self = sum(before == "cts" for *_, before in every)
+    expected = {
+        "data": sum(frames for _, frames, *_ in aired),
+        "ack": answered["frame"],
+        "block ack": answered["aggregate"] + answered["question"],
+        "block ack req": sum(kind == "question" for kind, *_ in aired),
+        "rts": asked,
+        "cts": to_self + asked - (len(every) - len(aired)),
+    }
+    assert kinds == Counter(expected)
+    lost = sum(frames - came for _, frames, came, *_ in aired)
+    assert sum(of == "2" and comment != "" for of, _, _, comment, _ in found) == lost > 0
+    last = [flag for *_, flag in found if flag]
+    assert len(last) == sum(frames for kind, frames, *_ in aired if kind == "aggregate")
+    assert last.count("1") == sum(kind == "aggregate" for kind, *_ in aired)
 
 
 @pytest.mark.needs("tshark")
@@ -177,7 +180,7 @@ def test_the_air_of_a_wire_is_refused(here: Path, goodqueue: Command) -> None:
 
 
 def test_the_figure_shows_each_transmission_in_the_lane_of_its_sender(cell: Path, goodqueue: Command) -> None:
-    window = ["--set", "series.air.from=1s", "--set", "series.air.to=1.02s"]
+    window = ["--set", "series.air.from=0.5s", "--set", "series.air.to=0.52s"]
     record = json.loads(goodqueue("run", "cell.toml", "--json", *window).out)
     sent = record["series"]["air"]
     (group,) = stored.groups([record], ["fq_codel"])
@@ -189,7 +192,7 @@ def test_the_figure_shows_each_transmission_in_the_lane_of_its_sender(cell: Path
     assert lanes[0] == "access point"
     assert set(lanes[1:]) <= {"fast/1", "fast/2", "slow"}
     expected = Counter(
-        (0 if way == "down" else lanes.index(station), round(1e3 * (time_s - 1), 4), round(duration_us / 1e3, 4))
+        (0 if way == "down" else lanes.index(station), round(1e3 * (time_s - 0.5), 4), round(duration_us / 1e3, 4))
         for station, way, time_s, duration_us in zip(
             sent["station"], sent["direction"], sent["time_s"], sent["duration_us"], strict=True
         )
