@@ -90,6 +90,15 @@ class GrowthResult:
     cpu_ns_per_packet: float
 
 
+def peer(cell: Cell) -> Peer:
+    """Return ns-3 with ``cell``."""
+
+    def compiled(program: Path, folder: Path) -> list[str]:
+        return peers.ns3(program, folder, ("wifi", "mobility", "network"))
+
+    return Peer("ns-3", "ns3-wifi.cc", 5, compiled, (cell.name,))
+
+
 def run_cell(cell: Cell, repeats: int) -> CellResult:
     """Measure ``cell`` in turns with ns-3, if that is installed. Raises UserError."""
 
@@ -107,11 +116,7 @@ def run_cell(cell: Cell, repeats: int) -> CellResult:
             cpu_s=found["cpu_s"],
         )
 
-    def compiled(program: Path, folder: Path) -> list[str]:
-        return peers.ns3(program, folder, ("wifi", "mobility", "network"))
-
-    ns3 = Peer("ns-3", "ns3-wifi.cc", 5, compiled, (cell.name,))
-    return CellResult(cell.described(), peers.compare(ours, repeats, [ns3]))
+    return CellResult(cell.described(), peers.compare(ours, repeats, [peer(cell)]))
 
 
 def run_growth(stations: int, quick: bool, repeats: int = bench.REPEATS) -> GrowthResult:
