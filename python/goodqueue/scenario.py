@@ -280,13 +280,12 @@ def from_options(
         raise UserError("--stations", f"found {quoted(stations)} without --wifi; accepted: both, or neither")
     if wifi is not None:
         bottleneck["wifi"] = air.cell(wifi, stations)
-        flows = flows or 1
     if buffer is not None:
         bottleneck["buffer"] = parse_buffer(buffer)
     up = {"rate": up_rate and _number_or_text(up_rate), "qdisc": up_qdisc}
     if given := {key: value for key, value in up.items() if value is not None}:
         bottleneck["up"] = given
-    sources = _traffic(traffic, flows, cc, ecn)
+    sources = _traffic(traffic, flows, cc, ecn, usual=4 if wifi is None else 1)
     return {
         "duration": duration,
         "warmup": warmup,
@@ -315,8 +314,11 @@ def parse_buffer(text: str) -> dict[str, float]:
     return {"bdp": bdp}
 
 
-def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None) -> list[dict[str, Any]]:
-    """Return the traffic tables of ``--traffic`` with what the other options say of its flows of TCP."""
+def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None, usual: int) -> list[dict[str, Any]]:
+    """Return the traffic tables of ``--traffic`` with what the other options say of its flows of TCP.
+
+    There are ``usual`` bulk flows where nothing is said.
+    """
     sources = [_source(item.strip()) for item in text.split(",")]
     bulk = [source for source in sources if source["kind"] == BULK]
     load = [source for source in sources if source in bulk or kinds()[source["kind"]].is_made_of_flows]
@@ -329,7 +331,7 @@ def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None) -> 
     if flows is not None and any("count" in source for source in bulk):
         raise UserError("--flows", f"--traffic {text} gives a number of flows too; accepted: one of them")
     for source in bulk:
-        source["count"] = source.pop("count", 4 if flows is None else flows)
+        source["count"] = source.pop("count", usual if flows is None else flows)
     for source in load:
         source |= {"cc": cc or "cubic", "start_spread": "1s"}
         if ecn:  # else what the congestion control needs

@@ -193,6 +193,29 @@ fn rate_control_follows_the_channel() {
     assert!(good.1 > fair.1 && fair.1 > poor.1, "{good:?} {fair:?} {poor:?}");
 }
 
+/// Whatever stands above whichever driver, packets come out, and frames that noise destroys are sent again.
+#[test]
+fn every_driver_sends_below_every_kind_of_queue() {
+    for (standard, rate, driver, least) in [
+        ("802.11g", "54mbit", "ath5k", 15.0),
+        ("802.11g", "54mbit", "ath9k", 15.0),
+        ("802.11g", "54mbit", "ideal", 15.0),
+        ("802.11n", "mcs7", "ath9k", 35.0),
+        ("802.11n", "mcs7", "iwlwifi", 35.0),
+        ("802.11n", "mcs7", "ideal", 35.0),
+    ] {
+        for qdisc in ["mac80211", "mac80211 noairtime", "fq_codel", "pie", "pfifo"] {
+            // At 27 dB a twentieth to a tenth of the frames of these rates are lost.
+            let stations = json!([{"count": 2, "rate": rate, "snr": 27.0}]);
+            let wifi = json!({"standard": standard, "driver": driver, "station": stations});
+            let record = run(&cell(&wifi, qdisc, &json!([{"kind": "bulk", "count": 2}])));
+            let lost: u64 = record.wifi.as_ref().unwrap().stations.iter().map(|one| one.down.lost).sum();
+            assert!(total_mbps(&record) > least, "{qdisc} above {driver}: {} Mbit/s", total_mbps(&record));
+            assert!(lost < 5, "{qdisc} above {driver}: {lost} frames were given up");
+        }
+    }
+}
+
 /// A schedule of rates takes effect at its times.
 #[test]
 fn a_station_may_change_its_rate() {

@@ -176,7 +176,7 @@ def run(scenario: asking.Source | None = None, *, seed: int | None = None, engin
         scenario: The path of a TOML file, or its tables as a dict. Without one it is what the options of ``goodqueue
             compare`` say, with its defaults: ``rate`` (10mbit), ``rtt`` (50ms, without queueing), ``up_rate``,
             ``buffer`` (``"2bdp"``), ``duration`` (60s), ``warmup`` (5s), ``flows`` (4), ``cc``, ``ecn``, ``traffic``
-            (``"bulk,ping"``).
+            (``"bulk,ping"``); ``wifi`` (``"802.11n"``) and ``stations`` in place of the rate.
         seed: Of the random draws; the scenario's own, or 1, where None.
         engine: ``"sim"``, or ``"kernel"`` for Linux's own qdiscs and TCP (once before: ``goodqueue kernel doctor``).
         **sets: ``qdisc``, a line as after ``tc qdisc add dev X root``; those of the options above that say nothing of

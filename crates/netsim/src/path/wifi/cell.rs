@@ -3,10 +3,12 @@
 //! An exchange of frames is one step: who contends longest against nobody sends, the answer comes or does not, and the next
 //! contention begins. A packet comes out when its exchange ends, that is with the answer to it.
 
+use super::aggregate::{Aggregate, Tried};
 use super::books::Books;
 use super::contention::{ContenderId, Contention};
+use super::lane::Lane;
 use super::mode::Mode;
-use super::node::{Above, Aggregate, Lane, Node, Tried};
+use super::node::{Above, Node};
 use super::session::Fate;
 use super::standard::{Category, Timing};
 use super::stations::{Station, Transmission};
@@ -444,7 +446,7 @@ impl Cell {
         if node > 0
             && let Some(lane) = self.nodes[0].lane(category)
         {
-            lane.charge(station, airtime);
+            lane.turns.charge(station, airtime);
         }
         tried
     }

@@ -81,7 +81,7 @@ impl Driver {
                 most_bytes: MOST_AMPDU_BYTES,
                 longest: Duration::from_micros(4000),
                 tries: 15,
-                rounds: 1,
+                rounds: 15,
                 asks: false,
             },
             // 802.11-2012: a window of 64, 5.484 ms (20.3.1), a retry limit of 7; as ns-3 does it, too.
