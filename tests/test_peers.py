@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Result
-from goodqueue import bench, bench_tables, peers
+from goodqueue import bench, bench_tables, bench_wifi, peers
 
 LINE = '{"version": "9.9", "qdisc": "codel", "simulated_s": 10, "packets": 8000, "wire_bytes": 1500}'
 
@@ -164,7 +164,7 @@ def test_a_wheel_has_no_peers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_programs_are_here_and_under_our_licence() -> None:
-    for peer in (*peers.PEERS, *peers.WEB_PEERS):
+    for peer in (*peers.PEERS, *peers.WEB_PEERS, *map(bench_wifi.peer, bench_wifi.CELLS)):
         head = (peers.PROGRAMS / peer.program).read_text(encoding="utf-8")[:60]
         assert "SPDX-License-Identifier: MIT" in head
 
@@ -228,3 +228,39 @@ def test_quick_leaves_the_peers_out(
         assert [peer["note"] for peer in found or []] == (["not installed"] if asked else [])
         assert (found is not None) == asked
     assert ("not installed" in goodqueue("bench", *options).out) == asked
+
+
+@pytest.mark.parametrize("cell", bench_wifi.CELLS)
+def test_a_cell_carries_the_same_in_ns3(cell: bench_wifi.Cell) -> None:
+    """Else their speed is of something else. Within 3 %: ns-3 sends beacons, and its stations' backoffs are others."""
+    ours, theirs = bench_wifi.run_cell(cell, 1).runs
+    if theirs.note is not None:
+        assert theirs.note.startswith("not installed"), theirs
+        return
+    assert theirs.utilisation_percent == pytest.approx(ours.utilisation_percent, rel=0.03)
+
+
+def test_cells_are_measured_instead_of_the_cases(
+    goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = peers.PeerResult("goodqueue", None, "0.0", "pfifo", 100, 500_000, 60.9, 0.1, 5e6)
+    runs = [ours, peers.PeerResult("ns-3", note="not installed")]
+    monkeypatch.setattr(bench_wifi, "run_cell", lambda cell, repeats: bench_wifi.CellResult(cell.described(), runs))
+    growth = bench_wifi.GrowthResult
+    monkeypatch.setattr(bench_wifi, "run_growth", lambda stations, quick: growth(stations, 1000, 2.0, 400.0))
+    found = json.loads(goodqueue("bench", "--wifi", "--json").out)
+    assert [cell["cell"] for cell in found["cells"]] == [cell.described() for cell in bench_wifi.CELLS]
+    assert [one["stations"] for one in found["stations"]] == list(bench_wifi.STATIONS)
+    table = goodqueue("bench", "--wifi").out
+    assert "ns-3: not installed" in table
+    assert "802.11g, 54mbit, 10" in table
+    assert goodqueue("bench", "--wifi", "--users", "10").err.startswith(
+        "goodqueue: --users: found with --wifi; accepted:"
+    )
+
+
+def test_a_cell_of_the_benchmark_is_measured_apart() -> None:
+    found = bench_wifi.run_growth(2, quick=True, repeats=1)
+    # 20 s / 10 at about 57 Mbit/s, in packets of 1500 bytes.
+    assert 8000 < found.packets < 11000
+    assert found.cpu_ms_per_simulated_s > 0

@@ -201,12 +201,19 @@ def peak_bytes() -> int:
 
 def measure_apart(case: Case, quick: bool) -> dict[str, float]:
     """Return what `measure` does in a fresh process. Raises UserError."""
-    measured = f"bench.measure(bench.{case!r}, {quick})"
-    code = f"import json; from goodqueue import bench; print(json.dumps({measured}))"
+    return apart("bench", f"bench.measure(bench.{case!r}, {quick})", f"case {case.name}")
+
+
+def apart(module: str, call: str, name: str) -> dict[str, float]:
+    """Return what ``call`` of a function of ``module`` does in a fresh process; ``name`` is said of a failure.
+
+    Raises UserError.
+    """
+    code = f"import json; from goodqueue import {module}; print(json.dumps({call}))"
     process = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     if process.returncode:
         last = (process.stderr.strip().splitlines() or ["no message"])[-1]
-        raise UserError(f"bench case {case.name}", last)
+        raise UserError(f"bench {name}", last)
     found: dict[str, float] = json.loads(process.stdout)
     return found
 

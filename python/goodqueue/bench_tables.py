@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from goodqueue.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, CrowdResult, QdiscResult, UsersResult
+from goodqueue.bench_wifi import CellResult, GrowthResult
 from goodqueue.peers import PeerResult
 from goodqueue.tables import Column, Table, decimals, number
 
@@ -93,6 +94,40 @@ def _costs(qdiscs: Sequence[QdiscResult]) -> Table:
         f"Overflow: each packet offered, when {OVERFLOW[0]} flows would fill {OVERFLOW[1]} places (–: they fit).",
     ]
     return Table("Nanoseconds of one enqueue and one dequeue", columns, rows, notes)
+
+
+def cell_tables(cells: Sequence[CellResult], growth: Sequence[GrowthResult]) -> list[Table]:
+    """Return what Wi-Fi cells cost here and in ns-3, and what stations cost."""
+    ran = [(result.cell, run) for result in cells for run in result.runs if run.note is None]
+    rows = [
+        [
+            cell,
+            f"{run.simulator} {run.version}".rstrip(),
+            number(1e3 * (run.cpu_s or 0) / (run.simulated_s or 1), 2),
+            "" if run.goodqueue_times_as_fast is None else f"{number(run.goodqueue_times_as_fast, 0)} ×",
+            number(run.utilisation_percent, 2),
+            number(run.simulated_s, 0),
+            number(run.cpu_s, 2),
+        ]
+        for cell, run in ran
+    ]
+    headings = ["CPU\nms/simulated s", "goodqueue\nas fast", "carried\nMbit/s", "simulated\ns", "CPU\ns"]
+    notes = ["Run in turns; start-up is not counted. What was carried says whether the same thing was simulated."]
+    absent = {f"{run.simulator}: {run.note}" for result in cells for run in result.runs if run.note is not None}
+    columns = [Column("cell", False), Column("simulator", False), *map(Column, headings)]
+    beside = Table("Saturated Wi-Fi cells", columns, rows, [*notes, *sorted(absent)])
+    costs = [
+        [
+            str(result.stations),
+            number(result.cpu_ms_per_simulated_s, 2),
+            number(result.cpu_ns_per_packet, 0),
+            str(result.packets),
+        ]
+        for result in growth
+    ]
+    headings = ["CPU\nms/simulated s", "CPU\nns/packet", "packets"]
+    note = "802.11n at MCS 7; every station always has something to send to the access point."
+    return [beside, Table("Wi-Fi by the number of stations", [*map(Column, ("stations", *headings))], costs, [note])]
 
 
 def _web_peers(peers: Sequence[PeerResult]) -> Table:

@@ -123,7 +123,7 @@ class AirtimeSeries(TypedDict):
     airtime_percent: list[float]
     """Share of the interval in which its frames, with their answers, were on the air."""
     rate_mbps: list[float | None]
-    """The rate of its transmissions on average; None where there were none."""
+    """The rate of its transmissions on average, those without packets left out; None where there were none."""
 
 
 class StationSeries(TypedDict):

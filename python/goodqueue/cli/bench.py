@@ -23,6 +23,9 @@ def bench(
             "--users", metavar="N[,N...]", help="Measure so many users of the web instead, on a link for them."
         ),
     ] = None,
+    wifi: Annotated[
+        bool, typer.Option("--wifi", help="Measure Wi-Fi cells instead: beside ns-3, and by the number of stations.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Measure the speed on this machine.
@@ -39,11 +42,12 @@ def bench(
       goodqueue bench --quick --json
       goodqueue bench --flows 1000,10000,100000
       goodqueue bench --users 1000,10000,100000
+      goodqueue bench --wifi
     """
     from goodqueue import bench as measuring
     from goodqueue import bench_tables, terminal
 
-    asked = {"--peers": peers, "--flows": flows is not None, "--users": users is not None}
+    asked = {"--peers": peers, "--flows": flows is not None, "--users": users is not None, "--wifi": wifi}
     if sum(asked.values()) > 1:
         first, second = [name for name, is_asked in asked.items() if is_asked][:2]
         raise UserError(first, f"found with {second}; accepted: one of them")
@@ -52,6 +56,9 @@ def bench(
         return
     if flows is not None:
         _crowds([whole("--flows", 1, 1_000_000)(word) for word in flows.split(",")], quick, json)
+        return
+    if wifi:
+        _cells(quick, json)
         return
     beside = peers or not quick
     total = len(measuring.CASES) + 2 + 2 * beside
@@ -87,6 +94,27 @@ def _users(counts: list[int], quick: bool, as_json: bool) -> None:
         terminal.emit(dumps({"schema": 1, "quick": quick, "users": [asdict(one) for one in found]}) + "\n")
         return
     terminal.print_table(bench_tables.users_table(found, "Users of the web simulated by one thread"))
+
+
+def _cells(quick: bool, as_json: bool) -> None:
+    """Measure Wi-Fi cells."""
+    from goodqueue import bench, bench_tables, bench_wifi, terminal
+
+    cells, growth = [], []
+    total = len(bench_wifi.CELLS) + len(bench_wifi.STATIONS)
+    with terminal.progress("bench") as progress:
+        for cell in bench_wifi.CELLS:
+            cells.append(bench_wifi.run_cell(cell, 1 if quick else bench.REPEATS))
+            progress(len(cells) / total)
+        for stations in bench_wifi.STATIONS:
+            growth.append(bench_wifi.run_growth(stations, quick))
+            progress((len(cells) + len(growth)) / total)
+    if as_json:
+        found = {"cells": [asdict(one) for one in cells], "stations": [asdict(one) for one in growth]}
+        terminal.emit(dumps({"schema": 1, "quick": quick, **found}) + "\n")
+        return
+    for table in bench_tables.cell_tables(cells, growth):
+        terminal.print_table(table)
 
 
 def _crowds(counts: list[int], quick: bool, as_json: bool) -> None:

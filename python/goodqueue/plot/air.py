@@ -78,6 +78,7 @@ def bars(record: Record) -> list[Bar]:
     assert found is not None
     places = {name: place for place, name in enumerate(lanes(record)) if place}
     begin = window_s(record)[0]
+    columns = (found["station"], found["direction"], found["kind"], found["frames"], found["retry"], found["outcome"])
     return [
         Bar(
             lane=places[station] if way == "up" else 0,
@@ -87,10 +88,9 @@ def bars(record: Record) -> list[Bar]:
             is_retry=retry,
             label=str(frames) if kind == "aggregate" else "?" if kind == "question" else "",
         )
-        for time_s, duration_us, station, way, kind, frames, retry, outcome in zip(
-            found["time_s"], found["duration_us"], found["station"], found["direction"], found["kind"],
-            found["frames"], found["retry"], found["outcome"], strict=True,
-        )  # fmt: skip
+        for time_s, duration_us, (station, way, kind, frames, retry, outcome) in zip(
+            found["time_s"], found["duration_us"], zip(*columns, strict=True), strict=True
+        )
     ]
 
 
@@ -128,7 +128,8 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
             names.append("sent again")
         panels.legend(drawn, handles, names, title)
         first = "; the first run of each" if any(len(group.records) > 1 for group, _ in shown) else ""
-        style.note(drawn, f"A bar is a transmission with its answer; numbers: frames in an aggregate; ?: BlockAckReq{first}.")
+        words = "A bar is a transmission with its answer; numbers: frames in an aggregate; ?: BlockAckReq"
+        style.note(drawn, f"{words}{first}.")
     return drawn
 
 
@@ -160,6 +161,10 @@ def _panel(ax: Axes, record: Record, senders: Sequence[str]) -> None:
                 color=colour, edgecolor="white", linewidth=0.4, hatch=HATCH if is_retry else None, clip_on=True,
             )  # fmt: skip
     for bar in own:
-        middle = bar.begins + bar.lasts / 2
-        if bar.label and bar.lasts > length * CHARACTER * (len(bar.label) + 0.5) and middle < length:
-            ax.text(middle, bar.lane, bar.label, ha="center", va="center", fontsize=7, color="white", clip_on=True)
+        shown = min(bar.lasts, length - bar.begins)
+        if bar.label and shown > length * CHARACTER * (len(bar.label) + 0.5):
+            backing = {"facecolor": OUTCOMES[bar.outcome][0], "linewidth": 0, "pad": 1}  # hatching hides digits
+            ax.text(
+                bar.begins + shown / 2, bar.lane, bar.label, ha="center", va="center", fontsize=7, color="white",
+                bbox=backing,
+            )  # fmt: skip

@@ -2,8 +2,8 @@
 
 A name is that of the record, of the down queue or the flows down; with ``up_`` before it, of the others. The variables
 of a law (`[series] law = true`) have the names that they have in the record; the unit may be left out. A link beside
-the bottleneck has the series of a queue, as ``hops.modem.delay_ms``, and a station of a Wi-Fi cell those of its airtime, as
-``stations.slow.rate_mbps``, from it ``stations.slow.up_rate_mbps``.
+the bottleneck has the series of a queue, as ``hops.modem.delay_ms``, and a station of a Wi-Fi cell those of its
+airtime, as ``stations.slow.rate_mbps``, from it ``stations.slow.up_rate_mbps``.
 """
 
 from collections.abc import Mapping, Sequence

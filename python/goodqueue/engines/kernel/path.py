@@ -51,9 +51,7 @@ def path(scenario: Scenario) -> Path:
         for name, accepted in REFUSED.items():
             if name in table:
                 found = "a cell" if name == "wifi" else quoted(table[name])
-                raise UserError(
-                    f"{key}.{name}", f"found {found}; accepted by the kernel engine: {accepted}"
-                )
+                raise UserError(f"{key}.{name}", f"found {found}; accepted by the kernel engine: {accepted}")
     duration_s = seconds(scenario["duration"])
     bottleneck, listed = scenario["bottleneck"], scenario.get("hop") or []
     down, up = _link("bottleneck", bottleneck, duration_s), _link("bottleneck.up", bottleneck["up"], duration_s)

@@ -27,7 +27,7 @@ pub(crate) struct Station {
     series: PerWay<AirtimeSeries>,
 }
 
-/// What a station did within an interval: airtime, transmissions, and the sum of their rates in Mbit/s.
+/// What a station did within an interval: airtime, transmissions with packets in them, and the sum of their rates in Mbit/s.
 #[derive(Clone, Copy, Debug, Default)]
 struct Since {
     airtime: Duration,
@@ -51,7 +51,7 @@ pub struct StationSeries {
 pub struct AirtimeSeries {
     /// Share of the interval in which its frames, with their answers, were on the air.
     pub airtime_percent: Vec<f64>,
-    /// The rate of its transmissions on average; null where there were none.
+    /// The rate of its transmissions on average, those without packets left out; null where there were none.
     pub rate_mbps: Vec<Option<f64>>,
 }
 
@@ -91,8 +91,11 @@ impl Station {
         self.counts[way].sent(transmission);
         let since = &mut self.since[way];
         since.airtime = since.airtime + transmission.airtime;
-        since.transmissions += 1;
-        since.rates_mbps += transmission.mode.mbps();
+        // A question is asked in the mode of answers, which says nothing of the link.
+        if transmission.frames > 0 {
+            since.transmissions += 1;
+            since.rates_mbps += transmission.mode.mbps();
+        }
     }
 
     /// An interval of the series ends.
