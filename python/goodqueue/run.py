@@ -219,8 +219,8 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
 
 def _most_s(scenario: Scenario) -> float:
     """Return how much of its own time a run may go on between two looks: that in which `MOST_FRAMES` leave."""
-    tables = [*(table for _, table in paths.links(scenario)), *scenario.get("change", ())]
-    fastest = max(paths.rate_bps(table) for table in tables if table.get("rate") or table.get("trace"))
+    changes = (table for table in scenario.get("change", ()) if table.get("rate") or table.get("trace"))
+    fastest = max(paths.busiest_bps(table) for table in (*(link for _, link in paths.links(scenario)), *changes))
     return MOST_FRAMES * 1514 * 8 / max(fastest, 1)
 
 

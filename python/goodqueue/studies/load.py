@@ -6,7 +6,7 @@ starts at 0 s.
 
 import math
 from collections.abc import Iterator, Mapping
-from statistics import fmean
+from statistics import fmean, median
 
 from goodqueue import traffic
 from goodqueue.record import Record, times_of
@@ -48,6 +48,17 @@ def goodput_spans_mbps(record: Record, options: Options) -> float | None:
 
     spans = spans_mbps(record, str(options["direction"]))
     return float(np.percentile(spans, float(options["percentile"]))) if spans else None
+
+
+def flow_rtts_ms(record: Record, options: Options) -> float | None:
+    """Return the ``percentile`` (10, 50 or 90) of the round trips that a sender measured, of the flow in the middle.
+
+    Of the flows of TCP in one ``direction``; a flow that measured none, since its connection never stood, is left out.
+    """
+    key = f"p{options['percentile']:g}"
+    own = [flow for flow in record["flows"] if flow["cc"] and flow["direction"] == options["direction"]]
+    known = [value for flow in own if (value := (flow["rtt_ms"] or {}).get(key)) is not None]
+    return median(known) if known else None
 
 
 def latency_ms(record: Record, _: Options) -> float | None:

@@ -9,7 +9,7 @@ from typing import Literal
 from goodqueue import stats
 from goodqueue.dotted import walk
 from goodqueue.record import Record
-from goodqueue.studies import load, roundtrip, varying, web
+from goodqueue.studies import air, load, roundtrip, varying, web
 from goodqueue.studies.model import Metric
 from goodqueue.studies.step import Excursion, excursion
 
@@ -76,6 +76,16 @@ COMPUTATIONS: Mapping[str, Computation] = {
         {"direction": Option("text"), "percentile": Option("number")},
         load.goodput_spans_mbps,
         "of all flows of one way together, a percentile over the series' intervals",
+    ),
+    "flow_rtts_ms": Computation(
+        {"direction": Option("text"), "percentile": Option("number")},
+        load.flow_rtts_ms,
+        "round trips as senders of one way measured them: the percentile (10, 50, 90) of the flow in the middle",
+    ),
+    "of_station": Computation(
+        {"station": Option("text"), "number": Option("text")},
+        air.of_station,
+        "a number of a station of a Wi-Fi cell: airtime_percent, down.aggregate_frames",
     ),
     "packet_rtt_ms": Computation(
         {"percentile": Option("number"), "above": Option("number", -1.0)},
