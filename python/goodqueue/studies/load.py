@@ -32,6 +32,11 @@ def goodput_mbps(record: Record, options: Options) -> float | None:
     return math.fsum(flows) if flows else None
 
 
+def goodput_all_mbps(record: Record, _: Options) -> float:
+    """Return the goodput of all flows that carry data, both ways, together."""
+    return math.fsum(flow["goodput_mbps"] for flow in record["flows"])
+
+
 def spans_mbps(record: Record, direction: str) -> list[float]:
     """Return the goodput of all flows of TCP in one direction, together, in each interval of the series."""
     ways = [flow["direction"] if flow["cc"] else "" for flow in record["flows"]]

@@ -63,6 +63,7 @@ COMPUTATIONS: Mapping[str, Computation] = {
     "tau_ms": Computation(_STEP, _tau_ms, "from the start of `flow` until the delay, once above, is below `target_ms`"),
     "delay_max_ms": Computation(_STEP, _delay_max_ms, "the largest delay within tau"),
     "goodput_mbps": Computation({"direction": Option("text")}, load.goodput_mbps, "of TCP, one way, all flows"),
+    "goodput_all_mbps": Computation({}, load.goodput_all_mbps, "of all flows that carry data"),
     "latency_mean_ms": Computation({}, load.latency_ms, "of the pings, above the base RTT"),
     "latency_peak_ms": Computation(
         {"until_s": Option("number")}, load.peak_ms, "the largest of the seeds' mean course"
