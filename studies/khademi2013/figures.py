@@ -1,7 +1,7 @@
 """Figures of the paper: boxes of round trips and goodputs (2 to 11, 13, 14), a flow's round trips over time (12)."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
 
@@ -24,7 +24,7 @@ from goodqueue.studies.wording import bounds
 PAPER = "khademi2013"
 LOADS = {4: "light", 16: "moderate", 64: "heavy"}
 WHISKERS = "Boxes: quartiles and median; whiskers: 10th and 90th percentiles."
-BOXES = "Boxes: 10th percentile, median and 90th."
+BOXES = "Boxes of round trips: 10th percentile, median and 90th."
 IP_SHARE = 1500 / 1448
 """Goodput counts IP datagrams: see study.toml."""
 SHOWN_S = (10.0, 40.0)
@@ -138,17 +138,9 @@ def _mixed(outcome: Outcome) -> Iterator[Drawn]:
     drawn = style.new_figure(2.8)
     for ax, measure in zip(drawn.subplots(1, 2), (AIR_RTT["up"], GOODPUT_UP), strict=True):
         _boxes(outcome, ax, cells, "flows", "algorithm", measure, legend=measure is not GOODPUT_UP)
-    told = Measure(
-        GOODPUT_UP.of,
-        "",
-        f"Left: {_lower(AIR_RTT['up'].told)}; right: {_lower(GOODPUT_UP.told)}",
-        f"{BOXES[:-1]}; right: also quartiles.",
-    )
-    yield _captioned(outcome, "10", drawn, told, "802.11g, the uploads of as many as downloads", cells)
-
-
-def _lower(text: str) -> str:
-    return text[0].lower() + text[1:]
+    words = "The uploads: left round trips as senders measured them, right goodput of all together, by 5 s"
+    told = replace(GOODPUT_UP, told=words, boxes=f"{BOXES} {WHISKERS.replace('Boxes', 'Boxes of goodput')}")
+    yield _captioned(outcome, "10", drawn, told, "802.11g, as many uploads as downloads", cells)
 
 
 def _ecn(outcome: Outcome, figure: str, measure: Measure) -> Iterator[Drawn]:
