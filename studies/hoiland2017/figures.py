@@ -55,6 +55,6 @@ def _bars(ax: Axes, cells: Sequence[Measured], metric: str, names: Sequence[str]
             ax.bar(place, fmean(runs), 0.24, color=face, edgecolor=look.colour, lw=0.8)
             if len(runs) > 1:
                 ax.errorbar(place, fmean(runs), yerr=stdev(runs), color=look.ink, capsize=2, elinewidth=1)
-    ax.set_xticks(range(len(names)), names, fontsize=7)
+    ax.set_xticks(range(len(names)), [name.replace(" ", "\n") for name in names], fontsize=7)
     ax.tick_params(axis="x", length=0)
     ax.grid(axis="x", visible=False)
