@@ -7,6 +7,7 @@ starts at 0 s.
 import math
 from collections.abc import Iterator, Mapping
 from statistics import fmean, median
+from typing import cast
 
 from goodqueue import traffic
 from goodqueue.record import Record, times_of
@@ -62,8 +63,9 @@ def flow_rtts_ms(record: Record, options: Options) -> float | None:
     """
     key = f"p{options['percentile']:g}"
     own = [flow for flow in record["flows"] if flow["cc"] and flow["direction"] == options["direction"]]
-    known = [value for flow in own if (value := (flow["rtt_ms"] or {}).get(key)) is not None]
-    return median(known) if known else None
+    known = [times[key] for flow in own if (times := cast("dict[str, float | None] | None", flow["rtt_ms"]))]
+    measured = [value for value in known if value is not None]
+    return median(measured) if measured else None
 
 
 def latency_ms(record: Record, _: Options) -> float | None:
