@@ -79,6 +79,7 @@ def validation() -> dict[Path, str]:
     sets = (
         ("The set drawn at random", VALIDATION / "drawn"),
         ("Paths with hops, of the fixed set", VALIDATION / "paths"),
+        ("Cells of the studies, of the fixed set", VALIDATION / "studies"),
         ("The fixed set", VALIDATION),
     )
     blocks = [

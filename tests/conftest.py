@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -183,3 +185,19 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> list[Scenario]:
     monkeypatch.setattr(vm, "said", lambda: "version 7.2.22")
     monkeypatch.setattr(engines, "find", lambda name: other if name == "kernel" else own(name))
     return ran
+
+
+@pytest.fixture
+def sockets_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """In a run the hosts' sockets go with their processes; here the process stays."""
+    made = []
+
+    class Kept(socket.socket):
+        def __init__(self, *words: Any, **more: Any) -> None:
+            super().__init__(*words, **more)
+            made.append(self)
+
+    monkeypatch.setattr(socket, "socket", Kept)
+    yield
+    for one in made:
+        one.close()

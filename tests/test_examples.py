@@ -20,7 +20,8 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
 
 def test_there_are_examples() -> None:
-    names = ["ack-filter", "asymmetric", "bursts", "cbr-step", "driver-ring", "first", "hidden-buffer", "lte"]
+    names = ["ack-filter", "asymmetric", "bursts", "cbr-step", "driver-ring", "first", "hidden-buffer"]
+    names += ["lossy-wire", "lte"]
     names += [
         "one-flow-codel",
         "packmime",
@@ -31,7 +32,7 @@ def test_there_are_examples() -> None:
         "short-flows",
         "two-bottlenecks",
     ]
-    names += ["voip-and-web", "web-users", "what-codel-thinks", "wifi"]
+    names += ["voip-and-web", "web-users", "what-codel-thinks", "wifi-anomaly", "wifi"]
     assert [file.stem for file in EXAMPLES] == names
 
 
@@ -117,7 +118,7 @@ def test_packets_of_a_burst_wait_for_the_next_one() -> None:
 
 
 def test_a_wire_loses_in_groups_without_any_queue() -> None:
-    record = measured("wifi", "duration=30s")
+    record = measured("lossy-wire", "duration=30s")
     # Bad 0.05 / 20.05 of the time, in which 30 % are lost: 0.075 %.
     lost = record["hops"][0]["loss_percent"]
     assert 0.03 < lost < 0.15

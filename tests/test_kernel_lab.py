@@ -1,7 +1,6 @@
 """The kernel engine's laboratory, as far as it needs neither root nor a kernel of its own."""
 
 import socket
-from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
@@ -16,24 +15,11 @@ from goodqueue.engines.kernel.lab.datagrams import Sink, Source
 from goodqueue.engines.kernel.lab.errors import LabError
 from goodqueue.engines.kernel.lab.halves import Connection
 from goodqueue.engines.kernel.lab.loop import Loop
-from goodqueue.engines.kernel.lab.page import Orders, Page
+from goodqueue.engines.kernel.lab.orders import Orders
+from goodqueue.engines.kernel.lab.page import Page
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper, Way
 
-
-@pytest.fixture(autouse=True)
-def _sockets_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """In a run the hosts' sockets go with their processes; here the process stays."""
-    made = []
-
-    class Kept(socket.socket):
-        def __init__(self, *words: Any, **more: Any) -> None:
-            super().__init__(*words, **more)
-            made.append(self)
-
-    monkeypatch.setattr(socket, "socket", Kept)
-    yield
-    for one in made:
-        one.close()
+pytestmark = pytest.mark.usefixtures("sockets_are_closed")
 
 
 def flow(**changes: Any) -> Flow:
@@ -296,8 +282,8 @@ def browsed(**changes: Any) -> tuple[dict[str, Any], list[int], list[int]]:
             connection.write = noted  # type: ignore[method-assign]
 
     class Browser(Page):
-        def open(self) -> Connection:
-            made = super().open()
+        def open(self, path: int = 0) -> Connection:
+            made = super().open(path)
             opened.append(len(self._connections))
             return made
 

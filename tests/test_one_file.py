@@ -1,7 +1,7 @@
 """A kind of traffic is one file and one word in a list: who else names one is counted here."""
 
-import json
 import re
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -44,11 +44,13 @@ ALLOWED: dict[str, set[str]] = {
         "python/goodqueue/har.py",  # the key that is called as the kind
         *APPS,
     },
-    "packmime": set(),
+    "packmime": {"python/goodqueue/bench.py"},  # a case of other simulators
     "web_users": {
         "python/goodqueue/studies/web.py",  # a sample in its part of the series
         "python/goodqueue/bench.py",  # a standard case
+        *APPS,
     },
+    "tmix": set(),
     "rrul": {"python/goodqueue/flent"},
     "rrul_be": {"python/goodqueue/flent"},
     "tcp_nup": {"python/goodqueue/flent"},
@@ -81,7 +83,7 @@ def test_nobody_else_names_a_kind() -> None:
 def test_a_record_has_what_a_kind_declares(kind: str, goodqueue: Callable[..., Result], here: Path) -> None:
     """Its keys in their order, its metrics, its path in --metric, and its rows in the table of a run."""
     made = kinds()[kind]
-    needed = {key["name"]: json.loads(key["example"]) for key in made.keys if key["required"]}
+    needed = {key["name"]: tomllib.loads(f"x = {key['example']}")["x"] for key in made.keys if key["required"]}
     scenario = {
         "duration": "4s",
         "warmup": "1s",

@@ -87,7 +87,7 @@ def test_a_hop_that_was_changed_is_named(whole: Record, path: str, value: object
 
 def test_a_run_s_tables_show_its_hops(whole: Record) -> None:
     queues, linked, wires = tables.run_tables(whole)[:3]
-    assert "; in the ring below it " in queues.notes[0]
+    assert "; in the driver below it " in queues.notes[0]
     assert [row[:3] for row in linked.rows] == [["modem", "bfifo", "100.0"], ["street, up", "codel", linked.rows[1][2]]]
     modem = links(whole)["modem"]
     assert modem["delay_ms"] is not None

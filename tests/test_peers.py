@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Result
-from goodqueue import bench, bench_tables, peers
+from goodqueue import bench, bench_tables, bench_wifi, peers
 
 LINE = '{"version": "9.9", "qdisc": "codel", "simulated_s": 10, "packets": 8000, "wire_bytes": 1500}'
 
@@ -164,7 +164,7 @@ def test_a_wheel_has_no_peers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_programs_are_here_and_under_our_licence() -> None:
-    for peer in peers.PEERS:
+    for peer in (*peers.PEERS, *peers.WEB_PEERS, *map(bench_wifi.peer, bench_wifi.CELLS)):
         head = (peers.PROGRAMS / peer.program).read_text(encoding="utf-8")[:60]
         assert "SPDX-License-Identifier: MIT" in head
 
@@ -183,6 +183,25 @@ def test_the_peers_that_are_installed_fill_the_link() -> None:
         assert 75 < result.utilisation_percent <= 100, result
 
 
+def test_responses_of_the_web_are_counted_where_a_peer_counts_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = '{"version": "9.9", "qdisc": "pfifo limit 1000", "simulated_s": 10, "responses": 12000}'
+    monkeypatch.setattr(peers, "cpu_of", lambda command: ((0.5 if command[-1] == "0.001" else 12.5), line))
+    monkeypatch.setattr(peers.shutil, "which", lambda name: f"/bin/{name}")
+
+    def ours() -> peers.Run:
+        return peers.Run("0.0", "pfifo limit 1000", 60, None, None, 0.5, responses=50_000)
+
+    results = peers.compare(ours, 1, peers.WEB_PEERS)
+    found = by_name(results)["ns-2"]
+    assert (found.responses, found.responses_per_cpu_s, found.packets_per_cpu_s) == (12_000, 1000, None)
+    assert found.goodqueue_times_as_fast == 100
+    table = bench_tables.bench_tables([], [], web_peers=results)[1]
+    assert list(table.rows[1]) == ["ns-2 9.9", "1.0", "100.0 ×", "1200", "10", "12.00"]
+    monkeypatch.setattr(peers, "cpu_of", lambda command: (1.0, line.replace("12000", "0")))
+    note = by_name(peers.compare(ours, 1, peers.WEB_PEERS))["ns-2"].note
+    assert note == "printed that it simulated nothing: 0 responses"
+
+
 def test_the_table_shows_who_ran_and_who_did_not() -> None:
     ran = peers.PeerResult("ns-2", None, "2.35", "codel", 100, 776_000, 94.0, 0.5, 1_552_000, 2.97)
     other = peers.PeerResult("ns-1", None, "1", "pfifo limit 50", 100, 776_000, 94.0, 0.5, 1_552_000, 2.97)
@@ -199,10 +218,49 @@ def test_quick_leaves_the_peers_out(
 ) -> None:
     monkeypatch.setattr(bench, "cases", lambda quick: iter([]))
     monkeypatch.setattr(bench, "qdiscs", lambda quick: iter([]))
-    monkeypatch.setattr(bench, "run_peers", lambda quick: [peers.PeerResult("ns-2", note="not installed")])
+    for name in ("run_peers", "run_web_peers"):
+        monkeypatch.setattr(bench, name, lambda quick: [peers.PeerResult("ns-2", note="not installed")])
+    monkeypatch.setattr(bench, "run_users", lambda case, quick: None)
     result = goodqueue("bench", *options, "--json")
     assert result.status == 0
-    found = json.loads(result.out)["peers"]
-    assert [peer["note"] for peer in found or []] == (["not installed"] if asked else [])
-    assert (found is not None) == asked
+    for key in ("peers", "web_peers"):
+        found = json.loads(result.out)[key]
+        assert [peer["note"] for peer in found or []] == (["not installed"] if asked else [])
+        assert (found is not None) == asked
     assert ("not installed" in goodqueue("bench", *options).out) == asked
+
+
+@pytest.mark.parametrize("cell", bench_wifi.CELLS)
+def test_a_cell_carries_the_same_in_ns3(cell: bench_wifi.Cell) -> None:
+    """Else their speed is of something else. Within 3 %: ns-3 sends beacons, and its stations' backoffs are others."""
+    ours, theirs = bench_wifi.run_cell(cell, 1).runs
+    if theirs.note is not None:
+        assert theirs.note.startswith("not installed"), theirs
+        return
+    assert theirs.utilisation_percent == pytest.approx(ours.utilisation_percent, rel=0.03)
+
+
+def test_cells_are_measured_instead_of_the_cases(
+    goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = peers.PeerResult("goodqueue", None, "0.0", "pfifo", 100, 500_000, 60.9, 0.1, 5e6)
+    runs = [ours, peers.PeerResult("ns-3", note="not installed")]
+    monkeypatch.setattr(bench_wifi, "run_cell", lambda cell, repeats: bench_wifi.CellResult(cell.described(), runs))
+    growth = bench_wifi.GrowthResult
+    monkeypatch.setattr(bench_wifi, "run_growth", lambda stations, quick: growth(stations, 1000, 2.0, 400.0))
+    found = json.loads(goodqueue("bench", "--wifi", "--json").out)
+    assert [cell["cell"] for cell in found["cells"]] == [cell.described() for cell in bench_wifi.CELLS]
+    assert [one["stations"] for one in found["stations"]] == list(bench_wifi.STATIONS)
+    table = goodqueue("bench", "--wifi").out
+    assert "ns-3: not installed" in table
+    assert "802.11g, 54mbit, 10" in table
+    assert goodqueue("bench", "--wifi", "--users", "10").err.startswith(
+        "goodqueue: --users: found with --wifi; accepted:"
+    )
+
+
+def test_a_cell_of_the_benchmark_is_measured_apart() -> None:
+    found = bench_wifi.run_growth(2, quick=True, repeats=1)
+    # 20 s / 10 at about 57 Mbit/s, in packets of 1500 bytes.
+    assert 8000 < found.packets < 11000
+    assert found.cpu_ms_per_simulated_s > 0

@@ -135,7 +135,10 @@ def test_each_kind_is_drawn_from_a_store_alone(
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["pie", "r.json", "--out", "a.svg"], 'plot: found "pie"; accepted: ellipse, cdf, box, bar, time, jain, lines'),
+        (
+            ["pie", "r.json", "--out", "a.svg"],
+            'plot: found "pie"; accepted: ellipse, cdf, box, bar, time, jain, lines, air',
+        ),
         (
             ["ping_cdf", "r.json", "--out", "a.svg"],
             'plot: found "ping_cdf", a plot of Flent\'s; accepted here: cdf --metric ping_rtt_ms',

@@ -104,15 +104,16 @@ def test_options_make_the_scenario_they_describe() -> None:
 
 def test_calls_pages_and_flents_tests_are_options_too() -> None:
     made = scenario.from_options(
-        rate="20mbit", rtt="30ms", cc="reno", traffic="rrul,tcp_nup:8,voip:up:ditg,page:huffpost:2,page"
+        rate="20mbit", rtt="30ms", cc="reno", traffic="rrul,tcp_nup:8,voip:up:ditg,page:huffpost:2,page,web_users:500"
     )
-    rrul, uploads, call, big, default = made["traffic"]
+    rrul, uploads, call, big, default, users = made["traffic"]
     load = {"cc": "reno", "start_spread": "1s"}
     assert rrul == {"kind": "rrul", **load}
     assert uploads == {"kind": "tcp_nup", "count": 8, **load}
     assert call == {"kind": "voip", "direction": "up", "codec": "ditg"}
     assert big == {"kind": "page", "page": "huffpost", "count": 2}
     assert default == {"kind": "page"}
+    assert users == {"kind": "web_users", "users": 500}, "a population is no number of flows"
 
 
 @pytest.mark.parametrize(("text", "expected"), [("70s", 70.0), ("200ms", 0.2), ("2min", 120.0), ("15us", 15e-6)])

@@ -24,6 +24,12 @@ title = "CoDel with a target of 50 ms and one flow"
 evidence = "Nobody knows."
 append = { codel = "target 50ms" }
 set = { "traffic.0.count" = "1" }
+
+[[reconstruction]]
+id = "patient"
+title = "CoDel that waits for a second"
+evidence = "Two lines say codel."
+replace = { "codel" = "codel interval 1s" }
 """
 
 CLAIM = """
@@ -59,10 +65,10 @@ def test_the_stated_reading_stays_and_the_inferred_ones_stand_beside_it(
     found = json.loads(goodqueue("study", str(mine), "--json", "--reconstructed", "--store", str(store)).out)
     again = json.loads(goodqueue("study", str(mine), "--json", "--reconstructed", "--workers", "1").out)
     assert again == found, "from a store or not, on one core or all"
-    short, late = found.pop("reconstructions")
+    short, late, patient = found.pop("reconstructions")
     before = json.loads(stated)
-    # 2 rates x 2 seeds under two disciplines; two more under another FIFO; all eight with one flow less.
-    assert (before.pop("runs"), found.pop("runs")) == (8, 8 + 4 + 8)
+    # 2 rates x 2 seeds under two disciplines; two more under another FIFO; all eight with one flow less; CoDel's four.
+    assert (before.pop("runs"), found.pop("runs")) == (8, 8 + 4 + 8 + 4)
     assert found == before
     claims = {claim["id"]: claim["verdict"] for claim in found["claims"]}
     inferred = {claim["id"]: claim["verdict"] for claim in short["claims"]}
@@ -70,6 +76,7 @@ def test_the_stated_reading_stays_and_the_inferred_ones_stand_beside_it(
     assert [value["id"] for value in short["values"]] == [value["id"] for value in found["values"]]
     assert short["values"][0]["measured"] == found["values"][0]["measured"], "CoDel is none of its business"
     assert late["values"][0]["measured"] > found["values"][0]["measured"], "its target is ten times as long"
+    assert patient["values"][0]["measured"] > found["values"][0]["measured"], "its interval is ten times as long"
     assert short["summary"]["claims"]["fails"] == found["summary"]["claims"]["fails"] + 1
 
 
@@ -88,13 +95,13 @@ def test_a_person_reads_both(mine: Path, tmp_path: Path, goodqueue: Command) -> 
     assert "1 no longer does (c5)" in words
     results = json.loads((out / "results.json").read_text(encoding="utf-8"))
     assert results["command"] == f"goodqueue study {mine} --reconstructed"
-    assert [one["id"] for one in results["reconstructions"]] == ["short", "late"]
+    assert [one["id"] for one in results["reconstructions"]] == ["short", "late", "patient"]
 
 
 def test_only_a_part_is_reconstructed_where_only_a_part_is_asked_for(mine: Path, goodqueue: Command) -> None:
     found = json.loads(goodqueue("study", str(mine), "--only", "v1", "--reconstructed", "--json").out)
-    # CoDel at 5 Mbit/s, as stated, and with one flow less; under the first reconstruction it is the same run.
-    assert found["runs"] == 2 + 2
+    # CoDel at 5 Mbit/s, as stated, with one flow less, and patient; under the first reconstruction it is the same run.
+    assert found["runs"] == 2 + 2 + 2
     assert [value["verdict"] for value in found["reconstructions"][1]["values"]].count("not_run") == 3
 
 
@@ -106,6 +113,7 @@ WRONG = [
     ('id = "late"', 'id = "late"\nexperiments = ["rate"]', 'experiments: found "rate"; did you mean "rates"?'),
     ('evidence = "Nobody knows."', "", "reconstruction[late].evidence: missing; accepted: a text"),
     ('"target 50ms"', '"target soon"', "qdiscs.codel:"),
+    ('"codel" = "codel i', '"coddle" = "codel i', "reconstruction[patient].replace.coddle: found in no line;"),
 ]
 
 

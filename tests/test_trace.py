@@ -49,7 +49,7 @@ SENT_AGAIN = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission ||
 
 def tshark(file: Path, shown: str, *fields: str) -> list[list[str]]:
     """The fields of the packets that a display filter shows, with all checksums checked."""
-    options = [word for name in ("ip", "tcp", "udp") for word in ("-o", f"{name}.check_checksum:TRUE")]
+    options = [word for name in ("ip", "tcp", "udp", "wlan") for word in ("-o", f"{name}.check_checksum:TRUE")]
     options += [word for name in fields or ("frame.number",) for word in ("-e", name)]
     command = ["tshark", "-n", "-r", str(file), "-Y", shown, "-T", "fields", *options]
     result = subprocess.run(command, check=True, capture_output=True, text=True)

@@ -262,6 +262,9 @@ def test_what_is_stored_is_judged_the_same_again(tmp_path: Path) -> None:
 PATHS = {"loss", "jitter", "hidden-buffer", "two-bottlenecks", "rates"}
 """What departs from the base by its path."""
 
+STUDIES = {"khademi2013", "nichols2012", "hoiland2015", "schwardmann2014"}
+"""What departs from it as a study does."""
+
 
 def test_the_set_has_each_qdisc_under_each_factor_and_a_quick_part() -> None:
     whole, quick = cells.load(), cells.load(quick=True)
@@ -269,7 +272,7 @@ def test_the_set_has_each_qdisc_under_each_factor_and_a_quick_part() -> None:
     assert len(ids) == len(set(ids))
     assert {cell.qdisc for cell in whole.cells} == {"pfifo", "red", "pie", "codel", "sfq", "fq_codel"}
     factors = {re.split("[=,]", cell.change)[0] for cell in whole.cells}
-    assert factors == {"base", "flows", "cc", "rate", "rtt", "ecn", "loaded", "burst", "transfers"} | PATHS
+    assert factors == {"base", "flows", "cc", "rate", "rtt", "ecn", "loaded", "burst", "transfers"} | PATHS | STUDIES
     assert {cell.id for cell in quick.cells} < set(ids)
     assert len(quick.cells) == 8
     for cell in whole.cells:

@@ -228,6 +228,15 @@ def flows(scenario_json: str) -> str:
     datagrams); null for what the kind does not have. Raises ScenarioError.
     """
 
+def drawn_ahead(scenario_json: str) -> str:
+    """What flows of a resolved scenario will draw, by name: of web users, each one's pages. Raises ScenarioError."""
+
+def connection_vectors(capture: str) -> str:
+    """The TCP connections of a capture as JSON: ``vectors`` as `goodqueue.tmix` has them, and how many are left out.
+
+    Those are ``partial``, begun before the capture, and ``silent``, without data. Raises ValueError, one line.
+    """
+
 class CapturedQueue(TypedDict):
     """One direction's packets in the order of their arrival, a column each, as bytes of little-endian numbers."""
 

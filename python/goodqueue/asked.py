@@ -28,6 +28,8 @@ ORIGINS = {
     "duration": "--duration",
     "warmup": "--warmup",
     "traffic": "--traffic",
+    "bottleneck.wifi": "--wifi",
+    "bottleneck.wifi.station": "--stations",
 }
 
 
@@ -47,13 +49,14 @@ def base(
     ``file`` may be a scenario too; without one ``options`` and ``described``, which are those of ``goodqueue compare``
     by name, say what it is. Raises UserError.
     """
-    from goodqueue import curves, har
     from goodqueue import scenario as reading
+    from goodqueue import traffic_files
 
     given = {name: value for name, value in options.items() if value is not None}
     wanted = {name: value for name, value in described.items() if value is not None}
     if file is None:
-        scenario = reading.from_options(**(LINK | given | wanted))  # type: ignore[arg-type]
+        link = {"rtt": LINK["rtt"]} if "wifi" in wanted else LINK
+        scenario = reading.from_options(**(link | given | wanted))  # type: ignore[arg-type]
         origins = dict(ORIGINS)
         for option, key in (("flows", "count"), ("cc", "cc")):
             if option in wanted:
@@ -66,8 +69,7 @@ def base(
             )
         scenario = reading.load(file) if isinstance(file, str) else copy.deepcopy(file)
         if not isinstance(file, str):
-            har.expand(scenario.get("traffic"), Path())
-            curves.expand(scenario.get("traffic"), Path())
+            traffic_files.expand(scenario.get("traffic"), Path())
         keys = {option.removeprefix("--").replace("-", "_"): key for key, option in ORIGINS.items()}
         for name, value in given.items():
             if name == "buffer":

@@ -39,6 +39,8 @@ class Case:
     """What the project asks for, in million packets per CPU second."""
     users: int = 0
     """Users of the web instead of bulk flows, each connection with a base RTT of its own, up to 150 ms."""
+    connections_per_s: int = 0
+    """Of PackMime's web traffic, instead of bulk flows."""
 
     def scenario(self, quick: bool) -> Scenario:
         """Return the scenario, a tenth as long if ``quick``."""
@@ -48,15 +50,16 @@ class Case:
             "seed": 1,
             "bottleneck": {"rate": self.rate, "qdisc": self.qdisc},
             "path": {"rtt": self.rtt},
-            "traffic": [self._web() if self.users else self._bulk()],
+            "traffic": [self._traffic()],
         }
 
-    def _bulk(self) -> dict[str, Any]:
+    def _traffic(self) -> dict[str, Any]:
+        if self.users:
+            return {"kind": "web_users", "users": self.users, "rtt_max": "150ms"}
+        if self.connections_per_s:
+            return {"kind": "packmime", "rate": float(self.connections_per_s)}
         # Spread: flows that start together stay in step under fq_codel, each in a queue of its own.
         return {"kind": BULK, "count": self.flows, "cc": "cubic", "start_spread": "100ms"}
-
-    def _web(self) -> dict[str, Any]:
-        return {"kind": "web_users", "users": self.users, "rtt_max": "150ms"}
 
 
 CASES = (
@@ -68,6 +71,9 @@ CASES = (
 
 WEB = Case("v", 1, "100mbit", "10ms", "pfifo", 60, 0, users=11_500)
 """The fifth: users who load the link to nine tenths of its rate with short connections."""
+
+PACKMIME = Case("packmime", 1, "100mbit", "80ms", "pfifo limit 1000", 60, 0, connections_per_s=1100)
+"""What other simulators have of it: as many connections, but at a rate, and with one RTT for all."""
 
 USER_BPS = 8700
 """Of the link, for each user of `--users`: then they load it as those of `WEB` do."""
@@ -171,7 +177,8 @@ def measure(case: Case, quick: bool = False) -> dict[str, float]:
     return {
         "packets": walk(record, "queues.down.packets.forwarded") or 0.0,
         "utilisation_percent": walk(record, "queues.down.utilisation_percent") or 0.0,
-        "connections": (walk(record, "apps.0.connections") or 0.0) if case.users else 0.0,
+        "connections": (walk(record, "apps.0.connections") or 0.0) if record["apps"] else 0.0,
+        "responses": (walk(record, "apps.0.completed") or 0.0) if record["apps"] else 0.0,
         "cpu_s": cpu_s,
         "simulation_bytes": simulation_bytes,
         "max_rss_bytes": peak_bytes(),
@@ -194,12 +201,19 @@ def peak_bytes() -> int:
 
 def measure_apart(case: Case, quick: bool) -> dict[str, float]:
     """Return what `measure` does in a fresh process. Raises UserError."""
-    measured = f"bench.measure(bench.{case!r}, {quick})"
-    code = f"import json; from goodqueue import bench; print(json.dumps({measured}))"
+    return apart("bench", f"bench.measure(bench.{case!r}, {quick})", f"case {case.name}")
+
+
+def apart(module: str, call: str, name: str) -> dict[str, float]:
+    """Return what ``call`` of a function of ``module`` does in a fresh process; ``name`` is said of a failure.
+
+    Raises UserError.
+    """
+    code = f"import json; from goodqueue import {module}; print(json.dumps({call}))"
     process = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     if process.returncode:
         last = (process.stderr.strip().splitlines() or ["no message"])[-1]
-        raise UserError(f"bench case {case.name}", last)
+        raise UserError(f"bench {name}", last)
     found: dict[str, float] = json.loads(process.stdout)
     return found
 
@@ -324,20 +338,42 @@ def run_peers(quick: bool) -> list[peers.PeerResult]:
     return peers.compare(ours, 1 if quick else REPEATS)
 
 
+def run_web_peers(quick: bool) -> list[peers.PeerResult]:
+    """Measure `PACKMIME` in turns with the other simulators that have it; goodqueue's result comes first."""
+
+    def ours() -> peers.Run:
+        from goodqueue._goodqueue import VERSION
+
+        found = measure_apart(PACKMIME, quick=False)
+        return peers.Run(
+            version=VERSION,
+            qdisc=PACKMIME.qdisc,
+            simulated_s=PACKMIME.duration_s,
+            packets=None,
+            utilisation_percent=None,
+            cpu_s=found["cpu_s"],
+            responses=int(found["responses"]),
+        )
+
+    return peers.compare(ours, 1 if quick else REPEATS, peers.WEB_PEERS)
+
+
 def as_json(
     case_results: list[CaseResult],
     qdisc_results: list[QdiscResult],
     quick: bool,
     peer_results: list[peers.PeerResult] | None = None,
     web: UsersResult | None = None,
+    web_peers: list[peers.PeerResult] | None = None,
 ) -> dict[str, Any]:
-    """Return the results as ``bench --json`` prints them; ``peers`` is null where they were not asked for."""
+    """Return the results as ``bench --json`` prints them; those of peers are null where they were not asked for."""
     return {
         "schema": 1,
         "quick": quick,
         "cases": [asdict(result) for result in case_results],
         "web": None if web is None else asdict(web),
         "peers": None if peer_results is None else [asdict(result) for result in peer_results],
+        "web_peers": None if web_peers is None else [asdict(result) for result in web_peers],
         "qdisc_pair_ns": [asdict(result) for result in qdisc_results],
         "backlog_packets": BACKLOG,
         "overflow": dict(zip(("flows", "packets"), OVERFLOW, strict=True)),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from goodqueue.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, CrowdResult, QdiscResult, UsersResult
+from goodqueue.bench_wifi import CellResult, GrowthResult
 from goodqueue.peers import PeerResult
 from goodqueue.tables import Column, Table, decimals, number
 
@@ -12,6 +13,7 @@ def bench_tables(
     qdiscs: Sequence[QdiscResult],
     peers: Sequence[PeerResult] | None = None,
     web: UsersResult | None = None,
+    web_peers: Sequence[PeerResult] | None = None,
 ) -> list[Table]:
     """Return the speed of the standard cases, the peers' where asked for, and the cost of the disciplines."""
     rows = [
@@ -29,7 +31,8 @@ def bench_tables(
     note = "Packets that the down bottleneck forwarded; memory is the process's greatest, the interpreter included."
     speed = Table("CUBIC flows simulated by one thread", [Column("case", False), *map(Column, headings)], rows, [note])
     users = [users_table([web], "(v) Users of the web simulated by one thread")] if web else []
-    return [speed, *users, *([_peers(peers)] if peers else []), _costs(qdiscs)]
+    others = [*([_peers(peers)] if peers else []), *([_web_peers(web_peers)] if web_peers else [])]
+    return [speed, *users, *others, _costs(qdiscs)]
 
 
 def users_table(results: Sequence[UsersResult], title: str) -> Table:
@@ -91,6 +94,63 @@ def _costs(qdiscs: Sequence[QdiscResult]) -> Table:
         f"Overflow: each packet offered, when {OVERFLOW[0]} flows would fill {OVERFLOW[1]} places (–: they fit).",
     ]
     return Table("Nanoseconds of one enqueue and one dequeue", columns, rows, notes)
+
+
+def cell_tables(cells: Sequence[CellResult], growth: Sequence[GrowthResult]) -> list[Table]:
+    """Return what Wi-Fi cells cost here and in ns-3, and what stations cost."""
+    ran = [(result.cell, run) for result in cells for run in result.runs if run.note is None]
+    rows = [
+        [
+            cell,
+            f"{run.simulator} {run.version}".rstrip(),
+            number(1e3 * (run.cpu_s or 0) / (run.simulated_s or 1), 2),
+            "" if run.goodqueue_times_as_fast is None else f"{number(run.goodqueue_times_as_fast, 0)} ×",
+            number(run.utilisation_percent, 2),
+            number(run.simulated_s, 0),
+            number(run.cpu_s, 2),
+        ]
+        for cell, run in ran
+    ]
+    headings = ["CPU\nms/simulated s", "goodqueue\nas fast", "carried\nMbit/s", "simulated\ns", "CPU\ns"]
+    notes = ["Run in turns; start-up is not counted. What was carried says whether the same thing was simulated."]
+    absent = {f"{run.simulator}: {run.note}" for result in cells for run in result.runs if run.note is not None}
+    columns = [Column("cell", False), Column("simulator", False), *map(Column, headings)]
+    beside = Table("Saturated Wi-Fi cells", columns, rows, [*notes, *sorted(absent)])
+    costs = [
+        [
+            str(result.stations),
+            number(result.cpu_ms_per_simulated_s, 2),
+            number(result.cpu_ns_per_packet, 0),
+            str(result.packets),
+        ]
+        for result in growth
+    ]
+    headings = ["CPU\nms/simulated s", "CPU\nns/packet", "packets"]
+    note = "802.11n at MCS 7; every station always has something to send to the access point."
+    return [beside, Table("Wi-Fi by the number of stations", [*map(Column, ("stations", *headings))], costs, [note])]
+
+
+def _web_peers(peers: Sequence[PeerResult]) -> Table:
+    ran = [peer for peer in peers if peer.note is None]
+    speeds = [peer.responses_per_cpu_s / 1e3 for peer in ran if peer.responses_per_cpu_s]
+    rows = [
+        [
+            f"{peer.simulator} {peer.version}".rstrip(),
+            number((peer.responses_per_cpu_s or 0) / 1e3, max(1, decimals(speeds))),
+            "" if peer.goodqueue_times_as_fast is None else f"{number(peer.goodqueue_times_as_fast)} ×",
+            number((peer.responses or 0) / (peer.simulated_s or 1), 0),
+            number(peer.simulated_s, 0),
+            number(peer.cpu_s, 2),
+        ]
+        for peer in ran
+    ]
+    headings = ["speed\nk responses/CPU s", "goodqueue\nas fast", "responses\na second", "simulated\ns", "CPU\ns"]
+    notes = [
+        "1100 connections a second at 100 Mbit/s, RTT 80 ms, pfifo limit 1000; run in turns, without start-up.",
+        *(f"{peer.simulator}: {peer.note}" for peer in peers if peer.note is not None),
+    ]
+    title = "PackMime's web traffic in other simulators"
+    return Table(title, [Column("simulator", False), *map(Column, headings)], rows, notes)
 
 
 def _peers(peers: Sequence[PeerResult]) -> Table:

@@ -278,7 +278,7 @@ def scenario(data: Scenario, place: str) -> None:
         raise UserError(place, f"{error}; accepted: a scenario") from None
     _check(data, _Scenario, place, "")
     _words(data["bottleneck"]["qdisc"], f"{place}.bottleneck.qdisc")
-    if not data["bottleneck"].keys() & {"rate", "trace"}:
+    if not data["bottleneck"].keys() & {"rate", "trace", "wifi"}:
         raise UserError(place, "bottleneck.rate: missing")
     for key in ("duration", "warmup"):
         try:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from goodqueue import measured, metric_columns, metrics
+from goodqueue import measured, metric_columns, metrics, stations
 from goodqueue.compare import Comparison, Entry
 from goodqueue.discipline import is_python
 from goodqueue.labels import ways
@@ -25,7 +25,8 @@ def tables(comparison: Comparison) -> list[Table]:
         found = [_means(comparison, "Means over the seeds", shown, ways[0])]
     else:
         found = [_means(comparison, f"{name}: means over the seeds", own, way) for name, own, way in _groups(shown)]
-    return [*found[:-1], replace(found[-1], notes=metric_columns.notes(shown))]
+    found[-1] = replace(found[-1], notes=metric_columns.notes(shown))
+    return [*found, *stations.comparison_tables(comparison)]
 
 
 def _groups(shown: Sequence[Metric]) -> list[tuple[str, list[Metric], str]]:
@@ -65,7 +66,8 @@ def full_tables(comparison: Comparison) -> list[Table]:
     shown = comparison.shown()
     if comparison.is_asked:
         return [_full(comparison, "Means over the seeds (± 95 % CI)", shown)]
-    return [_full(comparison, f"{name}: means over the seeds (± 95 % CI)", own) for name, own, _ in _groups(shown)]
+    found = [_full(comparison, f"{name}: means over the seeds (± 95 % CI)", own) for name, own, _ in _groups(shown)]
+    return [*found, *stations.comparison_tables(comparison)]
 
 
 def _full(comparison: Comparison, title: str, shown: Sequence[Metric]) -> Table:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
+from goodqueue import air
 from goodqueue.record import Record, Scenario
 from goodqueue.traffic import BULK, kinds
 
@@ -48,6 +49,8 @@ def ways(scenario: Scenario) -> dict[str, str]:
 
 def sends(link: Mapping[str, Any]) -> str:
     """Return what a link sends with: its rate, a file of rates, bursts, and a ring below the discipline."""
+    if "wifi" in link:
+        return air.described(link["wifi"])
     words = f"the rates of {PurePath(link['trace']).name}" if link.get("trace") else str(link["rate"])
     if link.get("bursts"):
         words += f" in bursts every {link['bursts']}" + (f" at {link['peak']}" if link.get("peak") else "")

@@ -1,4 +1,4 @@
-"""Speed of other simulators on the standard case (i), measured in turns with ours: ns-2 and ns-3, where installed.
+"""Speed of other simulators on standard cases, measured in turns with ours: ns-2 and ns-3, where installed.
 
 Their programs stand in the source checkout (``benches/peers``). Each runs in a process of its own, whose CPU time the
 operating system tells; that of a run of `START_UP_S` simulated seconds is taken off, as ours is timed without its
@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,19 +33,22 @@ PATIENCE_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one run of a simulator forwarded at the bottleneck, and the CPU time of the simulation alone."""
+    """What one run of a simulator did, and the CPU time of the simulation alone."""
 
     version: str
     qdisc: str
     simulated_s: float
-    packets: int
-    utilisation_percent: float
+    packets: int | None
+    """Forwarded at the bottleneck; None where responses are counted."""
+    utilisation_percent: float | None
     cpu_s: float
+    responses: int | None = None
+    """Of the web; None where packets are counted."""
 
     @property
-    def packets_per_cpu_s(self) -> float:
-        """Its speed."""
-        return self.packets / max(self.cpu_s, 1e-9)
+    def speed(self) -> float:
+        """What it counts, per CPU second."""
+        return (self.packets or self.responses or 0) / max(self.cpu_s, 1e-9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,8 @@ class PeerResult:
     packets_per_cpu_s: float | None = None
     goodqueue_times_as_fast: float | None = None
     """The median over the rounds of goodqueue's speed divided by this one's; None for goodqueue itself."""
+    responses: int | None = None
+    responses_per_cpu_s: float | None = None
 
 
 class _UnusableError(Exception):
@@ -78,13 +83,15 @@ class Peer:
     simulated_s: float
     command: Callable[[Path, Path], list[str]]
     """Takes the program and an empty folder; returns the command less the simulated seconds. Raises _UnusableError."""
+    arguments: tuple[str, ...] = ()
+    """What the program is given before the simulated seconds."""
 
     def prepare(self, folder: Path) -> list[str]:
         """Return the command, less the simulated seconds. Raises _UnusableError."""
         program = PROGRAMS / self.program
         if not program.is_file():
             raise _UnusableError("not compared: its program is in the source checkout only (benches/peers)")
-        return self.command(program, folder)
+        return [*self.command(program, folder), *self.arguments]
 
 
 def _ns2(program: Path, _folder: Path) -> list[str]:
@@ -94,9 +101,10 @@ def _ns2(program: Path, _folder: Path) -> list[str]:
     return [found, str(program)]
 
 
-def _ns3(program: Path, folder: Path) -> list[str]:
+def ns3(program: Path, folder: Path, wanted: Sequence[str] = ("point-to-point",)) -> list[str]:
+    """Compile a program for ns-3 that has ``wanted`` modules beside the usual ones. Raises _UnusableError."""
     compiler, config = shutil.which("g++"), shutil.which("pkg-config")
-    modules = [f"ns3-{name}" for name in ("applications", "internet", "point-to-point", "traffic-control", "core")]
+    modules = [f"ns3-{name}" for name in ("applications", "internet", *wanted, "traffic-control", "core")]
     if compiler is None or config is None or _call([config, "--exists", *modules]).returncode:
         raise _UnusableError("not installed (apt-get install libns3-dev g++ pkg-config)")
     version = _call([config, "--modversion", "ns3-core"]).stdout.strip()
@@ -116,8 +124,12 @@ def _ns3(program: Path, folder: Path) -> list[str]:
 
 PEERS = (
     Peer("ns-2", "ns2-codel.tcl", 100, _ns2),
-    Peer("ns-3", "ns3-codel.cc", 20, _ns3),
+    Peer("ns-3", "ns3-codel.cc", 20, ns3),
 )
+"""Of standard case (i)."""
+
+WEB_PEERS = (Peer("ns-2", "ns2-packmime.tcl", 10, _ns2),)
+"""Of web traffic by PackMime."""
 
 
 def _call(command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -176,17 +188,18 @@ def _text(file: IO[bytes]) -> str:
 
 
 def _reading(printed: str) -> dict[str, Any]:
-    """Return the line of JSON with the packets in what a peer ``printed``. Raises _UnusableError."""
+    """Return the line of JSON with what it counted in what a peer ``printed``. Raises _UnusableError."""
     for line in printed.splitlines():
         try:
             found = json.loads(line)
-            return {
+            reading = {
                 "version": str(found["version"]),
                 "qdisc": str(found["qdisc"]),
                 "simulated_s": float(found["simulated_s"]),
-                "packets": int(found["packets"]),
-                "wire_bytes": float(found["wire_bytes"]),
             }
+            if "responses" in found:
+                return reading | {"responses": int(found["responses"])}
+            return reading | {"packets": int(found["packets"]), "wire_bytes": float(found["wire_bytes"])}
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             continue
     raise _UnusableError(f"printed no figures: {_reason(printed)}")
@@ -197,21 +210,28 @@ def run_peer(command: list[str], simulated_s: float) -> Run:
     start_up_s, _ = cpu_of([*command, f"{START_UP_S:g}"])
     cpu_s, printed = cpu_of([*command, f"{simulated_s:g}"])
     found = _reading(printed)
-    wire_bytes = found.pop("wire_bytes")
-    carried = 100 * found["packets"] * wire_bytes * 8 / (RATE_BPS * (found["simulated_s"] or math.inf))
-    if not 0 < carried < math.inf:
-        raise _UnusableError(f"printed that it simulated nothing: {found['packets']} packets of {wire_bytes:g} bytes")
+    if "responses" in found:
+        found |= {"packets": None, "utilisation_percent": None}
+        if found["responses"] <= 0:
+            raise _UnusableError(f"printed that it simulated nothing: {found['responses']} responses")
+    else:
+        wire_bytes = found.pop("wire_bytes")
+        carried = 100 * found["packets"] * wire_bytes * 8 / (RATE_BPS * (found["simulated_s"] or math.inf))
+        if not 0 < carried < math.inf:
+            what = f"{found['packets']} packets of {wire_bytes:g} bytes"
+            raise _UnusableError(f"printed that it simulated nothing: {what}")
+        found["utilisation_percent"] = carried
     if cpu_s <= start_up_s:
         raise _UnusableError(f"took no longer than its start-up, {start_up_s:.3f} CPU s")
-    return Run(cpu_s=cpu_s - start_up_s, utilisation_percent=carried, **found)
+    return Run(cpu_s=cpu_s - start_up_s, **found)
 
 
 @contextmanager
-def _commands() -> Iterator[dict[str, list[str] | str]]:
+def _commands(peers: Sequence[Peer]) -> Iterator[dict[str, list[str] | str]]:
     """Give each peer's command, or why there is none; what was compiled for them goes in the end."""
     with tempfile.TemporaryDirectory(prefix="goodqueue-peers-") as folder:
         commands: dict[str, list[str] | str] = {}
-        for peer in PEERS:
+        for peer in peers:
             try:
                 commands[peer.name] = peer.prepare(Path(folder))
             except _UnusableError as reason:
@@ -219,17 +239,17 @@ def _commands() -> Iterator[dict[str, list[str] | str]]:
         yield commands
 
 
-def compare(ours: Callable[[], Run], repeats: int) -> list[PeerResult]:
-    """Run goodqueue (``ours``) and each peer in turns, ``repeats`` times, and return goodqueue's result and theirs.
+def compare(ours: Callable[[], Run], repeats: int, peers: Sequence[Peer] = PEERS) -> list[PeerResult]:
+    """Run goodqueue (``ours``) and each of ``peers`` in turns, ``repeats`` times, and return its result and theirs.
 
     A round holds one run of each, so that a slower spell of the machine meets them all.
     """
-    runs: dict[str, list[tuple[Run, Run]]] = {peer.name: [] for peer in PEERS}
+    runs: dict[str, list[tuple[Run, Run]]] = {peer.name: [] for peer in peers}
     own: list[Run] = []
-    with _commands() as commands:
+    with _commands(peers) as commands:
         for _ in range(repeats):
             own.append(ours())
-            for peer in PEERS:
+            for peer in peers:
                 command = commands[peer.name]
                 if isinstance(command, str):
                     continue
@@ -238,19 +258,20 @@ def compare(ours: Callable[[], Run], repeats: int) -> list[PeerResult]:
                 except _UnusableError as reason:
                     commands[peer.name] = str(reason)
         results = [_result("goodqueue", own, None)]
-        for peer in PEERS:
+        for peer in peers:
             command = commands[peer.name]
             if isinstance(command, str):
                 results.append(PeerResult(peer.name, note=command))
             else:
                 pairs = runs[peer.name]
-                ratio = statistics.median(our.packets_per_cpu_s / run.packets_per_cpu_s for our, run in pairs)
+                ratio = statistics.median(our.speed / run.speed for our, run in pairs)
                 results.append(_result(peer.name, [run for _, run in pairs], ratio))
     return results
 
 
 def _result(simulator: str, runs: list[Run], ratio: float | None) -> PeerResult:
-    middle = sorted(runs, key=lambda run: run.packets_per_cpu_s)[len(runs) // 2]
+    middle = sorted(runs, key=lambda run: run.speed)[len(runs) // 2]
+    of_packets = middle.responses is None
     return PeerResult(
         simulator,
         version=middle.version,
@@ -259,6 +280,8 @@ def _result(simulator: str, runs: list[Run], ratio: float | None) -> PeerResult:
         packets=middle.packets,
         utilisation_percent=middle.utilisation_percent,
         cpu_s=middle.cpu_s,
-        packets_per_cpu_s=middle.packets_per_cpu_s,
+        packets_per_cpu_s=middle.speed if of_packets else None,
         goodqueue_times_as_fast=ratio,
+        responses=middle.responses,
+        responses_per_cpu_s=None if of_packets else middle.speed,
     )

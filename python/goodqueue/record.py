@@ -217,6 +217,16 @@ class App(TypedDict):
     sent: NotRequired[int]
     received: NotRequired[int]
     loss_percent: NotRequired[float | None]
+    response_small_ms: NotRequired[Delay | None]
+    response_medium_ms: NotRequired[Delay | None]
+    response_large_ms: NotRequired[Delay | None]
+    response_percentiles_ms: NotRequired[list[float | None] | None]
+    page_ms: NotRequired[Delay | None]
+    pages: NotRequired[int]
+    connections: NotRequired[int]
+    response_bytes: NotRequired[int]
+    timeout_percent: NotRequired[float | None]
+    lost_syn_percent: NotRequired[float | None]
 
 
 class Fairness(TypedDict):
@@ -279,6 +289,51 @@ class FlentFile(TypedDict):
     """Series that a record has no place for."""
 
 
+class AirOfStation(TypedDict):
+    """What a station and the access point did in one direction."""
+
+    airtime_percent: float
+    """Share of the time in which its frames, with their answers, were on the air."""
+    throughput_mbps: float
+    """Bits of packets delivered, headers included."""
+    aggregate_frames: float | None
+    """Frames of a transmission on average."""
+    rate_mbps: float | None
+    """The rate of a transmission on average."""
+    transmissions: int
+    """Each is a frame or an aggregate."""
+    retry_percent: float
+    """Share of them that nobody answered."""
+    lost: int
+    """Frames that were given up."""
+    delay_ms: Delay | None
+    """From a packet's arrival at the sender's queue until it was delivered."""
+
+
+class Station(TypedDict):
+    """A station of a Wi-Fi cell."""
+
+    name: str
+    """The scenario's."""
+    airtime_percent: float
+    """Share of all airtime that its frames had, both ways."""
+    down: AirOfStation
+    """From the access point."""
+    up: AirOfStation
+    """To the access point."""
+
+
+class Air(TypedDict):
+    """A Wi-Fi cell within the measured time."""
+
+    busy_percent: float
+    """Share of the time in which frames, with their answers, were on the air."""
+    collision_percent: float
+    """Share of the transmissions that collided."""
+    stations: list[Station]
+    """In the order of the scenario."""
+
+
 class Record(TypedDict):
     """One run."""
 
@@ -294,6 +349,8 @@ class Record(TypedDict):
     """As it ran: every default filled in."""
     queues: dict[str, Queue]
     """By direction, `down` and `up`."""
+    wifi: NotRequired[Air]
+    """Where the bottleneck is a Wi-Fi cell."""
     hops: NotRequired[list[Hop]]
     """In the order in which packets meet them, those of the way down first."""
     flows: list[Flow]

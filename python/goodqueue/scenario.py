@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from goodqueue import curves, discipline, har, inputs, parameters, paths
+from goodqueue import air, discipline, har, inputs, parameters, paths, traffic_files
 from goodqueue.errors import UserError, bounded, quoted, said
 from goodqueue.record import Scenario
 from goodqueue.traffic import BULK, kinds
@@ -25,9 +25,9 @@ MOST_BYTES = 16 * inputs.MIB
 def load(path: str | Path) -> Scenario:
     """Read a scenario file.
 
-    A discipline written in Python is looked for beside the file, and so are files of rates. HAR files and those of
-    distributions are read. Raises
-    UserError where the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the line).
+    A discipline written in Python is looked for beside the file, and so are files of rates. Those that traffic names
+    are read. Raises UserError where the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the
+    line).
     """
     name = str(path)
     data = inputs.read(Path(path), MOST_BYTES, "a scenario file in TOML")
@@ -48,8 +48,7 @@ def load(path: str | Path) -> Scenario:
         raise UserError(name, "found only comments; accepted: a scenario in TOML (`goodqueue run --help` shows one)")
     discipline.rebase(scenario, Path(path).parent)
     paths.rebase(scenario, Path(path).parent)
-    har.expand(scenario.get("traffic"), Path(path).parent)
-    curves.expand(scenario.get("traffic"), Path(path).parent)
+    traffic_files.expand(scenario.get("traffic"), Path(path).parent)
     return scenario
 
 
@@ -70,7 +69,7 @@ def apply_set(scenario: Scenario, assignment: str) -> str:
 
     The key is a dotted path; a number in it picks from a list (``traffic.0.count=4``), and the number after the last
     adds one. Tables on the way are made where they are missing. What follows a ``qdisc`` is a parameter of its line.
-    Another ``page`` has other objects; a HAR file is read. Raises UserError.
+    Another ``page`` has other objects; files that traffic names are read. Raises UserError.
     """
     key, equals, text = assignment.partition("=")
     key = key.strip()
@@ -90,9 +89,8 @@ def apply_set(scenario: Scenario, assignment: str) -> str:
             holder[slot] = parse_value(text.strip())
             if part == har.KEY:
                 holder.pop("objects", None)
-                har.expand([holder], Path())
-            elif curves.is_curve(holder[slot]):
-                holder[slot] = curves.points(Path(holder[slot]))
+            if parts[0] == "traffic":
+                traffic_files.expand([holder], Path())
         elif isinstance(holder, dict):
             holder = holder.setdefault(part, {})
         else:
@@ -154,11 +152,13 @@ def _first_unusable(value: Any, key: str = "", depth: int = 0) -> tuple[str, Any
 def resolve(scenario: Scenario, origin: str = "", origins: Mapping[str, str] | None = None) -> Scenario:
     """Return ``scenario`` checked and with its defaults filled in.
 
+    A ``load`` becomes a number of users, in ``scenario`` too (`calibration`).
     ``origin`` (a file name) goes before the message of a refusal, with the line of the key; ``origins`` gives keys that
     came from elsewhere their own, such as ``{"bottleneck.rate": "--rate"}``. Raises UserError.
     """
-    from goodqueue import _goodqueue
+    from goodqueue import _goodqueue, calibration
 
+    calibration.settle(scenario, origin, origins)
     try:
         text = to_json(scenario)
     except UserError as error:
@@ -231,15 +231,12 @@ def from_file(
     ``options`` names the keys of ``sets`` that came from options of their own.
     ``tell`` is called with what was resolved, as it was before, and the origins of its keys.
     """
-    from goodqueue import calibration
-
     scenario = load(path)
     origins = {key: f"--set {key}" for key in (apply_set(scenario, assignment) for assignment in sets)}
     origins |= options or {}
     if seed is not None:
         scenario["seed"] = seed
         origins["seed"] = "--seed"
-    calibration.settle(scenario, str(path), origins)
     resolved = resolve(scenario, str(path), origins)
     if tell is not None:
         tell(scenario, origins)
@@ -258,8 +255,10 @@ def seconds(text: str | float) -> float:
 
 def from_options(
     *,
-    rate: str,
     rtt: str,
+    rate: str | None = None,
+    wifi: str | None = None,
+    stations: str | None = None,
     up_rate: str | None = None,
     up_qdisc: str | None = None,
     flows: int | None = None,
@@ -274,20 +273,25 @@ def from_options(
 
     ``flows`` (4), ``cc`` (cubic) and ``ecn`` (what the cc needs) are those of the bulk flows, ``cc`` and ``ecn`` of
     Flent's tests too; None where they were not asked for. All these start at random within the first second, so that
-    each seed is another experiment. Raises UserError.
+    each seed is another experiment. With ``wifi`` each station has this traffic, with 1 bulk flow. Raises UserError.
     """
-    bottleneck: dict[str, Any] = {"rate": _number_or_text(rate)}
+    bottleneck: dict[str, Any] = {} if rate is None else {"rate": _number_or_text(rate)}
+    if stations is not None and wifi is None:
+        raise UserError("--stations", f"found {quoted(stations)} without --wifi; accepted: both, or neither")
+    if wifi is not None:
+        bottleneck["wifi"] = air.cell(wifi, stations)
     if buffer is not None:
         bottleneck["buffer"] = parse_buffer(buffer)
     up = {"rate": up_rate and _number_or_text(up_rate), "qdisc": up_qdisc}
     if given := {key: value for key, value in up.items() if value is not None}:
         bottleneck["up"] = given
+    sources = _traffic(traffic, flows, cc, ecn, usual=4 if wifi is None else 1)
     return {
         "duration": duration,
         "warmup": warmup,
         "bottleneck": bottleneck,
         "path": {"rtt": rtt},
-        "traffic": _traffic(traffic, flows, cc, ecn),
+        "traffic": air.for_each(sources, bottleneck["wifi"]["station"]) if wifi is not None else sources,
     }
 
 
@@ -310,8 +314,11 @@ def parse_buffer(text: str) -> dict[str, float]:
     return {"bdp": bdp}
 
 
-def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None) -> list[dict[str, Any]]:
-    """Return the traffic tables of ``--traffic`` with what the other options say of its flows of TCP."""
+def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None, usual: int) -> list[dict[str, Any]]:
+    """Return the traffic tables of ``--traffic`` with what the other options say of its flows of TCP.
+
+    There are ``usual`` bulk flows where nothing is said.
+    """
     sources = [_source(item.strip()) for item in text.split(",")]
     bulk = [source for source in sources if source["kind"] == BULK]
     load = [source for source in sources if source in bulk or kinds()[source["kind"]].is_made_of_flows]
@@ -324,7 +331,7 @@ def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None) -> 
     if flows is not None and any("count" in source for source in bulk):
         raise UserError("--flows", f"--traffic {text} gives a number of flows too; accepted: one of them")
     for source in bulk:
-        source["count"] = source.pop("count", 4 if flows is None else flows)
+        source["count"] = source.pop("count", usual if flows is None else flows)
     for source in load:
         source |= {"cc": cc or "cubic", "start_spread": "1s"}
         if ecn:  # else what the congestion control needs
@@ -349,7 +356,7 @@ def _source(item: str) -> dict[str, Any]:
         if detail in ("down", "up"):
             key, value = "direction", detail
         elif detail.isascii() and detail.isdecimal() and len(detail) < 10:
-            key, value = "count", int(detail)
+            key, value = of.detail if of.example.isdecimal() else "count", int(detail)
         elif of.detail and detail:
             key, value = of.detail, _number_or_text(detail) if of.example else detail
         else:
@@ -359,8 +366,8 @@ def _source(item: str) -> dict[str, Any]:
             raise UserError("--traffic", f"found {quoted(item)}, a second {key}; accepted: one")
         source[key] = value
     if of.example and of.detail not in source:
-        what = "size" if of.example.endswith("B") else "rate"
+        what = "size" if of.example.endswith("B") else of.detail
         accepted = f"{name}:{what.upper()}, as {name}:{of.example}"
-        raise UserError("--traffic", f"found {quoted(item)}, a source without a {what}; accepted: {accepted}")
-    har.expand([source], Path())
+        raise UserError("--traffic", f"found {quoted(item)}, a source without {what}; accepted: {accepted}")
+    traffic_files.expand([source], Path())
     return source | of.sets

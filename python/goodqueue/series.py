@@ -102,8 +102,8 @@ class WebUsersSeries(TypedDict):
     """Of each response."""
     response_ms: list[float]
     """How long it took."""
-    timeout: list[bool]
-    """Whether a retransmission timer fired for it."""
+    timeout: list[bool | None]
+    """Whether a retransmission timer fired for it; null on the kernel engine, where that is not seen."""
 
 
 class PacketSeries(TypedDict):
@@ -115,6 +115,55 @@ class PacketSeries(TypedDict):
     """How long it had waited."""
     flow: NotRequired[list[int]]
     """Whose it was: the place of its flow among the scenario's, from 0; where `series.packets.flows` asks for it."""
+
+
+class AirtimeSeries(TypedDict):
+    """One direction of a station over time. What was on the air counts where it ended."""
+
+    airtime_percent: list[float]
+    """Share of the interval in which its frames, with their answers, were on the air."""
+    rate_mbps: list[float | None]
+    """The rate of its transmissions on average, those without packets left out; None where there were none."""
+
+
+class StationSeries(TypedDict):
+    """One station of a Wi-Fi cell over time."""
+
+    name: str
+    """Of the station."""
+    down: AirtimeSeries
+    """From the access point."""
+    up: AirtimeSeries
+    """To the access point."""
+
+
+class AirSeries(TypedDict):
+    """Every transmission of a window of time on the air of a Wi-Fi cell: a frame or an aggregate, and its answer."""
+
+    time_s: list[float]
+    """When each began, in seconds of the run."""
+    duration_us: list[float]
+    """How long it had the air, with what goes before it and its answer."""
+    station: list[str]
+    """The station that sent it to the access point, or to which the access point sent it."""
+    direction: list[str]
+    """``down``: from the access point; ``up``: to it."""
+    category: list[str]
+    """Access category: ``background``, ``best effort``, ``video``, ``voice``."""
+    mode: list[str]
+    """Its rate, in the words of a scenario."""
+    kind: list[str]
+    """A ``frame``, an ``aggregate``, or a ``question`` what has come of one (BlockAckReq)."""
+    before: list[str | None]
+    """What went before it: ``rts`` with its CTS, or ``cts`` to oneself; None: nothing."""
+    frames: list[int]
+    """Frames with packets in it."""
+    came: list[int]
+    """Those of them that came."""
+    retry: list[bool]
+    """Whether any of it had been sent before."""
+    outcome: list[str]
+    """``came``, ``partly``, ``unanswered`` or ``collided``; of the last two all is tried again or given up."""
 
 
 class Series(TypedDict):
@@ -140,3 +189,7 @@ class Series(TypedDict):
     """Single responses."""
     packets: NotRequired[dict[str, PacketSeries]]
     """By direction, where the scenario asks for a window."""
+    stations: NotRequired[list[StationSeries]]
+    """Of a Wi-Fi cell, where the scenario asks for intervals."""
+    air: NotRequired[AirSeries]
+    """Of a Wi-Fi cell, where the scenario asks for a window of its air."""

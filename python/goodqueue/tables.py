@@ -68,7 +68,7 @@ def plus_minus(estimate: Estimate | None, digits: int = 1, mark: bool = False) -
 
 def run_tables(record: Record) -> list[Table]:
     """Return what one run measured: its queues, its other hops, its flows, its applications."""
-    tables = [_queues(record), *(table for table in (_links(record), _wires(record)) if table.rows)]
+    tables = [_queues(record), *_air(record), *(table for table in (_links(record), _wires(record)) if table.rows)]
     if record["flows"]:
         tables.append(_by_kind(record) if len(record["flows"]) > MANY_FLOWS else _flows(record))
     for kind in traffic.probes_first():
@@ -79,6 +79,38 @@ def run_tables(record: Record) -> list[Table]:
 
 def _queues(record: Record) -> Table:
     return _queue_table("Queues", record["queues"], "queue")
+
+
+def _air(record: Record) -> list[Table]:
+    """Return what each station of a Wi-Fi cell had of the air."""
+    if (air := record.get("wifi")) is None:
+        return []
+    columns = [Column("station", False), Column("way", False), Column("airtime\n%"), Column("rate\nMbit/s")]
+    columns += [Column("frames per\naggregate"), Column("retries\n%"), Column("lost\nframes")]
+    columns += [Column("delivered\nMbit/s"), Column("delay\nmean ms"), Column("\np95 ms")]
+    rows = [
+        [
+            station["name"],
+            way,
+            number(one["airtime_percent"]),
+            number(one["rate_mbps"]),
+            number(one["aggregate_frames"]),
+            number(one["retry_percent"]),
+            str(one["lost"]),
+            number(one["throughput_mbps"], 2),
+            number(statistic(one["delay_ms"], "mean")),
+            number(statistic(one["delay_ms"], "p95")),
+        ]
+        for station in air["stations"]
+        for way, one in (("down", station["down"]), ("up", station["up"]))
+        if one["transmissions"]
+    ]
+    busy, collided = number(air["busy_percent"]), number(air["collision_percent"])
+    notes = [
+        f"on the air {busy} % of the time, without collisions; {collided} % of the transmissions collided",
+        "delay: from a packet's arrival at its sender's queue until it was delivered",
+    ]
+    return [Table("Air", columns, rows, notes, names=2)]
 
 
 def links(record: Record) -> dict[str, Queue]:
@@ -119,7 +151,7 @@ def _ring(queue: Queue) -> str:
     if "ring" not in queue:
         return ""
     mean = statistic(queue["ring"]["delay_ms"], "mean")
-    return f"; in the ring below it {'–' if mean is None else span(mean)} of the mean delay"
+    return f"; in the driver below it {'–' if mean is None else span(mean)} of the mean delay"
 
 
 def _wires(record: Record) -> Table:

@@ -1,5 +1,6 @@
 """Captures of a run: which file, taken where, and how much of each packet."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,9 @@ LEAST_BYTES = 54
 DEFAULTS = {"sim": ("sender",), "kernel": ("down-in", "up-out")}
 """Where each engine captures if nothing is said: at points that see each packet once, for tools such as Wireshark take
 a packet that they see at two places for two packets."""
+
+AIR = "air"
+"""The point of a Wi-Fi cell: what a card in monitor mode would see."""
 
 OF_KERNEL = ("down-in", "down-out", "up-in", "up-out")
 """The laboratory captures at the router that has the queues."""
@@ -56,8 +60,13 @@ def parse(file: str, at: str | None, snap_bytes: int | None, engine: str, force:
     return Trace(str(output.draft_of(path)), points, snap_bytes or WHOLE_BYTES, file)
 
 
-def check(scenario: Scenario) -> None:
-    """Refuse a ``scenario`` with hops: a capture knows one queue a direction. Raises UserError."""
+def check(scenario: Scenario, points: Sequence[str]) -> None:
+    """Refuse a ``scenario`` with hops, for a capture knows one queue a direction, and the air where there is no Wi-Fi.
+
+    Raises UserError.
+    """
+    if AIR in points and "wifi" not in scenario["bottleneck"]:
+        raise UserError("--trace-at", f"found {AIR}, and no [bottleneck.wifi]; accepted: points of a wire")
     if hops := scenario.get("hop"):
         found = f"found {quoted(hops[0]['name'])}, a {hops[0]['kind']}"
         raise UserError("hop", f"{found}; accepted with --trace: none, the bottleneck alone")

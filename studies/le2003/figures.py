@@ -104,7 +104,7 @@ def _scatter(outcome: Outcome) -> Iterator[Drawn]:
 
 
 def _points(
-    sizes: Sequence[int], times: Sequence[float], timeouts: Sequence[bool], had: bool
+    sizes: Sequence[int], times: Sequence[float], timeouts: Sequence[bool | None], had: bool
 ) -> tuple[list[int], list[float]]:
     chosen = [(size, time) for size, time, one in zip(sizes, times, timeouts, strict=True) if one == had]
     return [size for size, _ in chosen], [time for _, time in chosen]

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Room for many frames, so that reading is done in large pieces.
-const BUFFER_BYTES: usize = 1 << 18;
-const ACCEPTED: &str = "a pcap file of Ethernet frames, such as tcpdump -w writes";
+pub(crate) const BUFFER_BYTES: usize = 1 << 18;
+pub(crate) const ACCEPTED: &str = "a pcap file of Ethernet frames, such as tcpdump -w writes";
 
 /// Why a capture is of no use; one line.
 #[derive(Debug, thiserror::Error)]

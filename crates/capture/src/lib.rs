@@ -12,17 +12,22 @@
 //! [`read`] matches the two sightings of each packet ([`Queue`]: a row a packet) and follows each TCP flow as its
 //! sender and receiver must have seen it ([`Transfer`]). A packet that never left was dropped; one that leaves without
 //! having arrived is an error, since then a capture is not whole.
+//!
+//! [`vectors()`] reads one capture, taken anywhere, for what the ends of its TCP connections sent and waited.
 
 mod crossing;
 mod file;
+mod frames;
 mod packet;
 mod pcapng;
 mod transfer;
+mod vectors;
 
 pub use crossing::{Crossing, Flow, Queue, merge, read};
 pub use file::Error;
-pub use pcapng::Writer;
+pub use pcapng::{Medium, Writer};
 pub use transfer::Transfer;
+pub use vectors::{Send, Vector, Vectors, vectors};
 
 /// Which way a packet goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,26 @@ const BUFFER_BYTES: usize = 1 << 18;
 /// `if_tsresol`: times are in units of 10⁻⁹ s.
 const NANOSECONDS: u8 = 9;
 
-/// A pcapng file of Ethernet frames in the making (draft-ietf-opsawg-pcapng).
+/// What frames look like at an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Medium {
+    /// Ethernet's.
+    Ethernet,
+    /// Those of 802.11, after a radiotap header.
+    Wifi,
+}
+
+impl Medium {
+    /// Its number in the list of link types of tcpdump's authors.
+    const fn link_type(self) -> Linktype {
+        match self {
+            Self::Ethernet => Linktype::ETHERNET,
+            Self::Wifi => Linktype(127), // LINKTYPE_IEEE802_11_RADIOTAP
+        }
+    }
+}
+
+/// A pcapng file of frames in the making (draft-ietf-opsawg-pcapng).
 ///
 /// What is written stands in a hidden file beside the one asked for, which takes its name when it is whole:
 /// [`Writer::finish`]. A writer that is dropped before removes it.
@@ -26,11 +45,11 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Begins the file at `path` with an interface of each of `names`, at which frames are cut at `snap_bytes`.
+    /// Begins the file at `path` with `interfaces`, a name and a medium each, at which frames are cut at `snap_bytes`.
     ///
     /// # Errors
     /// Where the system refuses, and where there is something at `path` that is no regular file.
-    pub fn create(path: &Path, names: &[&str], snap_bytes: u32) -> Result<Self, Error> {
+    pub fn create(path: &Path, interfaces: &[(&str, Medium)], snap_bytes: u32) -> Result<Self, Error> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let partial = path.with_file_name(format!(".{name}.partial-{}", std::process::id()));
         if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
@@ -52,11 +71,11 @@ impl Writer {
             options: vec![program],
             block_len2: 0,
         })?;
-        for name in names {
+        for (name, medium) in interfaces {
             writer.write(&mut InterfaceDescriptionBlock {
                 block_type: 0,
                 block_len1: 0,
-                linktype: Linktype::ETHERNET,
+                linktype: medium.link_type(),
                 reserved: 0,
                 snaplen: snap_bytes,
                 options: vec![text(OptionCode::IfName, name)],

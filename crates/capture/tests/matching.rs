@@ -277,7 +277,8 @@ fn captures_are_merged_by_time() {
     let [wan, cli, both] = ["wan.pcap", "cli.pcap", "both.pcapng"].map(|name| folder.join(name));
     common::write(&wan, &[frame(0, true, 1), frame(10, true, 2), frame(40, false, 3)]);
     common::write(&cli, &[frame(5, true, 1), frame(30, false, 3), frame(35, true, 2)]);
-    let mut writer = Writer::create(&both, &["down-in", "down-out", "up-out"], 100).unwrap();
+    let interfaces = ["down-in", "down-out", "up-out"].map(|name| (name, Medium::Ethernet));
+    let mut writer = Writer::create(&both, &interfaces, 100).unwrap();
     // What goes up and arrives is left out.
     merge(&wan, &cli, &mut writer, [[Some(0), Some(1)], [None, Some(2)]], 1000 - START).unwrap();
     writer.finish().unwrap();

@@ -12,7 +12,7 @@ use crate::traffic::isochronous::Isochronous;
 use crate::traffic::kind::Make;
 use crate::traffic::{Kind, result, tcp};
 use goodqueue_tcp::{CcLine, Config, Connection};
-use goodqueue_units::{Duration, Instant, Streams};
+use goodqueue_units::{Duration, Instant, Stream, Streams};
 use std::collections::BTreeMap;
 
 /// A flow of the run.
@@ -73,6 +73,11 @@ impl Flow {
         flows
     }
 
+    /// What the application of the flow `name` draws from.
+    pub(crate) fn random(streams: Streams, name: &str) -> Stream {
+        streams.stream(&format!("think of {name}"), 0)
+    }
+
     /// The `nth` flow of `traffic`, whose number is `id`.
     fn new(
         id: FlowId,
@@ -97,7 +102,7 @@ impl Flow {
                 Source::Bulk(cc)
             }
             Make::App(program) => {
-                let program = program(&traffic.values, streams.stream(&format!("think of {name}"), 0));
+                let program = program(&traffic.values, Self::random(streams, &name));
                 Source::App(Box::new(App::new(program, config(), id, direction, hashes.clone())))
             }
             Make::Datagrams(pace) => {
@@ -111,8 +116,8 @@ impl Flow {
             direction,
             start,
             stop: Instant::ZERO + traffic.stop.0,
-            rtt: traffic.rtt.0,
-            most_rtt: traffic.most_rtt(),
+            rtt: traffic.rtt_of(nth),
+            most_rtt: traffic.most_rtt_of(nth),
             hash: PerWay::of(|_| hashes.next_u32()),
             dscp: traffic.dscp(),
             source,

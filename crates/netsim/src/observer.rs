@@ -2,6 +2,7 @@
 
 use crate::direction::Direction;
 use crate::packet::Packet;
+use crate::path::wifi::frames::AirFrame;
 use crate::probe::series::PacketLog;
 use goodqueue_qdisc::Drop;
 use goodqueue_units::{Duration, Instant};
@@ -24,6 +25,9 @@ pub enum Event {
 pub trait Observer: Send {
     /// `event` befalls `packet`, which goes `way`, at `now`. The packet's ECN codepoint is that of this time.
     fn saw(&mut self, now: Instant, way: Direction, event: Event, packet: &Packet);
+
+    /// `frame` was on the air of a Wi-Fi cell; told when the exchange of which it is has ended.
+    fn aired(&mut self, _frame: &AirFrame) {}
 }
 
 /// An observer that the run and whoever made it hold together.

@@ -6,6 +6,7 @@ use crate::scenario::{Json, Scenario, Traffic};
 use crate::sockets::Sockets;
 use crate::traffic::{Kind, tcp};
 use goodqueue_tcp::EcnMode;
+use goodqueue_units::Streams;
 use serde::Serialize;
 use serde_json::Map;
 
@@ -43,12 +44,27 @@ impl Scenario {
     /// Returns the flows, in the scenario's order.
     #[must_use]
     pub fn flows(&self) -> Vec<FlowOutline> {
+        self.described().map(|(flow, traffic)| outline(flow, traffic)).collect()
+    }
+
+    /// Returns by name what flows will draw from random streams, of those kinds that say it: the same as in the simulator.
+    #[must_use]
+    pub fn drawn_ahead(&self) -> Map<String, Json> {
+        let streams = Streams::new(self.seed);
+        let drawn = self.described().map(|(flow, traffic)| {
+            let random = Flow::random(streams, &flow.name);
+            (flow.name, (traffic.kind.ahead)(traffic, random))
+        });
+        drawn.filter(|(_, ahead)| !ahead.is_null()).collect()
+    }
+
+    /// Each flow, with the table that describes it.
+    fn described(&self) -> impl Iterator<Item = (Flow, &Traffic)> {
         let described = self.traffic.iter().flat_map(|traffic| {
             let count = usize::try_from(traffic.count).unwrap_or(usize::MAX);
             std::iter::repeat_n(traffic, count)
         });
-        let flows = Flow::all(self, &mut Sockets::default());
-        flows.into_iter().zip(described).map(|(flow, traffic)| outline(flow, traffic)).collect()
+        Flow::all(self, &mut Sockets::default()).into_iter().zip(described)
     }
 }
 

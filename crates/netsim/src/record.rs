@@ -7,7 +7,9 @@ use crate::ids::{FlowId, LinkId};
 use crate::link::{Counts, Fates, Link};
 use crate::path::netem::WireCounts;
 use crate::path::wifi::cell::Cell;
+pub use crate::path::wifi::log::AirSeries;
 pub use crate::path::wifi::report::{AirRecord, StationRecord, WifiRecord};
+pub use crate::path::wifi::stations::{AirtimeSeries, StationSeries};
 use crate::probe::delay::{QueueDelays, Summary};
 use crate::probe::goodput::Quantiles;
 use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};
@@ -22,6 +24,7 @@ pub use crate::traffic::page::{PageResult, PageSeries};
 pub use crate::traffic::ping::{PingResult, PingSeries};
 pub use crate::traffic::rr::RrResult;
 pub use crate::traffic::stream::StreamResult;
+pub use crate::traffic::tmix::TmixResult;
 pub use crate::traffic::transfer::TransferResult;
 pub use crate::traffic::voip::{CallSeries, VoipResult};
 pub use crate::traffic::web_users::tally::{WebUsersResult, WebUsersSeries};
@@ -270,6 +273,12 @@ pub struct SeriesRecord {
     /// Single packets, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PerDirection<PacketSeries>>,
+    /// The stations of a Wi-Fi cell, where intervals are asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stations: Vec<StationSeries>,
+    /// Single transmissions of a Wi-Fi cell, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub air: Option<AirSeries>,
 }
 
 /// Lists of time series, each with the name that its kind gives it.
@@ -492,7 +501,11 @@ impl Simulation {
     fn series(&self) -> Option<SeriesRecord> {
         let asked = self.scenario.series.as_ref()?;
         let [down, up] = self.queue_series.each_ref();
-        let log = |way: Direction| self.links[LinkId::bottleneck(way)].fates.watch.as_ref()?.log.as_ref();
+        let fates = |way: Direction| match self.cell() {
+            Some(cell) => &cell.books[way].fates,
+            None => &self.links[LinkId::bottleneck(way)].fates,
+        };
+        let log = |way: Direction| fates(way).watch.as_ref()?.log.as_ref();
         let [down_log, up_log] = Direction::ALL.map(log);
         Some(SeriesRecord {
             interval_s: asked.interval.map(|interval| interval.0.as_secs_f64()),
@@ -504,6 +517,11 @@ impl Simulation {
             packets: down_log
                 .zip(up_log)
                 .map(|(down, up)| PerDirection { down: down.series(), up: up.series() }),
+            stations: self
+                .cell()
+                .filter(|_| asked.interval.is_some())
+                .map_or_else(Vec::new, Cell::station_series),
+            air: self.cell().and_then(Cell::air_series),
         })
     }
 }

@@ -185,6 +185,7 @@ impl Simulation {
     /// From now on `observer` is told of every packet.
     pub fn observe(&mut self, observer: SharedObserver) {
         if let Some(cell) = self.row.as_mut().and_then(|row| row.cell.as_mut()) {
+            cell.watch.get_or_insert_default().observer = Some(SharedObserver::clone(&observer));
             for direction in Direction::ALL {
                 let fates = &mut cell.books[direction].fates;
                 let watch = fates.watch.get_or_insert_with(|| Box::new(Watch::new(direction, None)));
@@ -439,8 +440,8 @@ impl Simulation {
         let Some(interval) = self.scenario.series.as_ref().and_then(|series| series.interval) else { return };
         self.interval_ends.push(self.now);
         let is_cell = self.cell().is_some();
-        if let Some(cell) = self.row.as_ref().and_then(|row| row.cell.as_ref()) {
-            cell.end_interval(self.now, &mut self.queue_series);
+        if let Some(cell) = self.row.as_mut().and_then(|row| row.cell.as_mut()) {
+            cell.end_interval(self.now, interval.0, &mut self.queue_series);
         }
         let of_hops = self.row.iter_mut().flat_map(|row| row.hops.iter_mut());
         let of_hops = of_hops.filter_map(|hop| match &hop.body {

@@ -1,7 +1,7 @@
 //! Bad scenarios are refused with the key, what was found and what is accepted; good ones resolve to themselves.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
-use goodqueue_netsim::Scenario;
+use goodqueue_netsim::{Scenario, Simulation};
 use serde_json::{Value, json};
 
 fn smallest() -> Value {
@@ -283,6 +283,43 @@ fn two_sources_of_one_name_contradict_each_other() {
     assert_eq!(error, "traffic[1].name: found \"a\", which traffic[0] has; accepted: a name of its own");
 }
 
+/// Three flows 2 ms apart: the first has the table's round trip, and the ping of another table the path's.
+#[test]
+fn each_flow_is_so_much_farther_away_than_the_one_before() {
+    let mut scenario = smallest();
+    scenario["traffic"] = json!([
+        {"kind": "bulk", "count": 3, "rtt": "20ms", "rtt_step": "2ms"},
+        {"kind": "ping"},
+    ]);
+    let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
+    let rtts: Vec<f64> = scenario.flows().iter().map(|flow| flow.rtt_s).collect();
+    assert_eq!(rtts, [0.020, 0.022, 0.024, 0.050]);
+    let mut simulation = Simulation::new(scenario).unwrap();
+    simulation.run();
+    for (flow, rtt_ms) in simulation.record().flows.iter().zip([20.0, 22.0, 24.0]) {
+        let least = flow.rtt_ms.as_ref().unwrap().min;
+        assert!((rtt_ms..rtt_ms + 2.0).contains(&least), "{}: {least} ms, not {rtt_ms}", flow.name);
+    }
+}
+
+/// A thousand seconds are the most, of the last flow too; and a table has one rule for its round trips.
+#[test]
+fn a_step_that_leads_too_far_is_refused() {
+    let refused = |traffic: Value| {
+        let mut scenario = smallest();
+        scenario["traffic"] = json!([traffic]);
+        Scenario::from_json(&scenario.to_string()).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused(json!({"kind": "bulk", "count": 3, "rtt": "10ms", "rtt_step": "500s"})),
+        "traffic[0].rtt_step: found 500s, so that the last flow has 1000.01s; accepted: at most 1000s for the last"
+    );
+    assert_eq!(
+        refused(json!({"kind": "web_users", "users": 2, "rtt_max": "60ms", "rtt_step": "1ms"})),
+        "traffic[0].rtt_step: found 1ms; accepted: none beside rtt_max"
+    );
+}
+
 /// Else a record's scenario could not be run again.
 #[test]
 fn a_resolved_scenario_resolves_to_itself() {
@@ -290,6 +327,7 @@ fn a_resolved_scenario_resolves_to_itself() {
         smallest().to_string(),
         with("/traffic/-", json!({"kind": "cbr", "rate": "1234567bit", "stagger": "1.0000001s"})),
         with("/traffic/0/dscp", json!(34)),
+        with("/traffic/0/rtt_step", json!("1.5ms")),
         with("/traffic/-", json!({"kind": "transfer", "size": "1.5MB"})),
         with("/traffic/-", json!({"kind": "transfer", "size": "1KiB", "interval": "2s"})),
         with("/traffic/-", json!({"kind": "rr", "request": "1kB", "response": "3B", "think_mean": "1ms"})),

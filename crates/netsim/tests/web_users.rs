@@ -118,6 +118,32 @@ fn what_a_user_asks_for_is_the_same_under_another_discipline() {
     assert_eq!(few[..both], many[..both]);
 }
 
+/// What an engine without the simulator's generator gets to know: the pages that the simulator's users ask for. Else two engines
+/// would be compared on different pages.
+#[test]
+fn what_is_drawn_ahead_is_what_users_ask_for() {
+    let own = json!({
+        "model": "packmime", "think": "exponential(2s)", "objects": "pareto(1, 2.43)", "document": "lognormal(9, 1)",
+        "object": "lognormal(8, 1)", "gap": "exponential(100ms)", "connections": 1, "persistent": "30%",
+    });
+    let mut scenario = scenario(&own);
+    scenario["series"] = json!({"interval": "1s"});
+    scenario["warmup"] = json!("0s");
+    let record = serde_json::to_value(run(&scenario)).unwrap();
+    let asked = record["series"]["web_users"][0]["bytes"].as_array().unwrap().clone();
+    let ahead = Scenario::from_json(&scenario.to_string()).unwrap().drawn_ahead();
+    let ahead = &ahead["web_users/0"];
+    assert_eq!((&ahead["protocol"], &ahead["is_whole"]), (&json!("http/1"), &json!(true)));
+    let pages = ahead["users"][0].as_array().unwrap();
+    let drawn: Vec<Value> = pages
+        .iter()
+        .flat_map(|page| page["requests"].as_array().unwrap())
+        .map(|request| request[1].clone())
+        .collect();
+    assert!(asked.len() > 30 && drawn.len() > asked.len(), "{} {}", asked.len(), drawn.len());
+    assert_eq!(asked[..], drawn[..asked.len()]);
+}
+
 /// Loss shows as responses with a timeout: a SYN that is lost costs one, and says so.
 #[test]
 fn timeouts_and_lost_syns_are_counted() {

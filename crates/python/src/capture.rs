@@ -1,9 +1,10 @@
 //! Captures: columns cross as bytes, for numpy to look at without a copy a number.
 
-use goodqueue_capture::{Crossing, Flow, Queue, Transfer};
+use goodqueue_capture::{Crossing, Flow, Queue, Transfer, Vector, Vectors};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 const WAYS: [&str; 2] = ["down", "up"];
@@ -20,6 +21,28 @@ pub(crate) fn read_captures(py: Python<'_>, wan: PathBuf, cli: PathBuf) -> PyRes
     result.set_item("flows", flows)?;
     result.set_item("ignored", ignored)?;
     Ok(result)
+}
+
+/// The TCP connections of a capture as TMIX's connection vectors, as JSON.
+#[pyfunction]
+pub(crate) fn connection_vectors(py: Python<'_>, capture: PathBuf) -> PyResult<String> {
+    let found = py.detach(|| goodqueue_capture::vectors(&capture));
+    let Vectors { list, partial, silent } =
+        found.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let vectors: Vec<Value> = list.iter().map(vector).collect();
+    Ok(json!({"vectors": vectors, "partial": partial, "silent": silent}).to_string())
+}
+
+fn vector(vector: &Vector) -> Value {
+    let way = |is_initiators| if is_initiators { ">" } else { "<" };
+    let sends = vector.sends.iter().map(|send| json!([way(send.is_initiators), send.bytes, send.wait_us]));
+    json!({
+        "start_us": vector.start_us,
+        "concurrent": vector.is_concurrent,
+        "sends": sends.collect::<Vec<_>>(),
+        "rtt_us": vector.rtt_us,
+        "windows": vector.windows,
+    })
 }
 
 fn by_way<'py, T>(

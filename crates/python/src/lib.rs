@@ -134,6 +134,13 @@ fn flows(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     to_json(&scenario.flows())
 }
 
+/// What the flows of a resolved scenario will draw from random streams, by name, as JSON.
+#[pyfunction]
+fn drawn_ahead(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
+    let scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?;
+    to_json(&scenario.drawn_ahead())
+}
+
 /// Every queue discipline with its parameters.
 #[pyfunction]
 fn qdiscs() -> PyResult<String> {
@@ -321,7 +328,9 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(qdisc::rate_bps, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(flows, module)?)?;
+    module.add_function(wrap_pyfunction!(drawn_ahead, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_captures, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::connection_vectors, module)?)?;
     module.add_function(wrap_pyfunction!(trace::trace_points, module)?)?;
     module.add_function(wrap_pyfunction!(trace::merge_captures, module)?)?;
     module.add_function(wrap_pyfunction!(qdiscs, module)?)?;

@@ -285,6 +285,37 @@ fn a_shaper_counts_what_it_took_from_its_child() {
     }
 }
 
+/// docsis_pie holds 250 ms of its link: 41 full frames at 2 Mbit/s, 165 at the 8 of the link below the shaper.
+#[test]
+fn a_child_is_told_its_shapers_rate() {
+    for (line, held) in [
+        ("tbf rate 2mbit burst 20000 child docsis_pie", 41),
+        ("htb rate 2mbit child docsis_pie", 41),
+        ("docsis_pie", 165),
+    ] {
+        let mut qdisc = AnyQdisc::parse(line, &LINK).unwrap();
+        let mut log = Log { dice: Streams::new(1).stream("dice", 0), fates: Vec::new() };
+        for _ in 0..200 {
+            qdisc.enqueue(Instant::ZERO, Plain::new(1514), &mut log);
+        }
+        assert_eq!(qdisc.backlog().packets, held, "{line}");
+    }
+}
+
+/// A trace compares what is shown, and nothing else. Wrong would be a law that shows nothing, for none of its traces could differ.
+#[test]
+fn laws_within_others_show_themselves() {
+    for (line, name) in [
+        ("ared", "max_p"),
+        ("choke limit 60 min 5 max 30 burst 10", "qcount"),
+        ("fq_nocodel", "drop_overlimit"),
+        ("red limit 60000 min 3000 max 20000 burst 4", "prob_drop"),
+    ] {
+        let Shown { plain, .. } = shown(&AnyQdisc::parse(line, &LINK).unwrap());
+        assert!(plain.contains_key(name), "{line} shows {plain:?}");
+    }
+}
+
 /// A law's drop probability, and where it shows its own too, the same number, at most 1.
 #[test]
 fn laws_show_the_probability_that_they_drop_with() {

@@ -60,6 +60,14 @@ mod tests {
         assert_eq!(restarted(Stack::Rfc, 100, 300), (10, 50), "RFC 5681: RW = min(IW, cwnd)");
     }
 
+    /// Wrong would be a threshold that a window in full use loses.
+    #[test]
+    fn a_window_in_use_stays_and_so_does_its_threshold() {
+        let mut w = window(Stack::Linux6, 100);
+        w.shrink_to_use(100);
+        assert_eq!((w.cwnd, w.ssthresh), (100, 50));
+    }
+
     #[test]
     fn an_unused_window_falls_half_way() {
         let mut w = window(Stack::Linux6, 100);

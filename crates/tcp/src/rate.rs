@@ -385,4 +385,37 @@ mod tests {
         rate.on_timer();
         assert_eq!((rate.sample(at(150), 0, 0, ms(100)).losses, rate.lost()), (0, 3));
     }
+
+    /// Where nobody knows the shortest RTT yet, it is zero, and so may a sample's time be. Wrong would be a rate without bound.
+    #[test]
+    fn no_time_is_no_rate() {
+        let mut rate = estimator();
+        send(&mut rate, 0, 0);
+        deliver(&mut rate, 0, 0);
+        assert_eq!(rate.sample(at(0), 1, 0, Duration::ZERO).interval, None);
+    }
+
+    /// Of two segments, each marked, sent one after the other's ACK, each sample has one mark. Wrong would be a sample with those of
+    /// the whole connection.
+    #[test]
+    fn marks_count_since_the_segment_was_sent() {
+        let mut rate = estimator();
+        for number in 0..2 {
+            send(&mut rate, 100 * number, number);
+            deliver(&mut rate, number, 100 * number);
+            assert_eq!(rate.sample(at(100 * (number + 1)), 1, 1, ms(100)).delivered_ce, 1);
+        }
+    }
+
+    /// What was lost since a segment left, itself among them: the second of two that were sent and lost in turns counts one, not
+    /// those before it. BBRv3 judges a probe by this.
+    #[test]
+    fn losses_count_since_the_segment_was_sent() {
+        let mut rate = estimator();
+        for number in 0..2 {
+            send(&mut rate, 100 * number, number);
+            rate.on_lost(number);
+        }
+        assert_eq!(rate.lost_now.iter().map(|segment| segment.lost).collect::<std::vec::Vec<_>>(), [1, 1]);
+    }
 }

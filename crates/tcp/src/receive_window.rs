@@ -426,4 +426,31 @@ mod tests {
         assert_eq!((w.shift(), w.offer(SeqNumber(1), 0)), (14, 4), "64 240 / 16 384 = 3.9");
         assert_eq!(w.left(SeqNumber(1)), 65_536);
     }
+
+    /// RFC 9293, 3.8.6.2.2: a sixteenth of the buffer, or a segment, is worth telling of; a byte less is not.
+    #[test]
+    fn a_window_is_silly_below_a_sixteenth_of_the_buffer_and_below_a_segment() {
+        for (allowed, least) in [(64_000, 4000), (16_000, 1448), (1000, 1000)] {
+            let w = ReceiveWindow { allowed, offered: allowed, ..measured(Stack::Linux6, 1 << 30) };
+            assert_eq!((w.wanted(allowed - least), w.wanted(allowed - least + 1)), (least, 0));
+        }
+    }
+
+    /// Wrong would be a window that grows with the first read, since no time is a round trip where none is known.
+    #[test]
+    fn nothing_grows_before_a_round_trip_is_measured() {
+        let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 1 << 30);
+        w.open(at(0), SeqNumber(1));
+        let before = w.allowed;
+        w.on_read(at(50), 60 * 1448);
+        w.on_read(at(100), 200 * 1448);
+        assert_eq!(w.allowed, before);
+    }
+
+    /// Segments of 60 kB: wrong would be a window that holds less than two, so that each waits for the ACK of the one before.
+    #[test]
+    fn the_first_window_holds_two_segments() {
+        assert_eq!(allowed_at_first(Stack::Linux6, 60_000, 1 << 30), 120_000);
+        assert_eq!(allowed_at_first(Stack::Linux6, 60_000, 70_000), 70_000, "but no more than there may be");
+    }
 }

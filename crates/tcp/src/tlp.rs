@@ -138,4 +138,17 @@ mod tests {
         assert_eq!(tail.on_ack(SeqNumber(100), true, false), Verdict::Needless, "acknowledged twice");
         assert!(!tail.is_pending());
     }
+
+    /// Wrong would be a probe that is counted with a later episode: its DSACK would undo what was no mistake.
+    #[test]
+    fn a_probe_is_of_its_episode_alone() {
+        let mut tail = Tail::default();
+        assert!(!tail.is_resent());
+        tail.begin(SeqNumber(100), false);
+        assert!(tail.is_pending() && !tail.is_resent());
+        tail.begin(SeqNumber(100), true);
+        assert!(tail.is_pending() && tail.is_resent());
+        tail.end();
+        assert!(!tail.is_pending() && !tail.is_resent());
+    }
 }

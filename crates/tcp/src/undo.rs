@@ -109,6 +109,7 @@ mod tests {
         assert_eq!(dsack(SeqNumber(4000), &[block(4500, 5000), block(5500, 6000)]), None);
         assert_eq!(dsack(SeqNumber(4000), &[block(4500, 5000)]), None);
         assert_eq!(dsack(SeqNumber(4000), &[block(3000, 3000)]), None);
+        assert_eq!(dsack(SeqNumber(4000), &[block(4000, 4500)]), None, "it begins where the ACK ends");
         assert_eq!(dsack(SeqNumber(4000), &[]), None);
     }
 
@@ -117,6 +118,7 @@ mod tests {
         let mut undo = Undo::default();
         undo.begin(SeqNumber(100), Some(PRIOR), 0);
         assert!(!undo.is_disproved(), "nothing was sent again, so nothing can come twice");
+        assert!(undo.is_armed());
         undo.on_resent(7);
         undo.on_resent(8);
         undo.on_dsack(SeqNumber(100), 1);

@@ -1,6 +1,6 @@
 //! What a capture knows of a flow: its hosts, and its packets under way.
 
-use crate::frame::Endpoint;
+use crate::frame::{Endpoint, Inner, Route};
 use goodqueue_netsim::scenario::Direction;
 use goodqueue_netsim::traffic::Kind;
 use goodqueue_netsim::{Event, FlowOutline, Packet};
@@ -36,12 +36,12 @@ pub(crate) struct Flow {
     under_way: [UnderWay; 2],
 }
 
-/// Packets with their numbers: those that wait in the queue, and the numbers of those that are through it. The simulator's
+/// Packets with their numbers: those that wait in the queue, and those that are through it. The simulator's
 /// packets have no room for a number, and a packet of the same flow that says the same is as good.
 #[derive(Default)]
 struct UnderWay {
     waiting: VecDeque<(Packet, u16)>,
-    through: VecDeque<u16>,
+    through: VecDeque<(Packet, u16)>,
 }
 
 impl Flow {
@@ -78,7 +78,7 @@ impl Flow {
 
     /// From where to where `packet` goes. Of an application's connections the first is as any flow's, and those after it
     /// have source ports of their own.
-    pub(crate) fn ends(&mut self, way: Direction, packet: &Packet) -> (Endpoint, Endpoint) {
+    fn ends(&mut self, way: Direction, packet: &Packet) -> (Endpoint, Endpoint) {
         let [mut source, sink] = self.ends;
         if self.kind.opens_connections() {
             let next = self.connections.len() as u16;
@@ -88,6 +88,23 @@ impl Flow {
             }
         }
         if way == self.data { (source, sink) } else { (sink, source) }
+    }
+
+    /// What a frame says of `packet`, the host's number `id`, beside the packet's own words.
+    pub(crate) fn route(&mut self, way: Direction, packet: &Packet, id: u16, ttl: u8) -> Route {
+        let inner = match (self.kind.is_icmp, way == self.data) {
+            (true, true) => Inner::EchoRequest,
+            (true, false) => Inner::EchoReply,
+            (false, _) => Inner::Udp,
+        };
+        let (from, to) = self.ends(way, packet);
+        Route { from, to, id, ttl, inner }
+    }
+
+    /// The number that the sending host gave to `packet`, which is on the air: it has left the queue.
+    pub(crate) fn ip_id_on_air(&self, way: Direction, packet: &Packet) -> u16 {
+        let through = &self.under_way[usize::from(way != self.data)].through;
+        through.iter().find(|(sent, _)| same(sent, packet)).map_or(0, |(_, id)| *id)
     }
 
     /// The number that the sending host gave, or now gives, to `packet`; RFC 791 has a host count its packets.
@@ -105,7 +122,7 @@ impl Flow {
                 let id =
                     waiting.iter().position(|(sent, _)| same(sent, packet)).and_then(|at| waiting.remove(at));
                 let id = id.map_or(0, |(_, id)| id);
-                through.push_back(id);
+                through.push_back((*packet, id));
                 id
             }
             // Most disciplines drop what arrives.
@@ -113,8 +130,14 @@ impl Flow {
                 let at = waiting.iter().rposition(|(sent, _)| same(sent, packet));
                 at.and_then(|at| waiting.remove(at)).map_or(0, |(_, id)| id)
             }
-            // Nothing overtakes on the way, and nothing is lost there.
-            Event::Arrived => through.pop_front().unwrap_or_default(),
+            // Nothing overtakes on the way; what was sent before it has arrived, or was lost on the air.
+            Event::Arrived => loop {
+                match through.pop_front() {
+                    Some((sent, id)) if same(&sent, packet) => break id,
+                    Some(_) => {}
+                    None => break 0,
+                }
+            },
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Captures of simulated runs: what tcpdump would have written at chosen points, as pcapng.
 //!
 //! A [`Trace`] looks on at a run and writes each packet that passes one of its [`Point`]s with Ethernet, IPv4 and TCP,
-//! UDP or ICMP headers, options and checksums. Time zero of the run is [`EPOCH_S`], so that a capture depends on scenario
+//! UDP or ICMP headers, options and checksums; on the air of a Wi-Fi cell also the frames that carry none, after radiotap
+//! headers. Time zero of the run is [`EPOCH_S`], so that a capture depends on scenario
 //! and seed alone.
 //!
 //! IP's identification counts each host's packets: a packet has the same number wherever it is seen.
@@ -9,13 +10,14 @@
 mod flow;
 mod frame;
 mod point;
+mod wifi;
 
 pub use goodqueue_capture::Error;
 pub use point::Point;
 
 use crate::flow::Flow;
-use crate::frame::{Inner, Route};
 use goodqueue_capture::Writer;
+use goodqueue_netsim::path::wifi::frames::{AirBody, AirFrame};
 use goodqueue_netsim::scenario::Direction;
 use goodqueue_netsim::{Event, FlowOutline, Observer, Packet};
 use goodqueue_qdisc::Packet as _;
@@ -34,10 +36,10 @@ pub const EPOCH_S: u64 = 946_684_800;
 /// # Errors
 /// A capture that cannot be read or written.
 pub fn merge(path: &Path, points: &[Point], wan: &Path, cli: &Path, start_ns: i64) -> Result<(), Error> {
-    let names: Vec<&str> = points.iter().map(|point| point.name()).collect();
+    let seen: Vec<_> = points.iter().map(|point| point.interface()).collect();
     let number = |wanted: Point| points.iter().position(|point| *point == wanted).map(|place| place as u32);
     let interfaces = [[Point::DownIn, Point::DownOut], [Point::UpIn, Point::UpOut]];
-    let mut writer = Writer::create(path, &names, WHOLE_BYTES)?;
+    let mut writer = Writer::create(path, &seen, WHOLE_BYTES)?;
     let shift_ns = (EPOCH_S * 1_000_000_000) as i64 - start_ns;
     goodqueue_capture::merge(wan, cli, &mut writer, interfaces.map(|way| way.map(number)), shift_ns)?;
     writer.finish()
@@ -56,6 +58,8 @@ pub struct Trace {
     flows: Vec<Flow>,
     snap_bytes: usize,
     frame: Vec<u8>,
+    /// A frame on the air.
+    on_air: Vec<u8>,
 }
 
 impl Trace {
@@ -77,12 +81,12 @@ impl Trace {
                 flows.len()
             ),
         })?;
-        let names: Vec<&str> = points.iter().map(|point| point.name()).collect();
+        let seen: Vec<_> = points.iter().map(|point| point.interface()).collect();
         let mut interfaces = [None; Point::ALL.len()];
         for (number, point) in points.iter().enumerate() {
             interfaces[*point as usize] = Some(number as u32);
         }
-        let writer = Some(Writer::create(path, &names, snap_bytes)?);
+        let writer = Some(Writer::create(path, &seen, snap_bytes)?);
         Ok(Self {
             writer,
             failure: None,
@@ -90,6 +94,7 @@ impl Trace {
             flows: known,
             snap_bytes: snap_bytes as usize,
             frame: Vec::new(),
+            on_air: Vec::new(),
         })
     }
 
@@ -122,16 +127,10 @@ impl Observer for Trace {
         if interfaces == [None; 2] {
             return;
         }
-        let inner = match (flow.kind.is_icmp, way == flow.data) {
-            (true, true) => Inner::EchoRequest,
-            (true, false) => Inner::EchoReply,
-            (false, _) => Inner::Udp,
-        };
         let through = matches!(event, Event::Started | Event::Arrived);
         let ttl = TTL - u8::from(through); // the bottleneck's router takes one
-        let (from, to) = flow.ends(way, packet);
-        frame::build(frame, packet, &Route { from, to, id, ttl, inner });
-        let time_ns = EPOCH_S * 1_000_000_000 + now.as_nanos();
+        frame::build(frame, packet, &flow.route(way, packet, id, ttl));
+        let time_ns = since_1970(now);
         let kept = &frame[..frame.len().min(self.snap_bytes)];
         let comment = if let Event::Dropped(why) = event { Some(format!("dropped: {why}")) } else { None };
         for interface in interfaces.into_iter().flatten() {
@@ -142,4 +141,27 @@ impl Observer for Trace {
             }
         }
     }
+
+    fn aired(&mut self, on_air: &AirFrame) {
+        let Self { writer: Some(writer), flows, interfaces, frame, .. } = self else { return };
+        let Some(interface) = interfaces[Point::Air as usize] else { return };
+        frame.clear();
+        if let AirBody::Data { packet, way, .. } = &on_air.body {
+            let flow = &mut flows[packet.flow() as usize];
+            let id = flow.ip_id_on_air(*way, packet);
+            frame::build(frame, packet, &flow.route(*way, packet, id, TTL - 1));
+        }
+        wifi::build(&mut self.on_air, on_air, frame);
+        let kept = &self.on_air[..self.on_air.len().min(self.snap_bytes)];
+        let (time_ns, length) = (since_1970(on_air.time), self.on_air.len() as u32);
+        if let Err(error) = writer.frame(interface, time_ns, length, kept, wifi::comment(on_air.fate)) {
+            self.failure = Some(error);
+            self.writer = None;
+        }
+    }
+}
+
+/// `now` as a capture's clock has it, in nanoseconds.
+fn since_1970(now: Instant) -> u64 {
+    EPOCH_S * 1_000_000_000 + now.as_nanos()
 }

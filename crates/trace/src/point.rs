@@ -1,5 +1,6 @@
 //! Where a capture is taken.
 
+use goodqueue_capture::Medium;
 use goodqueue_netsim::Event;
 use goodqueue_netsim::scenario::Direction;
 
@@ -23,11 +24,13 @@ pub enum Point {
     UpOut,
     /// As [`Point::DownDrop`], on the way up.
     UpDrop,
+    /// On the air of a Wi-Fi cell: each frame with its radio's header, those that collide among them.
+    Air,
 }
 
 impl Point {
     /// Every point; the index of one is `point as usize`.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Sender,
         Self::Receiver,
         Self::DownIn,
@@ -36,6 +39,7 @@ impl Point {
         Self::UpIn,
         Self::UpOut,
         Self::UpDrop,
+        Self::Air,
     ];
 
     /// Its name.
@@ -50,7 +54,13 @@ impl Point {
             Self::UpIn => "up-in",
             Self::UpOut => "up-out",
             Self::UpDrop => "up-drop",
+            Self::Air => "air",
         }
+    }
+
+    /// The name of its interface, and what frames look like there.
+    pub(crate) const fn interface(self) -> (&'static str, Medium) {
+        (self.name(), if matches!(self, Self::Air) { Medium::Wifi } else { Medium::Ethernet })
     }
 
     /// The point with that name.

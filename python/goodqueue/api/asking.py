@@ -17,7 +17,7 @@ Source = str | os.PathLike[str] | Mapping[str, Any]
 OPTIONS = ("rate", "rtt", "up_rate", "duration", "warmup", "buffer")
 """Of the link and the run: those of ``goodqueue compare`` that go with a scenario's file too."""
 
-DESCRIBED = ("flows", "cc", "ecn", "traffic")
+DESCRIBED = ("wifi", "stations", "flows", "cc", "ecn", "traffic")
 """Of the traffic: those of ``goodqueue compare`` that stand for a scenario's."""
 
 Args = ParamSpec("Args")
@@ -69,7 +69,7 @@ class Given:
         self.described: dict[str, object] = {name: known.get(name) for name in DESCRIBED}
         if (flows := self.described["flows"]) is not None and (not _is_whole(flows) or int(str(flows)) < 1):
             raise UserError("flows", f"found {quoted(flows)}; accepted: a whole number from 1")
-        for name in ("cc", "traffic"):
+        for name in ("wifi", "stations", "cc", "traffic"):
             if not isinstance(self.described[name], str | None):
                 raise UserError(name, f"found {quoted(self.described[name])}; accepted: text")
         keys = {name: value for name, value in given.items() if name not in (*OPTIONS, *DESCRIBED)}

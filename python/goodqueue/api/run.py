@@ -8,7 +8,7 @@ from functools import cached_property
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import calibration, describe, engines, metrics, notes, output, tables, terminal
+from goodqueue import describe, engines, metrics, notes, output, tables, terminal
 from goodqueue import scenario as reading
 from goodqueue.api import asking, frames, showing
 from goodqueue.errors import UserError, quoted
@@ -176,7 +176,7 @@ def run(scenario: asking.Source | None = None, *, seed: int | None = None, engin
         scenario: The path of a TOML file, or its tables as a dict. Without one it is what the options of ``goodqueue
             compare`` say, with its defaults: ``rate`` (10mbit), ``rtt`` (50ms, without queueing), ``up_rate``,
             ``buffer`` (``"2bdp"``), ``duration`` (60s), ``warmup`` (5s), ``flows`` (4), ``cc``, ``ecn``, ``traffic``
-            (``"bulk,ping"``).
+            (``"bulk,ping"``); ``wifi`` (``"802.11n"``) and ``stations`` in place of the rate.
         seed: Of the random draws; the scenario's own, or 1, where None.
         engine: ``"sim"``, or ``"kernel"`` for Linux's own qdiscs and TCP (once before: ``goodqueue kernel doctor``).
         **sets: ``qdisc``, a line as after ``tc qdisc add dev X root``; those of the options above that say nothing of
@@ -200,7 +200,6 @@ def run(scenario: asking.Source | None = None, *, seed: int | None = None, engin
         base["seed"] = asking.whole("seed", seed, 0)
         origins["seed"] = "--seed"
     name = "run" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
-    calibration.settle(base, "" if name == "run" else name, origins)
     resolved = reading.resolve(base, "" if name == "run" else name, origins)
     notes.tell(base, origins)
     with terminal.progress("simulating" if on == "sim" else f"engine {on}") as progress:

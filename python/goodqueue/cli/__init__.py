@@ -31,6 +31,7 @@ from goodqueue.cli import (
     study,
     sweep,
     validate,
+    vectors,
 )
 from goodqueue.errors import UserError, one_line, quoted
 
@@ -72,6 +73,7 @@ app.add_typer(kernel.app, name="kernel")
 app.command("replay")(replay.replay)
 app.command("record")(record.record)
 app.command("generate")(generate.generate)
+app.command("vectors")(vectors.vectors)
 app.command("list")(listing.listing)
 app.command("schema")(schema.schema)
 app.command("bench")(bench.bench)

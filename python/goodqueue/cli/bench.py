@@ -23,14 +23,18 @@ def bench(
             "--users", metavar="N[,N...]", help="Measure so many users of the web instead, on a link for them."
         ),
     ] = None,
+    wifi: Annotated[
+        bool, typer.Option("--wifi", help="Measure Wi-Fi cells instead: beside ns-3, and by the number of stations.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Measure the speed on this machine.
 
     Packets per CPU second: four standard cases run single-threaded, each in three fresh processes; the median is
     shown. A fifth, of users of the web: connections per CPU second. The first one again, in turns with ns-2 and ns-3
-    where they are installed (left out by --quick). Then nanoseconds: each qdisc's cost of one enqueue and one dequeue,
-    the median of five, against the number of flows, the backlog, and when it overflows.
+    where they are installed, and PackMime's web traffic with ns-2 (both left out by --quick). Then nanoseconds: each
+    qdisc's cost of one enqueue and one dequeue, the median of five, against the number of flows, the backlog, and when
+    it overflows.
 
     \b
     Examples:
@@ -38,11 +42,12 @@ def bench(
       goodqueue bench --quick --json
       goodqueue bench --flows 1000,10000,100000
       goodqueue bench --users 1000,10000,100000
+      goodqueue bench --wifi
     """
     from goodqueue import bench as measuring
     from goodqueue import bench_tables, terminal
 
-    asked = {"--peers": peers, "--flows": flows is not None, "--users": users is not None}
+    asked = {"--peers": peers, "--flows": flows is not None, "--users": users is not None, "--wifi": wifi}
     if sum(asked.values()) > 1:
         first, second = [name for name, is_asked in asked.items() if is_asked][:2]
         raise UserError(first, f"found with {second}; accepted: one of them")
@@ -52,8 +57,11 @@ def bench(
     if flows is not None:
         _crowds([whole("--flows", 1, 1_000_000)(word) for word in flows.split(",")], quick, json)
         return
+    if wifi:
+        _cells(quick, json)
+        return
     beside = peers or not quick
-    total = len(measuring.CASES) + 2 + beside
+    total = len(measuring.CASES) + 2 + 2 * beside
     with terminal.progress("bench") as progress:
         results = []
         for result in measuring.cases(quick):
@@ -62,12 +70,13 @@ def bench(
         web = measuring.run_users(measuring.WEB, quick)
         progress((len(results) + 1) / total)
         others = measuring.run_peers(quick) if beside else None
+        web_others = measuring.run_web_peers(quick) if beside else None
         progress((total - 1) / total)
         costs = list(measuring.qdiscs(quick))
     if json:
-        terminal.emit(dumps(measuring.as_json(results, costs, quick, others, web)) + "\n")
+        terminal.emit(dumps(measuring.as_json(results, costs, quick, others, web, web_others)) + "\n")
         return
-    for table in bench_tables.bench_tables(results, costs, others, web):
+    for table in bench_tables.bench_tables(results, costs, others, web, web_others):
         terminal.print_table(table)
 
 
@@ -85,6 +94,27 @@ def _users(counts: list[int], quick: bool, as_json: bool) -> None:
         terminal.emit(dumps({"schema": 1, "quick": quick, "users": [asdict(one) for one in found]}) + "\n")
         return
     terminal.print_table(bench_tables.users_table(found, "Users of the web simulated by one thread"))
+
+
+def _cells(quick: bool, as_json: bool) -> None:
+    """Measure Wi-Fi cells."""
+    from goodqueue import bench, bench_tables, bench_wifi, terminal
+
+    cells, growth = [], []
+    total = len(bench_wifi.CELLS) + len(bench_wifi.STATIONS)
+    with terminal.progress("bench") as progress:
+        for cell in bench_wifi.CELLS:
+            cells.append(bench_wifi.run_cell(cell, 1 if quick else bench.REPEATS))
+            progress(len(cells) / total)
+        for stations in bench_wifi.STATIONS:
+            growth.append(bench_wifi.run_growth(stations, quick))
+            progress((len(cells) + len(growth)) / total)
+    if as_json:
+        found = {"cells": [asdict(one) for one in cells], "stations": [asdict(one) for one in growth]}
+        terminal.emit(dumps({"schema": 1, "quick": quick, **found}) + "\n")
+        return
+    for table in bench_tables.cell_tables(cells, growth):
+        terminal.print_table(table)
 
 
 def _crowds(counts: list[int], quick: bool, as_json: bool) -> None:

@@ -26,6 +26,14 @@ def compare(
     ],
     rate: Annotated[str | None, typer.Option(metavar="RATE", help="Bottleneck rate. [10mbit]")] = None,
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [50ms]")] = None,
+    wifi: Annotated[
+        str | None,
+        typer.Option(metavar="STANDARD", help="A cell in place of a rate: 802.11n, 802.11n:40:sgi, 802.11g."),
+    ] = None,
+    stations: Annotated[
+        str | None,
+        typer.Option(metavar="LIST", help="NAME:RATE[@SNR][*N],... as fast:mcs15*2,slow:mcs0. [one, by Minstrel]"),
+    ] = None,
     up_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the way back. [as --rate]")] = None,
     up_qdisc: Annotated[str | None, typer.Option(metavar="QDISC", help="Of the way back, for all. [as QDISC]")] = None,
     flows: Annotated[int | None, typer.Option(parser=whole("--flows", 1), metavar="N", help="Bulk flows. [4]")] = None,
@@ -70,6 +78,7 @@ def compare(
       goodqueue compare pfifo codel --traffic rrul,voip:up,page:huffpost --up-rate 1mbit
       goodqueue compare pfifo codel --traffic bulk:4:up,voip:up --metric voip_mos
       goodqueue compare codel "codel / fq_codel" --traffic bulk:4,bulk:2:up,ping --up-rate 1mbit
+      goodqueue compare pfifo fq_codel mac80211 --wifi 802.11n --stations fast:mcs15*2,slow:mcs0
       goodqueue compare pfifo codel --scenario my-link.toml --out report --json
       goodqueue compare codel pie --engine sim,kernel --seeds 3
 
@@ -86,7 +95,7 @@ def compare(
     wanted = metrics.find(metric or []) or metrics.METRICS
     options = {"rate": rate, "rtt": rtt, "up_rate": up_rate, "up_qdisc": up_qdisc}
     options |= {"duration": duration, "warmup": warmup, "buffer": buffer}
-    described = {"flows": flows, "cc": cc, "ecn": ecn or None, "traffic": traffic}
+    described = {"wifi": wifi, "stations": stations, "flows": flows, "cc": cc, "ecn": ecn or None, "traffic": traffic}
     base, origins = asked.base(scenario, options, described, sets or [])
     lines, duration_s = asked.check(base, qdiscs, seed, scenario or "", origins, on)
     notes.tell(base, origins, [half for line in lines for half in labels.ways(line)])

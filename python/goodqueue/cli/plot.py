@@ -53,9 +53,11 @@ def plot(
       box      the same, whiskers at p5 and p95; or any metric over the runs: delay_p95_ms, apps.0.rtt_ms.p99
       bar      a metric's mean over the runs, with its standard deviation
       time     mean over the runs, with a band: --metric delay_ms, backlog_packets, drop_probability, goodput_mbps,
-               cwnd_packets, ping_rtt_ms, hops.NAME.delay_ms, or a variable of the law (count); several are rows
+               cwnd_packets, ping_rtt_ms, hops.NAME.delay_ms, stations.NAME.rate_mbps or .airtime_percent, or a variable
+               of the law (count); several are rows
       jain     Jain's index of the flows' goodput
       lines    a metric along a key of the scenario: mean and 95 % confidence interval
+      air      who sent when on the air of a Wi-Fi cell, and what became of it: runs with [series.air]
 
     \b
     Examples:
@@ -65,6 +67,7 @@ def plot(
       goodqueue plot lines store --metric delay_p95_ms --x rtt --by qdisc --out along.svg
       goodqueue plot lines store --metric delay_p95_ms --x qdisc.target --out target.svg
       goodqueue plot time store --metric delay_ms --metric count --metric cwnd_packets --out law.svg
+      goodqueue plot air run.json --out air.svg
 
     Runs that differ in the seed alone are repeats, and one line, box or ellipse. A KEY is that of a scenario, as in
     sweep --set: path.rtt, traffic.0.count, seed, engine, or its last word where that is the only one. Queues, flows and
@@ -87,7 +90,7 @@ def plot(
     if x is not None and kind != "lines":
         raise UserError("--x", f"found with {kind}; accepted: with lines")
     asked = metric or []
-    if kind in ("ellipse", "jain") and asked:
+    if kind in ("ellipse", "jain", "air") and asked:
         raise UserError("--metric", f"found with {kind}, which leaves no choice; accepted: no --metric")
     if len(asked) > 1 and kind != "time":
         raise UserError("--metric", f"found {len(asked)} with {kind}; accepted: one, or several with time")

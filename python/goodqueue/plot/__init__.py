@@ -4,5 +4,5 @@ Nothing here runs a simulation or writes a file but `style.save`. A figure of th
 and as PNG, whenever it is drawn with the same matplotlib.
 """
 
-KINDS = ("ellipse", "cdf", "box", "bar", "time", "jain", "lines")
+KINDS = ("ellipse", "cdf", "box", "bar", "time", "jain", "lines", "air")
 """Of figures of runs."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from goodqueue import measured, metrics
 from goodqueue.errors import UserError, quoted
 from goodqueue.metrics import Metric
-from goodqueue.plot import along, course, delay, ellipse, panels, rows, selection
+from goodqueue.plot import air, along, course, delay, ellipse, panels, rows, selection
 from goodqueue.plot.quantity import quantities
 from goodqueue.plot.selection import NONE, QDISCS, Runs
 from goodqueue.plot.series import available, hop_delays, is_law
@@ -39,7 +39,8 @@ def of_runs(kind: str, found: Runs, asked: Sequence[str], by: str | None, x: str
     if kind == "lines":
         return lines(found, asked, keys, x, title)
     groups = selection.groups(found, keys)
-    check(kind, found, groups, len(asked) or 1)
+    if kind != "air":
+        check(kind, found, groups, len(asked) or 1)
     return draw(kind, groups, asked, title)
 
 
@@ -68,6 +69,8 @@ def draw(kind: str, groups: Sequence[Group], asked: Sequence[str], title: str) -
     """
     if kind == "time":
         return _time(groups, asked, title)
+    if kind == "air":
+        return _air(groups, title)
     name = asked[0] if asked else directed("delay_mean_ms" if kind == "bar" else "delay_ms", groups)
     drawn: Figure | None
     if kind == "ellipse":
@@ -97,6 +100,16 @@ def _cdf(groups: Sequence[Group], name: str, title: str) -> "Figure | None":
         if pooled := percentiles(group, name):
             found.setdefault(group.panel, []).append((group.label, pooled))
     return delay.cdfs(found, title, distribution(name, groups), of) if found else None
+
+
+def _air(groups: Sequence[Group], title: str) -> "Figure":
+    if full := air.check(groups):
+        raise UserError("plot air", full)
+    drawn = air.figure(groups, title)
+    if drawn is None:
+        accepted = "runs with --set series.air.from=10s --set series.air.to=10.05s"
+        raise UserError("plot air", f"no record has a log of the air with transmissions in it; accepted: {accepted}")
+    return drawn
 
 
 def _time(groups: Sequence[Group], asked: Sequence[str], title: str) -> "Figure":

@@ -2,7 +2,8 @@
 
 A name is that of the record, of the down queue or the flows down; with ``up_`` before it, of the others. The variables
 of a law (`[series] law = true`) have the names that they have in the record; the unit may be left out. A link beside
-the bottleneck has the series of a queue, as ``hops.modem.delay_ms``.
+the bottleneck has the series of a queue, as ``hops.modem.delay_ms``, and a station of a Wi-Fi cell those of its
+airtime, as ``stations.slow.rate_mbps``, from it ``stations.slow.up_rate_mbps``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,10 +27,16 @@ FLOWS = {"goodput_mbps": "goodput of all flows", "cwnd_packets": "mean congestio
 
 PINGS = {"ping_rtt_ms": "round-trip time of pings"}
 
+STATIONS = {"airtime_percent": "airtime", "rate_mbps": "mean rate"}
+"""Of a station, in either direction."""
+
+STATION = "stations."
+"""How the name of a station's series begins."""
+
 HOP = "hops."
 """How the name of a link's series begins."""
 
-UNITS = {"_ms": "ms", "_bytes": "bytes", "_packets": "packets", "_mbps": "Mbit/s"}
+UNITS = {"_ms": "ms", "_bytes": "bytes", "_packets": "packets", "_mbps": "Mbit/s", "_percent": "%"}
 """How the name of a series ends, and its unit."""
 
 
@@ -39,6 +46,8 @@ def available(found: Sequence[Group]) -> list[str]:
     names = [*QUEUES, *FLOWS, *PINGS]
     names += [of_way(name, "up") for name in (*QUEUES, *FLOWS)]
     names += [f"{HOP}{hop}.{name}" for one in records for hop in _hops(one) for name in QUEUES]
+    ways = [of_way(name, way) for way in WAYS for name in STATIONS]
+    names += [f"{STATION}{station}.{name}" for one in records for station in _stations(one) for name in ways]
     laws = {of_way(name, way) for one in records for way in WAYS for name in _law(one, way)}
     return [name for name in dict.fromkeys((*names, *sorted(laws))) if any(series(one, name) for one in records)]
 
@@ -58,6 +67,10 @@ def described(what: str, found: Sequence[Group]) -> tuple[str, str]:
         hop, own = _hop(what)
         suffix = next((end for end in UNITS if own.endswith(end)), "")
         return f"{QUEUES.get(own, own)}, {hop}", UNITS.get(suffix, "")
+    if what.startswith(STATION):
+        station, way, own = _station(what)
+        suffix = next((end for end in UNITS if own.endswith(end)), "")
+        return f"{STATIONS.get(own, own)} {'to' if way == 'down' else 'from'} {station}", UNITS.get(suffix, "")
     what = next((name for group in found for one in group.records if (name := _name(one, what))), what)
     way, name = split(what)
     ways = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
@@ -71,7 +84,7 @@ def described(what: str, found: Sequence[Group]) -> tuple[str, str]:
 
 def is_law(what: str) -> bool:
     """Return whether ``what`` can be a variable of a law alone."""
-    return split(what)[1] not in {**QUEUES, **FLOWS, **PINGS} and not what.startswith(HOP)
+    return split(what)[1] not in {**QUEUES, **FLOWS, **PINGS} and not what.startswith((HOP, STATION))
 
 
 def series(record: Record, what: str) -> tuple[list[float], Values] | None:
@@ -83,6 +96,10 @@ def series(record: Record, what: str) -> tuple[list[float], Values] | None:
     if what.startswith(HOP):
         hop, name = _hop(what)
         values: Values = list(_hops(record)[hop][name])
+        return (found["time_s"], values) if any(value is not None for value in values) else None
+    if what.startswith(STATION):
+        station, way, name = _station(what)
+        values = list(_stations(record)[station][way][name])
         return (found["time_s"], values) if any(value is not None for value in values) else None
     way, name = split(exact)
     directions = {flow["name"]: flow["direction"] for flow in record["flows"]}
@@ -113,6 +130,9 @@ def _name(record: Record, what: str) -> str | None:
     if what.startswith(HOP):
         hop, name = _hop(what)
         return what if name in QUEUES and hop in _hops(record) else None
+    if what.startswith(STATION):
+        station, _, name = _station(what)
+        return what if name in STATIONS and station in _stations(record) else None
     way, name = split(what)
     if name in QUEUES or name in FLOWS or what in PINGS:
         return what
@@ -128,6 +148,17 @@ def _hop(what: str) -> tuple[str, str]:
     """Return the hop and the name of the series ``what``; a hop's name may have dots in it."""
     hop, _, name = what.removeprefix(HOP).rpartition(".")
     return hop, name
+
+
+def _stations(record: Record) -> Mapping[str, Any]:
+    return {one["name"]: one for one in record.get("series", {}).get("stations", [])}
+
+
+def _station(what: str) -> tuple[str, str, str]:
+    """Return the station, the direction and the name of the series ``what``."""
+    station, _, name = what.removeprefix(STATION).rpartition(".")
+    way, own = split(name)
+    return station, way, own
 
 
 def _over(flows: Sequence[Sequence[float | None]], mean: bool) -> Values:

@@ -311,6 +311,7 @@ def _reconstruction(table: Table, experiments: tuple[Experiment, ...]) -> Recons
         experiments=table.texts("experiments", tuple(ids)),
         qdiscs=_qdiscs(table.table("qdiscs")),
         append=_assignments(table, "append"),
+        replace=_assignments(table, "replace"),
         set=_assignments(table, "set"),
     )
     table.finish()
@@ -323,8 +324,12 @@ def _reconstruction(table: Table, experiments: tuple[Experiment, ...]) -> Recons
         for algorithm in algorithms:
             if algorithm not in known:
                 table.refuse(f"{key}.{algorithm}", unknown(algorithm, sorted(known)))
-    if not (found.qdiscs or found.append or found.set):
-        table.refuse("", "changes nothing; accepted: with qdiscs, append or set")
+    lines = [line for experiment in own for line in experiment.qdiscs.values()]
+    for words in found.replace:
+        if not any(words in text for line in lines for text in ([line] if isinstance(line, str) else line.values())):
+            table.refuse(f"replace.{words}", "found in no line; accepted: words of a qdisc line of these experiments")
+    if not (found.qdiscs or found.append or found.replace or found.set):
+        table.refuse("", "changes nothing; accepted: with qdiscs, append, replace or set")
     for experiment in own:
         _check_sets(experiment, table, [(f"set.{key}", f"{key}={text}") for key, text in found.set.items()])
     return found

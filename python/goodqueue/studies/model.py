@@ -168,6 +168,8 @@ class Reconstruction:
     """Published algorithm to the line or lines that stand in place of its own."""
     append: Mapping[str, str]
     """Published algorithm to what is added to each of its lines."""
+    replace: Mapping[str, str]
+    """Words of any line to those that stand in their place."""
     set: Mapping[str, str]
     """Scenario key to value."""
 

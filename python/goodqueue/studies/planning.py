@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from goodqueue import calibration, engines, paths
+from goodqueue import engines, paths
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
@@ -158,7 +158,6 @@ def scenario_of(cell: Cell, quick: bool, alone: bool = False) -> Scenario:
     hops = [hop for hop in scenario.get("hop", ()) if hop.get("name") in experiment.hops]
     _place(bottleneck, hops, experiment.qdiscs[cell.algorithm], cell.point, origin)
     named = {key: f"{experiment.origin}: {place}" for key, place in origins.items()}
-    calibration.settle(scenario, str(experiment.file), named)
     return scenarios.resolve(scenario, str(experiment.file), named)
 
 

@@ -18,7 +18,7 @@ def changed(study: Study, reconstruction: Reconstruction) -> Study:
 
 def _changed(experiment: Experiment, reconstruction: Reconstruction) -> Experiment:
     lines = {
-        name: _appended(reconstruction.qdiscs.get(name, line), reconstruction.append.get(name, ""))
+        name: _reworded(reconstruction.qdiscs.get(name, line), reconstruction, reconstruction.append.get(name, ""))
         for name, line in experiment.qdiscs.items()
     }
     scenario = copy.deepcopy(experiment.scenario)
@@ -34,7 +34,10 @@ def _changed(experiment: Experiment, reconstruction: Reconstruction) -> Experime
     )
 
 
-def _appended(lines: Lines, words: str) -> Lines:
-    if not words:
-        return lines
-    return f"{lines} {words}" if isinstance(lines, str) else {key: f"{line} {words}" for key, line in lines.items()}
+def _reworded(lines: Lines, reconstruction: Reconstruction, added: str) -> Lines:
+    def one(line: str) -> str:
+        for words, others in reconstruction.replace.items():
+            line = line.replace(words, others)
+        return f"{line} {added}".rstrip()
+
+    return one(lines) if isinstance(lines, str) else {key: one(line) for key, line in lines.items()}

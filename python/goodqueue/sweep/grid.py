@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from goodqueue import calibration, engines
+from goodqueue import engines
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
@@ -125,7 +125,6 @@ def _resolved(base: Scenario, values: Sequence[tuple[Axis, str]], origin: str, e
     for axis, value in sorted(values, key=lambda pair: ".qdisc." in pair[0].key):
         scenarios.apply_set(scenario, f"{axis.key}={value}")
         origins[axis.key] = f"--set {axis.key}"
-    calibration.settle(scenario, origin, origins)
     resolved = scenarios.resolve(scenario, origin, origins)
     engines.check(engine, resolved)
     return resolved

@@ -101,7 +101,7 @@ enum Shape {
     },
     /// Probability and value, both ascending; between them the value is linear.
     Points(Vec<(f64, f64)>),
-    /// log₂(1 − probability), descending, and log₂(value); between them linear: for long tails.
+    /// −log₂(1 − probability), ascending, and log₂(value); between them linear: for long tails.
     Tail(Vec<(f64, f64)>),
     /// Each with its share of all draws.
     Mixture(Vec<(f64, Shape)>),
@@ -111,6 +111,22 @@ impl<U: Unit> Draws<U> {
     /// Always `value`.
     pub(crate) const fn constant(value: f64) -> Self {
         Self { shape: Shape::Constant(value), unit: PhantomData }
+    }
+
+    /// Points of the inverse of the distribution function: probability and value, both ascending.
+    pub(crate) fn points(points: &[(f64, f64)]) -> Self {
+        Self { shape: Shape::Points(points.to_vec()), unit: PhantomData }
+    }
+
+    /// The same in logarithms: −log₂(1 − probability) and log₂(value), both ascending.
+    pub(crate) fn tail(points: &[(f64, f64)]) -> Self {
+        Self { shape: Shape::Tail(points.to_vec()), unit: PhantomData }
+    }
+
+    /// Each of the parts with its share of all draws.
+    pub(crate) fn mixture(parts: impl IntoIterator<Item = (f64, Self)>) -> Self {
+        let parts = parts.into_iter().map(|(share, part)| (share, part.shape));
+        Self { shape: Shape::Mixture(parts.collect()), unit: PhantomData }
     }
 
     /// Draws a value, in base units.
@@ -143,13 +159,8 @@ impl Shape {
             Self::Exponential { mean } => -mean * libm::log(1.0 - u),
             Self::Pareto { least, alpha } => least * libm::pow(1.0 - u, -1.0 / alpha),
             Self::Weibull { scale, shape } => scale * libm::pow(-libm::log(1.0 - u), 1.0 / shape),
-            Self::Points(points) => between(points, u),
-            Self::Tail(points) => {
-                // Both ascend if the probability's logarithm is turned round.
-                let ascending = |&(tail, value): &(f64, f64)| (-tail, value);
-                let x = -libm::log2(1.0 - u);
-                libm::exp2(interpolate(points.iter().map(ascending), x))
-            }
+            Self::Points(points) => within(points, u),
+            Self::Tail(points) => libm::exp2(within(points, -libm::log2(1.0 - u))),
             Self::Constant(_) | Self::Lognormal { .. } | Self::Mixture(_) => {
                 unreachable!("these are drawn in their own way")
             }
@@ -157,22 +168,16 @@ impl Shape {
     }
 }
 
-fn between(points: &[(f64, f64)], x: f64) -> f64 {
-    let after = points.partition_point(|point| point.0 <= x);
-    let near = &points[after.saturating_sub(1)..(after + 1).min(points.len())];
-    interpolate(near.iter().copied(), x)
+/// [`line_through`] the points between the first and the last; beyond them, their values.
+fn within(points: &[(f64, f64)], x: f64) -> f64 {
+    line_through(points, x.clamp(points[0].0, points[points.len() - 1].0))
 }
 
-/// The line through the points at `x`; beyond the ends, the value at the end.
-fn interpolate(points: impl Iterator<Item = (f64, f64)>, x: f64) -> f64 {
-    let mut before: Option<(f64, f64)> = None;
-    for (at, value) in points {
-        if x <= at {
-            return before.map_or(value, |(x0, y0)| y0 + (value - y0) * (x - x0) / (at - x0));
-        }
-        before = Some((at, value));
-    }
-    before.map_or(0.0, |(_, value)| value)
+/// The line through two or more `points`, whose x ascends, at `x`; beyond the ends, its first and its last piece go on.
+pub(crate) fn line_through(points: &[(f64, f64)], x: f64) -> f64 {
+    let place = points.partition_point(|&(known, _)| known <= x).clamp(1, points.len() - 1);
+    let ((x0, y0), (x1, y1)) = (points[place - 1], points[place]);
+    y0 + (x - x0) / (x1 - x0) * (y1 - y0)
 }
 
 /// A standard normal variate: Box and Muller 1958.

@@ -17,6 +17,7 @@ mod traffic;
 
 pub use crate::direction::Direction;
 pub use change::Change;
+pub(crate) use draws::line_through;
 pub use draws::{Bytes, Count, Draws, Seconds, Unit};
 pub use dscp::Dscp;
 pub use ecn::EcnAsked;

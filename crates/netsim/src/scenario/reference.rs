@@ -147,4 +147,10 @@ pub const TABLES: &[TableDoc] = &[
         "A window in which each packet's delay is kept.",
         series::WINDOW_KEYS,
     ),
+    TableDoc::new(
+        "series.air",
+        false,
+        "A window in which each transmission of a Wi-Fi cell is kept.",
+        series::AIR_KEYS,
+    ),
 ];

@@ -12,6 +12,10 @@ const MOST_INTERVALS: u64 = 1_000_000;
 const MOST_VALUES: u64 = 20_000_000;
 /// Packets whose delays are kept; each takes some 85 bytes, from the log to the text of the record.
 const MOST_PACKETS: u64 = 10_000_000;
+/// Transmissions that are kept; each takes some 200 bytes, most of them in the text of the record.
+const MOST_TRANSMISSIONS: u64 = 2_000_000;
+/// No exchange of frames is shorter: SIFS, two preambles and an ACK.
+const SHORTEST: Duration = Duration::from_micros(50);
 /// Samples of `series.tcp`, which has seven numbers for each; each number takes some 30 bytes.
 const MOST_SAMPLES: u64 = 6_000_000;
 
@@ -31,6 +35,12 @@ const FLOWS: Key<bool> = Key::with_default("flows", "false")
 
 /// Of `[series]`.
 pub(super) const KEYS: &[&dyn AnyKey] = &[&INTERVAL, &TCP, &LAW];
+const AIR_FROM: Key<Span> = Key::required("from", "\"10s\"")
+    .help("start of the window in which each transmission of a Wi-Fi cell is kept")
+    .simulator_only();
+const AIR_TO: Key<Span> = Key::required("to", "\"10.1s\"").help("end of that window").simulator_only();
+/// Of `[series.air]`.
+pub(super) const AIR_KEYS: &[&dyn AnyKey] = &[&AIR_FROM, &AIR_TO];
 /// Of `[series.packets]`.
 pub(super) const WINDOW_KEYS: &[&dyn AnyKey] = &[&FROM, &TO, &FLOWS];
 
@@ -49,6 +59,9 @@ pub struct Series {
     /// The window in which each packet's delay is kept; no such series, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<Window>,
+    /// The window in which each transmission of a Wi-Fi cell is kept; no such series, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub air: Option<Window>,
 }
 
 /// A span of the run.
@@ -65,7 +78,7 @@ pub struct Window {
 
 impl Series {
     pub(super) fn read(table: &Table<'_>) -> Result<Self> {
-        table.refuse_others(KEYS, &["packets"])?;
+        table.refuse_others(KEYS, &["packets", "air"])?;
         let packets = match table.table("packets")? {
             None => None,
             Some(window) => {
@@ -73,7 +86,15 @@ impl Series {
                 Some(Window { from: window.take(&FROM)?, to: window.take(&TO)?, flows: window.take(&FLOWS)? })
             }
         };
-        Ok(Self { interval: table.find(&INTERVAL)?, tcp: table.take(&TCP)?, law: table.take(&LAW)?, packets })
+        let air = match table.table("air")? {
+            None => None,
+            Some(window) => {
+                window.refuse_others(AIR_KEYS, &[])?;
+                Some(Window { from: window.take(&AIR_FROM)?, to: window.take(&AIR_TO)?, flows: false })
+            }
+        };
+        let interval = table.find(&INTERVAL)?;
+        Ok(Self { interval, tcp: table.take(&TCP)?, law: table.take(&LAW)?, packets, air })
     }
 
     /// Refuses series of `scenario` that contradict it, or that would be too large.
@@ -86,7 +107,10 @@ impl Series {
                 return refuse("series.interval", interval, &format!("{least} to {whole}"));
             }
             let packets = scenario.traffic.iter().map(|traffic| traffic.packets(whole)).sum();
-            let values = (flows * (whole.as_nanos() / interval.as_nanos())).saturating_add(packets);
+            // A station has two values in each direction.
+            let stations = scenario.bottleneck.wifi.as_ref().map_or(0, |wifi| 4 * wifi.each().count() as u64);
+            let intervals = whole.as_nanos() / interval.as_nanos();
+            let values = ((flows + stations) * intervals).saturating_add(packets);
             if values > MOST_VALUES {
                 let found = format!("{interval}, which makes {values} values for {flows} flows");
                 return refuse("series.interval", found, &format!("at most {MOST_VALUES}"));
@@ -99,11 +123,24 @@ impl Series {
                 return Err(ScenarioError::new("series.interval", message));
             }
         }
-        if let Some(window) = self.packets
-            && (window.from >= window.to || window.to.0 > whole)
-        {
-            let found = format!("{} to {}", window.from.0, window.to.0);
-            return refuse("series.packets", found, &format!("a window within the run, 0s to {whole}"));
+        for (key, window) in [("series.packets", self.packets), ("series.air", self.air)] {
+            if let Some(window) = window
+                && (window.from >= window.to || window.to.0 > whole)
+            {
+                let found = format!("{} to {}", window.from.0, window.to.0);
+                return refuse(key, found, &format!("a window within the run, 0s to {whole}"));
+            }
+        }
+        if let Some(window) = self.air {
+            if scenario.bottleneck.wifi.is_none() {
+                return refuse("series.air", "a window", "none; the air is of [bottleneck.wifi]");
+            }
+            let span = window.to.0 - window.from.0;
+            let count = span.as_nanos() / SHORTEST.as_nanos();
+            if count > MOST_TRANSMISSIONS {
+                let found = format!("{span}, in which there may be {count} transmissions");
+                return refuse("series.air", found, &format!("a window of at most {MOST_TRANSMISSIONS}"));
+            }
         }
         self.check_memory(scenario, flows)
     }

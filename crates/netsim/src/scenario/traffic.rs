@@ -27,9 +27,12 @@ const STAGGER: Key<Span> = Key::with_default("stagger", "\"0s\"")
     .help("each flow starts so much later than the one before");
 const STOP: Key<Span> =
     Key::derived("stop", "the end of the run", "\"50s\"").help("when the flows stop sending");
+const MOST_RTT: Span = Span(Duration::from_secs(1000));
 const RTT: Key<Span> = Key::derived("rtt", "path.rtt", "\"20ms\"")
-    .range(Span(Duration::ZERO), Span(Duration::from_secs(1000)))
+    .range(Span(Duration::ZERO), MOST_RTT)
     .help("base round-trip time of these flows");
+const RTT_STEP: Key<Span> = Key::optional("rtt_step", "\"2ms\"")
+    .help("each flow's base round-trip time is so much longer than that of the one before");
 
 const HOPS: Key<Names> = Key::derived("hops", "all", "[\"bottleneck\", \"modem\"]")
     .help("the hops that these flows cross, in both directions");
@@ -39,8 +42,20 @@ const STATION: Key<String> = Key::derived("station", "all in turn", "\"slow\"")
     .simulator_only();
 
 /// The keys that every kind takes.
-pub(super) const COMMON: &[&dyn AnyKey] =
-    &[&KIND, &NAME, &COUNT, &DIRECTION, &START, &START_SPREAD, &STAGGER, &STOP, &RTT, &HOPS, &STATION];
+pub(super) const COMMON: &[&dyn AnyKey] = &[
+    &KIND,
+    &NAME,
+    &COUNT,
+    &DIRECTION,
+    &START,
+    &START_SPREAD,
+    &STAGGER,
+    &STOP,
+    &RTT,
+    &RTT_STEP,
+    &HOPS,
+    &STATION,
+];
 
 /// Names of hops.
 #[derive(Clone, Debug)]
@@ -81,8 +96,10 @@ pub struct Traffic {
     pub stagger: Span,
     /// When they stop sending.
     pub stop: Span,
-    /// Base round-trip time.
+    /// Base round-trip time, of the first.
     pub rtt: Span,
+    /// Each has one that is so much longer than that of the one before.
+    pub rtt_step: Option<Span>,
     /// The hops that they cross, where those are not all.
     pub hops: Option<Vec<String>>,
     /// The stations that they are with, where those are not all.
@@ -189,12 +206,14 @@ impl Traffic {
             stagger: table.take(&STAGGER)?,
             stop: table.find(&STOP)?.unwrap_or(Span(whole)),
             rtt: table.find(&RTT)?.unwrap_or(path_rtt),
+            rtt_step: table.find(&RTT_STEP)?,
             hops: table.find(&HOPS)?.map(|names| names.0),
             station: table.find(&STATION)?,
             values: Values::default(),
         };
         traffic.check_times(table, whole)?;
         traffic.read_values(table)?;
+        traffic.check_last_rtt(table)?;
         Ok(traffic)
     }
 
@@ -233,9 +252,32 @@ impl Traffic {
         self.hops.as_ref().is_none_or(|hops| hops.iter().any(|hop| hop == name))
     }
 
+    fn check_last_rtt(&self, table: &Table<'_>) -> Result<()> {
+        let Some(step) = self.rtt_step else { return Ok(()) };
+        if self.values.find(&app::RTT_MAX).is_some() {
+            return refuse(&table.key("rtt_step"), step.0, "none beside rtt_max");
+        }
+        let last = self.rtt_of(self.count - 1);
+        if last > MOST_RTT.0 {
+            let found = format!("{}, so that the last flow has {last}", step.0);
+            return refuse(&table.key("rtt_step"), found, &format!("at most {} for the last", MOST_RTT.0));
+        }
+        Ok(())
+    }
+
+    /// The base round-trip time of its `nth` flow.
+    pub(crate) fn rtt_of(&self, nth: u64) -> Duration {
+        self.rtt.0 + self.rtt_step.map_or(Duration::ZERO, |step| step.0 * nth)
+    }
+
+    /// The greatest base round-trip time that the connections of its `nth` flow have.
+    pub(crate) fn most_rtt_of(&self, nth: u64) -> Duration {
+        self.values.find(&app::RTT_MAX).map_or(self.rtt_of(nth), |most| most.0)
+    }
+
     /// The greatest base round-trip time of its connections.
     pub(crate) fn most_rtt(&self) -> Duration {
-        self.values.find(&app::RTT_MAX).map_or(self.rtt.0, |most| most.0)
+        self.most_rtt_of(self.count - 1)
     }
 
     /// Codepoint of its packets.
@@ -278,6 +320,9 @@ impl Serialize for Traffic {
         table.serialize_entry("stagger", &self.stagger)?;
         table.serialize_entry("stop", &self.stop)?;
         table.serialize_entry("rtt", &self.rtt)?;
+        if let Some(step) = &self.rtt_step {
+            table.serialize_entry("rtt_step", step)?;
+        }
         if let Some(hops) = &self.hops {
             table.serialize_entry("hops", hops)?;
         }

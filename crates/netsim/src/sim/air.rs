@@ -11,14 +11,18 @@ use crate::lists::{PerFlow, PerWay};
 use crate::path::wifi::books::Books;
 use crate::path::wifi::cell::{Cell, Protection};
 use crate::path::wifi::driver::Limits;
+use crate::path::wifi::log::{AirLog, AirSeries};
+use crate::path::wifi::minstrel::Minstrel;
+use crate::path::wifi::minstrel_ht::MinstrelHt;
 use crate::path::wifi::node::{Above, Node};
 use crate::path::wifi::rate_control::{RateControl, Stage};
 use crate::path::wifi::spec::{StationSpec, WifiSpec};
-use crate::path::wifi::standard::Timing;
-use crate::path::wifi::stations::Station;
+use crate::path::wifi::standard::{Standard, Timing};
+use crate::path::wifi::stations::{Station, StationSeries};
+use crate::path::wifi::watch::AirWatch;
 use crate::scenario::{Line, Scenario, ScenarioError};
 use goodqueue_qdisc::sched::mac80211::{AIRTIME, Txqs};
-use goodqueue_units::{Instant, Streams};
+use goodqueue_units::{Instant, Stream, Streams};
 
 /// The station of each flow of `scenario`, whose cell is `wifi`.
 fn stations_of(scenario: &Scenario, wifi: &WifiSpec) -> PerFlow<u32> {
@@ -48,17 +52,19 @@ impl Build<'_, '_> {
         let stations: Vec<(String, StationSpec)> =
             wifi.each().map(|(name, station)| (name, station.clone())).collect();
         let ampdu = wifi.ampdu.map(|size| size.0 as u32);
+        let seed = self.scenario.seed;
+        let control = |station: &StationSpec, limits: Limits, way: Direction, number: u64| {
+            let mut random = Streams::new(seed).stream(&format!("rate control {}", way.name()), number);
+            rate_control(&wifi, station, limits, &timing, &mut random)
+        };
         let limits = wifi.driver.limits(ampdu);
-        let rates = stations.iter().map(|(_, station)| rate_control(station, limits.tries)).collect();
-        let mut nodes = vec![self.node(Direction::Down, limits, rates, 0)?];
-        for ((_, station), number) in stations.iter().zip(1..) {
+        let all = stations.iter().zip(0..);
+        let rates = all.map(|((_, one), number)| control(one, limits, Direction::Down, number)).collect();
+        let mut nodes = vec![self.node(Direction::Down, limits, rates)?];
+        for ((_, station), number) in stations.iter().zip(0..) {
             let limits = station.driver.limits(ampdu);
-            nodes.push(self.node(
-                Direction::Up,
-                limits,
-                vec![rate_control(station, limits.tries)],
-                number,
-            )?);
+            let rates = vec![control(station, limits, Direction::Up, number)];
+            nodes.push(self.node(Direction::Up, limits, rates)?);
         }
         let flows = station_of.len();
         let streams = Streams::new(self.scenario.seed);
@@ -73,31 +79,49 @@ impl Build<'_, '_> {
         };
         let stations = stations.into_iter().map(|(name, station)| Station::new(name, station.snr)).collect();
         let dice = ["backoff", "air"].map(|name| streams.stream(name, 0));
-        Ok(Some(Box::new(Cell::new(timing, protection, nodes, books, stations, station_of, dice))))
+        let mut cell = Box::new(Cell::new(timing, protection, nodes, books, stations, station_of, dice));
+        if let Some(window) = self.scenario.series.as_ref().and_then(|series| series.air) {
+            let log = AirLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0);
+            cell.watch = Some(Box::new(AirWatch { log: Some(log), ..AirWatch::default() }));
+        }
+        Ok(Some(cell))
     }
 
-    /// The interface number `number` of the cell, which sends in `direction`.
+    /// An interface of the cell, which sends in `direction`.
     fn node(
         &mut self,
         direction: Direction,
         limits: Limits,
         rates: Vec<RateControl>,
-        number: u64,
     ) -> Result<Node, ScenarioError> {
         let spec = self.scenario.link(direction);
         let (above, by_airtime) = match &spec.line {
             Line::Mac80211(args) => (Above::Txqs(Txqs::new(args, &spec.parameters())), args.get(&AIRTIME)),
             _ => (Above::Qdisc(self.discipline(Place::Bottleneck(direction))?, None), false),
         };
-        let random = Streams::new(self.scenario.seed).stream("rate control", number);
-        Ok(Node::new(above, limits, rates, by_airtime, random))
+        Ok(Node::new(above, limits, rates, by_airtime))
     }
 }
 
-/// How a sender with `tries` of the hardware's chooses the rate to or from `station`.
-fn rate_control(station: &StationSpec, tries: u8) -> RateControl {
-    let stage = |mode| Stage { mode, tries, has_rts: false };
+/// How a sender with `limits` chooses the rate to or from `station` of `wifi`.
+fn rate_control(
+    wifi: &WifiSpec,
+    station: &StationSpec,
+    limits: Limits,
+    timing: &Timing,
+    random: &mut Stream,
+) -> RateControl {
+    let stage = |mode| Stage { mode, tries: limits.tries, has_rts: false };
     match station.modes.as_slice() {
+        [] if wifi.standard == Standard::N => {
+            let (streams, wide) = (station.streams as u8, wifi.width == 40);
+            let found = MinstrelHt::new(streams, wide, wifi.short_guard, timing, Instant::ZERO, random);
+            RateControl::MinstrelHt(Box::new(found))
+        }
+        [] => {
+            let found = Minstrel::new(&wifi.modes(station), timing, Instant::ZERO, random);
+            RateControl::Minstrel(Box::new(found))
+        }
         [(_, mode)] => RateControl::Fixed(stage(*mode)),
         modes => RateControl::Steps(modes.iter().map(|(time, mode)| (*time, stage(*mode))).collect()),
     }
@@ -135,6 +159,17 @@ impl Simulation {
 }
 
 impl Cell {
+    /// The stations over time.
+    pub(crate) fn station_series(&self) -> Vec<StationSeries> {
+        self.stations.iter().map(Station::over_time).collect()
+    }
+
+    /// The log of the air, if there is one.
+    pub(crate) fn air_series(&self) -> Option<AirSeries> {
+        let log = self.watch.as_ref()?.log.as_ref()?;
+        Some(log.series(|station| &self.stations[station as usize].name))
+    }
+
     /// Measuring begins: what was counted until `now`.
     pub(super) fn warmed_up(&mut self) -> PerWay<Baseline> {
         self.stations.iter_mut().for_each(Station::reset);

@@ -34,9 +34,9 @@ pub(crate) const AGAIN: Key<Span> =
 /// That each connection has a base RTT of its own.
 pub(crate) const RTT_MAX: Key<Span> = Key::optional("rtt_max", "\"150ms\"")
     .help(
-        "each connection has a base round-trip time of its own, drawn evenly from `rtt` to this, in steps of 1 ms",
-    )
-    .simulator_only();
+        "each connection has a base round-trip time of its own, drawn evenly from `rtt` to this, in steps of 1 ms; on the \
+         kernel engine one of twelve, the middles of equal parts",
+    );
 /// The greatest distance between `rtt` and `rtt_max`.
 const MOST_SPREAD: Span = Span(Duration::from_secs(1));
 

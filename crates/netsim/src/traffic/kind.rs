@@ -32,6 +32,8 @@ pub struct Kind {
     pub is_icmp: bool,
     /// What engines get to know beside the values of its keys, in base units.
     pub(crate) outline: fn(&Traffic) -> Map<String, Json>,
+    /// What a flow of it will draw from the stream, for engines that have not the simulator's generator; null: nothing.
+    pub(crate) ahead: fn(&Traffic, Random) -> Json,
     /// What several of them are called, where they measure something: the title of their table.
     pub plural: &'static str,
     /// Its part of the record beside name and kind, for the table of one run and the reference.
@@ -184,6 +186,7 @@ impl Kind {
             is_probe: false,
             is_icmp: false,
             outline: |_| Map::new(),
+            ahead: |_, _| Json::Null,
             plural: "",
             fields: &[],
             measures: &[],

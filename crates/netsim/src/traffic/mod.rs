@@ -25,6 +25,6 @@ macro_rules! kinds {
 }
 
 kinds!(
-    bulk, transfer, rr, stream, cbr, ping, voip, page, packmime, web_users;
+    bulk, transfer, rr, stream, cbr, ping, voip, page, packmime, web_users, tmix;
     flent::RRUL, flent::RRUL_BE, flent::TCP_NUP, flent::TCP_NDOWN
 );

@@ -7,7 +7,7 @@
 //! ns-2's generator draws a round-trip time for each connection too (its DelayBox); here all have the flow's. Several rows with
 //! an `rtt` each mix them.
 
-mod curves;
+pub(super) mod curves;
 mod farima;
 mod laws;
 

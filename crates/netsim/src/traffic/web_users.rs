@@ -5,9 +5,10 @@
 //! share of the pages, connections are used again (RFC 9112, 9.3); up to so many at a time. With HTTP/2 (RFC 9113) there is one
 //! connection for each server, which gets all requests of a wave at once and answers in their order.
 //!
-//! Each user draws from a stream of its own, and each fetch draws the same four numbers in the same order: so another queue
-//! discipline, or a user more, leaves what the others ask for as it was.
+//! Each user draws from a stream of its own, and all that a request needs as it is sent: so another queue discipline, or a user
+//! more, leaves what the others ask for as it was.
 
+mod ahead;
 mod model;
 mod state;
 pub(crate) mod tally;
@@ -21,7 +22,7 @@ use crate::scenario::{Json, refuse};
 use crate::direction::Side;
 use crate::ids::{Number, SocketId};
 use goodqueue_units::{Duration, Instant, Stream as Random, Streams, parse};
-use model::{Profile, Protocol};
+use model::{Asked, Profile, Protocol, Visit};
 use serde_json::json;
 use state::{Channel, Exchange, Page, Plan, User};
 use std::cmp::Reverse;
@@ -53,20 +54,17 @@ const MOST_USERS: u64 = 1_000_000;
 /// Where nothing is said.
 const FEW: u64 = 500;
 const USERS: Key<u64> =
-    Key::derived("users", "500, where `load` is left out", "500").range(1, MOST_USERS).help("how many users there are")
-    .simulator_only();
+    Key::derived("users", "500, where `load` is left out", "500").range(1, MOST_USERS).help("how many users there are");
 const LOAD: Key<Load> = Key::optional("load", "\"98%\"")
     .help(
         "what the users offer: percent of the bottleneck's rate, or a rate. The command line finds how many users offer that \
          on a link ten times as fast, says it, and runs with that number",
     )
-    .source("Le et al. 2003")
-    .simulator_only();
+    .source("Le et al. 2003");
 const CONNECTIONS: Key<u64> = Key::with_default("connections", "2")
     .range(1, 100)
     .help("how many connections a page has at a time, at the most, of HTTP/1")
-    .source("RFC 2616, 8.1.4")
-    .simulator_only();
+    .source("RFC 2616, 8.1.4");
 
 pub(crate) const KIND: Kind = Kind {
     keys: &[
@@ -120,6 +118,7 @@ pub(crate) const KIND: Kind = Kind {
     times: "response_ms",
     times_are: "request, or SYN where the connection is new, to last byte",
     series: "web_users",
+    ahead: ahead::pages,
     option: Shorthand { detail: "users", example: "500", sets: &[] },
     ..Kind::new(
         "web_users",
@@ -130,6 +129,11 @@ pub(crate) const KIND: Kind = Kind {
         }),
     )
 };
+
+/// What user `number` draws from.
+fn of_user(streams: Streams, number: u64) -> Random {
+    streams.stream("user", number)
+}
 
 /// The users of one flow.
 struct WebUsers {
@@ -150,11 +154,11 @@ struct WebUsers {
 impl WebUsers {
     fn new(profile: Profile, users: u64, connections: u64, mut random: Random) -> Self {
         let streams = Streams::new(random.next_u64());
-        let user = |number| User { random: streams.stream("user", number), page: None };
+        let users = (0..users).map(|number| User { random: of_user(streams, number), page: None });
         Self {
             profile,
             connections: connections as usize,
-            users: (0..users).map(user).collect(),
+            users: users.collect(),
             plans: BinaryHeap::new(),
             planned: 0,
             channels: Vec::new(),
@@ -202,9 +206,7 @@ impl WebUsers {
         }
         let Self { profile, users, tally, .. } = self;
         let User { random, page } = &mut users[user as usize];
-        let objects = profile.objects.draw(random).ceil() as u64;
-        let servers = profile.servers.draw(random).ceil().max(1.0) as u64;
-        let is_persistent = random.next_f64() < profile.persistent;
+        let Visit { objects, servers, is_persistent } = profile.visit(random);
         *page = Some(Box::new(Page {
             begun: host.now,
             counts: true,
@@ -252,10 +254,7 @@ impl WebUsers {
         let User { random, page } = &mut self.users[channel.user as usize];
         let Some(page) = page else { return };
         let is_document = page.waves_left == self.profile.waves;
-        let size = if is_document { &self.profile.document } else { &self.profile.object };
-        let request = (self.profile.request.draw(random) as u64).max(1);
-        let bytes = (size.draw(random) as u64).max(1);
-        let delay = Duration::from_secs_f64(self.profile.server_delay.draw(random));
+        let Asked { request, response: bytes, server_delay: delay, gap } = self.profile.ask(is_document, random);
         channel.asked += request;
         channel.wanted += bytes;
         let timeouts = host.timeouts(socket);
@@ -266,6 +265,7 @@ impl WebUsers {
             wanted: channel.wanted,
             bytes,
             delay,
+            gap,
             ready: None,
             is_answered: false,
             timeouts,
@@ -332,12 +332,12 @@ impl WebUsers {
                     lost_syn,
                 });
             }
-            self.came(user, socket, host);
+            self.came(user, socket, exchange.gap, host);
         }
     }
 
-    /// An object of `user`'s page is there, by `socket`.
-    fn came(&mut self, user: u32, socket: SocketId, host: &mut Host<'_>) {
+    /// An object of `user`'s page is there, by `socket`; the next in its place is asked for after `gap`.
+    fn came(&mut self, user: u32, socket: SocketId, gap: Duration, host: &mut Host<'_>) {
         let Some(page) = &mut self.users[user as usize].page else { return };
         page.missing -= 1;
         if page.missing == 0 && page.unknown > 0 && page.waves_left > 0 {
@@ -351,17 +351,15 @@ impl WebUsers {
             return self.end(user, host);
         }
         match self.profile.protocol {
-            Protocol::Http1 => self.go_on(user, socket, host),
+            Protocol::Http1 => self.go_on(user, socket, gap, host),
             Protocol::Http2 => self.ask_for_all(user, host),
         }
     }
 
     /// HTTP/1: `socket` has become free; connections are opened where objects wait and more are allowed.
-    fn go_on(&mut self, user: u32, socket: SocketId, host: &mut Host<'_>) {
+    fn go_on(&mut self, user: u32, socket: SocketId, gap: Duration, host: &mut Host<'_>) {
         let most = self.connections;
-        let User { random, page } = &mut self.users[user as usize];
-        let Some(page) = page else { return };
-        let gap = Duration::from_secs_f64(self.profile.gap.draw(random));
+        let Some(page) = &mut self.users[user as usize].page else { return };
         if page.is_persistent {
             let Some(serial) = self.channels[socket.index()].as_ref().map(|channel| channel.serial) else { return };
             self.plan(host.now + gap, Plan::Ask(socket, serial));
@@ -418,7 +416,7 @@ impl WebUsers {
     fn end(&mut self, user: u32, host: &mut Host<'_>) {
         let User { random, page } = &mut self.users[user as usize];
         let Some(page) = page.take() else { return };
-        let think = Duration::from_secs_f64(self.profile.think.draw(random));
+        let think = self.profile.think(random);
         // Who closes is the server where a connection has one request, else the user, who has no use for it any more.
         let closer = match self.profile.protocol {
             Protocol::Http1 if !page.is_persistent => host.sender(),
@@ -440,9 +438,8 @@ impl Application for WebUsers {
     /// Users begin as if they had been thinking for some time: each within a think time of its own.
     fn start(&mut self, host: &mut Host<'_>) {
         for number in 0..self.users.len() {
-            let random = &mut self.users[number].random;
-            let think = self.profile.think.draw(random) * random.next_f64();
-            self.plan(host.now + Duration::from_secs_f64(think), Plan::Page(number as u32));
+            let think = self.profile.first_think(&mut self.users[number].random);
+            self.plan(host.now + think, Plan::Page(number as u32));
         }
         self.carry_on(host);
     }

@@ -499,4 +499,18 @@ mod tests {
         assert_eq!(cobalt.dequeue(at(1000), &mut owner).map(|packet| packet.id), Some(2));
         assert_eq!(owner.dropped, [0, 1]);
     }
+
+    /// CAKE forgets a flow whose law is at rest. Wrong would be one that begins anew each time while it is being dropped from, or
+    /// that is never forgotten.
+    #[test]
+    fn a_law_is_at_rest_when_nothing_is_left_of_it() {
+        let rests = |p_drop, count, due_ms| {
+            let vars = Vars { p_drop, count, drop_next: due_ms * MS, ..Vars::default() };
+            vars.is_at_rest(at(100))
+        };
+        assert!(rests(0, 0, 99) && rests(0, 0, 100));
+        assert!(!rests(0, 0, 101), "CoDel's interval goes on");
+        assert!(!rests(0, 1, 99), "CoDel has steps to take back");
+        assert!(!rests(1, 0, 99), "BLUE drops");
+    }
 }

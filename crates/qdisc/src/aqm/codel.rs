@@ -24,8 +24,11 @@
 //!
 //! Found in November 2026: of the appendix (queue.acm.org/appendices/codel.html) the part up to the control law. The rest is in
 //! six public programs that write it out alike, among them Sprout's `codel.cc` (github.com/Soheil-ab/c2tcp, alfalfa) and
-//! phxrpc. Later rules of the authors': ns-2.35's `queue/codel.cc` goes on from `count - 1` for 16 intervals, enters after one
-//! interval, and guards by the largest packet so far; Linux 3.5 from `count - lastcount`, made odd, for 16 intervals.
+//! phxrpc. Linux 3.5 goes on from `count - lastcount`, made odd, for 16 intervals.
+//!
+//! `variant ns2` is the code that the article's authors published for ns-2, `queue/codel.cc` (K. Nichols, 2011-2012): as
+//! `rfc8289`, but it goes on from `count - 1` for 16 intervals. It guards by the largest packet so far, which is a full frame
+//! soon; here it is one from the start.
 //!
 //! `variant whole_count` is `rfc8289` but for what it resumes from, within the same 16 intervals: the whole count of the
 //! last episode, not the drops that it added. No text has this rule: the tables of Schwardmann et al. 2014 imply it.
@@ -60,14 +63,14 @@ pub const CE_THRESHOLD: Param<Option<Duration>> =
         .source("tc-codel(8)");
 const VARIANT: Param<Variant> = Param::choice(
     "variant",
-    "Linux's fixed-point root, the RFC's exact one, the article's pseudocode of 2012, or the RFC's that resumes the whole count",
+    "Linux's fixed-point root, the RFC's exact one, the article's pseudocode of 2012, its authors' code for ns-2, or the RFC's that resumes the whole count",
     "linux",
 )
 .fixed()
-.source("RFC 8289, 5.6; Nichols, Jacobson 2012; whole_count inferred from Schwardmann et al. 2014");
+.source("RFC 8289, 5.6; Nichols, Jacobson 2012; ns-2.35 queue/codel.cc; whole_count inferred from Schwardmann et al. 2014");
 
 words! {
-    enum Variant { Linux = "linux", Rfc8289 = "rfc8289", Acm2012 = "acm2012", WholeCount = "whole_count" }
+    enum Variant { Linux = "linux", Rfc8289 = "rfc8289", Acm2012 = "acm2012", Ns2 = "ns2", WholeCount = "whole_count" }
 }
 
 /// What the law compares with, in ticks.
@@ -83,8 +86,9 @@ pub struct Params {
     exact: bool,
     /// Whether dropping begins and resumes as in 2012.
     of_2012: bool,
-    /// Whether dropping resumes from all drops of the last episode, with what that had resumed from, not from those it added.
-    resumes_whole: bool,
+    /// Where set, dropping resumes from all drops of the last episode, with what that had resumed from, less so many; else
+    /// from those it added.
+    resumes_all_but: Option<u32>,
     /// A backlog of at most this many bytes is never a standing queue (RFC 8289, 5.3).
     guard: u32,
 }
@@ -107,7 +111,7 @@ impl Params {
             ecn,
             exact: false,
             of_2012: false,
-            resumes_whole: false,
+            resumes_all_but: None,
             guard: link.mtu,
         }
     }
@@ -409,8 +413,10 @@ impl Vars {
             self.lastcount = self.count;
             return;
         }
-        let before = if params.resumes_whole { 0 } else { self.lastcount };
-        let delta = self.count.wrapping_sub(before);
+        let delta = match params.resumes_all_but {
+            Some(few) => self.count.saturating_sub(few),
+            None => self.count.wrapping_sub(self.lastcount),
+        };
         if delta > 1 && self.is_recent(params, now, 16) {
             self.count = delta;
             self.newton_step();
@@ -465,8 +471,13 @@ impl Aqm for Codel {
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let variant = args.get(&VARIANT);
         let (exact, of_2012) = (variant != Variant::Linux, variant == Variant::Acm2012);
-        let (resumes_whole, guard) = (variant == Variant::WholeCount, link.mtu - u32::from(of_2012));
-        let params = Params { exact, of_2012, resumes_whole, guard, ..Params::new(args, link) };
+        let resumes_all_but = match variant {
+            Variant::WholeCount => Some(0),
+            Variant::Ns2 => Some(1),
+            _ => None,
+        };
+        let guard = link.mtu - u32::from(of_2012);
+        let params = Params { exact, of_2012, resumes_all_but, guard, ..Params::new(args, link) };
         Ok(Self { limit: args.get(&LIMIT) as usize, params, vars: Vars::default() })
     }
 
@@ -547,7 +558,7 @@ mod tests {
 
     /// 1 s is 976 562 ticks, 100 ms are 97 656. The next drop was due at 10 s. Dropping that begins again 50 ms later goes
     /// on from count - 2 = 5 in 2012, and from the drops of the last time (7 - 4) in the RFC. 150 ms later 2012 has
-    /// forgotten, the RFC not before 1.6 s. From counts of 1 to 3 the article goes on from 1. A start ahead of the schedule
+    /// forgotten, the RFC not before 1.6 s. ns-2's code goes on from one less than it had. From counts of 1 to 3 the article goes on from 1. A start ahead of the schedule
     /// counts as recent.
     #[test]
     fn each_variant_resumes_by_its_own_rule() {
@@ -571,6 +582,8 @@ mod tests {
             assert_eq!([50, 150, 1500, 1700].map(|ms| resumed(variant, 7, ms)), [3, 3, 3, 1], "{variant}");
         }
         assert_eq!([50, 150, 1500, 1700].map(|ms| resumed("whole_count", 7, ms)), [7, 7, 7, 1]);
+        assert_eq!([50, 150, 1500, 1700].map(|ms| resumed("ns2", 7, ms)), [6, 6, 6, 1]);
+        assert_eq!([0, 1, 2, 3].map(|count| resumed("ns2", count, 50)), [1, 1, 1, 2]);
     }
 
     /// Of 1 s packets each of which waited longer than the target, at 10 ms a packet: the first one above begins the interval.

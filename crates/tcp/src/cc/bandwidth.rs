@@ -173,4 +173,20 @@ mod tests {
         assert_eq!([1_899_818_559, 247_665_088].map(|state| Dice(state).below(7)), [0, 6]);
         assert_eq!(Dice(247_665_088).below(0x7fff_fffe), 0x7fff_fffd);
     }
+
+    /// Of three samples the oldest is as old as the window when the maximum goes, and counts once more.
+    #[test]
+    fn a_sample_as_old_as_the_window_still_counts() {
+        let mut filter = MaxFilter::default();
+        for (time, bw) in [(0, 100), (3, 90), (7, 70), (13, 10)] {
+            filter.update(10, time, Bandwidth(bw));
+        }
+        assert_eq!(filter.get(), Bandwidth(90));
+    }
+
+    /// Gains are still to be applied to it: wrong would be a window that wraps.
+    #[test]
+    fn no_bdp_is_more_than_a_quarter_of_the_numbers() {
+        assert_eq!(Bandwidth(u64::MAX).bdp(Duration::from_secs(10), UNIT), 0x3fff_ffff);
+    }
 }

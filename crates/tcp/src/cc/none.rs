@@ -51,6 +51,7 @@ mod tests {
         let config = Config { cc_options: options, ..Config::default() };
         let (mut none, mut window) = (Fixed::new(&config), Window::new(&config));
         none.on_open(Instant::ZERO, None, &mut window);
+        assert_eq!(window.cwnd, 20, "the first flight, too");
         none.on_ack(&Ack::of(Instant::ZERO, 5), &mut window);
         assert_eq!(window.cwnd, 20);
         window.cwnd = 1; // after a timeout

@@ -150,6 +150,26 @@ mod tests {
         }
     }
 
+    /// RFC 3465, 2.1: a window acknowledged is a segment more. Wrong would be a count that does not begin with what is left.
+    #[test]
+    fn abc_keeps_what_is_more_than_a_window() {
+        let config =
+            Config { cc_options: CcOptions { abc: true, ..CcOptions::default() }, ..Config::default() };
+        for (segments, grows_with) in [(1, [10, 21]), (3, [4, 7]), (20, [1, 2])] {
+            let mut reno = Reno::new(&config);
+            let mut window = Window { cwnd: 10, ssthresh: 2, ..Window::new(&config) };
+            let mut grown = [0; 2];
+            for number in 1..=21 {
+                let before = window.cwnd;
+                reno.on_ack(&ack(segments), &mut window);
+                if before < 12 && window.cwnd > before {
+                    grown[before as usize - 10] = number;
+                }
+            }
+            assert_eq!(grown, grows_with, "ACKs of {segments}");
+        }
+    }
+
     /// Without the word a slow start at any RTT goes on; with it, a round at 80 ms and one at 200 ms begin CSS, in which an
     /// ACK of two segments no longer counts for two.
     #[test]

@@ -150,10 +150,10 @@ mod tests {
         (Vegas::new(&config), Window { cwnd, ssthresh, ..Window::new(&config) })
     }
 
-    /// Section 3.2 with BaseRTT 100 ms and a window of 50: diff is 0 at 100 ms, 1.5 at 103, 3 at 106 and 5 at 110.
+    /// Section 3.2 with BaseRTT 100 ms and a window of 50: diff is 0 at 100 ms, 1.5 at 103, 2 at 104, 3 at 106 and 5 at 110.
     #[test]
     fn fewer_than_two_segments_in_the_queue_add_one_and_more_than_four_take_one() {
-        for (rtt, after) in [(100, 51), (103, 51), (106, 50), (108, 50), (110, 49)] {
+        for (rtt, after) in [(100, 51), (103, 51), (104, 50), (106, 50), (108, 50), (110, 49)] {
             let (mut v, mut w) = vegas(50, 2);
             v.base_rtt = Duration::from_millis(100);
             round(&mut v, &mut w, rtt);

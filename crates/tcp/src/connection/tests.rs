@@ -261,3 +261,41 @@ fn dctcps_receiver_tells_the_state_of_before_and_then_the_new_one() {
     assert_eq!((after.ack, after.flags & Flags::ACE), (marked.seq + 1448, Flags::ECE));
     assert!(s.poll_transmit(at(ms)).is_none());
 }
+
+/// RFC 9293, 3.10.7.2 to 3.10.7.4. Wrong would be a connection of which one end knows nothing: by what is no SYN, by an answer to
+/// another SYN, by what acknowledges none.
+#[test]
+fn a_handshake_is_not_taken_for_another_one() {
+    let mut s = Connection::server(config(false));
+    let stray = Segment { flags: Flags::ACK, payload_len: 100, window: u16::MAX, ..Segment::default() };
+    s.handle_segment(at(0), &stray);
+    assert!(s.poll_transmit(at(0)).is_none(), "nobody is answered who sent no SYN");
+    let mut c = Connection::client(config(false));
+    let syn = c.poll_transmit(at(0)).unwrap();
+    s.handle_segment(at(50), &syn);
+    let syn_ack = s.poll_transmit(at(50)).unwrap();
+    c.handle_segment(at(100), &Segment { ack: syn_ack.ack + 1, ..syn_ack });
+    assert!(!c.is_established(), "it is of another SYN");
+    c.handle_segment(at(100), &Segment { flags: Flags::SYN, ..syn_ack });
+    assert!(!c.is_established(), "it acknowledges nothing");
+    c.handle_segment(at(100), &syn_ack);
+    assert!(c.is_established());
+    let ack = c.poll_transmit(at(100)).unwrap();
+    for not in [Segment { flags: Flags::NONE, ..ack }, Segment { ack: ack.ack - 1, ..ack }] {
+        s.handle_segment(at(150), &not);
+        assert!(!s.is_established(), "{not:?}");
+    }
+    s.handle_segment(at(150), &ack);
+    assert!(s.is_established());
+}
+
+/// Data may overtake our answer to the SYN-ACK. Wrong would be to drop them: the peer would send them again after an RTO.
+#[test]
+fn data_that_come_before_the_clients_ack_has_left_are_taken() {
+    let (mut c, mut s) = (Connection::client(config(false)), Connection::server(config(false)));
+    s.handle_segment(at(50), &c.poll_transmit(at(0)).unwrap());
+    let syn_ack = s.poll_transmit(at(50)).unwrap();
+    c.handle_segment(at(100), &syn_ack);
+    let data = Segment { seq: syn_ack.seq + 1, flags: Flags::ACK, payload_len: 100, ..syn_ack };
+    assert_eq!(c.handle_segment(at(100), &data).newly_delivered_bytes, 100);
+}

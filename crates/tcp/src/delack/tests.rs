@@ -171,3 +171,27 @@ fn a_receiver_may_acknowledge_each_segment_or_so_many_together() {
         assert_eq!(d.deadline, ms(501), "what is fewer is acknowledged half a second after the first");
     }
 }
+
+/// Linux: 200 ms at the most where the sender waits for nothing, or pushed, else 500. Wrong would be an ACK that comes after the
+/// peer's RTO, or before an answer that could carry it.
+#[test]
+fn a_delay_is_at_most_200_ms_where_the_peer_waits() {
+    for (pushed, answers, most) in [(0, 0, 500), (1, 0, 200), (0, 3, 200)] {
+        let mut d = DelayedAck { pushed, answers, ..settled() };
+        d.ato = Duration::from_secs(1);
+        let segment = Arrived { is_read: pushed == 0, ..full(0) }; // what is not read is not acknowledged at once
+        d.on_taken(at(10), segment, || None);
+        assert_eq!((d.is_due(), d.deadline()), (false, at(10 + most)), "{pushed} {answers}");
+    }
+}
+
+/// Linux's `tcp_measure_rcv_mss`: two segments alike are full ones, where they are longer than 76 bytes and not pushed. Wrong
+/// would be a window of quick ACKs, and ACKs of each two, counted in messages.
+#[test]
+fn two_short_segments_alike_are_messages_where_they_are_pushed() {
+    for (len, push, mss) in [(100, true, 1448), (75, false, 1448), (100, false, 100), (600, true, 600)] {
+        let mut d = settled();
+        (0..2).for_each(|_| d.on_data(at(1), len, push, || RTO, || WINDOW));
+        assert_eq!(d.mss, mss, "{len} {push}");
+    }
+}

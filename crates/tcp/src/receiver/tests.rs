@@ -305,3 +305,15 @@ fn what_waited_behind_a_hole_counts_for_the_next_round_trip() {
 fn window_in_header(bytes: u32) -> u32 {
     bytes.next_multiple_of(64)
 }
+
+/// RFC 2883, section 4: what came a second time is told of, also where it is the end of what fills a hole. Wrong would be a sender
+/// that never learns that it sent too much.
+#[test]
+fn what_overlaps_with_what_was_held_is_told_as_come_twice() {
+    let mut r = receiver();
+    data(&mut r, 0, 5500);
+    ack(&mut r).expect("it is out of order");
+    r.on_data(at(0), &Segment { payload_len: 700, ..segment(5000) }, &rtt(), false);
+    let told = ack(&mut r).expect("a gap is filled");
+    assert_eq!((told.ack, blocks(told)), (SeqNumber(6000), [(5500, 5700)].to_vec()));
+}

@@ -394,3 +394,29 @@ fn by_its_echo_a_late_original_says_nothing_of_its_retransmission() {
         assert_eq!(b.newest_delivered.sent_at == at(110), expected, "echo {tsecr}");
     }
 }
+
+/// Wrong would be an undo of what was sent again and is out, because the first segment is another.
+#[test]
+fn a_retransmission_behind_the_first_segment_is_one() {
+    let mut b = board(4);
+    ack(&mut b, 110, 0, &[block(0, 0), block(3, 3)]);
+    assert!(b.lose_first_hole());
+    assert_eq!(resend_all(&mut b, 120), [1]);
+    assert!(b.is_any_resent());
+}
+
+/// Linux's `tcp_is_rack`: after a timeout only what is as old as an RTT is lost, and the first segment. Wrong would be to send again
+/// at once what was just sent again, or to wait for what is as old.
+#[test]
+fn a_timeout_spares_what_was_sent_within_an_rtt() {
+    let mut b = board(8);
+    ack(&mut b, 104, 0, &[block(4, 4)]); // RACK.rtt is 100 ms
+    lost(&mut b);
+    assert_eq!(resend_all(&mut b, 105), [0, 1, 2, 3]);
+    assert_eq!(b.lose_all(at(106), true), 3, "0, which was out again, 5 and 6; 7 is a millisecond younger");
+    assert!(b.is_consistent());
+    assert_eq!((b.lost_out(), b.resent_out(), b.resent.len()), (6, 3, 3));
+    assert_eq!(resend_all(&mut b, 108), [0, 5, 6]);
+    let mut b = board(8);
+    assert_eq!(b.lose_all(at(107), false), 8);
+}

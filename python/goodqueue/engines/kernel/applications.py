@@ -4,6 +4,7 @@
 time, in nanoseconds.
 """
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -13,10 +14,13 @@ from numpy.typing import NDArray
 from goodqueue.distribution import jitter_ms, nanoseconds, percent, percentiles_ms, rounded, summary
 from goodqueue.engines.kernel.lab.plan import Flow
 from goodqueue.record import App
-from goodqueue.series import CallSeries, PageSeries, PingSeries
+from goodqueue.series import CallSeries, PageSeries, PingSeries, WebUsersSeries
 from goodqueue.traffic import kinds
 
 Noted = dict[str, Any]
+
+_SAMPLE = 5000
+"""Responses that a time series has at the most, as in the simulator."""
 
 
 def app(flow: Flow, noted: Noted, begin: int, end: int) -> App:
@@ -169,6 +173,56 @@ def page_series(name: str, noted: Noted, end: int) -> PageSeries:
     )
 
 
+def _web_users(flow: Flow, noted: Noted, begin: int, end: int) -> App:
+    """What was asked for within the measured time (``netsim/src/traffic/web_users/tally.rs``)."""
+    came = [(bytes_, ns) for bytes_, ns, at in _responses(noted, end) if at >= begin]
+    sizes = np.array([bytes_ for bytes_, _ in came], dtype=np.int64)
+    times = np.array([ns for _, ns in came], dtype=np.int64)
+    pages = [(nanoseconds(first), nanoseconds(last)) for first, last in noted["pages"]]
+    loads = [last - first for first, last in pages if begin <= first and last <= end]
+    small, large = 10_000, 100_000
+
+    def since(name: str) -> int:
+        return sum(begin <= nanoseconds(at) <= end for at in noted[name])
+
+    return App(
+        name=flow.name,
+        kind=flow.kind,
+        response_ms=summary(times),
+        response_small_ms=summary(times[sizes < small]),
+        response_medium_ms=summary(times[(sizes >= small) & (sizes < large)]),
+        response_large_ms=summary(times[sizes >= large]),
+        response_percentiles_ms=percentiles_ms(times, range(101)),
+        page_ms=summary(np.array(loads, dtype=np.int64)),
+        count=since("begun"),
+        completed=len(came),
+        pages=since("page_begun"),
+        connections=since("opened"),
+        response_bytes=int(np.sum(sizes)),
+        timeout_percent=None,  # Linux counts timeouts by host, not by connection
+        lost_syn_percent=None,
+    )
+
+
+def _responses(noted: Noted, end: int) -> list[tuple[int, int, int]]:
+    """Return bytes, time and begin of each response that had come by ``end``."""
+    spans = [(size, nanoseconds(first), nanoseconds(last)) for first, last, size in noted["responses"]]
+    return [(size, last - first, first) for size, first, last in spans if last <= end]
+
+
+def web_users_series(name: str, noted: Noted, end: int) -> WebUsersSeries:
+    """Return a sample of the responses."""
+    came = _responses(noted, end)
+    if len(came) > _SAMPLE:
+        came = random.Random(name).sample(came, _SAMPLE)
+    return WebUsersSeries(
+        name=name,
+        bytes=[size for size, _, _ in came],
+        response_ms=[rounded(ns / 1e6) for _, ns, _ in came],
+        timeout=[None] * len(came),
+    )
+
+
 MEASURED: dict[str, Callable[[Flow, Noted, int, int], App]] = {
     "ping": _ping,
     "transfer": _times("completion_ms", ("begun", "completed")),
@@ -176,12 +230,14 @@ MEASURED: dict[str, Callable[[Flow, Noted, int, int], App]] = {
     "stream": _stream,
     "voip": _voip,
     "page": _times("load_ms", ("begun", "completed")),
+    "web_users": _web_users,
 }
 """By kind, what makes its part of the record."""
 
-SERIES: dict[str, Callable[[str, Noted, int], PingSeries | CallSeries | PageSeries]] = {
+SERIES: dict[str, Callable[[str, Noted, int], PingSeries | CallSeries | PageSeries | WebUsersSeries]] = {
     "ping": ping_series,
     "voip": call_series,
     "page": page_series,
+    "web_users": web_users_series,
 }
 """By kind, what makes its part of the time series."""

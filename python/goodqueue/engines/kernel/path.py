@@ -27,6 +27,7 @@ before it (sch_netem.c); a pfifo below it, as tc-netem(8) advises, gets them sor
 REFUSED = {
     "bursts": "a rate or a file of rates, as Linux has no discipline that serves a link in bursts",
     "peak": "a rate or a file of rates, as Linux has no discipline that serves a link in bursts",
+    "wifi": "a rate, as Linux has no medium that stations compete for (mac80211_hwsim delivers at once)",
     "ring": "none, as no discipline of Linux fills a ring below another: that is a card's driver",
 }
 """Keys of a link, and what is accepted instead."""
@@ -49,9 +50,8 @@ def path(scenario: Scenario) -> Path:
     for key, table in paths.links(scenario):
         for name, accepted in REFUSED.items():
             if name in table:
-                raise UserError(
-                    f"{key}.{name}", f"found {quoted(table[name])}; accepted by the kernel engine: {accepted}"
-                )
+                found = "a cell" if name == "wifi" else quoted(table[name])
+                raise UserError(f"{key}.{name}", f"found {found}; accepted by the kernel engine: {accepted}")
     duration_s = seconds(scenario["duration"])
     bottleneck, listed = scenario["bottleneck"], scenario.get("hop") or []
     down, up = _link("bottleneck", bottleneck, duration_s), _link("bottleneck.up", bottleneck["up"], duration_s)

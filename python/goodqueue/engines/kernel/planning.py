@@ -20,6 +20,9 @@ CONGESTION_CONTROLS = (
 )  # fmt: skip
 """What Debian's kernel 6.1 has, built in or as a module."""
 
+RTT_STEPS = 12
+"""Different base RTTs of connections that each have one of their own. Ways are `MOST_WAYS`, other flows' among them."""
+
 FIRST_PORT = 10_000
 """Of receivers; senders' ports are as many further on, below those that Linux hands out by itself."""
 
@@ -44,17 +47,20 @@ def plan(scenario: Scenario) -> Plan:
         )
     described = [traffic for traffic in scenario["traffic"] for _ in range(traffic["count"])]
     chosen = [
-        Way(outline["rtt_s"], paths.skipped(traffic, path.hops))
+        [Way(rtt_s, paths.skipped(traffic, path.hops)) for rtt_s in _rtts_s(outline)]
         for outline, traffic in zip(outlines, described, strict=True)
     ]
-    ways = sorted({(way.rtt_s, tuple(way.skips)): way for way in chosen}.values(), key=lambda way: way.rtt_s)
+    different = {(way.rtt_s, tuple(way.skips)): way for own in chosen for way in own}
+    ways = sorted(different.values(), key=lambda way: way.rtt_s)
     if len(ways) > MOST_WAYS:
         found = f"{len(ways)} distinct RTTs" + (" and choices of hops" if any(way.skips for way in ways) else "")
         raise UserError("traffic.rtt", f"found {found}; accepted by the kernel engine: at most {MOST_WAYS}")
-    flows = [
-        _flow(outline | {"way": ways.index(way)}, FIRST_PORT + index)
-        for index, (outline, way) in enumerate(zip(outlines, chosen, strict=True))
-    ]
+    ahead = _drawn_ahead(scenario, outlines)
+    flows = []
+    for index, (outline, own) in enumerate(zip(outlines, chosen, strict=True)):
+        places = [ways.index(way) for way in own]
+        several = {"way": places[0], "ways": places if len(places) > 1 else []}
+        flows.append(_flow(outline | ahead.get(outline["name"], {}) | several, FIRST_PORT + index))
     every = (scenario.get("series") or {}).get("interval")
     planned = Plan(
         duration_s=seconds(scenario["duration"]),
@@ -71,6 +77,36 @@ def plan(scenario: Scenario) -> Plan:
     )
     _check_rates(scenario, planned)
     return planned
+
+
+def _rtts_s(outline: dict[str, Any]) -> list[float]:
+    """Return the base RTTs that the connections of a flow have."""
+    least, most = outline["rtt_s"], outline.get("rtt_max_s")
+    if most is None or most == least:
+        return [least]
+    step = (most - least) / RTT_STEPS
+    return [least + step * (place + 0.5) for place in range(RTT_STEPS)]
+
+
+def _drawn_ahead(scenario: Scenario, outlines: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return by the flow's name what users of the web will ask for. Raises UserError for what no program here does."""
+    from goodqueue import _goodqueue
+
+    drawn: dict[str, dict[str, Any]] = json.loads(_goodqueue.drawn_ahead(to_json(scenario)))
+    keys = [f"traffic[{index}]" for index, one in enumerate(scenario["traffic"]) for _ in range(one["count"])]
+    found = {}
+    for key, outline in zip(keys, outlines, strict=True):
+        if (own := drawn.get(outline["name"])) is None:
+            continue
+        if own["protocol"] != "http/1":
+            raise UserError(
+                f"{key}.protocol", f'found {quoted(own["protocol"])}; accepted by the kernel engine: "http/1"'
+            )
+        if not own["is_whole"]:
+            few = "users who ask for fewer objects in all"
+            raise UserError(f"{key}.users", f"found {outline['users']}; accepted by the kernel engine: {few}")
+        found[outline["name"]] = {"visits": own["users"], "waves": own["waves"], "objects": None}
+    return found
 
 
 def _check_rates(scenario: Scenario, planned: Plan) -> None:

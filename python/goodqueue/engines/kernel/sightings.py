@@ -165,14 +165,15 @@ def _pair(folder: Path, files: tuple[str, str], places: dict[tuple[int, str, str
 
 
 def _hosts(flow: Flow, seen: dict[str, Any]) -> list[tuple[int, str, str]]:
-    """Return protocol, server and client of a flow as the captures have them: each flow has hosts of its own.
+    """Return protocol, server and client of a flow as the captures have them: its own hosts, for each way.
 
     A page is TCP, and the datagrams that look its hosts up.
     """
-    source, sink = seen["local"][0], seen["remote"][0]
-    server, client = (source, sink) if flow.direction == "down" else (sink, source)
+    pairs = seen.get("hosts") or [(seen["local"][0], seen["remote"][0])]
+    ways = [(source, sink) if flow.direction == "down" else (sink, source) for source, sink in pairs]
     protocols = [IPPROTO_TCP] if flow.kind in TCP else [IPPROTO_UDP]
-    return [(one, server, client) for one in (*protocols, *([IPPROTO_UDP] if flow.kind in LOOKING_UP else []))]
+    protocols += [IPPROTO_UDP] if flow.kind in LOOKING_UP else []
+    return [(one, server, client) for one in protocols for server, client in ways]
 
 
 def _column(data: bytes, kind: str) -> NDArray[np.int64]:

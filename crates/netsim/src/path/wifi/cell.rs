@@ -3,14 +3,16 @@
 //! An exchange of frames is one step: who contends longest against nobody sends, the answer comes or does not, and the next
 //! contention begins. A packet comes out when its exchange ends, that is with the answer to it.
 
+use super::aggregate::{Aggregate, Tried};
 use super::books::Books;
-use super::channel::error_rate;
 use super::contention::{ContenderId, Contention};
+use super::lane::Lane;
 use super::mode::Mode;
-use super::node::{Above, Aggregate, Lane, Node, Tried};
+use super::node::{Above, Node};
 use super::session::Fate;
 use super::standard::{Category, Timing};
-use super::stations::{Station, Transmission, counts};
+use super::stations::{Station, Transmission};
+use super::watch::{AirWatch, Seen};
 use crate::direction::Direction;
 use crate::link::Counts;
 use crate::lists::{PerFlow, PerWay};
@@ -31,6 +33,8 @@ pub(crate) struct Cell {
     pub(crate) nodes: Vec<Node>,
     pub(crate) books: PerWay<Books>,
     pub(crate) stations: Vec<Station>,
+    /// Who looks on, if anybody does.
+    pub(crate) watch: Option<Box<AirWatch>>,
     /// The station of each flow, from 0.
     station_of: PerFlow<u32>,
     contention: Contention,
@@ -77,6 +81,7 @@ impl Cell {
             nodes,
             books,
             stations,
+            watch: None,
             station_of,
             contention: Contention::new(timing.slot, backoffs),
             contenders: Vec::new(),
@@ -152,7 +157,13 @@ impl Cell {
     }
 
     /// An interval of the series ends.
-    pub(crate) fn end_interval(&self, now: Instant, series: &mut PerWay<QueueSeries>) {
+    pub(crate) fn end_interval(
+        &mut self,
+        now: Instant,
+        interval: Duration,
+        series: &mut PerWay<QueueSeries>,
+    ) {
+        self.stations.iter_mut().for_each(|station| station.end_interval(interval));
         for way in Direction::ALL {
             let books = &self.books[way];
             let mut nodes = self.nodes.iter().enumerate().filter(|(node, _)| Self::way(*node) == way);
@@ -276,11 +287,19 @@ impl Cell {
 
     /// What goes before the frames of `aggregate`.
     fn before(&self, aggregate: &Aggregate) -> Duration {
+        match self.protects(aggregate) {
+            Protection::Nothing => Duration::ZERO,
+            Protection::CtsToSelf => self.timing.cts_to_self(),
+            Protection::RtsCts => self.timing.rts_cts(aggregate.mode()),
+        }
+    }
+
+    /// How the frames of `aggregate` are protected.
+    fn protects(&self, aggregate: &Aggregate) -> Protection {
         match self.protection {
-            Protection::Nothing if !aggregate.has_rts() => Duration::ZERO,
-            Protection::CtsToSelf if !matches!(aggregate.mode(), Mode::Dsss(_)) => self.timing.cts_to_self(),
-            Protection::CtsToSelf => Duration::ZERO,
-            Protection::Nothing | Protection::RtsCts => self.timing.rts_cts(aggregate.mode()),
+            Protection::Nothing if aggregate.has_rts() => Protection::RtsCts,
+            Protection::CtsToSelf if matches!(aggregate.mode(), Mode::Dsss(_)) => Protection::Nothing,
+            of_cell => of_cell,
         }
     }
 
@@ -288,9 +307,8 @@ impl Cell {
     fn alone(&self, id: ContenderId) -> Duration {
         let Some(aggregate) = self.aggregate(id) else { return Duration::ZERO };
         let mode = aggregate.mode();
-        match self.protection {
+        match self.protects(aggregate) {
             Protection::RtsCts => self.timing.rts(mode),
-            _ if aggregate.has_rts() => self.timing.rts(mode),
             _ => self.before(aggregate) + self.timing.frame(mode, aggregate.bytes),
         }
     }
@@ -315,6 +333,9 @@ impl Cell {
             is_answered = tried == Tried::Answered;
         }
         self.sending = sending;
+        if let Some(watch) = &mut self.watch {
+            watch.tell();
+        }
         for place in 0..self.sending.len() {
             let (node, _) = self.contenders[self.sending[place].0 as usize];
             self.fill(node as usize, now);
@@ -345,6 +366,20 @@ impl Cell {
         true
     }
 
+    /// What those who look on must know of what `id` sends.
+    fn seen(&self, id: ContenderId) -> Option<Seen> {
+        let (node, category) = self.contenders[id.0 as usize];
+        let aggregate = self.aggregate(id)?;
+        Some(Seen {
+            mpdus: self.nodes[node as usize].mpdus(category),
+            bytes: aggregate.bytes,
+            before: self.protects(aggregate),
+            whole: self.exchange(id),
+            was_tried: aggregate.tried.iter().any(|tried| *tried > 0),
+            came: Vec::new(),
+        })
+    }
+
     /// What `id` sent has come or not.
     fn result(
         &mut self,
@@ -359,20 +394,42 @@ impl Cell {
         let Some(aggregate) = self.aggregate(id) else { return Tried::GivenUp };
         let (mode, frames, peer) = (aggregate.mode(), aggregate.frames.len(), aggregate.peer);
         let station = if node == 0 { peer } else { number - 1 };
-        let snr_db = self.stations[station as usize].snr_db;
-        let random = &mut self.random;
+        let mut seen = self.watch.is_some().then(|| self.seen(id)).flatten();
+        let (own, random) = (&mut self.stations[station as usize], &mut self.random);
+        let mut came = 0;
         let arrives = |bytes: u32| {
-            !is_collision && snr_db.is_none_or(|snr| random.next_f64() >= error_rate(mode, snr, bytes))
+            let lost = own.error_rate(mode, bytes);
+            let comes = !is_collision && (lost == 0.0 || random.next_f64() >= lost);
+            came += usize::from(comes);
+            if let Some(seen) = &mut seen {
+                seen.came.push(comes);
+            }
+            comes
         };
         let tried = self.nodes[node].tried(now, category, &self.timing, airtime, arrives);
         let books = &mut self.books[way];
         if !is_collision {
             books.airtime = books.airtime + airtime;
         }
-        let counts = counts(&mut self.stations, station, way);
-        let is_answered = tried == Tried::Answered;
-        counts.sent(Transmission { frames, mode, airtime, is_answered, is_collision });
+        let (began, is_answered, came) = (self.began, tried == Tried::Answered, came.min(frames));
+        let sent = Transmission {
+            began,
+            airtime,
+            station,
+            way,
+            category,
+            mode,
+            frames,
+            came,
+            is_answered,
+            is_collision,
+        };
+        self.stations[station as usize].sent(&sent);
+        let counts = &mut self.stations[station as usize].counts[way];
         let Some(lane) = self.nodes[node].lane(category) else { return tried };
+        if let (Some(watch), Some(seen)) = (&mut self.watch, &seen) {
+            watch.saw(&self.timing, &sent, seen, &lane.sessions[peer as usize]);
+        }
         while let Some((packet, fate)) = lane.sessions[peer as usize].leave() {
             match fate {
                 Fate::Delivered => {
@@ -389,7 +446,7 @@ impl Cell {
         if node > 0
             && let Some(lane) = self.nodes[0].lane(category)
         {
-            lane.charge(station, airtime);
+            lane.turns.charge(station, airtime);
         }
         tried
     }

@@ -125,7 +125,7 @@ impl Contention {
     pub(crate) fn resume_at(&mut self, id: ContenderId, from: Instant) {
         let contender = &mut self.contenders[id.0 as usize];
         let slots = from.since(contender.from.min(from)).as_nanos().div_ceil(self.slot.as_nanos());
-        contender.from = contender.from + self.slot * slots;
+        contender.from += self.slot * slots;
     }
 
     /// What `id` sent has come: it draws from its least window.

@@ -8,7 +8,7 @@ use std::fmt;
 
 /// How the bits of a frame are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// DSSS and CCK, of 802.11b: rate in units of 100 kbit/s.
     Dsss(u16),
     /// OFDM, of 802.11a and 802.11g: rate in Mbit/s.
@@ -19,13 +19,13 @@ pub(crate) enum Mode {
 
 /// A mode of 802.11n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Ht {
+pub struct Ht {
     /// Modulation and coding scheme, 0 to 31: eight for each number of streams.
-    pub(crate) mcs: u8,
+    pub mcs: u8,
     /// Whether the channel is 40 MHz wide, not 20.
-    pub(crate) is_wide: bool,
+    pub is_wide: bool,
     /// Whether the guard interval is 400 ns, not 800.
-    pub(crate) has_short_guard: bool,
+    pub has_short_guard: bool,
 }
 
 /// Data bits of a symbol of one stream, for MCS 0 to 7 (tables 20-30 and 20-35).
@@ -47,11 +47,11 @@ impl Ht {
     }
 
     /// Data bits of a symbol.
-    fn symbol_bits(self) -> u64 {
+    pub(super) fn symbol_bits(self) -> u64 {
         u64::from(HT_BITS[usize::from(self.is_wide)][usize::from(self.mcs % 8)]) * u64::from(self.streams())
     }
 
-    fn symbol(self) -> Duration {
+    pub(super) fn symbol(self) -> Duration {
         Duration::from_nanos(if self.has_short_guard { 3600 } else { 4000 })
     }
 

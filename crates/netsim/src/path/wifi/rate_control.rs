@@ -1,7 +1,9 @@
 //! Which modes a sender tries for a frame: a fixed one, some in turn by a schedule, or what rate control found.
 
+use super::minstrel::Minstrel;
+use super::minstrel_ht::MinstrelHt;
 use super::mode::Mode;
-use goodqueue_units::{Duration, Instant, Stream};
+use goodqueue_units::{Duration, Instant};
 
 /// A mode, and how often a frame is tried in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,16 +21,24 @@ pub(crate) struct Chain {
     len: u8,
     /// Whether it tries a mode in order to learn of it: such a frame is not aggregated.
     pub(crate) is_probe: bool,
+    /// Whether the mode that it tries comes second, after the best one.
+    pub(crate) is_deferred: bool,
 }
 
 impl Chain {
     /// The chain of `stages`, of which the first four count; there must be one.
     pub(crate) fn new(stages: &[Stage], is_probe: bool) -> Self {
-        let mut chain = Self { stages: [stages[0]; 4], len: stages.len().min(4) as u8, is_probe };
+        let mut chain =
+            Self { stages: [stages[0]; 4], len: stages.len().min(4) as u8, is_probe, is_deferred: false };
         for (place, stage) in chain.stages.iter_mut().zip(stages) {
             *place = *stage;
         }
         chain
+    }
+
+    /// The same, in which the mode that it tries comes second.
+    pub(crate) fn deferred(self) -> Self {
+        Self { is_deferred: true, ..self }
     }
 
     pub(crate) fn stages(&self) -> &[Stage] {
@@ -47,6 +57,13 @@ pub(crate) struct Outcome {
     pub(crate) acked: u32,
 }
 
+impl Outcome {
+    /// The number of the stage of the last try.
+    pub(crate) fn last_stage(&self) -> Option<usize> {
+        self.tried.iter().rposition(|tried| *tried > 0)
+    }
+}
+
 /// How a sender chooses modes for one receiver.
 #[derive(Clone, Debug)]
 pub(crate) enum RateControl {
@@ -54,32 +71,55 @@ pub(crate) enum RateControl {
     Fixed(Stage),
     /// One after the other, each from its time on; the first from zero on.
     Steps(Vec<(Duration, Stage)>),
+    /// Linux's for 802.11b, g and a.
+    Minstrel(Box<Minstrel>),
+    /// Linux's for 802.11n.
+    MinstrelHt(Box<MinstrelHt>),
 }
 
 impl RateControl {
     /// The chain of the next frame or aggregate.
-    pub(crate) fn plan(&mut self, now: Instant, _random: &mut Stream) -> Chain {
+    pub(crate) fn plan(&mut self, now: Instant) -> Chain {
         match self {
             Self::Fixed(stage) => Chain::new(&[*stage], false),
-            Self::Steps(steps) => {
-                let elapsed = now.since(Instant::ZERO);
-                let last = steps.iter().rfind(|(from, _)| *from <= elapsed).unwrap_or(&steps[0]);
-                Chain::new(&[last.1], false)
-            }
+            Self::Steps(steps) => Chain::new(&[step(steps, now)], false),
+            Self::Minstrel(minstrel) => minstrel.plan(),
+            Self::MinstrelHt(minstrel) => minstrel.plan(now),
         }
     }
 
     /// A frame or an aggregate is done with.
-    pub(crate) fn report(&mut self, _now: Instant, _outcome: &Outcome) {
+    pub(crate) fn report(&mut self, now: Instant, outcome: &Outcome) {
         match self {
             Self::Fixed(_) | Self::Steps(_) => {}
+            Self::Minstrel(minstrel) => minstrel.report(now, outcome),
+            Self::MinstrelHt(minstrel) => minstrel.report(now, outcome),
         }
     }
 
-    /// What the sender expects to achieve, in Mbit/s; None where it does not estimate.
-    pub(crate) fn expected_mbps(&self) -> Option<f64> {
+    /// What the sender expects to achieve, in Mbit/s. Of a rate that is not chosen it is what Minstrel-HT would say if no frame were
+    /// lost.
+    pub(crate) fn expected_mbps(&self, now: Instant) -> f64 {
         match self {
-            Self::Fixed(_) | Self::Steps(_) => None,
+            Self::Fixed(stage) => SUREST * stage.mode.mbps(),
+            Self::Steps(steps) => SUREST * step(steps, now).mode.mbps(),
+            Self::Minstrel(minstrel) => minstrel.expected_mbps(),
+            Self::MinstrelHt(minstrel) => minstrel.expected_mbps(),
         }
     }
 }
+
+/// Minstrel-HT takes no rate for surer than this.
+const SUREST: f64 = 0.9;
+
+/// The step that holds at `now`.
+fn step(steps: &[(Duration, Stage)], now: Instant) -> Stage {
+    let elapsed = now.since(Instant::ZERO);
+    steps.iter().rfind(|(from, _)| *from <= elapsed).unwrap_or(&steps[0]).1
+}
+
+#[cfg(test)]
+mod tests;
+/// Traffic of which Linux's decisions are known.
+#[cfg(test)]
+pub(crate) mod traffic;

@@ -1,7 +1,7 @@
 //! `[bottleneck.wifi]`: a cell in place of the bottleneck's links, and its stations.
 
 use super::driver::Driver;
-use super::mode::Mode;
+use super::mode::{Ht, Mode};
 use super::standard::{Band, Standard};
 use crate::scenario::key::{AnyKey, Key, Quantity, Result, Table, describe};
 use crate::scenario::{Json, ScenarioError, Size, Span, refuse};
@@ -30,7 +30,7 @@ const PROTECTION: Key<bool> = Key::with_default("protection", "false")
     .simulator_only();
 const DRIVER: Key<Driver> =
     Key::derived("driver", "ath9k for 802.11n, else ath5k", "\"iwlwifi\"")
-        .help("what hides below the discipline: `ath5k` 50 frames, `ath9k` 123 and two aggregates, `iwlwifi` a ring of 256")
+        .help("what hides below the discipline: `ath5k` 50 frames, `ath9k` 123 and two aggregates, `iwlwifi` a ring of 256, `ath10k` what mac80211 allows it by time, `ideal` a window of 64")
         .source("Linux 3.x to 6.1")
         .simulator_only();
 
@@ -38,13 +38,17 @@ const NAME: Key<String> = Key::derived("name", "station", "\"slow\"")
     .help("what the station is called; of several, followed by `/` and a number");
 const COUNT: Key<u64> =
     Key::with_default("count", "1").range(1, 1000).help("how many such stations there are");
-const RATE: Key<Rates> = Key::required("rate", "\"mcs15\"")
-    .help("the rate both ways: `mcs0` to `mcs31` or such as `54mbit`; a list of [time, rate] for one that changes")
+const RATE: Key<Rates> = Key::with_default("rate", "\"minstrel\"").example("\"mcs15\"")
+    .help("the rate both ways: `minstrel` for what Linux's rate control finds, or `mcs0` to `mcs31` or such as `54mbit`; a list of [time, rate] for one that changes")
     .simulator_only();
 const SNR: Key<f64> = Key::optional("snr", "25.0")
     .range(-10.0, 100.0)
     .unit("dB")
     .help("signal-to-noise ratio both ways, from which the share of frames follows that are lost; left out: only collisions lose frames")
+    .simulator_only();
+const STREAMS: Key<u64> = Key::with_default("streams", "2")
+    .range(1, 3)
+    .help("spatial streams that rate control has to choose from, with 802.11n")
     .simulator_only();
 const STATION_DRIVER: Key<Driver> = Key::derived("driver", "as the access point's", "\"iwlwifi\"")
     .help("what hides below the station's discipline")
@@ -58,7 +62,7 @@ const AMPDU: Key<Size> = Key::derived("ampdu", "65535B, or what the driver makes
 /// The keys of a cell, and of its stations.
 pub(crate) const KEYS: &[&dyn AnyKey] =
     &[&STANDARD, &BAND, &WIDTH, &SHORT_GUARD, &RTS, &PROTECTION, &AMPDU, &DRIVER];
-pub(crate) const STATION_KEYS: &[&dyn AnyKey] = &[&NAME, &COUNT, &RATE, &SNR, &STATION_DRIVER];
+pub(crate) const STATION_KEYS: &[&dyn AnyKey] = &[&NAME, &COUNT, &RATE, &STREAMS, &SNR, &STATION_DRIVER];
 const MOST_STATIONS: u64 = 1000;
 
 /// A cell, with nothing left open.
@@ -98,9 +102,11 @@ pub struct StationSpec {
     pub count: u64,
     #[serde(serialize_with = "written")]
     pub(crate) rate: Rates,
-    /// The modes that the rate means, each from its time on.
+    /// The modes that the rate means, each from its time on; none: rate control finds them.
     #[serde(skip)]
     pub(crate) modes: Vec<(Duration, Mode)>,
+    /// Spatial streams that rate control has to choose from.
+    pub streams: u64,
     /// Signal-to-noise ratio in dB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snr: Option<f64>,
@@ -123,6 +129,16 @@ fn written_if<T: Quantity, S: Serializer>(
 /// Rates in the words of a scenario, each from its time on.
 #[derive(Clone, Debug)]
 pub(crate) struct Rates(Vec<(Span, String)>);
+
+/// The word for what rate control finds.
+const FOUND: &str = "minstrel";
+
+impl Rates {
+    /// Whether rate control finds it.
+    fn is_found(&self) -> bool {
+        matches!(self.0.as_slice(), [(_, word)] if word == FOUND)
+    }
+}
 
 impl Quantity for Rates {
     const TYPE: &'static str = "Wi-Fi rate";
@@ -261,7 +277,8 @@ impl WifiSpec {
             let mode = Mode::read(word, self.standard, self.width == 40, self.short_guard);
             mode.map(|mode| (time.0, mode)).map_err(|why| ScenarioError::new(table.key("rate"), why))
         };
-        let modes = rate.0.iter().map(mode).collect::<Result<_>>()?;
+        let modes =
+            if rate.is_found() { Vec::new() } else { rate.0.iter().map(mode).collect::<Result<_>>()? };
         let driver = table.find(&STATION_DRIVER)?.unwrap_or(self.driver);
         if driver == Driver::Ath5k && self.standard == Standard::N {
             return refuse(
@@ -270,7 +287,8 @@ impl WifiSpec {
                 "ath9k, iwlwifi",
             );
         }
-        Ok(StationSpec { name, count: table.take(&COUNT)?, rate, modes, snr: table.find(&SNR)?, driver })
+        let (count, streams, snr) = (table.take(&COUNT)?, table.take(&STREAMS)?, table.find(&SNR)?);
+        Ok(StationSpec { name, count, rate, modes, streams, snr, driver })
     }
 
     /// Each station's name, and what it is one of, in order.
@@ -285,9 +303,26 @@ impl WifiSpec {
 
     /// The fastest rate of all, which disciplines are told.
     pub(crate) fn fastest(&self) -> Rate {
-        let modes = self.stations.iter().flat_map(|station| &station.modes);
-        let mbps = modes.map(|(_, mode)| mode.mbps()).fold(1.0, f64::max);
+        let fixed = self.stations.iter().flat_map(|station| &station.modes).map(|(_, mode)| *mode);
+        let found = self.stations.iter().filter(|station| station.rate.is_found());
+        let modes = fixed.chain(found.flat_map(|station| self.modes(station)));
+        let mbps = modes.map(Mode::mbps).fold(1.0, f64::max);
         Rate::from_bps((mbps * 1e6) as u64).unwrap_or(crate::scenario::MOST_RATE.0.0)
+    }
+
+    /// The modes that rate control of `station` has to choose from, slowest first.
+    pub(crate) fn modes(&self, station: &StationSpec) -> Vec<Mode> {
+        let mut modes: Vec<Mode> = match self.standard {
+            Standard::N => {
+                let ht = |mcs| Ht { mcs, is_wide: self.width == 40, has_short_guard: self.short_guard };
+                (0..8 * station.streams as u8).map(|mcs| Mode::Ht(ht(mcs))).collect()
+            }
+            // Those of 802.11b are left to who needs them: a cell of 802.11g sends its data by OFDM.
+            Standard::G => Mode::legacy(Standard::A).collect(),
+            other => Mode::legacy(other).collect(),
+        };
+        modes.sort_by(|one, other| one.mbps().total_cmp(&other.mbps()));
+        modes
     }
 
     /// The numbers of the stations called `name`, or of all.

@@ -63,15 +63,29 @@ word!(Band);
 
 /// An access category (EDCA), least urgent first. A cell without quality of service has [`Category::BestEffort`] only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Category {
+pub enum Category {
+    /// AC_BK.
     Background,
+    /// AC_BE.
     BestEffort,
+    /// AC_VI.
     Video,
+    /// AC_VO.
     Voice,
 }
 
 impl Category {
     pub(crate) const ALL: [Self; 4] = [Self::Background, Self::BestEffort, Self::Video, Self::Voice];
+
+    /// Its name.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Background => "background",
+            Self::BestEffort => "best effort",
+            Self::Video => "video",
+            Self::Voice => "voice",
+        }
+    }
 
     /// That of a packet with a codepoint, as Linux maps it: by the three upper bits, which are the user priority.
     pub(crate) fn of(dscp: u8) -> Self {
@@ -104,14 +118,10 @@ pub(crate) struct Timing {
     pub(crate) extended: bool,
     /// Whether frames have the header with quality of service, and categories.
     pub(crate) has_qos: bool,
+    pub(crate) band: Band,
     standard: Standard,
 }
 
-/// Bytes of control frames.
-const ACK_BYTES: u32 = 14;
-const CTS_BYTES: u32 = 14;
-const RTS_BYTES: u32 = 20;
-const BLOCK_ACK_BYTES: u32 = 32;
 /// Bytes around an IP packet: LLC and SNAP, FCS, and the MAC header without and with quality of service.
 const LLC_BYTES: u32 = 8;
 const FCS_BYTES: u32 = 4;
@@ -120,6 +130,14 @@ const MAC_BYTES: [u32; 2] = [24, 26];
 const HT_ANSWER_DELAY: Duration = Duration::from_micros(24);
 
 impl Timing {
+    /// Bytes of control frames.
+    pub(crate) const ACK_BYTES: u32 = 14;
+    pub(crate) const CTS_BYTES: u32 = 14;
+    pub(crate) const RTS_BYTES: u32 = 20;
+    pub(crate) const BLOCK_ACK_BYTES: u32 = 32;
+    /// In which stations of 802.11b understand a CTS to oneself.
+    pub(crate) const CTS_TO_SELF: Mode = Mode::Dsss(20);
+
     /// That of `standard` in `band`. `with_b`: a station of 802.11b is there, for which slots are long.
     pub(crate) fn new(standard: Standard, band: Band, with_b: bool) -> Self {
         let low = band == Band::Low;
@@ -129,6 +147,7 @@ impl Timing {
             sifs: Duration::from_micros(if low { 10 } else { 16 }),
             extended: low && !is_b,
             has_qos: standard == Standard::N,
+            band,
             standard,
         }
     }
@@ -166,22 +185,22 @@ impl Timing {
 
     /// How long the answer to a frame of `mode` takes: a BlockAck for an aggregate, else an ACK.
     pub(crate) fn answer(&self, mode: Mode, is_aggregate: bool) -> Duration {
-        self.frame(mode.control(), if is_aggregate { BLOCK_ACK_BYTES } else { ACK_BYTES })
+        self.frame(mode.control(), if is_aggregate { Self::BLOCK_ACK_BYTES } else { Self::ACK_BYTES })
     }
 
     /// What RTS and CTS take before a frame of `mode`, each with the SIFS after it.
     pub(crate) fn rts_cts(&self, mode: Mode) -> Duration {
-        self.rts(mode) + self.sifs + self.frame(mode.control(), CTS_BYTES) + self.sifs
+        self.rts(mode) + self.sifs + self.frame(mode.control(), Self::CTS_BYTES) + self.sifs
     }
 
     /// How long the RTS before a frame of `mode` takes.
     pub(crate) fn rts(&self, mode: Mode) -> Duration {
-        self.frame(mode.control(), RTS_BYTES)
+        self.frame(mode.control(), Self::RTS_BYTES)
     }
 
     /// What a CTS to oneself, in a mode that stations of 802.11b understand, takes with the SIFS after it.
     pub(crate) fn cts_to_self(&self) -> Duration {
-        self.frame(Mode::Dsss(20), CTS_BYTES) + self.sifs
+        self.frame(Self::CTS_TO_SELF, Self::CTS_BYTES) + self.sifs
     }
 
     /// How long after its frame a sender gives up waiting for an answer.

@@ -1,19 +1,58 @@
-//! What is counted of each station of a cell, in each direction.
+//! What is counted of each station of a cell, in each direction, and over time.
 
+use super::channel::error_rate;
 use super::mode::Mode;
+use super::standard::Category;
 use crate::direction::Direction;
 use crate::lists::PerWay;
 use crate::packet::Packet;
 use crate::probe::delay::FlowDelays;
+use crate::probe::{ratio, rounded};
 use goodqueue_qdisc::Packet as _;
-use goodqueue_units::Duration;
+use goodqueue_units::{Duration, Instant};
+use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// A station.
 pub(crate) struct Station {
     pub(crate) name: String,
     /// Signal-to-noise ratio of its link in dB, both ways; where there is none, only collisions lose frames.
-    pub(crate) snr_db: Option<f64>,
+    snr_db: Option<f64>,
+    /// The shares of frames of a mode and so many bytes that noise destroys, as far as asked for: they cost more to reckon than
+    /// all else of an exchange.
+    error_rates: BTreeMap<(Mode, u32), f64>,
     pub(crate) counts: PerWay<StationCounts>,
+    /// What it did since the last interval of the series ended, and the intervals before.
+    since: PerWay<Since>,
+    series: PerWay<AirtimeSeries>,
+}
+
+/// What a station did within an interval: airtime, transmissions with packets in them, and the sum of their rates in Mbit/s.
+#[derive(Clone, Copy, Debug, Default)]
+struct Since {
+    airtime: Duration,
+    transmissions: u64,
+    rates_mbps: f64,
+}
+
+/// A station over time.
+#[derive(Clone, Debug, Serialize)]
+pub struct StationSeries {
+    /// Its name.
+    pub name: String,
+    /// From the access point.
+    pub down: AirtimeSeries,
+    /// To the access point.
+    pub up: AirtimeSeries,
+}
+
+/// One direction of a station over time. What was on the air counts where it ended.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct AirtimeSeries {
+    /// Share of the interval in which its frames, with their answers, were on the air.
+    pub airtime_percent: Vec<f64>,
+    /// The rate of its transmissions on average, those without packets left out; null where there were none.
+    pub rate_mbps: Vec<Option<f64>>,
 }
 
 /// What a station and the access point did in one direction.
@@ -41,7 +80,46 @@ pub(crate) struct StationCounts {
 
 impl Station {
     pub(crate) fn new(name: String, snr_db: Option<f64>) -> Self {
-        Self { name, snr_db, counts: PerWay::of(|_| StationCounts::new()) }
+        let (counts, since) = (PerWay::of(|_| StationCounts::new()), PerWay::of(|_| Since::default()));
+        let series = PerWay::of(|_| AirtimeSeries::default());
+        Self { name, snr_db, error_rates: BTreeMap::new(), counts, since, series }
+    }
+
+    /// Counts `transmission`.
+    pub(crate) fn sent(&mut self, transmission: &Transmission) {
+        let way = transmission.way;
+        self.counts[way].sent(transmission);
+        let since = &mut self.since[way];
+        since.airtime = since.airtime + transmission.airtime;
+        // A question is asked in the mode of answers, which says nothing of the link.
+        if transmission.frames > 0 {
+            since.transmissions += 1;
+            since.rates_mbps += transmission.mode.mbps();
+        }
+    }
+
+    /// An interval of the series ends.
+    pub(crate) fn end_interval(&mut self, interval: Duration) {
+        for way in Direction::ALL {
+            let Since { airtime, transmissions, rates_mbps } = std::mem::take(&mut self.since[way]);
+            let series = &mut self.series[way];
+            let share = ratio(airtime.as_secs_f64(), interval.as_secs_f64());
+            series.airtime_percent.push(rounded(100.0 * share));
+            let mean = || rounded(rates_mbps / transmissions as f64);
+            series.rate_mbps.push((transmissions > 0).then(mean));
+        }
+    }
+
+    /// It over time.
+    pub(crate) fn over_time(&self) -> StationSeries {
+        let [down, up] = Direction::ALL.map(|way| self.series[way].clone());
+        StationSeries { name: self.name.clone(), down, up }
+    }
+
+    /// The share of frames of `bytes` in `mode` that noise destroys.
+    pub(crate) fn error_rate(&mut self, mode: Mode, bytes: u32) -> f64 {
+        let Some(snr_db) = self.snr_db else { return 0.0 };
+        *self.error_rates.entry((mode, bytes)).or_insert_with(|| error_rate(mode, snr_db, bytes))
     }
 
     /// Measuring begins.
@@ -53,9 +131,16 @@ impl Station {
 /// A transmission, when it is over.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transmission {
-    pub(crate) frames: usize,
-    pub(crate) mode: Mode,
+    pub(crate) began: Instant,
+    /// On the air, with answers.
     pub(crate) airtime: Duration,
+    pub(crate) station: u32,
+    pub(crate) way: Direction,
+    pub(crate) category: Category,
+    pub(crate) mode: Mode,
+    /// Frames with packets in it, none of a question, and those that came.
+    pub(crate) frames: usize,
+    pub(crate) came: usize,
     pub(crate) is_answered: bool,
     pub(crate) is_collision: bool,
 }
@@ -78,8 +163,8 @@ impl StationCounts {
     }
 
     /// Counts `transmission`.
-    pub(crate) fn sent(&mut self, transmission: Transmission) {
-        let Transmission { frames, mode, airtime, is_answered, is_collision } = transmission;
+    fn sent(&mut self, transmission: &Transmission) {
+        let &Transmission { frames, mode, airtime, is_answered, is_collision, .. } = transmission;
         self.transmissions += 1;
         self.frames += frames as u64;
         self.unanswered += u64::from(!is_answered);
@@ -97,9 +182,4 @@ impl StationCounts {
         self.delivered_bytes += u64::from(packet.len());
         self.delays.record(delay);
     }
-}
-
-/// The counts of the direction `way` of `station`.
-pub(crate) fn counts(stations: &mut [Station], station: u32, way: Direction) -> &mut StationCounts {
-    &mut stations[station as usize].counts[way]
 }

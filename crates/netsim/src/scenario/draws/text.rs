@@ -146,14 +146,19 @@ fn tail_points<U: Unit>(found: &Json) -> Read<Shape> {
             return Err(format!("[{place}]: found [{tail}, {value}]; accepted: {accepted}"));
         }
     }
-    ascending(&points, |(tail, value)| (-tail, value))?;
-    Ok(Shape::Tail(points))
+    ascending(&points, turned)?;
+    Ok(Shape::Tail(points.into_iter().map(turned).collect()))
+}
+
+/// From a logarithm that descends, as it is written, to one that ascends, and back.
+fn turned((tail, value): (f64, f64)) -> (f64, f64) {
+    (0.0 - tail, value) // not -tail, which makes -0 of 0
 }
 
 /// Refuses points whose probabilities do not ascend, or whose values descend.
-fn ascending(points: &[(f64, f64)], turned: fn((f64, f64)) -> (f64, f64)) -> Read<()> {
+fn ascending(points: &[(f64, f64)], in_order: fn((f64, f64)) -> (f64, f64)) -> Read<()> {
     for (place, pair) in points.windows(2).enumerate() {
-        let (before, after) = (turned(pair[0]), turned(pair[1]));
+        let (before, after) = (in_order(pair[0]), in_order(pair[1]));
         if after.0 <= before.0 || after.1 < before.1 {
             let found = format!("found [{}, {}] after [{}, {}]", pair[1].0, pair[1].1, pair[0].0, pair[0].1);
             return Err(format!("[{}]: {found}; accepted: ascending probabilities and values", place + 1));
@@ -171,7 +176,7 @@ impl Shape {
             Self::Pareto { least, alpha } => json!(format!("pareto({}, {alpha})", U::write(*least))),
             Self::Weibull { scale, shape } => json!(format!("weibull({}, {shape})", U::write(*scale))),
             Self::Points(points) => json!(points),
-            Self::Tail(points) => json!({ "tail": points }),
+            Self::Tail(points) => json!({ "tail": points.iter().copied().map(turned).collect::<Vec<_>>() }),
             Self::Mixture(parts) => {
                 parts.iter().map(|(share, shape)| json!({"share": share, "of": shape.write::<U>()})).collect()
             }

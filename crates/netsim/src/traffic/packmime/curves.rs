@@ -2,37 +2,30 @@
 //! has 100 points each, by fewer: nowhere further off than 3 %.
 
 /// A line through points, as pairs of x and y; x ascends.
-pub(super) type Curve = &'static [(f64, f64)];
+pub(in crate::traffic) type Curve = &'static [(f64, f64)];
 
 /// Bytes of a response that only says that a cached copy is valid, over the probability.
 #[rustfmt::skip] // in columns
-pub(super) const VALIDATION: Curve = &[
+pub(in crate::traffic) const VALIDATION: Curve = &[
     (0.0, 4.6), (0.02, 40.8), (0.03, 53.0), (0.04, 61.5), (0.071, 69.7), (0.101, 74.8), (0.131, 93.6), (0.162, 104.6),
     (0.263, 120.5), (0.657, 157.3), (0.707, 172.7), (0.758, 200.6), (0.929, 261.5), (1.0, 272.2),
 ];
 /// Binary logarithm of a download's bytes, over minus that of the probability of more: beyond the last point but one, a Pareto
 /// tail (alpha 1.23).
 #[rustfmt::skip] // in columns
-pub(super) const DOWNLOAD: Curve = &[
+pub(in crate::traffic) const DOWNLOAD: Curve = &[
     (0.0, 8.108), (0.369, 9.289), (0.736, 10.41), (1.10, 11.41), (1.29, 11.85), (1.65, 12.60), (1.84, 12.90), (2.02, 13.148),
     (2.21, 13.34), (2.94, 13.92), (3.67, 14.69), (4.04, 15.00), (4.22, 15.10), (5.14, 15.38), (5.69, 15.74), (18.18, 25.88),
 ];
 /// Bytes of the smaller half of the requests, over the probability.
 #[rustfmt::skip] // in columns
-pub(super) const REQUEST: Curve = &[
+pub(in crate::traffic) const REQUEST: Curve = &[
     (0.0, 51.0), (0.01, 94.0), (0.02, 123.0), (0.04, 169.0), (0.05, 184.0), (0.06, 194.0), (0.10, 218.0), (0.14, 253.0),
     (0.18, 274.0), (0.33, 318.0), (0.43, 340.0), (1.0, 421.8),
 ];
 /// As [`DOWNLOAD`], of the larger half of the requests (tail alpha 1.48).
 #[rustfmt::skip] // in columns
-pub(super) const LARGE_REQUEST: Curve = &[
+pub(in crate::traffic) const LARGE_REQUEST: Curve = &[
     (0.0, 8.73), (0.55, 8.83), (0.91, 8.96), (1.09, 9.05), (1.80, 9.55), (1.98, 9.65), (2.34, 9.77), (3.06, 9.93),
     (3.24, 10.01), (3.60, 10.21), (17.8, 19.76),
 ];
-
-/// The curve at `x`; beyond its ends, its last lines go on.
-pub(super) fn at(curve: Curve, x: f64) -> f64 {
-    let place = curve.partition_point(|&(known, _)| known <= x).clamp(1, curve.len() - 1);
-    let ((x0, y0), (x1, y1)) = (curve[place - 1], curve[place]);
-    y0 + (x - x0) / (x1 - x0) * (y1 - y0)
-}

@@ -4,8 +4,9 @@
 //! Everything follows from one number, new connections a second. What is drawn for a connection is drawn when it opens, so that
 //! it is the same whatever happens on its way; each quantity has a random stream of its own.
 
-use super::curves::{DOWNLOAD, LARGE_REQUEST, REQUEST, VALIDATION, at};
+use super::curves::{DOWNLOAD, LARGE_REQUEST, REQUEST, VALIDATION};
 use super::farima::{Farima, Normal, above, logit_inverse};
+use crate::scenario::line_through;
 use goodqueue_units::{Duration, Stream, Streams};
 
 /// A first response of more bytes than this is no validation.
@@ -103,9 +104,9 @@ impl Responses {
         }
         self.left -= 1;
         if self.is_download {
-            libm::exp2(at(DOWNLOAD, -libm::log2(open(&mut self.random))))
+            libm::exp2(line_through(DOWNLOAD, -libm::log2(open(&mut self.random))))
         } else {
-            at(VALIDATION, self.random.next_f64())
+            line_through(VALIDATION, self.random.next_f64())
         }
     }
 }
@@ -190,9 +191,9 @@ impl Laws {
     fn request(&mut self) -> u64 {
         let above = above(self.requests.draw());
         if above >= 0.5 {
-            return bytes(at(REQUEST, 2.0 * (1.0 - above)));
+            return bytes(line_through(REQUEST, 2.0 * (1.0 - above)));
         }
-        bytes(libm::exp2(at(LARGE_REQUEST, -libm::log2(2.0 * above))))
+        bytes(libm::exp2(line_through(LARGE_REQUEST, -libm::log2(2.0 * above))))
     }
 
     fn exchange(&mut self, response: f64) -> Exchange {

@@ -3,6 +3,8 @@
 use crate::path::chance::Percent;
 use crate::scenario::key::{Key, Quantity, Values};
 use crate::scenario::{Bytes, Count, Draws, Seconds, word};
+use goodqueue_units::{Duration, Stream as Random};
+use crate::traffic::packmime::curves::{DOWNLOAD, LARGE_REQUEST, REQUEST as SMALL_REQUEST, VALIDATION};
 
 /// A built-in model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +40,7 @@ pub(super) enum Protocol {
 impl Protocol {
     const ALL: [Self; 2] = [Self::Http1, Self::Http2];
 
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Http1 => "http/1",
             Self::Http2 => "http/2",
@@ -53,43 +55,48 @@ pub(super) const MODEL: Key<Model> = Key::with_default("model", "\"packmime\"")
         "what users do where no key below says otherwise: \"packmime\" (sizes and think times measured on a link of \
          1999 to 2001), \"surge\" (Barford and Crovella 1998), \"web2025\" (sizes of today's pages, over HTTP/2)",
     )
-    .source("Cao et al. 2004; Barford and Crovella 1998; HTTP Archive, Web Almanac 2025")
-    .simulator_only();
+    .source("Cao et al. 2004; Barford and Crovella 1998; HTTP Archive, Web Almanac 2025");
 pub(super) const THINK: Key<Draws<Seconds>> = Key::derived("think", "the model's", "\"exponential(15s)\"")
-    .help("time from the end of a page to the start of the user's next one")
-    .simulator_only();
+    .help("time from the end of a page to the start of the user's next one");
 pub(super) const OBJECTS: Key<Draws<Count>> = Key::derived("objects", "the model's", "\"pareto(1, 2.43)\"")
-    .help("objects of a page beside its document, rounded up")
-    .simulator_only();
+    .help("objects of a page beside its document, rounded up");
 pub(super) const SERVERS: Key<Draws<Count>> = Key::derived("servers", "the model's", "12")
-    .help("servers that a page's objects lie on, rounded up; the document is on the first")
-    .simulator_only();
+    .help("servers that a page's objects lie on, rounded up; the document is on the first");
 pub(super) const REQUEST: Key<Draws<Bytes>> =
-    Key::derived("request", "the model's", "\"400B\"").help("bytes of a request")
-    .simulator_only();
+    Key::derived("request", "the model's", "\"400B\"").help("bytes of a request");
 pub(super) const DOCUMENT: Key<Draws<Bytes>> =
-    Key::derived("document", "the model's", "\"22kB\"").help("bytes of the response that is a page's document")
-    .simulator_only();
+    Key::derived("document", "the model's", "\"22kB\"").help("bytes of the response that is a page's document");
 pub(super) const OBJECT: Key<Draws<Bytes>> =
     Key::derived("object", "the model's", "[[0, 100], [0.5, 2000], [1, 1000000]]")
-        .help("bytes of the response that is another object of a page")
-    .simulator_only();
+        .help("bytes of the response that is another object of a page");
 pub(super) const SERVER_DELAY: Key<Draws<Seconds>> = Key::derived("server_delay", "the model's", "\"20ms\"")
-    .help("time that a server takes from a request to the start of its response")
-    .simulator_only();
+    .help("time that a server takes from a request to the start of its response");
 pub(super) const GAP: Key<Draws<Seconds>> = Key::derived("gap", "the model's", "\"0s\"")
-    .help("time from a response to the next request in its place, HTTP/1 only")
-    .simulator_only();
+    .help("time from a response to the next request in its place, HTTP/1 only");
 pub(super) const PROTOCOL: Key<Protocol> = Key::derived("protocol", "the model's", "\"http/2\"")
-    .help("\"http/1\" (one request at a time on a connection) or \"http/2\" (a connection per server, all requests at once)")
-    .simulator_only();
+    .help("\"http/1\" (one request at a time on a connection) or \"http/2\" (a connection per server, all requests at once)");
 pub(super) const PERSISTENT: Key<Percent> = Key::derived("persistent", "the model's", "\"15%\"")
-    .help("share of pages whose connections are used again, of HTTP/1; all others open one per object")
-    .simulator_only();
+    .help("share of pages whose connections are used again, of HTTP/1; all others open one per object");
 pub(super) const WAVES: Key<u64> = Key::derived("waves", "the model's", "2")
     .range(1, 10)
-    .help("in how many parts objects become known, one after the other: 2 is style and scripts, then what those ask for")
-    .simulator_only();
+    .help("in how many parts objects become known, one after the other: 2 is style and scripts, then what those ask for");
+
+/// What is drawn as a page is begun.
+pub(super) struct Visit {
+    /// Objects beside its document, and the servers that they lie on.
+    pub(super) objects: u64,
+    pub(super) servers: u64,
+    pub(super) is_persistent: bool,
+}
+
+/// What is drawn as a request is sent, so that the requests of a page are the same in whatever order responses come.
+pub(super) struct Asked {
+    pub(super) request: u64,
+    pub(super) response: u64,
+    pub(super) server_delay: Duration,
+    /// From the response to what follows in its place.
+    pub(super) gap: Duration,
+}
 
 /// What a user does.
 pub(super) struct Profile {
@@ -129,23 +136,40 @@ impl Profile {
         }
     }
 
+    /// The time from the start of the run to a user's first page: a part of a think time, as if all had begun before.
+    pub(super) fn first_think(&self, random: &mut Random) -> Duration {
+        Duration::from_secs_f64(self.think.draw(random) * random.next_f64())
+    }
+
+    pub(super) fn think(&self, random: &mut Random) -> Duration {
+        Duration::from_secs_f64(self.think.draw(random))
+    }
+
+    pub(super) fn visit(&self, random: &mut Random) -> Visit {
+        Visit {
+            objects: self.objects.draw(random).ceil() as u64,
+            servers: self.servers.draw(random).ceil().max(1.0) as u64,
+            is_persistent: random.next_f64() < self.persistent,
+        }
+    }
+
+    pub(super) fn ask(&self, is_document: bool, random: &mut Random) -> Asked {
+        let size = if is_document { &self.document } else { &self.object };
+        Asked {
+            request: (self.request.draw(random) as u64).max(1),
+            response: (size.draw(random) as u64).max(1),
+            server_delay: Duration::from_secs_f64(self.server_delay.draw(random)),
+            gap: Duration::from_secs_f64(self.gap.draw(random)),
+        }
+    }
+
     /// PackMime-HTTP (Cao, Cleveland, Gao, Jeffay, Smith, Weigle, INFOCOM 2004) describes connections; this is a user of
     /// its parts. The think time is its time between the pages of one connection over all connections: log₂ of it is
     /// normal with mean 3.22 and variance 0.73 + 1.21. Sizes are its two parts each, in their mean shares (28 % of responses
-    /// only validate a cache); their distributions are thinned to points that are 2 to 3 % off.
+    /// only validate a cache).
     fn packmime() -> Self {
-        let response = r#"[
-            {"share": 0.28, "of": [[0, 4.6], [0.02, 40.8], [0.03, 53], [0.04, 61.5], [0.071, 69.7], [0.101, 74.8],
-                [0.131, 93.6], [0.162, 104.6], [0.263, 120.5], [0.657, 157.3], [0.707, 172.7], [0.758, 200.6],
-                [0.929, 261.5], [1, 272.2]]},
-            {"share": 0.72, "of": {"tail": [[0, 8.108], [-0.736, 10.41], [-1.1, 11.41], [-1.29, 11.85],
-                [-1.65, 12.6], [-1.84, 12.9], [-2.21, 13.34], [-2.94, 13.92], [-3.67, 14.69], [-4.04, 15],
-                [-4.22, 15.1], [-5.14, 15.38], [-5.69, 15.74], [-18.18, 25.88]]}}]"#;
-        let request = r#"[
-            {"share": 0.5, "of": [[0, 51], [0.01, 94], [0.02, 123], [0.04, 169], [0.05, 184], [0.06, 194], [0.1, 218],
-                [0.14, 253], [0.18, 274], [0.33, 318], [0.43, 340], [1, 421.8]]},
-            {"share": 0.5, "of": {"tail": [[0, 8.73], [-0.55, 8.83], [-0.91, 8.96], [-1.09, 9.05], [-1.8, 9.55],
-                [-1.98, 9.65], [-2.34, 9.77], [-3.06, 9.93], [-3.24, 10.01], [-3.6, 10.21], [-17.8, 19.76]]}}]"#;
+        let response = Draws::mixture([(0.28, Draws::points(VALIDATION)), (0.72, Draws::tail(DOWNLOAD))]);
+        let request = Draws::mixture([(0.5, Draws::points(SMALL_REQUEST)), (0.5, Draws::tail(LARGE_REQUEST))]);
         // 1/max(10, W) seconds, W from a Weibull distribution with shape 0.63 and scale 305.
         let server_delay = r"[[0, 0], [0.001, 0.000152552], [0.01, 0.000290355], [0.03, 0.000447517],
             [0.06, 0.000634792], [0.1, 0.000872478], [0.15, 0.00118653], [0.2, 0.00154044], [0.25, 0.00195224],
@@ -157,9 +181,9 @@ impl Profile {
             // 1 object with 0.69, else ceil(1 + W), W with shape 1 and scale 1.578: here without the document.
             objects: built_in(r#"[{"share": 0.69, "of": "0"}, {"share": 0.31, "of": "exponential(1.578)"}]"#),
             servers: Draws::constant(1.0),
-            request: built_in(request),
-            document: built_in(response),
-            object: built_in(response),
+            request,
+            document: response.clone(),
+            object: response,
             server_delay: built_in(server_delay),
             gap: Draws::constant(0.0),
             protocol: Protocol::Http1,

@@ -61,6 +61,7 @@ pub(super) struct Exchange {
     pub(super) wanted: u64,
     pub(super) bytes: u64,
     pub(super) delay: Duration,
+    pub(super) gap: Duration,
     /// When the server can answer; none: the request is not there.
     pub(super) ready: Option<Instant>,
     pub(super) is_answered: bool,

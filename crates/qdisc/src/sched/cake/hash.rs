@@ -233,6 +233,18 @@ mod tests {
         assert_eq!([1, 2, 3, 4, 5, 6, 7].map(tag), [0b001, 0b011, 0b010, 0b100, 0b100, 0b100, 0b100]);
     }
 
+    /// A host whose own entry is taken gets one that nobody with bulk flows needs. Wrong would be to take from those that do: their
+    /// flows would be counted with its own.
+    #[test]
+    fn a_host_gets_an_entry_that_is_free() {
+        let mut hosts = alloc::vec![Host::default(); QUEUES];
+        for place in set_of(5) {
+            (hosts[place].tag, hosts[place].bulk) = (1000 + place as u32, u32::from(place != 2) as _);
+        }
+        let hash = (3 * QUEUES + 5) as u32;
+        assert_eq!((host(&mut hosts, hash), hosts[2].tag, hosts[5].tag), (2, hash, 1005));
+    }
+
     /// All eight hosts of a set have bulk flows: the one that the hash points at gives its entry up.
     #[test]
     fn a_host_whose_set_is_full_takes_the_entry_that_its_hash_points_at() {

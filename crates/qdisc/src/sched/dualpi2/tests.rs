@@ -161,7 +161,7 @@ fn each_variant_prints_its_own_defaults_and_refuses_the_other_s_words() {
 /// RFC 9331, 5.1: ECT(1) and CE go to the L4S queue; any_ect takes ECT(0) too (for DCTCP).
 #[test]
 fn the_codepoint_picks_the_queue() {
-    for (words, low) in [("", 2), ("any_ect", 3), ("variant rfc9332", 2)] {
+    for (words, low) in [("", &[2, 3][..]), ("any_ect", &[1, 2, 3]), ("variant rfc9332", &[2, 3])] {
         let (mut qdisc, mut owner) = (build(words), Noted::default());
         offer(
             &mut qdisc,
@@ -169,7 +169,8 @@ fn the_codepoint_picks_the_queue() {
             &mut owner,
             &[(0, Ecn::NotEct), (1, Ecn::Ect0), (2, Ecn::Ect1), (3, Ecn::Ce)],
         );
-        assert_eq!(qdisc.queues.low.len(), low, "{words}");
+        let waits: Vec<_> = core::iter::from_fn(|| qdisc.queues.low.pop()).map(|packet| packet.id).collect();
+        assert_eq!(waits, low, "{words}");
     }
 }
 
@@ -403,4 +404,31 @@ fn the_law_looks_at_the_queues_each_tupdate() {
     let due = qdisc.next_timer().unwrap();
     qdisc.on_timer(due, &mut Noted::default());
     assert_eq!(qdisc.next_timer(), Some(due + Duration::from_millis(20)));
+}
+
+/// RFC 9332, A.1: Tupdate is the target, but at most a third of the longest round trip. The target is 15 ms.
+#[test]
+fn the_rfc_updates_at_least_three_times_a_round_trip() {
+    for (max_rtt, first_ms) in [("30ms", 10), ("45ms", 15), ("100ms", 15)] {
+        let qdisc = build(&std::format!("variant rfc9332 target 15ms max_rtt {max_rtt}"));
+        assert_eq!(qdisc.next_timer(), Some(ms(first_ms)), "{max_rtt}");
+    }
+}
+
+/// A share that is changed counts from then on. Wrong would be a queue that keeps its tenth, or a claim from before.
+#[test]
+fn a_new_share_counts_at_once() {
+    let order = |qdisc: &mut DualPi2<Plain>, changed: bool| {
+        let mut owner = Noted::default();
+        let both: Vec<_> = (0..40).map(|id| (id, if id < 20 { Ecn::Ect1 } else { Ecn::NotEct })).collect();
+        offer(qdisc, ms(0), &mut owner, &both);
+        if changed {
+            let args = Args::parse(const { &DualPi2::<Plain>::SPEC }, "classic_protection 60").unwrap();
+            qdisc.change(ms(0), &args, &LINK, &mut owner).unwrap();
+        }
+        drain(qdisc, ms(0), &mut owner)
+    };
+    let anew = order(&mut build("classic_protection 60"), false);
+    assert_eq!(order(&mut build("classic_protection 10"), true), anew);
+    assert_ne!(order(&mut build("classic_protection 10"), false), anew);
 }

@@ -139,4 +139,21 @@ mod tests {
         assert_eq!([[8000, 9001], [8000, 6999]].map(used), [None; 2]);
         assert_eq!([[5, 10], [5, 11], [0, 4], [0, 0]].map(used), [Some(7), None, None, None]);
     }
+
+    /// Wrong would be an interval given up that is as long as one may be. It begins with a loss; a fifth is lost in its last round.
+    #[test]
+    fn an_interval_may_have_as_many_rounds_as_it_says() {
+        for (rounds, is_known) in [(MOST_ROUNDS, true), (MOST_ROUNDS + 1, false)] {
+            let (mut policer, mut rate) = (Policer::default(), RateEstimator::default());
+            rate.grow(0..0, 1);
+            for round in 0..=rounds {
+                let losses = if round == 0 || round == rounds { 20 } else { 0 };
+                (0..losses).for_each(|_| rate.on_lost(0));
+                let now = Instant::ZERO + Duration::from_millis(50) * u64::from(round + 1);
+                let sample = rate.sample(now, 5, 0, Duration::ZERO);
+                policer.on_ack(&sample, &rate, losses, round > 0, false, 1448);
+            }
+            assert_eq!(policer.bw > Bandwidth::ZERO, is_known, "{rounds} rounds");
+        }
+    }
 }

@@ -241,3 +241,47 @@ fn the_probe_shows_what_ss_shows() {
     bench.cc.probe(&mut |name, value| shown.push((name, (value * 1000.0).round() / 1000.0)));
     assert_eq!(shown, [("bw_mbps", 9.499), ("mrtt_ms", 50.0), ("pacing_gain", 0.344), ("cwnd_gain", 2.887)]);
 }
+
+/// 4.3.4.2: any of the eight phases but the second, which drains the queue of the first. Wrong would be a connection that begins
+/// with less than the path carries, for a queue that it has not made.
+#[test]
+fn no_connection_begins_with_the_phase_that_drains() {
+    let begun: std::collections::BTreeSet<_> = (0..200)
+        .map(|seed| {
+            let mut bench = Bench::<Bbr>::new();
+            bench.cc.dice = Dice::new(seed);
+            bench.cc.enter_probe_bw(bench.now);
+            bench.cc.cycle
+        })
+        .collect();
+    assert_eq!(Vec::from_iter(begun), [0, 2, 3, 4, 5, 6, 7]);
+}
+
+/// Wrong would be a connection that never again looks for its RTT, which waits while one is taken up again.
+#[test]
+fn the_first_data_that_are_delivered_end_a_restart() {
+    let mut bench = Bench::<Bbr>::new();
+    bench.fill();
+    bench.cc.idle_restart = true;
+    bench.ack(RTT, 0, 41, |_, sample| sample.interval = None);
+    assert!(bench.cc.idle_restart, "nothing was");
+    bench.round(41, 41);
+    assert!(!bench.cc.idle_restart);
+}
+
+/// What the window returns to is not what a recovery, or the look for the RTT, has made of it. Wrong would be a connection that
+/// goes on with four segments.
+#[test]
+fn a_small_window_of_a_recovery_or_of_probe_rtt_is_not_remembered() {
+    let cases = [
+        (CongestionState::Open, Mode::Startup, 4),
+        (CongestionState::Recovery, Mode::Startup, 50),
+        (CongestionState::Open, Mode::ProbeRtt, 50),
+    ];
+    for (prior_state, mode, prior_cwnd) in cases {
+        let mut bench = Bench::<Bbr>::new();
+        (bench.cc.prior_state, bench.cc.mode, bench.cc.prior_cwnd) = (prior_state, mode, 50);
+        bench.cc.save_cwnd(4);
+        assert_eq!(bench.cc.prior_cwnd, prior_cwnd, "{prior_state:?}");
+    }
+}

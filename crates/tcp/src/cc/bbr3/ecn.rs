@@ -72,3 +72,27 @@ impl Ecn {
         (was_in_round && self.is_eligible).then(|| UNIT - self.alpha * FACTOR / UNIT)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_units::Instant;
+
+    /// All of ten segments a round are marked. The share is that of the round: wrong would be one that falls with all that was ever
+    /// delivered. The second such round ends Startup, where that has not filled the path yet.
+    #[test]
+    fn the_share_is_of_a_round_and_two_rounds_of_marks_end_startup() {
+        for is_full in [false, true] {
+            let (mut ecn, mut rate) = (Ecn::new(), RateEstimator::default());
+            rate.grow(0..0, 1);
+            let ended = [1, 2, 3].map(|round| {
+                let now = Instant::ZERO + SHORT * round;
+                rate.sample(now, 10, 10, SHORT);
+                ecn.on_ack(&Ack { marked: 10, ..Ack::of(now, 10) }, SHORT);
+                ecn.end_round(&rate, is_full)
+            });
+            assert_eq!(ended, if is_full { [false; 3] } else { [false, true, true] });
+            assert_eq!(ecn.alpha, UNIT);
+        }
+    }
+}

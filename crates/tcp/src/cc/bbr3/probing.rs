@@ -290,6 +290,7 @@ fn inflight_at_loss(tx_in_flight: u32, lost: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cc::bench::{Bench, RTT};
 
     /// 5.5.10.2 by hand: of 101 in flight the last is lost. Before it 100 were in flight, and 2 % of them, two, might be lost:
     /// with none lost before, another 2/0.98 would have passed the threshold; with one 1/0.98, with two or more nothing.
@@ -297,5 +298,49 @@ mod tests {
     fn losses_pass_the_threshold_within_a_segment() {
         assert_eq!([1, 2, 3, 9].map(|lost| inflight_at_loss(101, lost)), [102, 101, 100, 100]);
         assert_eq!((inflight_at_loss(1, 1), inflight_at_loss(4901, 1)), (0, 5000));
+    }
+
+    /// 5.3.3.7: while the bound is what limits, a rate that does not grow says nothing of the path. Wrong would be a probe that ends
+    /// before it has asked for more than the bound, or one whose window is not full that never ends.
+    #[test]
+    fn a_probe_goes_on_while_the_bound_limits_it() {
+        for (is_cwnd_limited, cwnd, ends) in [(true, 60, false), (true, 59, true), (false, 60, true)] {
+            let mut bench = Bench::<Bbr3>::new();
+            bench.cc.bounds.inflight_longterm = 60;
+            bench.window.cwnd = cwnd;
+            bench.cc.full_bw_now = true;
+            let sample = bench.rate.sample(bench.now, 1, 0, RTT);
+            let ack = Ack { is_cwnd_limited, in_flight: 40, ..Ack::of(bench.now, 1) };
+            assert_eq!(bench.cc.is_time_to_go_down(&ack, &sample, &bench.window), ends);
+        }
+    }
+
+    /// 5.3.3.7: what was too much once is not exceeded again. Wrong would be a probe that stops short of it, or at once.
+    #[test]
+    fn a_probe_ends_where_it_was_too_much_before() {
+        for (was_too_high, in_flight, ends) in [(true, 59, false), (true, 60, true), (false, 60, false)] {
+            let mut bench = Bench::<Bbr3>::new();
+            bench.cc.bounds.inflight_longterm = 60;
+            bench.cc.probing.was_too_high = was_too_high;
+            let sample = bench.rate.sample(bench.now, 1, 0, RTT);
+            let ack = Ack { in_flight, ..Ack::of(bench.now, 1) };
+            assert_eq!(bench.cc.is_time_to_go_down(&ack, &sample, &bench.window), ends);
+        }
+    }
+
+    /// 5.3.3.9: the bound is raised while it limits, and never up to "no bound". Wrong would be one that grows unasked, or not.
+    #[test]
+    fn the_bound_is_raised_by_those_who_reach_it() {
+        let raised = |is_cwnd_limited, cwnd, bound| {
+            let mut bench = Bench::<Bbr3>::new();
+            (bench.window.cwnd, bench.cc.bounds.inflight_longterm) = (cwnd, bound);
+            bench.cc.probing.acked_per_increment = 1;
+            let ack = Ack { is_cwnd_limited, ..Ack::of(bench.now, 3) };
+            bench.cc.probe_upward(&ack, &bench.window);
+            bench.cc.bounds.inflight_longterm
+        };
+        assert_eq!([raised(true, 60, 60), raised(true, 61, 60)], [63; 2]);
+        assert_eq!([raised(true, 59, 60), raised(false, 60, 60)], [60; 2]);
+        assert_eq!(raised(true, INFINITE, INFINITE - 2), INFINITE - 1);
     }
 }

@@ -388,3 +388,67 @@ fn marks_count_on_short_paths_only() {
         assert_eq!(ecn.cut(), cut);
     }
 }
+
+/// 5.5.5: the maximum is of two cycles. Wrong would be a rate that is never forgotten: what is less counts, too.
+#[test]
+fn a_smaller_rate_counts_when_the_larger_one_is_two_cycles_old() {
+    let mut bench = Bench::<Bbr3>::new();
+    for (segments, most) in [(20, 20), (15, 20), (15, 15)] {
+        bench.round(segments, 60);
+        assert_eq!(bench.cc.bounds.max_bw(), Bandwidth::of(most, RTT));
+        bench.cc.bounds.advance();
+    }
+}
+
+/// 5.3.4.3: MinRTTFilterLen is 10 s. Wrong would be a path that became longer and is taken for the short one for good.
+#[test]
+fn the_smallest_rtt_is_forgotten_after_ten_seconds() {
+    let mut bench = Bench::<Bbr3>::new();
+    let rtt = Duration::from_millis(80);
+    let known = [500, 5500, 9500, 10_500].map(|ms| {
+        let now = Instant::from_nanos(ms * 1_000_000);
+        bench.cc.update_min_rtt(&Ack { rtt: Some(rtt), ..Ack::of(now, 1) });
+        bench.cc.min_rtt
+    });
+    assert_eq!(known, [RTT, RTT, RTT, rtt]);
+}
+
+/// 5.5.10.2: BBR.LossThresh is 2 %. Wrong would be a bound for a loss of just that.
+#[test]
+fn a_loss_of_more_than_a_fiftieth_is_too_much() {
+    let too_high = [49, 50].map(|tx_in_flight| {
+        let mut bench = Bench::<Bbr3>::new();
+        let sample = RateSample { lost: 1, tx_in_flight, ..bench.rate.sample(bench.now, 1, 0, RTT) };
+        bench.cc.is_inflight_too_high(&sample)
+    });
+    assert_eq!(too_high, [true, false]);
+}
+
+/// As of BBR. Wrong would be a connection that never again looks for its RTT.
+#[test]
+fn the_first_data_that_are_delivered_end_a_restart() {
+    let mut bench = Bench::<Bbr3>::new();
+    bench.cruise();
+    bench.cc.idle_restart = true;
+    bench.ack(RTT, 0, 41, |_, sample| (sample.interval, sample.delivered) = (None, 0));
+    assert!(bench.cc.idle_restart, "nothing was");
+    bench.round(41, 41);
+    assert!(!bench.cc.idle_restart);
+}
+
+/// What the window returns to is not what a recovery, or the look for the RTT, has made of it. Wrong would be a connection that
+/// goes on with four segments.
+#[test]
+fn a_small_window_of_a_recovery_or_of_probe_rtt_is_not_remembered() {
+    let cases = [
+        (CongestionState::Open, State::Startup, 4),
+        (CongestionState::Recovery, State::Startup, 50),
+        (CongestionState::Open, State::ProbeRtt, 50),
+    ];
+    for (prior_state, state, prior_cwnd) in cases {
+        let mut bench = Bench::<Bbr3>::new();
+        (bench.cc.prior_state, bench.cc.state, bench.cc.prior_cwnd) = (prior_state, state, 50);
+        bench.cc.save_cwnd(4);
+        assert_eq!(bench.cc.prior_cwnd, prior_cwnd, "{prior_state:?}");
+    }
+}

@@ -226,3 +226,42 @@ fn the_rfc_halves_what_is_in_flight_and_linux_the_window() {
         assert_eq!(s.window.ssthresh, ssthresh, "{stack:?}");
     }
 }
+
+/// A timer that finds nothing lost changes nothing, and in a recovery the window has fallen already. Wrong would be a window that
+/// falls for no loss, or twice for one.
+#[test]
+fn what_a_timer_finds_reduces_the_window_once() {
+    let mut seen = [CongestionState::Open, CongestionState::Recovery, CongestionState::Open]
+        .into_iter()
+        .zip([0, 1, 1])
+        .map(|(state, segments)| {
+            let mut s = sender(&config(20), 100);
+            transmit(&mut s, 0);
+            s.state = state;
+            s.on_late_losses(at(150), Found { segments, ..Found::default() });
+            (s.state == CongestionState::Recovery, s.window.ssthresh < 20, s.stats.fast_recoveries)
+        });
+    assert_eq!(seen.next(), Some((false, false, 0)), "nothing was found");
+    assert_eq!(seen.next(), Some((true, false, 0)), "it is on already");
+    assert_eq!(seen.next(), Some((true, true, 1)));
+}
+
+/// RFC 5827, 3.2, as Linux 3.10 has it: one of two or three is SACKed, and nothing new may go. Wrong would be a needless
+/// retransmission where DupThresh can be reached, or where segments overtook each other before.
+#[test]
+fn early_retransmit_is_for_the_last_two_or_three() {
+    let may = |out: u32, blocks: &[(u32, u32)], more: u32, was_reordered| {
+        let mut s = sender(&Config { stack: Stack::Linux3_10, ..config(out) }, u64::from(out + more));
+        transmit(&mut s, 0);
+        sacked(&mut s, 100, 0, blocks);
+        if was_reordered {
+            s.rack.on_reordering(5);
+        }
+        s.may_retransmit_early()
+    };
+    assert!(may(3, &[(2, 3)], 0, false) && may(2, &[(1, 2)], 0, false));
+    assert!(!may(4, &[(3, 4)], 0, false), "two more might be SACKed");
+    assert!(!may(3, &[], 0, false), "nothing says that anything arrives");
+    assert!(!may(3, &[(2, 3)], 5, false), "new data may go, and be SACKed");
+    assert!(!may(3, &[(2, 3)], 0, true));
+}

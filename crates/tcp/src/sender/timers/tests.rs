@@ -120,3 +120,16 @@ fn a_window_that_the_application_does_not_fill_falls_half_way_to_what_was_used()
     transmit(&mut s, 301);
     assert_eq!((s.window.cwnd, s.window.ssthresh), (u32::midpoint(100, 30), 75));
 }
+
+/// RFC 3168, 6.1.5: what is sent again is not ECN-capable; new data are, as a probe, too.
+#[test]
+fn a_probe_is_ecn_capable_where_it_is_new_data() {
+    for (segments, number, is_new) in [(20, 10, true), (10, 9, false)] {
+        let mut s = sender(&config(10), segments);
+        transmit(&mut s, 0);
+        let deadline = s.deadline();
+        s.on_timeout(deadline);
+        let (chunk, _, may_be_marked) = s.poll_transmit(deadline).expect("a probe");
+        assert_eq!((chunk.seq, may_be_marked), (SeqNumber(1 + number * MSS), is_new));
+    }
+}

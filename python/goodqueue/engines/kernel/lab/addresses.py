@@ -26,6 +26,8 @@ class Ends:
 
     source: tuple[str, int]
     sink: tuple[str, int]
+    hosts: tuple[tuple[str, str], ...] = ()
+    """Of a flow with several ways: the source's and the sink's address for each."""
 
 
 def everybody(side: str) -> str:
@@ -43,6 +45,11 @@ def with_ecn(side: str, way: int) -> str:
     return f"{NETWORKS[side]}.{way << 4 | 8}.0/21"
 
 
+def way_of(host: str) -> int:
+    """Return the number of the way that the packets of ``host`` go."""
+    return int(host.split(".")[2]) >> 4
+
+
 def source_side(flow: Flow) -> str:
     """Return the side that sends the flow's data."""
     return "server" if flow.direction == "down" else "client"
@@ -56,12 +63,13 @@ def sink_side(flow: Flow) -> str:
 def ends(plan: Plan, place: int) -> Ends:
     """Return addresses and ports of the flow at ``place`` of the plan."""
     flow = plan.flows[place]
-    host = flow.way << 12 | flow.ecn << 11 | place + 1
 
-    def address(side: str) -> str:
+    def address(side: str, way: int) -> str:
+        host = way << 12 | flow.ecn << 11 | place + 1
         return f"{NETWORKS[side]}.{host >> 8}.{host & 255}"
 
     return Ends(
-        source=(address(source_side(flow)), flow.port + SOURCE_PORT_OFFSET),
-        sink=(address(sink_side(flow)), flow.port),
+        source=(address(source_side(flow), flow.way), flow.port + SOURCE_PORT_OFFSET),
+        sink=(address(sink_side(flow), flow.way), flow.port),
+        hosts=tuple((address(source_side(flow), way), address(sink_side(flow), way)) for way in flow.ways),
     )

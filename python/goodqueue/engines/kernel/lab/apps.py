@@ -1,4 +1,4 @@
-"""Applications above TCP: ``transfer``, ``rr``, ``stream``; ``page`` has a file of its own.
+"""Applications above TCP: ``transfer``, ``rr``, ``stream``; ``page`` and ``web_users`` have files of their own.
 
 Times are seconds of the run, as the processes see them.
 """
@@ -12,6 +12,7 @@ from .halves import Connection, Half
 from .loop import Loop
 from .page import Page
 from .plan import Flow, Plan
+from .web_users import WebUsers
 
 
 class Transfer(Half):
@@ -174,5 +175,5 @@ class Stream(Half):
         return self.flow.rate_bps * round(self.flow.interval_s * 1e9) * chunks // 8_000_000_000
 
 
-HALVES: dict[str, type[Half]] = {"transfer": Transfer, "rr": Rr, "stream": Stream, "page": Page}
+HALVES: dict[str, type[Half]] = {"transfer": Transfer, "rr": Rr, "stream": Stream, "page": Page, "web_users": WebUsers}
 """The application of each kind."""

@@ -9,6 +9,7 @@ import os
 import select
 import socket
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from . import tcpinfo
@@ -20,14 +21,16 @@ from .loop import Loop
 from .plan import Flow, Plan
 
 _CHUNK = bytes(1 << 18)
+_BACKLOG = 1024
+"""Connections that wait for their program, more than ever do."""
 
 
 class Connection:
     """One end of a TCP connection: counts what came, and sends what is written as the socket takes it."""
 
-    def __init__(self, made: socket.socket, half: "Half", port: int, established: bool) -> None:
-        """Serve ``made``, opened from ``port``; unless it is ``established``, its handshake is under way."""
-        self.socket, self._half, self.port, self._established = made, half, port, established
+    def __init__(self, made: socket.socket, half: "Half", opener: tuple[str, int], established: bool) -> None:
+        """Serve ``made``, opened from address ``opener``; unless it is ``established``, its handshake is under way."""
+        self.socket, self._half, self.opener, self._established = made, half, opener, established
         self.received = 0
         self._unsent, self._ending, self._over = 0, False, False
         self._waits = 0
@@ -118,6 +121,8 @@ class Half:
     """Whether the receiver of the data opens the connections, and asks for them."""
     LOOKS_UP = False
     """Whether it exchanges datagrams beside."""
+    ORDERS = False
+    """Whether what it asks for stands in `orders.Orders`."""
 
     def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop) -> None:
         """Listen, or plan the start, and the rest of the flow's life."""
@@ -125,8 +130,10 @@ class Half:
         self.sends = source_side(flow) == side
         """Whether this half sends the flow's data."""
         self.opens = (sink_side(flow) if self.ASKS else "client") == side
-        source, sink = ends.source[0], ends.sink[0]
-        self._own, self._other = (source, sink) if self.sends else (sink, source)
+        hosts = ends.hosts or ((ends.source[0], ends.sink[0]),)
+        self.paths = [(source, sink) if self.sends else (sink, source) for source, sink in hosts]
+        """On each of the flow's ways, this side's address and the other's."""
+        self._own, self._other = self.paths[0]
         self.stopped = False
         self._connections: list[Connection] = []
         self._counted = [0] * len(tcpinfo.SENT)
@@ -171,14 +178,15 @@ class Half:
         infos = [{"t_s": at} | tcpinfo.decode(data) for at, data in self._infos]
         return self.notes() | {"tcp_info": infos, "sent": self._totals}
 
-    def open(self) -> Connection:
-        """Open a connection."""
+    def open(self, path: int = 0) -> Connection:
+        """Open a connection on one of `paths`."""
         made = tcp_socket(self.flow)
-        made.bind((self._own, 0))
-        status = made.connect_ex((self._other, self.flow.port))
+        own, other = self.paths[path]
+        made.bind((own, 0))
+        status = made.connect_ex((other, self.flow.port))
         if status not in {0, errno.EINPROGRESS}:
             raise LabError(f"flow {self.flow.name}: connect: {os.strerror(status)}")
-        connection = Connection(made, self, made.getsockname()[1], established=False)
+        connection = Connection(made, self, made.getsockname(), established=False)
         self._connections.append(connection)
         return connection
 
@@ -188,15 +196,16 @@ class Half:
         self._connections.remove(connection)
 
     def _listen(self) -> None:
-        self._listener = tcp_socket(self.flow)
-        self._listener.bind((self._own, self.flow.port))
-        self._listener.listen(64)
-        self.loop.watch(self._listener.fileno(), select.EPOLLIN, self._accept)
+        self._listeners = [tcp_socket(self.flow) for _ in self.paths]
+        for listener, (own, _) in zip(self._listeners, self.paths, strict=True):
+            listener.bind((own, self.flow.port))
+            listener.listen(_BACKLOG)
+            self.loop.watch(listener.fileno(), select.EPOLLIN, partial(self._accept, listener))
 
-    def _accept(self) -> None:
+    def _accept(self, listener: socket.socket) -> None:
         with suppress(BlockingIOError):
-            made, (_, port) = self._listener.accept()
-            connection = Connection(made, self, port, established=True)
+            made, opener = listener.accept()
+            connection = Connection(made, self, opener, established=True)
             self._connections.append(connection)
             self.established(connection)
 

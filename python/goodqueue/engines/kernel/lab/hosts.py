@@ -17,7 +17,7 @@ from .errors import LabError
 from .halves import Half
 from .libc import die_with_parent
 from .loop import Loop
-from .page import Orders, Page
+from .orders import Orders
 from .plan import Plan
 from .topology import Namespace
 
@@ -28,7 +28,7 @@ class Host:
     def __init__(self, side: str, space: Namespace, plan: Plan, clock: Clock, orders: dict[str, Orders]) -> None:
         """Start the process; its listeners stand before this returns, or it has failed and `results` says why.
 
-        ``orders`` are those of the plan's pages, by flow, the same for both hosts.
+        ``orders`` are those of the flows that have some, by name, the same for both hosts.
         """
         self._side = side
         self._results, write = os.pipe()
@@ -88,10 +88,9 @@ def _serve(side: str, plan: Plan, clock: Clock, orders: dict[str, Orders], told:
     for place, flow in enumerate(plan.flows):
         between = ends(plan, place)
         half = HALVES.get(flow.kind)
-        if half is Page:
-            known[flow.name] = Page(flow, between, side, plan, clock, loop, orders[flow.name])
-        elif half is not None:
-            known[flow.name] = half(flow, between, side, plan, clock, loop)
+        if half is not None:
+            own = (orders[flow.name],) if half.ORDERS else ()
+            known[flow.name] = half(flow, between, side, plan, clock, loop, *own)
         elif source_side(flow) == side:
             kind = Sender if flow.kind == bulk.KIND else Source
             known[flow.name] = kind(flow, between, plan, clock, loop)

@@ -5,10 +5,8 @@ flows, too, run between two hosts each. A lookup is a datagram and its answer, o
 stands in `Orders` and not in the request, so that this may be of any size.
 """
 
-import mmap
 import select
 import socket
-import struct
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,34 +17,13 @@ from .clock import Clock
 from .datagrams import HEADERS
 from .halves import Connection, Half
 from .loop import Loop
+from .orders import Orders
 from .plan import Flow, Plan
 
 _QUERY, _ANSWER = (bytes(size - HEADERS) for size in (86, 102))
 """As long on Ethernet as a query and an answer of DNS, as the simulator counts them."""
 _ASK_AGAIN_S = 5.0
 """After which a resolver asks again: resolv.conf(5), ``timeout``."""
-
-
-class Orders:
-    """What each connection of a page asks for at the moment, in memory that the processes of both hosts share.
-
-    A connection has one request at a time, so its place is that of the browser's port.
-    """
-
-    _ITEM = struct.Struct("=I")
-
-    def __init__(self) -> None:
-        """Make room; the hosts' processes are to be forked after this."""
-        self._shared = mmap.mmap(-1, self._ITEM.size << 16)
-
-    def note(self, port: int, item: int) -> None:
-        """Note the object that is asked for next from ``port``."""
-        self._ITEM.pack_into(self._shared, port * self._ITEM.size, item)
-
-    def item(self, port: int) -> int:
-        """Return the object that was asked for last from ``port``."""
-        (item,) = self._ITEM.unpack_from(self._shared, port * self._ITEM.size)
-        return int(item)
 
 
 @dataclass(slots=True)
@@ -74,7 +51,7 @@ class _Site:
 class Page(Half):
     """The browser, which is told of nothing but times, or the server, which answers what it is asked."""
 
-    ASKS = LOOKS_UP = True
+    ASKS = LOOKS_UP = ORDERS = True
 
     def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop, orders: Orders) -> None:
         """Fetch nothing yet."""
@@ -112,7 +89,7 @@ class Page(Half):
         if self.opens:
             self._received(connection)
             return
-        wanted = self._objects[self._orders.item(connection.port)]
+        wanted = self._objects[self._orders.item(connection.opener)]
         answered = self._answered.get(connection, 0)
         if connection.received - answered >= wanted["request_bytes"]:
             self._answered[connection] = connection.received
@@ -170,7 +147,7 @@ class Page(Half):
             channel.item = site.waiting.popleft()
             wanted = self._objects[channel.item]
             channel.wanted += wanted["response_bytes"]
-            self._orders.note(channel.connection.port, channel.item)
+            self._orders.note(channel.connection.opener, channel.item)
             channel.connection.write(wanted["request_bytes"])
 
     def _datagrams(self, port: int) -> socket.socket:

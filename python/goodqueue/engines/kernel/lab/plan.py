@@ -118,9 +118,16 @@ class Flow:
     objects: list[dict[str, int]] | None = None
     """Of a page, the document first: ``host`` (its number), ``request_bytes`` and ``response_bytes``."""
     connections: int | None = None
-    """To each host of a page, at the most."""
+    """To each host of a page, or of a user of the web, at the most."""
+    visits: list[list[dict[str, Any]]] | None = None
+    """Of users of the web, each one's pages: ``think_s`` before, ``is_persistent``, and ``requests``, the document's
+    first: bytes of request and response, seconds that the server takes, seconds to the next request in its place."""
+    waves: int | None = None
+    """In how many parts their pages' objects become known."""
     way: int = 0
     """Its place among the plan's ways."""
+    ways: list[int] = field(default_factory=list)
+    """Those that its connections take, one each by chance, where they are several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +164,12 @@ class Plan:
 
     @property
     def captures_ends(self) -> bool:
-        """Whether packets are captured at the hosts, too: behind a lone link of one rate arrivals are known without."""
-        return bool(self.hops or self.down.changes or self.up.changes)
+        """Whether packets are captured at the hosts, too.
+
+        Behind a lone link of one rate arrivals are known without, except those of a flow that has several RTTs.
+        """
+        several = any(flow.ways for flow in self.flows)
+        return bool(self.hops or self.down.changes or self.up.changes or several)
 
     @property
     def load_bps(self) -> int:

@@ -18,7 +18,7 @@ from .clock import Clock
 from .commands import TOWARDS
 from .errors import LabError
 from .hosts import Host
-from .page import Orders, Page
+from .orders import Orders
 from .plan import Plan
 from .topology import Namespace, build
 
@@ -44,7 +44,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
             captures[device] = Capture(device, folder / f"{device}.pcap")
     changes = changing.due(plan)
     changers = changing.Changers(spaces, {one.space for one in changes})
-    orders = {flow.name: Orders() for flow in plan.flows if HALVES.get(flow.kind) is Page}
+    orders = {flow.name: Orders() for flow in plan.flows if flow.kind in HALVES and HALVES[flow.kind].ORDERS}
     clock = Clock.starting_in(_LEAD_S)
     hosts = [Host(side, spaces[side], plan, clock, orders) for side in SIDES]
     if clock.now() > 0:
@@ -79,7 +79,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
 
     for place, flow in enumerate(plan.flows):
         between = ends(plan, place)
-        flows[flow.name] |= {"local": between.source, "remote": between.sink}
+        flows[flow.name] |= {"local": between.source, "remote": between.sink, "hosts": between.hosts}
     with spaces["server"].entered():
         switches = sysctls.recorded()
     kernel = os.uname()

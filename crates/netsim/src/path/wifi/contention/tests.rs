@@ -148,9 +148,6 @@ fn saturation_throughput_and_collisions_agree_with_bianchi() {
             let (most, p) = bianchi(mbps, n, false);
             let (least, _) = bianchi(mbps, n, true);
             let off = if got > most { got / most - 1.0 } else { (got / least - 1.0).min(0.0) };
-            println!(
-                "{mbps} Mbit/s, {n}: {got:.3} ({least:.3} to {most:.3}), collided {collided:.4} ({p:.4})"
-            );
             assert!(off.abs() < 0.015, "{mbps} Mbit/s, {n} stations: {got} for {least} to {most} Mbit/s");
             assert!((collided - p).abs() < 0.02, "{mbps} Mbit/s, {n} stations: {collided} for {p}");
         }

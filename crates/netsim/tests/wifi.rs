@@ -1,0 +1,344 @@
+//! Wi-Fi cells: goodputs that another simulator measured, who has the air, where packets wait, and what is refused.
+#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
+
+mod common;
+
+use common::run;
+use goodqueue_netsim::{Record, Scenario};
+use serde_json::{Value, json};
+
+/// A cell with `stations`, and what they carry.
+fn cell(wifi: &Value, qdisc: &str, traffic: &Value) -> Value {
+    json!({
+        "duration": "20s", "warmup": "5s",
+        "bottleneck": {"qdisc": qdisc, "wifi": wifi},
+        "path": {"rtt": "20ms"},
+        "traffic": traffic,
+    })
+}
+
+/// Two fast stations and a slow one, as in Høiland-Jørgensen et al. 2017.
+fn anomaly(qdisc: &str, traffic: &Value) -> Value {
+    let stations = json!([{"name": "fast", "count": 2, "rate": "mcs15"}, {"name": "slow", "rate": "mcs0"}]);
+    cell(&json!({"standard": "802.11n", "short_guard": true, "station": stations}), qdisc, traffic)
+}
+
+fn json_of(record: &Record) -> Value {
+    serde_json::to_value(record).unwrap()
+}
+
+fn total_mbps(record: &Record) -> f64 {
+    record.flows.iter().map(|flow| flow.goodput_mbps).sum()
+}
+
+fn ping_p50_ms(record: &Value) -> f64 {
+    let apps = record["apps"].as_array().unwrap();
+    let pings = apps.iter().filter(|app| app["kind"] == "ping");
+    pings.map(|ping| ping["rtt_ms"]["p50"].as_f64().unwrap()).fold(0.0, f64::max)
+}
+
+/// A cell in which all stations always have a packet to send, and the goodput that ns-3 3.37 has in it.
+struct Saturated {
+    standard: &'static str,
+    rate: &'static str,
+    width: u64,
+    short_guard: bool,
+    ampdu: &'static str,
+    stations: u64,
+    way: &'static str,
+    payload: u64,
+    rts: bool,
+    ns3_mbps: f64,
+}
+
+const G: Saturated = Saturated {
+    standard: "802.11g",
+    rate: "54mbit",
+    width: 20,
+    short_guard: false,
+    ampdu: "",
+    stations: 1,
+    way: "up",
+    payload: 1472,
+    rts: false,
+    ns3_mbps: 29.732,
+};
+const N: Saturated =
+    Saturated { standard: "802.11n", rate: "mcs7", ampdu: "65535B", way: "down", ns3_mbps: 59.587, ..G };
+
+/// Measured with ns-3 3.37 over 5 s after 1 s, the mean of three runs where several stations contend.
+const MEASURED: &[Saturated] = &[
+    Saturated { rate: "6mbit", ns3_mbps: 5.233, ..G },
+    Saturated { rate: "9mbit", way: "down", payload: 512, ns3_mbps: 5.830, ..G },
+    Saturated { rate: "18mbit", ns3_mbps: 13.698, ..G },
+    Saturated { rate: "36mbit", way: "down", payload: 512, ns3_mbps: 13.661, ..G },
+    G,
+    Saturated { payload: 100, ns3_mbps: 4.114, ..G },
+    Saturated { rate: "6mbit", stations: 5, ns3_mbps: 4.584, ..G },
+    Saturated { rate: "6mbit", stations: 10, ns3_mbps: 4.288, ..G },
+    Saturated { stations: 2, ns3_mbps: 30.001, ..G },
+    Saturated { stations: 5, ns3_mbps: 28.916, ..G },
+    Saturated { stations: 20, ns3_mbps: 25.256, ..G },
+    Saturated { stations: 5, rts: true, ns3_mbps: 25.660, ..G },
+    Saturated { rate: "mcs0", ns3_mbps: 5.822, ..N },
+    Saturated { rate: "mcs3", ns3_mbps: 23.825, ..N },
+    N,
+    Saturated { rate: "mcs1", width: 40, ns3_mbps: 24.645, ..N },
+    Saturated { rate: "mcs7", width: 40, ns3_mbps: 122.138, ..N },
+    Saturated { width: 40, short_guard: true, ns3_mbps: 134.991, ..N },
+    Saturated { rate: "mcs3", short_guard: true, ns3_mbps: 26.451, ..N },
+    Saturated { ampdu: "0B", ns3_mbps: 30.707, ..N },
+    Saturated { ampdu: "8000B", ns3_mbps: 51.249, ..N },
+    Saturated { ampdu: "16000B", ns3_mbps: 56.000, ..N },
+    Saturated { payload: 100, ns3_mbps: 32.941, ..N },
+    Saturated { stations: 5, ns3_mbps: 59.603, ..N },
+    Saturated { stations: 2, way: "up", ns3_mbps: 55.786, ..N },
+    Saturated { rate: "mcs1", stations: 2, way: "up", ns3_mbps: 11.008, ..N },
+];
+
+#[test]
+fn saturated_cells_have_the_goodput_that_ns3_has() {
+    for one in MEASURED {
+        let size = one.payload + 28 + 14;
+        let mut wifi = json!({
+            "standard": one.standard, "width": one.width, "short_guard": one.short_guard, "rts": one.rts,
+            "driver": "ideal",
+            "station": [{"count": one.stations, "rate": one.rate}],
+        });
+        if !one.ampdu.is_empty() {
+            wifi["ampdu"] = json!(one.ampdu);
+        }
+        let traffic = json!([{
+            "kind": "cbr", "count": one.stations, "direction": one.way, "rate": "200mbit", "packet_size": size,
+        }]);
+        let mut asked = cell(&wifi, "pfifo limit 400", &traffic);
+        (asked["duration"], asked["warmup"]) = (json!("11s"), json!("1s"));
+        let got = total_mbps(&run(&asked)) * one.payload as f64 / size as f64;
+        let off = got / one.ns3_mbps - 1.0;
+        assert!(off.abs() < 0.015, "{} {}: {got:.3} for {} Mbit/s", one.standard, one.rate, one.ns3_mbps);
+    }
+}
+
+/// The anomaly of Heusse et al. 2003: under one FIFO a slow station takes most of the air, and mac80211's airtime fairness gives it a
+/// third. What the stations of "Ending the Anomaly" (table 1) had: 10, 11 and 79 % of the airtime, 26 Mbit/s in all; then a third
+/// each, and 87.
+#[test]
+fn a_slow_station_takes_the_air_under_a_fifo_and_a_third_of_it_with_airtime_fairness() {
+    let flood = json!([{"kind": "cbr", "count": 3, "rate": "100mbit"}]);
+    for (qdisc, shares, total) in
+        [("pfifo limit 1000", [10.0, 11.0, 79.0], 26.2), ("mac80211", [33.3, 33.3, 33.3], 86.8)]
+    {
+        let record = run(&anomaly(qdisc, &flood));
+        let stations = &record.wifi.as_ref().unwrap().stations;
+        for (station, share) in stations.iter().zip(shares) {
+            assert!((station.airtime_percent - share).abs() < 2.0, "{qdisc}: {station:?}");
+        }
+        let got = total_mbps(&record);
+        assert!((got / total - 1.0).abs() < 0.05, "{qdisc}: {got} Mbit/s");
+        // The slow one's 4 ms hold two frames, whoever's turn it is.
+        assert_eq!(stations[2].down.aggregate_frames.unwrap().round(), 2.0);
+    }
+}
+
+/// TCP's queues run empty at times, and its ACKs want the air, too; the shares are still a third each, ACKs counted.
+#[test]
+fn airtime_is_shared_with_tcp_too() {
+    let record = run(&anomaly("mac80211", &json!([{"kind": "bulk", "count": 3}])));
+    for station in &record.wifi.unwrap().stations {
+        assert!((29.0..38.0).contains(&station.airtime_percent), "{station:?}");
+    }
+}
+
+/// Without airtime fairness mac80211's queues serve stations in rounds: an aggregate each, so nearly as much air for the slow one
+/// as its aggregates are long.
+#[test]
+fn rounds_of_aggregates_share_neither_packets_nor_time() {
+    let flood = json!([{"kind": "cbr", "count": 3, "rate": "100mbit"}]);
+    let record = run(&anomaly("mac80211 noairtime", &flood));
+    let stations = &record.wifi.as_ref().unwrap().stations;
+    assert!((36.0..42.0).contains(&stations[2].airtime_percent), "{:?}", stations[2]);
+    assert!(stations[0].down.aggregate_frames.unwrap() > 30.0, "{:?}", stations[0]);
+}
+
+/// The queue that hurts is below the discipline: above a driver's queue fq_codel cannot keep the delay of a slow station's pings
+/// low, and mac80211's queues can.
+#[test]
+fn what_a_driver_holds_no_discipline_can_take_back() {
+    let traffic = json!([{"kind": "bulk"}, {"kind": "ping"}]);
+    let slow = json!({"standard": "802.11n", "station": [{"rate": "mcs0"}]});
+    let [above, own] = ["fq_codel", "mac80211"].map(|qdisc| json_of(&run(&cell(&slow, qdisc, &traffic))));
+    // 123 frames at 6 Mbit/s are a quarter of a second.
+    assert!(ping_p50_ms(&above) > 120.0, "{}", above["apps"]);
+    assert!(ping_p50_ms(&own) < 60.0, "{}", own["apps"]);
+    let below = |record: &Value| record["queues"]["down"]["ring"]["delay_ms"]["p50"].as_f64().unwrap();
+    assert!(below(&above) > 100.0 && below(&own) < 20.0, "{} {}", below(&above), below(&own));
+}
+
+/// TCP's ACKs compete for the air with the data that they answer.
+#[test]
+fn acks_collide_with_data_and_take_air() {
+    let wifi = json!({"standard": "802.11g", "station": [{"rate": "54mbit"}]});
+    let record = json_of(&run(&cell(&wifi, "pfifo", &json!([{"kind": "bulk"}]))));
+    let station = &record["wifi"]["stations"][0];
+    assert!(station["up"]["airtime_percent"].as_f64().unwrap() > 5.0, "{station}");
+    assert!(record["wifi"]["collision_percent"].as_f64().unwrap() > 3.0, "{}", record["wifi"]);
+    // Between what delayed ACKs cost when each pays a whole backoff, and when their backoffs overlap.
+    let goodput = record["flows"][0]["goodput_mbps"].as_f64().unwrap();
+    assert!((23.0..26.0).contains(&goodput), "{goodput}");
+}
+
+/// A lossy channel: frames are sent again, TCP sees none of it, and rate control goes down as far as it must.
+#[test]
+fn rate_control_follows_the_channel() {
+    let mbps = |snr: f64| {
+        let wifi = json!({"standard": "802.11n", "station": [{"snr": snr}]});
+        let record = run(&cell(&wifi, "fq_codel", &json!([{"kind": "bulk"}])));
+        let station = record.wifi.unwrap().stations[0].clone();
+        assert!(station.down.lost < station.down.transmissions / 100, "{station:?}");
+        (record.flows[0].goodput_mbps, station.down.rate_mbps.unwrap())
+    };
+    let [good, fair, poor] = [40.0, 20.0, 10.0].map(mbps);
+    assert!(good.0 > 1.3 * fair.0 && fair.0 > 1.5 * poor.0, "{good:?} {fair:?} {poor:?}");
+    assert!(good.1 > fair.1 && fair.1 > poor.1, "{good:?} {fair:?} {poor:?}");
+}
+
+/// Whatever stands above whichever driver, packets come out, and frames that noise destroys are sent again.
+#[test]
+fn every_driver_sends_below_every_kind_of_queue() {
+    for (standard, rate, driver, least) in [
+        ("802.11g", "54mbit", "ath5k", 15.0),
+        ("802.11g", "54mbit", "ath9k", 15.0),
+        ("802.11g", "54mbit", "ideal", 15.0),
+        ("802.11n", "mcs7", "ath9k", 35.0),
+        ("802.11n", "mcs7", "iwlwifi", 35.0),
+        ("802.11n", "mcs7", "ath10k", 35.0),
+        ("802.11n", "mcs7", "ideal", 35.0),
+    ] {
+        for qdisc in ["mac80211", "mac80211 noairtime", "fq_codel", "pie", "pfifo"] {
+            // At 27 dB a twentieth to a tenth of the frames of these rates are lost.
+            let stations = json!([{"count": 2, "rate": rate, "snr": 27.0}]);
+            let wifi = json!({"standard": standard, "driver": driver, "station": stations});
+            let record = run(&cell(&wifi, qdisc, &json!([{"kind": "bulk", "count": 2}])));
+            let lost: u64 = record.wifi.as_ref().unwrap().stations.iter().map(|one| one.down.lost).sum();
+            assert!(total_mbps(&record) > least, "{qdisc} above {driver}: {} Mbit/s", total_mbps(&record));
+            assert!(lost < 5, "{qdisc} above {driver}: {lost} frames were given up");
+        }
+    }
+}
+
+/// A schedule of rates takes effect at its times.
+#[test]
+fn a_station_may_change_its_rate() {
+    let wifi = json!({"standard": "802.11n", "station": [{"rate": [["0s", "mcs7"], ["10s", "mcs0"]]}]});
+    let flood = json!([{"kind": "cbr", "rate": "100mbit"}]);
+    let mut asked = cell(&wifi, "pfifo", &flood);
+    let mbps = |asked: &Value| total_mbps(&run(asked));
+    (asked["duration"], asked["warmup"]) = (json!("10s"), json!("1s"));
+    let before = mbps(&asked);
+    (asked["duration"], asked["warmup"]) = (json!("20s"), json!("11s"));
+    let after = mbps(&asked);
+    assert!(before > 50.0 && after < 7.0, "{before} {after}");
+}
+
+/// A wire before the cell is a hop as any other.
+#[test]
+fn a_cell_stands_in_a_row_of_hops() {
+    let wifi = json!({"standard": "802.11n", "station": [{"rate": "mcs15"}]});
+    let mut asked = cell(&wifi, "fq_codel", &json!([{"kind": "bulk"}, {"kind": "ping"}]));
+    asked["hop"] = json!([
+        {"name": "dsl", "kind": "link", "before": "bottleneck", "rate": "10mbit", "qdisc": "fq_codel"},
+        {"name": "dsl up", "kind": "link", "direction": "up", "after": "bottleneck", "rate": "1mbit", "qdisc": "fq_codel"},
+    ]);
+    let record = run(&asked);
+    assert!((9.0..9.7).contains(&record.flows[0].goodput_mbps), "{}", record.flows[0].goodput_mbps);
+    assert!(record.queues.down.delay_ms.unwrap().p95 < 5.0, "the queue is before the cell");
+}
+
+#[test]
+fn a_run_can_be_cut_anywhere_and_seeds_differ() {
+    let traffic = json!([{"kind": "bulk", "count": 3}, {"kind": "bulk", "name": "back", "direction": "up"}, {"kind": "ping"}]);
+    let mut asked = anomaly("fq_codel", &traffic);
+    asked["bottleneck"]["wifi"]["station"][1] = json!({"name": "slow", "snr": 12.0});
+    common::assert_cut_is_the_same_and_seeds_differ(asked);
+}
+
+/// What is written resolves to itself, and flows know their stations.
+#[test]
+fn flows_take_stations_in_turn_or_the_one_they_name() {
+    let traffic = json!([{"kind": "cbr", "count": 3, "rate": "1mbit"}, {"kind": "cbr", "name": "to", "rate": "2mbit", "station": "slow"}]);
+    let scenario = anomaly("fq_codel", &traffic);
+    let read = Scenario::from_json(&scenario.to_string()).unwrap();
+    let written = serde_json::to_string(&read).unwrap();
+    let again = Scenario::from_json(&written).unwrap();
+    assert_eq!(serde_json::to_string(&again).unwrap(), written);
+    let record = run(&scenario);
+    let mbps: Vec<f64> =
+        record.wifi.unwrap().stations.iter().map(|station| station.down.throughput_mbps.round()).collect();
+    assert_eq!(mbps, [1.0, 1.0, 3.0]);
+}
+
+#[test]
+fn nonsense_is_refused_with_a_line() {
+    let ok = json!({"standard": "802.11n", "station": [{"rate": "mcs3"}]});
+    let refused = |wifi: &Value, traffic: &Value| {
+        let asked = cell(wifi, "fq_codel", traffic);
+        Scenario::from_json(&asked.to_string()).map(|_| ()).unwrap_err().to_string()
+    };
+    let bulk = json!([{"kind": "bulk"}]);
+    for (key, value, want) in [
+        ("standard", json!("802.11ac"), "bottleneck.wifi.standard: found \"802.11ac\"; "),
+        ("station", json!([]), "bottleneck.wifi.station: found none; accepted: at least one station"),
+        (
+            "station",
+            json!([{"rate": "mcs77"}]),
+            "bottleneck.wifi.station[0].rate: found \"mcs77\"; accepted in 802.11n: mcs0 to mcs31",
+        ),
+        (
+            "station",
+            json!([{"rate": "54mbit"}]),
+            "bottleneck.wifi.station[0].rate: found \"54mbit\"; accepted in 802.11n: mcs0 to mcs31",
+        ),
+        (
+            "station",
+            json!([{"count": 0, "rate": "mcs3"}]),
+            "bottleneck.wifi.station[0].count: found 0; accepted: 1 to 1000",
+        ),
+        (
+            "station",
+            json!([{"rate": [["1s", "mcs3"]]}]),
+            "bottleneck.wifi.station[0].rate: found times that do not rise from 0s; ",
+        ),
+        ("width", json!(30), "bottleneck.wifi.width: found 30 MHz with 802.11n; accepted: 20 or 40 MHz"),
+        ("band", json!("6ghz"), "bottleneck.wifi.band: found \"6ghz\"; "),
+        (
+            "driver",
+            json!("ath5k"),
+            "bottleneck.wifi.driver: found \"ath5k\" with 802.11n, which it does not speak; accepted: ",
+        ),
+        ("protection", json!(true), "bottleneck.wifi.protection: found true with 802.11n; "),
+    ] {
+        let mut wifi = ok.clone();
+        wifi[key] = value;
+        let got = refused(&wifi, &bulk);
+        assert!(got.starts_with(want), "{got}");
+    }
+    for (key, value) in [("width", json!(40)), ("short_guard", json!(true)), ("ampdu", json!("8kB"))] {
+        let mut wifi = json!({"standard": "802.11g", "station": [{"rate": "54mbit"}]});
+        wifi[key] = value;
+        let got = refused(&wifi, &bulk);
+        assert!(
+            got.starts_with(&format!("bottleneck.wifi.{key}: found ")) && got.contains("802.11n"),
+            "{got}"
+        );
+    }
+    let unknown = refused(&ok, &json!([{"kind": "bulk", "station": "attic"}]));
+    assert!(unknown.starts_with("traffic[0].station: found \"attic\"; "), "{unknown}");
+    let mut wired = cell(&ok, "mac80211", &bulk);
+    wired["bottleneck"] = json!({"rate": "10mbit", "qdisc": "mac80211"});
+    let got = Scenario::from_json(&wired.to_string()).map(|_| ()).unwrap_err().to_string();
+    assert!(got.starts_with("bottleneck.qdisc: found \"mac80211\" without Wi-Fi; accepted: "), "{got}");
+    let mut both = cell(&ok, "fq_codel", &bulk);
+    both["bottleneck"]["rate"] = json!("10mbit");
+    let got = Scenario::from_json(&both.to_string()).map(|_| ()).unwrap_err().to_string();
+    assert!(got.starts_with("bottleneck.rate: found one with Wi-Fi; accepted: none"), "{got}");
+}

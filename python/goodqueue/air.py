@@ -1,0 +1,74 @@
+"""Wi-Fi: the cell that ``--wifi`` and ``--stations`` describe, and a cell in words."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from goodqueue.errors import UserError, quoted
+
+STANDARDS = ("802.11b", "802.11g", "802.11a", "802.11n")
+WORDS = {"20": ("width", 20), "40": ("width", 40), "sgi": ("short_guard", True), "rts": ("rts", True)}
+"""What may follow a standard, and the key and value that it sets."""
+
+STATION = re.compile(r"(?P<name>[^:*,@]+):(?P<rate>[^:*,@]+)(@(?P<snr>-?[0-9.]+)(dB)?)?(\*(?P<count>[0-9]{1,4}))?")
+
+
+def cell(standard: str, stations: str | None) -> dict[str, Any]:
+    """Return ``[bottleneck.wifi]`` for ``802.11n:40:sgi`` and ``fast:mcs15*2,slow:mcs0``. Raises UserError.
+
+    A station is NAME:RATE, perhaps followed by ``@`` and its signal-to-noise ratio in dB, and by ``*`` and a number of
+    such stations. Without ``stations`` there is one, whose rate Minstrel finds.
+    """
+    name, *words = standard.split(":")
+    accepted = f"{', '.join(STANDARDS)}, and after it any of :40 (MHz), :sgi (short guard interval) and :rts"
+    if name not in STANDARDS or any(word not in WORDS for word in words):
+        raise UserError("--wifi", f"found {quoted(standard)}; accepted: {accepted}")
+    found: dict[str, Any] = {"standard": name, **dict(WORDS[word] for word in words)}
+    found["station"] = [_station(text.strip()) for text in stations.split(",")] if stations else [{"name": "station"}]
+    return found
+
+
+def _station(text: str) -> dict[str, Any]:
+    match = STATION.fullmatch(text)
+    if match is None:
+        accepted = "NAME:RATE, as fast:mcs15*2,slow:mcs0 or near:minstrel@40,far:minstrel@12"
+        raise UserError("--stations", f"found {quoted(text)}; accepted: {accepted}")
+    station: dict[str, Any] = {"name": match["name"], "rate": match["rate"]}
+    try:
+        station |= {"snr": float(match["snr"])} if match["snr"] else {}
+    except ValueError:
+        found = f"found {quoted(match['snr'])} in {quoted(text)}"
+        raise UserError("--stations", f"{found}; accepted: a signal-to-noise ratio in dB") from None
+    return station | ({"count": int(match["count"])} if match["count"] else {})
+
+
+def for_each(traffic: Iterable[dict[str, Any]], stations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return ``traffic`` as each of ``stations`` has it: a station's own flows are called after it."""
+    return [
+        source
+        | {
+            "name": f"{station['name']} {source['kind']}",
+            "count": source.get("count", 1) * station.get("count", 1),
+            "station": station["name"],
+        }
+        for source in traffic
+        for station in stations
+    ]
+
+
+def described(spec: Mapping[str, Any]) -> str:
+    """Return a cell in a few words: ``802.11n Wi-Fi (2 × fast at mcs15, slow at mcs0)``."""
+    words = [_described(station) for station in spec["station"]]
+    wide = " 40 MHz" if spec.get("width") == 40 else ""
+    return f"{spec['standard']}{wide} Wi-Fi ({', '.join(words)})"
+
+
+def _described(station: Mapping[str, Any]) -> str:
+    rate = station.get("rate", "minstrel")
+    rate = rate if isinstance(rate, str) else " then ".join(word for _, word in rate)
+    noise = f", {station['snr']:g} dB" if station.get("snr") is not None else ""
+    return (
+        f"{station['count']} × {station['name']} at {rate}{noise}"
+        if station.get("count", 1) > 1
+        else (f"{station['name']} at {rate}{noise}")
+    )

@@ -1,0 +1,45 @@
+"""``goodqueue vectors``: what a capture's connections sent, to be replayed."""
+
+from typing import Annotated
+
+import typer
+
+
+def vectors(
+    capture: Annotated[str, typer.Argument(metavar="CAPTURE", help="A pcap or pcapng file of Ethernet frames.")],
+    out: Annotated[str, typer.Option(metavar="FILE.tmix", help="The file of connection vectors.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+) -> None:
+    """Write a capture's TCP connections as TMIX's connection vectors, which the traffic kind tmix replays.
+
+    \b
+    Examples:
+      tcpdump -i eth0 -s 128 -w office.pcap tcp
+      goodqueue vectors office.pcap --out office.tmix
+      goodqueue compare pfifo fq_codel --rate 20mbit --rtt 40ms --traffic tmix:office.tmix
+
+    A vector is what the ends of a connection sent and how long they waited, without what TCP and the path made of it.
+    The headers of the frames are enough. Connections that had begun before the capture are left out.
+    """
+    import json
+    from pathlib import Path
+
+    from goodqueue import _goodqueue, output, terminal, tmix
+    from goodqueue.errors import UserError
+
+    output.check_file(out, force)
+    try:
+        found = json.loads(_goodqueue.connection_vectors(capture))
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    if not (connections := found["vectors"]):
+        raise UserError(capture, "found no TCP connection from its SYN on that carried data; accepted: one or more")
+    written = output.write_file(out, force, tmix.text(connections).encode())
+    concurrent = sum(one["concurrent"] for one in connections)
+    said = f"{len(connections)} connections, {concurrent} of them concurrent"
+    terminal.say(f"Written: {Path(written)}, {said}.")
+    for count, why in ((found["partial"], "had begun before the capture"), (found["silent"], "carried no data")):
+        if count:
+            terminal.warn(f"{capture}: left out: {count} connections that {why}")
+    if written != out:
+        raise output.appeared(out, written)

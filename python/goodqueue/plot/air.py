@@ -1,0 +1,170 @@
+"""The air of a Wi-Fi cell: who sent when within a window of time, and what became of it. A lane a sender."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from goodqueue.plot import panels, style
+from goodqueue.plot.stored import Group, labels_of
+from goodqueue.record import Record
+from goodqueue.series import AirSeries
+
+OUTCOMES = {
+    "came": ("#0072b2", "came"),
+    "partly": ("#56b4e9", "came in part"),
+    "unanswered": ("#e69f00", "nobody answered"),
+    "collided": ("#b2182b", "collided"),
+}
+"""What becomes of a transmission: its colour, and how the legend says it."""
+
+ACCESS_POINT = "access point"
+HATCH = "////"
+"""What had been sent before is hatched."""
+
+HEIGHT = 0.66
+"""Of a bar, where a lane is 1."""
+
+CHARACTER = 0.011
+"""Width of a digit in a bar, as a share of the axis."""
+
+LANES = 40
+"""In a panel, at most."""
+
+PANELS = 4
+"""Below each other, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A transmission as it is drawn, in ms from the window's start."""
+
+    lane: int
+    begins: float
+    lasts: float
+    outcome: str
+    is_retry: bool
+    label: str
+
+
+def of(record: Record) -> AirSeries | None:
+    """Return the log of the air that ``record`` has, if it has one with transmissions in it."""
+    found = record.get("series", {}).get("air")
+    return found if found and found["time_s"] else None
+
+
+def lanes(record: Record) -> list[str]:
+    """Return the senders of ``record``, the access point first, then the stations that sent within the window."""
+    found = of(record)
+    assert found is not None
+    sent = {name for name, way in zip(found["station"], found["direction"], strict=True) if way == "up"}
+    return [ACCESS_POINT, *(name for name in dict.fromkeys(_stations(record)) if name in sent)]
+
+
+def _stations(record: Record) -> list[str]:
+    tables = record["scenario"]["bottleneck"]["wifi"]["station"]
+    names: list[str] = []
+    for table in tables:
+        count = int(table.get("count", 1))
+        names += [table["name"]] if count == 1 else [f"{table['name']}/{number + 1}" for number in range(count)]
+    return names
+
+
+def bars(record: Record) -> list[Bar]:
+    """Return what is drawn of ``record``; an aggregate is labelled with the number of its frames."""
+    found = of(record)
+    assert found is not None
+    places = {name: place for place, name in enumerate(lanes(record)) if place}
+    begin = window_s(record)[0]
+    columns = (found["station"], found["direction"], found["kind"], found["frames"], found["retry"], found["outcome"])
+    return [
+        Bar(
+            lane=places[station] if way == "up" else 0,
+            begins=1e3 * (time_s - begin),
+            lasts=duration_us / 1e3,
+            outcome=outcome,
+            is_retry=retry,
+            label=str(frames) if kind == "aggregate" else "?" if kind == "question" else "",
+        )
+        for time_s, duration_us, (station, way, kind, frames, retry, outcome) in zip(
+            found["time_s"], found["duration_us"], zip(*columns, strict=True), strict=True
+        )
+    ]
+
+
+def window_s(record: Record) -> tuple[float, float]:
+    """Return begin and end of the window, in seconds of the run."""
+    from goodqueue.scenario import seconds
+
+    window = record["scenario"]["series"]["air"]
+    return seconds(window["from"]), seconds(window["to"])
+
+
+def figure(found: Sequence[Group], title: str = "") -> Figure | None:
+    """Draw the air of the first run of each group that logged it, a panel each, below each other. None without one."""
+    shown = [(group, record) for group in found for record in group.records[:1] if of(record)]
+    if not shown:
+        return None
+    senders = [lanes(record) for _, record in shown]
+    heights = [0.55 + 0.27 * len(own) for own in senders]
+    with style.look():
+        drawn = style.new_figure(0.7 + sum(heights))
+        drawn.set_size_inches(panels.WIDE_IN, drawn.get_size_inches()[1])
+        axes = drawn.subplots(len(shown), 1, squeeze=False, height_ratios=heights)[:, 0].tolist()
+        for ax, (group, record), own in zip(axes, shown, senders, strict=True):
+            _panel(ax, record, own)
+            named = [name for name in (group.panel, group.label) if name]
+            if len(shown) > 1:
+                ax.set_title(panels.wrapped(", ".join(dict.fromkeys(named)), 90), fontsize=9)
+        axes[-1].set_xlabel(f"time (ms) from {window_s(shown[-1][1])[0]:g} s of the run on")
+        seen = [bar for _, record in shown for bar in bars(record)]
+        outcomes = [key for key in OUTCOMES if any(bar.outcome == key for bar in seen)]
+        handles = [Patch(facecolor=OUTCOMES[key][0]) for key in outcomes]
+        names = [OUTCOMES[key][1] for key in outcomes]
+        if any(bar.is_retry for bar in seen):
+            handles.append(Patch(facecolor="white", edgecolor="#333333", hatch=HATCH))
+            names.append("sent again")
+        panels.legend(drawn, handles, names, title)
+        first = "; the first run of each" if any(len(group.records) > 1 for group, _ in shown) else ""
+        words = "A bar is a transmission with its answer; numbers: frames in an aggregate; ?: BlockAckReq"
+        style.note(drawn, f"{words}{first}.")
+    return drawn
+
+
+def check(found: Sequence[Group]) -> str | None:
+    """Return what would make the figure too full to read, if anything does: what was found, and what is accepted."""
+    shown = [record for group in found for record in group.records[:1] if of(record)]
+    if len(shown) > PANELS:
+        return f"found {len(shown)} panels for {len(labels_of(found))} groups; accepted: at most {PANELS}, by --where"
+    most = max((len(lanes(record)) for record in shown), default=0)
+    if most > LANES:
+        return f"found {most} senders; accepted: at most {LANES}, by a shorter window of series.air"
+    return None
+
+
+def _panel(ax: Axes, record: Record, senders: Sequence[str]) -> None:
+    begin, end = window_s(record)
+    length = 1e3 * (end - begin)
+    ax.set_xlim(0, length)
+    ax.set_yticks(range(len(senders)), panels.row_names(senders))
+    ax.set_ylim(len(senders) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    ax.tick_params(axis="y", length=0)
+    own = bars(record)
+    for outcome, (colour, _) in OUTCOMES.items():
+        for is_retry in (False, True):
+            some = [bar for bar in own if bar.outcome == outcome and bar.is_retry == is_retry]
+            ax.barh(
+                [bar.lane for bar in some], [bar.lasts for bar in some], HEIGHT, [bar.begins for bar in some],
+                color=colour, edgecolor="white", linewidth=0.4, hatch=HATCH if is_retry else None, clip_on=True,
+            )  # fmt: skip
+    for bar in own:
+        shown = min(bar.lasts, length - bar.begins)
+        if bar.label and shown > length * CHARACTER * (len(bar.label) + 0.5):
+            backing = {"facecolor": OUTCOMES[bar.outcome][0], "linewidth": 0, "pad": 1}  # hatching hides digits
+            ax.text(
+                bar.begins + shown / 2, bar.lane, bar.label, ha="center", va="center", fontsize=7, color="white",
+                bbox=backing,
+            )  # fmt: skip
