@@ -134,12 +134,12 @@ def test_without_load_the_same_page_is_fetched_over_the_same_link() -> None:
 
 def test_hoiland_draws_what_was_run(tmp_path: Path, goodqueue: Callable[..., Result]) -> None:
     """A panel of each kind, in a hurry; a page's figure has room for panels that were not run."""
-    panels = ("fig2c", "fig3f", "fig4c", "fig6d")
+    panels = ("fig2c", "fig3f", "fig4c", "fig6d", "fig9", "fig10a", "fig11a")
     only = [word for panel in panels for word in ("--only", panel)]
     result = goodqueue("study", "hoiland2015", "--quick", *only, "--out", str(tmp_path / "out"))
     assert (result.status, result.err) == (0, "")
     drawn = {file.stem: file.read_text(encoding="utf-8") for file in (tmp_path / "out").glob("figure*.svg")}
-    assert drawn.keys() == {"figure2c", "figure3f", "figure4", "figure6d"}
+    assert drawn.keys() == {"figure2c", "figure3f", "figure4", "figure6d", "figure9", "figure10a", "figure11"}
     for name, svg in drawn.items():
         for algorithm in ("FIFO", "ARED", "PIE", "CoDel", "SFQ", "fq_nocodel", "fq_codel"):
             assert f">{algorithm}<" in svg, (name, algorithm)
