@@ -29,7 +29,7 @@ rate = "mcs15"
 [[bottleneck.wifi.station]]
 name = "slow"
 rate = "mcs4"
-snr = 14.0
+snr = 16.0
 [path]
 rtt = "10ms"
 [[traffic]]
@@ -166,9 +166,9 @@ def test_a_packet_has_the_same_number_on_the_air_as_at_its_hosts(cell: Path, goo
     for point, number, *packet in tshark(cell / "all.pcapng", "tcp.len > 0", *fields):
         seen[point][(number, packet[0])] = "".join(packet)
     assert len(seen["air"]) > 1000
-    for key, packet in seen["air"].items():
-        assert seen["sender"][key] == packet
-        assert seen["receiver"].get(key, packet) == packet
+    for key, words in seen["air"].items():
+        assert seen["sender"][key] == words
+        assert seen["receiver"].get(key, words) == words
     assert set(seen["receiver"]) <= set(seen["sender"])
 
 
