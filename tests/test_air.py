@@ -156,7 +156,7 @@ def test_rates_and_lengths_are_those_of_the_modes(cell: Path, goodqueue: Command
 @pytest.mark.needs("tshark")
 def test_a_packet_has_the_same_number_on_the_air_as_at_its_hosts(cell: Path, goodqueue: Command) -> None:
     """Though some are lost on the air, so that what arrives is not all that was sent."""
-    options = ["--set", "bottleneck.wifi.station.1.snr=11.5", "--set", "bottleneck.wifi.station.1.driver=iwlwifi"]
+    options = ["--set", "bottleneck.wifi.station.1.snr=15", "--set", "bottleneck.wifi.station.1.driver=iwlwifi"]
     points = "sender,receiver,air"
     result = goodqueue("run", "cell.toml", "--json", "--trace", "all.pcapng", "--trace-at", points, *options)
     assert result.status == 0
