@@ -257,7 +257,7 @@ def as_list(value: Any) -> list[Any]:
 
 
 @needs_shared
-@pytest.mark.parametrize("path", OURS, ids=lambda path: path.parent.name)
-def test_our_published_facts_are_those_that_were_handed_over(path: Path) -> None:
-    handed = SHARED / f"{path.parent.name}.toml"
+@pytest.mark.parametrize("key", KEYS)
+def test_our_published_facts_are_those_that_were_handed_over(key: str) -> None:
+    path, handed = ROOT / "studies" / key / "published.toml", SHARED / f"{key}.toml"
     assert tomllib.loads(path.read_text(encoding="utf-8")) == tomllib.loads(handed.read_text(encoding="utf-8"))

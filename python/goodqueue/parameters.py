@@ -49,11 +49,12 @@ def _with(line: str, name: str, value: str) -> str:
 def numbers(line: str) -> dict[str, float | None]:
     """Return the parameters of a ``line`` that are numbers, such as ``target_ms``; none of a discipline in Python.
 
-    Those of a discipline inside another one are left out.
+    Nor are there any of mac80211's queues. Those of a discipline inside another one are left out.
     """
     from goodqueue import _goodqueue
 
-    values = {} if is_python(line) else _goodqueue.qdisc_values(line)
+    is_listed = not is_python(line) and line.split(maxsplit=1)[0] in _registry()
+    values = _goodqueue.qdisc_values(line) if is_listed else {}
     return {key: float(value) for key, value in values.items() if key in names() and isinstance(value, int | float)}
 
 

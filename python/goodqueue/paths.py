@@ -12,6 +12,9 @@ from goodqueue.record import Scenario
 MOST_BYTES = 64 * inputs.MIB
 """Of a file of rates, as the core has it."""
 
+AIR_BPS = 100_000_000
+"""What an end of a Wi-Fi cell is taken to send at most, where work is shared out: it has no rate of its own."""
+
 
 def links(scenario: Scenario) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the key and the table of each link, with its discipline: the bottleneck's two directions, then the hops.
@@ -54,3 +57,8 @@ def rate_bps(link: dict[str, Any]) -> int:
         return _goodqueue.mean_rate_bps(read(link["trace"]))
     except ValueError as error:
         raise UserError(link["trace"], str(error)) from None
+
+
+def busiest_bps(link: dict[str, Any]) -> int:
+    """Return `rate_bps` of a resolved link, for shares of work: of an end of a Wi-Fi cell `AIR_BPS`."""
+    return rate_bps(link) if "rate" in link or "trace" in link else AIR_BPS

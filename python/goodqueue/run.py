@@ -43,9 +43,6 @@ SLICE_S = 0.05
 STUCK_S = 1.0
 """How long a run may take to stop before it is taken to be stuck."""
 
-FASTEST_WIFI_BPS = 600_000_000
-"""Of four streams in a channel of 40 MHz."""
-
 MOST_FRAMES = 200_000
 """That the link may carry between two such looks: traffic may begin within a slice, which was empty until then."""
 
@@ -222,9 +219,8 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
 
 def _most_s(scenario: Scenario) -> float:
     """Return how much of its own time a run may go on between two looks: that in which `MOST_FRAMES` leave."""
-    tables = [*(table for _, table in paths.links(scenario)), *scenario.get("change", ())]
-    rated = [paths.rate_bps(table) for table in tables if table.get("rate") or table.get("trace")]
-    fastest = max(rated, default=FASTEST_WIFI_BPS)
+    changes = (table for table in scenario.get("change", ()) if table.get("rate") or table.get("trace"))
+    fastest = max(paths.busiest_bps(table) for table in (*(link for _, link in paths.links(scenario)), *changes))
     return MOST_FRAMES * 1514 * 8 / max(fastest, 1)
 
 

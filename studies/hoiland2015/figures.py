@@ -1,4 +1,4 @@
-"""Figures of the paper: goodput against latency (2), calls (3), pages (4, 5), fairness (6), the start-up (7)."""
+"""Figures of the paper: goodput against latency (2, 9), calls (3, 10), pages (4, 5, 11), fairness (6), start-up (7)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, stdev
@@ -31,18 +31,22 @@ def figures(outcome: Outcome) -> Iterator[Drawn]:
     with style.look():
         yield from _tradeoffs(outcome)
         for number, page in (("4", "Google"), ("5", "Huffpost")):
-            yield from _pages(outcome, number, page)
+            titles = [f"{link}, {cross}" for cross in CROSSES for link in LINKS.values()]
+            yield from _pages(outcome, number, f"fetching {page}", titles)
+        titles = [f"{page}, {cross}" for page in ("Google", "Huffpost") for cross in CROSSES]
+        yield from _pages(outcome, "11", "fetching pages over Wi-Fi", titles)
         yield from _fairness(outcome)
         yield from _start(outcome)
 
 
 def _tradeoffs(outcome: Outcome) -> Iterator[Drawn]:
-    for panel, link in LINKS.items():
-        cells = outcome.measured(f"{PAPER}/fig2{panel}")
+    plots = [(f"2{panel}", f"at {link}", panel == "c") for panel, link in LINKS.items()]
+    for panel, place, is_both in (*plots, ("9", "over Wi-Fi", True)):
+        cells = outcome.measured(f"{PAPER}/fig{panel}")
         if not cells:
             continue
         names = _names(outcome, cells)
-        ways = {"down": "downloads", "up": "uploads"} if panel == "c" else {"down": "downloads"}
+        ways = {"down": "downloads", "up": "uploads"} if is_both else {"down": "downloads"}
         figure = style.new_figure(0.8 + 2.8 * len(ways))
         panels = figure.subplots(len(ways), 1, sharex=True, squeeze=False)[:, 0]
         for ax, (way, words) in zip(panels, ways.items(), strict=True):
@@ -53,10 +57,15 @@ def _tradeoffs(outcome: Outcome) -> Iterator[Drawn]:
         ellipse.better(panels[0])
         panels[-1].set_xlabel("mean induced latency (ms), less to the right")
         caption = (
-            f"RRUL at {link}. Small marks: {_runs(cells)}; large: medians; ellipses: one standard deviation (3 runs or "
+            f"RRUL {place}. Small marks: {_runs(cells)}; large: medians; ellipses: one standard deviation (3 runs or "
             "more), of the logarithm where the axis is logarithmic."
         )
-        yield Drawn(f"figure2{panel}", f"Figure 2({panel}): RRUL at {link}", caption, figure)
+        yield Drawn(f"figure{panel}", f"Figure {_printed(panel)}: RRUL {place}", caption, figure)
+
+
+def _printed(panel: str) -> str:
+    """Return ``2(a)`` for ``2a``."""
+    return f"{panel[:-1]}({panel[-1]})" if panel[-1].isalpha() else panel
 
 
 def _points(cell: Measured, way: str) -> list[tuple[float, float]]:
@@ -65,18 +74,21 @@ def _points(cell: Measured, way: str) -> list[tuple[float, float]]:
 
 
 def _calls(outcome: Outcome) -> Iterator[Drawn]:
-    for index, panel in enumerate("abcdef"):
-        cells = outcome.measured(f"{PAPER}/fig3{panel}")
+    wired = [(f"at {link}", cross) for link in LINKS.values() for cross in CROSSES]
+    plots = dict(zip((f"3{panel}" for panel in "abcdef"), wired, strict=True))
+    plots |= {f"10{panel}": ("over Wi-Fi", cross) for panel, cross in zip("ab", CROSSES, strict=True)}
+    for panel, (place, cross) in plots.items():
+        cells = outcome.measured(f"{PAPER}/fig{panel}")
         names = _names(outcome, cells)
         runs = [(name, pooled) for name, cell in zip(names, cells, strict=True) if (pooled := _induced(cell))]
         if runs:
-            link, cross = list(LINKS.values())[index // 2], CROSSES[index % 2]
             figure = cdf(runs, what="induced one-way delay", of="packets of the call with at most this")
             caption = (
-                f"A call upstream beside {cross} at {link}. All packets of {_runs(cells)}; the paper takes one each "
+                f"A call upstream beside {cross} {place}. All packets of {_runs(cells)}; the paper takes one each "
                 "200 ms. The axis leaves out what met an empty queue. Marks: the median and the 95th percentile."
             )
-            yield Drawn(f"figure3{panel}", f"Figure 3({panel}): {cross}, {link}", caption, figure)
+            title = f"Figure {_printed(panel)}: {cross}, {place.removeprefix('at ')}"
+            yield Drawn(f"figure{panel}", title, caption, figure)
 
 
 def _induced(cell: Measured) -> list[float] | None:
@@ -89,16 +101,18 @@ def _induced(cell: Measured) -> list[float] | None:
     return [max(0.0, value - base) for value in pooled] if pooled else None
 
 
-def _pages(outcome: Outcome, number: str, page: str) -> Iterator[Drawn]:
-    panels = {panel: outcome.measured(f"{PAPER}/fig{number}{panel}") for panel in "abcdef"}
+def _pages(outcome: Outcome, number: str, what: str, titles: Sequence[str]) -> Iterator[Drawn]:
+    """Draw two rows of panels, of which each title is one."""
+    panels = {panel: outcome.measured(f"{PAPER}/fig{number}{panel}") for panel in "abcdef"[: len(titles)]}
     some = next((cells for cells in panels.values() if cells), None)
     if not some:
         return
     figure = style.new_figure(5.2)
-    for index, (ax, (panel, cells)) in enumerate(zip(figure.subplots(2, 3).flatten(), panels.items(), strict=True)):
+    axes = figure.subplots(2, len(titles) // 2).flatten()
+    for ax, title, (panel, cells) in zip(axes, titles, panels.items(), strict=True):
         if not cells:
             ax.set_visible(False)
-        ax.set_title(f"({panel}) {list(LINKS.values())[index % 3]}, {CROSSES[index // 3]}", fontsize=6.8)
+        ax.set_title(f"({panel}) {title}", fontsize=6.8)
         ax.axhline(1, color="#999999", lw=0.9, zorder=0)
         _bars(ax, cells, "fetch_time_norm_ratio", _names(outcome, cells))
     figure.supylabel("fetch time over that without load", fontsize=10.5, color="#444444")
@@ -106,7 +120,7 @@ def _pages(outcome: Outcome, number: str, page: str) -> Iterator[Drawn]:
         f"Bars: mean of {_runs(some)}; lines: ± one standard deviation of the runs. Grey: the page by itself. Each "
         "panel has its own scale. Where a bar is missing, no fetch ended within the run."
     )
-    yield Drawn(f"figure{number}", f"Figure {number}: fetching {page}", caption, figure)
+    yield Drawn(f"figure{number}", f"Figure {number}: {what}", caption, figure)
 
 
 def _names(outcome: Outcome, cells: Sequence[Measured]) -> list[str]:

@@ -1,7 +1,9 @@
-"""Figures of the paper: boxes of round trips and goodputs (2 to 8, 11, 13, 14), a flow's round trips over time (12)."""
+"""Figures of the paper: boxes of round trips and goodputs (2 to 11, 13, 14), a flow's round trips over time (12)."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import fmean
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,7 +16,7 @@ from goodqueue.plot.looks import Look, looks
 from goodqueue.record import Record
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.figures import Drawn
-from goodqueue.studies.load import base_ms, spans_mbps
+from goodqueue.studies.load import base_ms, flow_rtts_ms, spans_mbps
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.roundtrip import course, sending_ms
 from goodqueue.studies.wording import bounds
@@ -22,6 +24,7 @@ from goodqueue.studies.wording import bounds
 PAPER = "khademi2013"
 LOADS = {4: "light", 16: "moderate", 64: "heavy"}
 WHISKERS = "Boxes: quartiles and median; whiskers: 10th and 90th percentiles."
+BOXES = "Boxes of round trips: 10th percentile, median and 90th."
 IP_SHARE = 1500 / 1448
 """Goodput counts IP datagrams: see study.toml."""
 SHOWN_S = (10.0, 40.0)
@@ -37,6 +40,7 @@ class Measure:
     of: Callable[[Sequence[Record]], Five | None]
     label: str
     told: str
+    boxes: str = WHISKERS
 
 
 def figures(outcome: Outcome) -> Iterator[Drawn]:
@@ -52,6 +56,9 @@ def figures(outcome: Outcome) -> Iterator[Drawn]:
                 yield from _over(outcome, f"{number}{panel}", parameter, measure, of, by="flows")
         yield from _by_load(outcome, "7", "rtt_ms", DELAY)
         yield from _by_load(outcome, "8", "rtt_ms", GOODPUT)
+        yield from _over(outcome, "9a", "flows", AIR_RTT["down"], "802.11g, downloads")
+        yield from _over(outcome, "9b", "flows", GOODPUT, "802.11g, downloads")
+        yield from _mixed(outcome)
         for panel, target in (("a", 5), ("b", 20)):
             yield from _over(outcome, f"11{panel}", "flows", RTT, f"CoDel and FQ_CoDel, target {target} ms")
         yield from _one_flow(outcome)
@@ -69,14 +76,26 @@ def _delay(records: Sequence[Record]) -> Five | None:
     return None if pooled is None else [pooled[at] + sending_ms(records[0]) for at in (10, 25, 50, 75, 90)]
 
 
-def _goodput(records: Sequence[Record]) -> Five | None:
-    spans = [value for record in records for value in spans_mbps(record, "down")]
+def _air_rtt(records: Sequence[Record], direction: str) -> Five | None:
+    """Return what senders measured, of which a record has no quartiles: the box ends with the 10th and the 90th."""
+    asked = [{"direction": direction, "percentile": percentile} for percentile in (10, 10, 50, 90, 90)]
+    found = [[value for record in records if (value := flow_rtts_ms(record, one)) is not None] for one in asked]
+    return [fmean(values) for values in found] if all(found) else None
+
+
+def _goodput(records: Sequence[Record], direction: str = "down") -> Five | None:
+    spans = [value for record in records for value in spans_mbps(record, direction)]
     return [IP_SHARE * float(value) for value in np.percentile(spans, (10, 25, 50, 75, 90))]
 
 
 RTT = Measure(_rtt, "round trip (ms)", "Round trips of all packets")
 DELAY = Measure(_delay, "queueing delay (ms)", "Round trips of all packets, less the base RTT")
 GOODPUT = Measure(_goodput, "goodput (Mbit/s)", "Goodput of all flows together, by 5 s")
+GOODPUT_UP = Measure(partial(_goodput, direction="up"), "goodput up (Mbit/s)", "Goodput of all uploads, by 5 s")
+AIR_RTT = {
+    way: Measure(partial(_air_rtt, direction=way), "round trip (ms)", "Round trips as senders measured them", BOXES)
+    for way in ("down", "up")
+}
 
 
 def _cells(outcome: Outcome, figure: str) -> list[Measured]:
@@ -109,6 +128,19 @@ def _by_load(outcome: Outcome, figure: str, across: str, measure: Measure) -> It
         ax.set_title(f"{flows} flows", fontsize=9)
         ax.set_ylabel(measure.label if flows == loads[0] else "")
     yield _captioned(outcome, figure, drawn, measure, "base RTTs", cells)
+
+
+def _mixed(outcome: Outcome) -> Iterator[Drawn]:
+    """Draw figure 10: two panels, of round trips and of goodput."""
+    cells = _cells(outcome, "10")
+    if not cells:
+        return
+    drawn = style.new_figure(2.8)
+    for ax, measure in zip(drawn.subplots(1, 2), (AIR_RTT["up"], GOODPUT_UP), strict=True):
+        _boxes(outcome, ax, cells, "flows", "algorithm", measure, legend=measure is not GOODPUT_UP)
+    words = "The uploads: left round trips as senders measured them, right goodput of all together, by 5 s"
+    told = replace(GOODPUT_UP, told=words, boxes=f"{BOXES} {WHISKERS.replace('Boxes', 'Boxes of goodput')}")
+    yield _captioned(outcome, "10", drawn, told, "802.11g, as many uploads as downloads", cells)
 
 
 def _ecn(outcome: Outcome, figure: str, measure: Measure) -> Iterator[Drawn]:
@@ -189,7 +221,9 @@ def _captioned(
 ) -> Drawn:
     number = f"{figure[:-1]}({figure[-1]})" if figure[-1].isalpha() else figure
     runs = len(cells[0].seeds)
-    caption = f"{measure.told}, {f'{runs} runs' if runs > 1 else 'one run'}. {WHISKERS} {_printed(outcome, figure)}"
+    caption = (
+        f"{measure.told}, {f'{runs} runs' if runs > 1 else 'one run'}. {measure.boxes} {_printed(outcome, figure)}"
+    )
     return Drawn(f"figure{figure}", f"Figure {number}: {what}", caption.rstrip(), drawn)
 
 

@@ -140,6 +140,15 @@ fn a_slow_station_takes_the_air_under_a_fifo_and_a_third_of_it_with_airtime_fair
     }
 }
 
+/// TCP's queues run empty at times, and its ACKs want the air, too; the shares are still a third each, ACKs counted.
+#[test]
+fn airtime_is_shared_with_tcp_too() {
+    let record = run(&anomaly("mac80211", &json!([{"kind": "bulk", "count": 3}])));
+    for station in &record.wifi.unwrap().stations {
+        assert!((29.0..38.0).contains(&station.airtime_percent), "{station:?}");
+    }
+}
+
 /// Without airtime fairness mac80211's queues serve stations in rounds: an aggregate each, so nearly as much air for the slow one
 /// as its aggregates are long.
 #[test]
@@ -202,6 +211,7 @@ fn every_driver_sends_below_every_kind_of_queue() {
         ("802.11g", "54mbit", "ideal", 15.0),
         ("802.11n", "mcs7", "ath9k", 35.0),
         ("802.11n", "mcs7", "iwlwifi", 35.0),
+        ("802.11n", "mcs7", "ath10k", 35.0),
         ("802.11n", "mcs7", "ideal", 35.0),
     ] {
         for qdisc in ["mac80211", "mac80211 noairtime", "fq_codel", "pie", "pfifo"] {

@@ -125,15 +125,14 @@ def _row(run: Run, text: str) -> dict[str, Any]:
 def _numbers(scenario: Scenario) -> dict[str, float | None]:
     """Return what was run as numbers; of what Flent measured, which does not tell its link, the duration alone.
 
-    The rate of a link that follows a file is its mean.
+    The rate of a link that follows a file is its mean; the ends of a Wi-Fi cell have none.
     """
     found: dict[str, float | None] = {"duration_s": seconds(scenario["duration"])}
     down = scenario["bottleneck"]
     if down.get("rate") == UNKNOWN:
         return found
     rates = {"rate_mbps": down, "up_rate_mbps": down["up"]}
-    if "wifi" not in down:  # whose stations have rates of their own
-        found |= {name: paths.rate_bps(link) / 1e6 for name, link in rates.items()}
+    found |= {name: paths.rate_bps(link) / 1e6 for name, link in rates.items() if "wifi" not in down}
     found |= {"rtt_ms": seconds(scenario["path"]["rtt"]) * 1e3}
     return found | {f"{QDISC}{name}": value for name, value in parameters.numbers(down["qdisc"]).items()}
 

@@ -6,7 +6,8 @@ starts at 0 s.
 
 import math
 from collections.abc import Iterator, Mapping
-from statistics import fmean
+from statistics import fmean, median
+from typing import cast
 
 from goodqueue import traffic
 from goodqueue.record import Record, times_of
@@ -32,6 +33,11 @@ def goodput_mbps(record: Record, options: Options) -> float | None:
     return math.fsum(flows) if flows else None
 
 
+def goodput_all_mbps(record: Record, _: Options) -> float:
+    """Return the goodput of all flows that carry data, both ways, together."""
+    return math.fsum(flow["goodput_mbps"] for flow in record["flows"])
+
+
 def spans_mbps(record: Record, direction: str) -> list[float]:
     """Return the goodput of all flows of TCP in one direction, together, in each interval of the series."""
     ways = [flow["direction"] if flow["cc"] else "" for flow in record["flows"]]
@@ -48,6 +54,18 @@ def goodput_spans_mbps(record: Record, options: Options) -> float | None:
 
     spans = spans_mbps(record, str(options["direction"]))
     return float(np.percentile(spans, float(options["percentile"]))) if spans else None
+
+
+def flow_rtts_ms(record: Record, options: Options) -> float | None:
+    """Return the ``percentile`` (10, 50 or 90) of the round trips that a sender measured, of the flow in the middle.
+
+    Of the flows of TCP in one ``direction``; a flow that measured none, since its connection never stood, is left out.
+    """
+    key = f"p{options['percentile']:g}"
+    own = [flow for flow in record["flows"] if flow["cc"] and flow["direction"] == options["direction"]]
+    known = [times[key] for flow in own if (times := cast("dict[str, float | None] | None", flow["rtt_ms"]))]
+    measured = [value for value in known if value is not None]
+    return median(measured) if measured else None
 
 
 def latency_ms(record: Record, _: Options) -> float | None:

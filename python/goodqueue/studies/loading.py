@@ -98,6 +98,11 @@ def _experiment(table: Table, facts: Published, common: Mapping[str, Lines]) -> 
         if algorithm not in qdiscs:
             table.refuse("algorithms", unknown(algorithm, qdiscs))
     alone = table.text("alone", "")
+    hops = table.texts("hops", ())
+    named = [hop.get("name", "") for hop in scenario.get("hop", ())]
+    for hop in hops:
+        if hop not in named:
+            table.refuse("hops", unknown(hop, named))
     experiment = Experiment(
         id=table.text("id"),
         published=ids,
@@ -112,6 +117,7 @@ def _experiment(table: Table, facts: Published, common: Mapping[str, Lines]) -> 
         seeds=table.count("seeds", 1),
         quick=Quick(quick.count("seeds", 1), _assignments(quick, "set")),
         keep_records=table.flag("keep_records", False),
+        hops=hops,
         alone=scenarios.load(table.file.parent / alone) if alone else None,
     )
     quick.finish()

@@ -9,7 +9,7 @@ from typing import Literal
 from goodqueue import stats
 from goodqueue.dotted import walk
 from goodqueue.record import Record
-from goodqueue.studies import load, roundtrip, varying, web
+from goodqueue.studies import air, load, roundtrip, varying, web
 from goodqueue.studies.model import Metric
 from goodqueue.studies.step import Excursion, excursion
 
@@ -63,6 +63,7 @@ COMPUTATIONS: Mapping[str, Computation] = {
     "tau_ms": Computation(_STEP, _tau_ms, "from the start of `flow` until the delay, once above, is below `target_ms`"),
     "delay_max_ms": Computation(_STEP, _delay_max_ms, "the largest delay within tau"),
     "goodput_mbps": Computation({"direction": Option("text")}, load.goodput_mbps, "of TCP, one way, all flows"),
+    "goodput_all_mbps": Computation({}, load.goodput_all_mbps, "of all flows that carry data"),
     "latency_mean_ms": Computation({}, load.latency_ms, "of the pings, above the base RTT"),
     "latency_peak_ms": Computation(
         {"until_s": Option("number")}, load.peak_ms, "the largest of the seeds' mean course"
@@ -76,6 +77,16 @@ COMPUTATIONS: Mapping[str, Computation] = {
         {"direction": Option("text"), "percentile": Option("number")},
         load.goodput_spans_mbps,
         "of all flows of one way together, a percentile over the series' intervals",
+    ),
+    "flow_rtts_ms": Computation(
+        {"direction": Option("text"), "percentile": Option("number")},
+        load.flow_rtts_ms,
+        "round trips as senders of one way measured them: the percentile (10, 50, 90) of the flow in the middle",
+    ),
+    "of_station": Computation(
+        {"station": Option("text"), "number": Option("text")},
+        air.of_station,
+        "a number of a station of a Wi-Fi cell: airtime_percent, down.aggregate_frames",
     ),
     "packet_rtt_ms": Computation(
         {"percentile": Option("number"), "above": Option("number", -1.0)},

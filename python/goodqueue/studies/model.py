@@ -64,7 +64,9 @@ ALONE = "alone"
 """What `Metric.to` says for the run without load."""
 
 Lines = str | Mapping[str, str]
-"""A qdisc line for the way down; lines by a swept parameter's ``name=value``; or by the link's rate, for both ways."""
+"""A qdisc line for the way down; lines by a swept parameter's ``name=value``; or by the link's rate, for both ways.
+
+The ends of a Wi-Fi cell, which have no rate, have the first of the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,8 @@ class Experiment:
     quick: Quick
     keep_records: bool
     """Whether the records themselves are kept for the study's figures."""
+    hops: tuple[str, ...] = ()
+    """Names of the links beside the bottleneck that have the algorithm's line, too."""
     alone: Scenario | None = None
     """The scenario without load; it is run with the first algorithm and seed."""
     reconstruction: str = ""

@@ -155,7 +155,8 @@ def scenario_of(cell: Cell, quick: bool, alone: bool = False) -> Scenario:
     if not isinstance(bottleneck, dict):
         raise UserError(str(experiment.file), "bottleneck", "missing; accepted: a table with a rate")
     origin = f"{experiment.origin}: qdiscs.{cell.algorithm}"
-    _place(bottleneck, experiment.qdiscs[cell.algorithm], cell.point, origin)
+    hops = [hop for hop in scenario.get("hop", ()) if hop.get("name") in experiment.hops]
+    _place(bottleneck, hops, experiment.qdiscs[cell.algorithm], cell.point, origin)
     named = {key: f"{experiment.origin}: {place}" for key, place in origins.items()}
     return scenarios.resolve(scenario, str(experiment.file), named)
 
@@ -167,23 +168,28 @@ def _of_load(key: str, alone: Scenario) -> bool:
     return table == "traffic" and number.isdecimal() and int(number) >= len(alone.get("traffic", ()))
 
 
-def _place(bottleneck: dict[str, Any], lines: Lines, point: At, origin: str) -> None:
-    """Put a line at the ``bottleneck``, that of the ``point`` if there are several, or lines by rate at both ways.
+def _place(bottleneck: dict[str, Any], hops: Sequence[dict[str, Any]], lines: Lines, point: At, origin: str) -> None:
+    """Put a line at the ``bottleneck`` and at ``hops``, that of the ``point`` if there are several, or each rate's own.
 
-    Raises UserError.
+    The ends of a cell of Wi-Fi have no rate: they get the first of the lines by rate. Raises UserError.
     """
     if isinstance(lines, str):
-        bottleneck["qdisc"] = lines
+        for table in (bottleneck, *hops):
+            table["qdisc"] = lines
         return
     if all("=" in key for key in lines):
         here = [f"{name}={value}".lower() for name, value in point.items()]
         fitting = [line for key, line in lines.items() if key in here]
         if len(fitting) != 1:
             raise UserError(origin, f"{len(fitting)} lines for {', '.join(here)}; accepted: one of {', '.join(lines)}")
-        bottleneck["qdisc"] = fitting[0]
+        for table in (bottleneck, *hops):
+            table["qdisc"] = fitting[0]
         return
-    for table in (bottleneck, bottleneck.setdefault("up", {})):
+    ends = (bottleneck, bottleneck.setdefault("up", {}))
+    for table in (*ends, *hops):
         rate = str(table.get("rate", bottleneck.get("rate")))
+        if "wifi" in bottleneck and "rate" not in table:
+            rate = next(iter(lines))
         if rate not in lines:
             raise UserError(origin, f"no line for a rate of {quoted(rate)}; accepted: {', '.join(lines)}")
         table["qdisc"] = lines[rate]
@@ -197,7 +203,7 @@ def key_of(scenario: Scenario) -> str:
 
 def cost(scenario: Scenario) -> float:
     """Return about how many packets a resolved ``scenario`` moves, to share the work out evenly."""
-    bits = sum(paths.rate_bps(link) for _, link in paths.links(scenario))
+    bits = sum(paths.busiest_bps(link) for _, link in paths.links(scenario))
     return scenarios.seconds(scenario["duration"]) * bits / 12_112
 
 

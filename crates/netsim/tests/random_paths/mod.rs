@@ -152,7 +152,7 @@ impl Draws<'_> {
         let mut wifi = json!({"standard": standard});
         wifi["station"] = (0..1 + self.below(3)).map(|number| station(self, number)).collect();
         if self.once(2) {
-            wifi["driver"] = json!(self.of(&["ideal", "ath9k", "iwlwifi", "ath5k"]));
+            wifi["driver"] = json!(self.of(&["ideal", "ath9k", "iwlwifi", "ath5k", "ath10k"]));
         }
         if self.once(4) {
             wifi["rts"] = json!(true);

@@ -20,6 +20,15 @@ pub(crate) struct Turns {
     by_airtime: bool,
 }
 
+/// What a station has to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    Nothing,
+    /// Something, but not now: too much of it is under way. Its turn passes it over, and it stays in the list.
+    Blocked,
+    Ready,
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
     is_listed: bool,
@@ -48,27 +57,28 @@ impl Turns {
         if self.by_airtime { self.list.push_front(station) } else { self.list.push_back(station) }
     }
 
-    /// The station whose turn it is, of those that `has` something to send. It is out of the list until it is woken again.
-    pub(crate) fn next(&mut self, now: Instant, has: impl Fn(u32) -> bool) -> Option<u32> {
-        // Where all who have something are in debt, rounds go on until one is not.
+    /// The station whose turn it is. It is out of the list until it is woken again; so is who has nothing to send.
+    pub(crate) fn next(&mut self, now: Instant, waiting: impl Fn(u32) -> Waiting) -> Option<u32> {
+        // Where all who could send are in debt, rounds go on until one is not.
         loop {
             let mut is_somebody_in_debt = false;
             for _ in 0..self.list.len() {
                 let station = self.list.pop_front()?;
                 let account = &mut self.stations[station as usize];
-                let has = has(station);
+                let waiting = waiting(station);
                 let in_debt = self.by_airtime && account.deficit < 0;
                 if in_debt {
                     account.deficit += WEIGHT;
-                    if has || now.since(account.active) < REMEMBERED {
-                        is_somebody_in_debt |= has;
-                        self.list.push_back(station);
-                        continue;
-                    }
+                    is_somebody_in_debt |= waiting == Waiting::Ready;
                 }
-                account.is_listed = false;
-                if has {
-                    return Some(station);
+                let is_remembered = in_debt && now.since(account.active) < REMEMBERED;
+                match waiting {
+                    Waiting::Ready if !in_debt => {
+                        account.is_listed = false;
+                        return Some(station);
+                    }
+                    Waiting::Nothing if !is_remembered => account.is_listed = false,
+                    _ => self.list.push_back(station),
                 }
             }
             if !is_somebody_in_debt {
@@ -95,7 +105,7 @@ mod tests {
         let mut airtime_us = [0; 3];
         for _ in 0..turns {
             (0..3).for_each(|station| all.wake(station, NOW));
-            let station = all.next(NOW, |_| true).unwrap();
+            let station = all.next(NOW, |_| Waiting::Ready).unwrap();
             let us = if station == 0 { 4000 } else { 1000 };
             all.charge(station, Duration::from_micros(us));
             airtime_us[station as usize] += us;
@@ -122,7 +132,22 @@ mod tests {
             all.wake(station, NOW);
         }
         all.wake(2, NOW);
-        assert_eq!(all.next(NOW, |_| true), Some(2));
+        assert_eq!(all.next(NOW, |_| Waiting::Ready), Some(2));
+    }
+
+    fn only(one: u32) -> impl Fn(u32) -> Waiting {
+        move |station| if station == one { Waiting::Ready } else { Waiting::Nothing }
+    }
+
+    /// A window that is full is no reason to forget a station, or to let others pay their debts alone.
+    #[test]
+    fn who_is_blocked_stays_in_the_list() {
+        let mut all = Turns::new(2, true);
+        all.wake(0, NOW);
+        all.wake(1, NOW);
+        let blocked = |station| if station == 1 { Waiting::Blocked } else { Waiting::Ready };
+        assert_eq!(all.next(NOW, blocked), Some(0));
+        assert_eq!(all.next(NOW, |_| Waiting::Ready), Some(1), "nobody woke it again");
     }
 
     #[test]
@@ -130,8 +155,8 @@ mod tests {
         let mut all = Turns::new(3, true);
         all.charge(0, Duration::from_secs(1));
         (0..3).for_each(|station| all.wake(station, NOW));
-        assert_eq!(all.next(NOW, |station| station == 1), Some(1));
-        assert_eq!(all.next(NOW, |_| false), None);
-        assert_eq!(all.next(NOW, |station| station == 0), Some(0), "its debt is paid in rounds");
+        assert_eq!(all.next(NOW, only(1)), Some(1));
+        assert_eq!(all.next(NOW, |_| Waiting::Nothing), None);
+        assert_eq!(all.next(NOW, only(0)), Some(0), "its debt is paid in rounds");
     }
 }

@@ -41,7 +41,7 @@ impl Books {
     }
 
     /// A packet goes on the air for the first time.
-    pub(crate) fn started(&mut self, now: Instant, Queued { packet, since }: Queued) {
+    pub(crate) fn started(&mut self, now: Instant, Queued { packet, since, .. }: Queued) {
         let delay = now.since(packet.arrival);
         self.delays.record(delay);
         self.below.record(now.since(since));

@@ -15,6 +15,8 @@ pub enum Driver {
     Ath9k,
     /// Intel, 802.11n: a ring of descriptors, aggregates made when they are sent.
     Iwlwifi,
+    /// Qualcomm Atheros, 802.11n and later: the firmware has a queue for each station, which mac80211 limits by time.
+    Ath10k,
     /// None of Linux's: as much as the standard lets a sender send at a time, and nothing beyond that.
     Ideal,
 }
@@ -23,7 +25,7 @@ pub enum Driver {
 const MOST_AMPDU_BYTES: u32 = 65_535;
 
 impl Driver {
-    const ALL: [Self; 4] = [Self::Ath5k, Self::Ath9k, Self::Iwlwifi, Self::Ideal];
+    const ALL: [Self; 5] = [Self::Ath5k, Self::Ath9k, Self::Iwlwifi, Self::Ath10k, Self::Ideal];
 
     /// Its name.
     #[must_use]
@@ -32,6 +34,7 @@ impl Driver {
             Self::Ath5k => "ath5k",
             Self::Ath9k => "ath9k",
             Self::Iwlwifi => "iwlwifi",
+            Self::Ath10k => "ath10k",
             Self::Ideal => "ideal",
         }
     }
@@ -56,6 +59,7 @@ impl Driver {
                 tries: 7,
                 rounds: 1,
                 asks: false,
+                has_firmware: false,
             },
             // Linux up to 4.10, ath9k: 512 buffers for four queues and five more; ATH_AGGR_MIN_QDEPTH is 2; half the window of
             // 64 a time, and 4 ms.
@@ -70,6 +74,7 @@ impl Driver {
                 tries: 13,
                 rounds: 30,
                 asks: false,
+                has_firmware: false,
             },
             // Linux 3.x, iwlwifi: a ring of 256; stopped with an eighth of it left, woken with a quarter.
             Self::Iwlwifi => Limits {
@@ -83,6 +88,21 @@ impl Driver {
                 tries: 15,
                 rounds: 15,
                 asks: false,
+                has_firmware: false,
+            },
+            // Linux, ath10k: 1424 descriptors of the firmware's for all that is above it, where mac80211's queues are not.
+            Self::Ath10k => Limits {
+                frames: 1424,
+                wakes_below: 1424,
+                by_station: true,
+                ahead: 1,
+                most_subframes: 64,
+                most_bytes: MOST_AMPDU_BYTES,
+                longest: Duration::from_micros(5484),
+                tries: 15,
+                rounds: 15,
+                asks: false,
+                has_firmware: true,
             },
             // 802.11-2012: a window of 64, 5.484 ms (20.3.1), a retry limit of 7; as ns-3 does it, too.
             Self::Ideal => Limits {
@@ -96,6 +116,7 @@ impl Driver {
                 tries: 7,
                 rounds: 7,
                 asks: true,
+                has_firmware: false,
             },
         }
     }
@@ -125,4 +146,6 @@ pub(crate) struct Limits {
     pub(crate) rounds: u8,
     /// Whether a sender whose aggregate nobody answered asks first what has come of it (BlockAckReq), which resets its window.
     pub(crate) asks: bool,
+    /// Whether mac80211 limits by time what it holds (AQL).
+    pub(crate) has_firmware: bool,
 }

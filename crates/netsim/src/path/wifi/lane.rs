@@ -1,9 +1,10 @@
 //! One access category of an interface: frames for each peer, whose turn it is, and what the hardware has.
 
 use super::aggregate::{Aggregate, BLOCK_ACK_REQ_BYTES, Tried};
-use super::airtime::Turns;
+use super::airtime::{Turns, Waiting};
 use super::contention::ContenderId;
 use super::driver::Limits;
+use super::firmware::Firmware;
 use super::rate_control::{Chain, Outcome};
 use super::session::{Queued, Session};
 use super::standard::Timing;
@@ -22,6 +23,8 @@ pub(crate) struct Lane {
     /// A peer each.
     pub(crate) sessions: Vec<Session>,
     pub(super) turns: Turns,
+    /// What the firmware holds, where it is limited by time.
+    firmware: Option<Firmware>,
     /// In a driver with one queue, whose frame comes when.
     order: VecDeque<u32>,
     /// Frames that the driver holds.
@@ -30,16 +33,17 @@ pub(crate) struct Lane {
     pub(crate) hardware: VecDeque<Aggregate>,
 }
 
-/// The end of a try: what became of it, and of the aggregate for a peer, if the hardware is done with that.
-pub(super) type TriedLane = (Tried, Option<(u32, Outcome)>);
+/// The end of a try: what became of it; and whom it was for, with what rate control is told, if the hardware is done with it.
+pub(super) type TriedLane = (Tried, Option<(u32, Option<Outcome>)>);
 
 impl Lane {
     /// A category that sends to so many `peers`, as `contender`.
-    pub(super) fn new(contender: ContenderId, peers: usize, by_airtime: bool) -> Self {
+    pub(super) fn new(contender: ContenderId, peers: usize, by_airtime: bool, has_firmware: bool) -> Self {
         Self {
             contender,
             sessions: (0..peers).map(|_| Session::default()).collect(),
             turns: Turns::new(peers, by_airtime),
+            firmware: has_firmware.then(|| Firmware::new(peers)),
             order: VecDeque::new(),
             pending: 0,
             is_stopped: false,
@@ -54,10 +58,46 @@ impl Lane {
 
     /// Takes a packet for `peer` from the discipline.
     pub(super) fn push(&mut self, now: Instant, peer: u32, packet: Packet, limits: Limits) {
-        self.sessions[peer as usize].queue.push_back(Queued { packet, since: now });
+        self.sessions[peer as usize].queue.push_back(Queued { packet, since: now, estimate: Duration::ZERO });
         self.pending += 1;
         self.is_stopped = self.pending >= limits.frames;
         if limits.by_station { self.turns.wake(peer, now) } else { self.order.push_back(peer) }
+    }
+
+    /// The peer whose turn it is to have a packet handed to the firmware, of those for whom some wait `above`.
+    pub(super) fn next_for_firmware(&mut self, now: Instant, above: impl Fn(u32) -> bool) -> Option<u32> {
+        let firmware = self.firmware.as_ref()?;
+        self.turns.next(now, |peer| match (above(peer), firmware.has_room(peer)) {
+            (true, true) => Waiting::Ready,
+            (true, false) => Waiting::Blocked,
+            (false, _) => Waiting::Nothing,
+        })
+    }
+
+    /// Hands `packet`, which is for `peer`, to the firmware.
+    pub(super) fn hand_over(&mut self, now: Instant, peer: u32, packet: Packet) {
+        let Some(firmware) = &mut self.firmware else { return };
+        let estimate = firmware.hold(now, peer, packet.len());
+        self.sessions[peer as usize].queue.push_back(Queued { packet, since: now, estimate });
+        self.pending += 1;
+    }
+
+    /// `peer` has something to send, perhaps `above` the driver.
+    pub(super) fn wake(&mut self, now: Instant, peer: u32, above: bool) {
+        let of_driver = self.sessions[peer as usize].waiting(above && self.firmware.is_none());
+        let of_driver = of_driver != Waiting::Nothing;
+        match &mut self.firmware {
+            Some(firmware) => {
+                if of_driver {
+                    firmware.turns.wake(peer, now);
+                }
+                if above {
+                    self.turns.wake(peer, now);
+                }
+            }
+            None if of_driver => self.turns.wake(peer, now),
+            None => {}
+        }
     }
 
     /// The peer whose turn it is, if the hardware takes anything; `above` says for whom packets wait above the driver, if they do
@@ -75,8 +115,11 @@ impl Lane {
             return self.order.pop_front();
         }
         let sessions = &self.sessions;
+        if let Some(firmware) = &mut self.firmware {
+            return firmware.turns.next(now, |peer| sessions[peer as usize].waiting(false));
+        }
         let waits = |peer| above.as_ref().is_some_and(|above| above(peer));
-        self.turns.next(now, |peer| sessions[peer as usize].has(waits(peer)))
+        self.turns.next(now, |peer| sessions[peer as usize].waiting(waits(peer)))
     }
 
     /// Gives the hardware frames for `peer`, of at most `most_bytes` together, where that is not 0; `more` has those that wait above
@@ -95,7 +138,7 @@ impl Lane {
         loop {
             if session.retries() == 0 && session.has_room() && session.queue.is_empty() {
                 let Some(packet) = more() else { break };
-                session.queue.push_back(Queued { packet, since: now });
+                session.queue.push_back(Queued { packet, since: now, estimate: Duration::ZERO });
                 self.pending += 1;
             }
             let Some(length) = session.next_bytes() else { break };
@@ -141,7 +184,6 @@ impl Lane {
     /// That was tried, which took `airtime`. `arrives` says whether an MPDU of so many bytes came.
     pub(super) fn tried(
         &mut self,
-        now: Instant,
         timing: &Timing,
         limits: Limits,
         airtime: Duration,
@@ -174,13 +216,14 @@ impl Lane {
             }
         }
         self.pending -= aggregate.frames.len() as u32 - session.retries_of(&aggregate.frames);
+        if let Some(firmware) = &mut self.firmware {
+            let estimate = session.estimate_of_done(&aggregate.frames);
+            firmware.done(aggregate.peer, estimate, aggregate.chain.stages()[0].mode);
+        }
         let frames = aggregate.frames.len() as u32;
         let outcome = Outcome { chain: aggregate.chain, tried: aggregate.tried, frames, acked };
-        let done = (!aggregate.asks()).then_some((aggregate.peer, outcome));
+        let done = Some((aggregate.peer, (!aggregate.asks()).then_some(outcome)));
         self.turns.charge(aggregate.peer, aggregate.airtime);
-        if session.retries() > 0 {
-            self.turns.wake(aggregate.peer, now);
-        }
         if asks {
             self.hardware.push_front(Aggregate::question(&aggregate));
         }

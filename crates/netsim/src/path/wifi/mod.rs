@@ -4,7 +4,7 @@
 //! - [`contention`]: who may send next;
 //! - [`channel`]: how often a frame is lost to noise;
 //! - [`rate_control`]: which modes a sender tries; [`minstrel`] and [`minstrel_ht`]: how Linux finds them;
-//! - [`driver`]: what hides below a discipline; [`session`] and [`airtime`]: frames of one receiver, and whose turn it is;
+//! - [`driver`]: what hides below a discipline, [`firmware`] below that; [`session`] and [`airtime`]: frames of one receiver, and whose turn it is;
 //! - [`aggregate`] and [`lane`]: what is sent at a time, and a category's queues; [`node`]: all queues of an interface; [`cell`]: the interfaces and the medium, step by step;
 //! - [`spec`]: a cell in a scenario;
 //! - [`books`] and [`stations`]: what is counted; [`report`]: what a record has of it;
@@ -17,6 +17,7 @@ pub(crate) mod cell;
 pub(crate) mod channel;
 pub(crate) mod contention;
 pub mod driver;
+pub(crate) mod firmware;
 pub mod frames;
 pub(crate) mod lane;
 pub mod log;

@@ -55,7 +55,8 @@ impl Node {
 
     /// Begins to use `category`, as `contender`.
     pub(crate) fn open(&mut self, category: Category, contender: ContenderId) {
-        let lane = Lane::new(contender, self.rates.len(), self.by_airtime);
+        let has_firmware = self.limits.has_firmware && matches!(self.above, Above::Txqs(_));
+        let lane = Lane::new(contender, self.rates.len(), self.by_airtime, has_firmware);
         self.categories[category as usize] = Some(Box::new(lane));
     }
 
@@ -75,7 +76,7 @@ impl Node {
             Above::Txqs(txqs) => {
                 txqs.enqueue(now, place(peer, category), packet, fates);
                 if let Some(lane) = &mut self.categories[category as usize] {
-                    lane.turns.wake(peer, now);
+                    lane.wake(now, peer, true);
                 }
             }
         }
@@ -106,6 +107,7 @@ impl Node {
         fates: &mut Fates,
         peer_of: impl Fn(&Packet) -> u32,
     ) {
+        self.fill_firmware(now, fates);
         let Above::Qdisc(qdisc, held) = &mut self.above else { return };
         loop {
             let Some(packet) = held.take().or_else(|| {
@@ -131,6 +133,36 @@ impl Node {
         }
     }
 
+    /// Hands packets from mac80211's queues to the firmware, as far as that is limited by time.
+    fn fill_firmware(&mut self, now: Instant, fates: &mut Fates) {
+        for category in Category::ALL {
+            while let Some(peer) = self.next_for_firmware(now, category) {
+                self.tell_speed(now, peer, category);
+                let Self { categories, above: Above::Txqs(txqs), .. } = self else { return };
+                let Some(lane) = &mut categories[category as usize] else { return };
+                if let Some(packet) = txqs.dequeue(now, place(peer, category), fates) {
+                    lane.hand_over(now, peer, packet);
+                }
+                lane.wake(now, peer, txqs.backlog_of(place(peer, category)).packets > 0);
+            }
+        }
+    }
+
+    /// The peer whose turn it is to have a packet handed to the firmware.
+    fn next_for_firmware(&mut self, now: Instant, category: Category) -> Option<u32> {
+        let lane = self.categories[category as usize].as_deref_mut()?;
+        let above = &self.above;
+        lane.next_for_firmware(now, |peer| above.waits(place(peer, category)))
+    }
+
+    /// Lets mac80211's queues know whether `peer` is slow: then CoDel is more patient with it.
+    fn tell_speed(&mut self, now: Instant, peer: u32, category: Category) {
+        let least_mbps = SLOW_MBPS * self.rates.len() as f64;
+        if let Above::Txqs(txqs) = &mut self.above {
+            txqs.set_slow(place(peer, category), self.rates[peer as usize].expected_mbps(now) < least_mbps);
+        }
+    }
+
     /// Makes what the hardware sends next in `category`; whether it did.
     fn make_aggregate(
         &mut self,
@@ -142,20 +174,15 @@ impl Node {
         while let Some(peer) = self.next_peer(now, category) {
             let rate = &mut self.rates[peer as usize];
             let chain = rate.plan(now);
-            let is_slow = rate.expected_mbps().is_some_and(|mbps| mbps < SLOW_MBPS * self.rates.len() as f64);
-            if let Above::Txqs(txqs) = &mut self.above {
-                txqs.set_slow(place(peer, category), is_slow);
-            }
             let most_bytes = self.most_bytes(&chain, category, timing);
+            self.tell_speed(now, peer, category);
             let Self { categories, above, limits, .. } = self;
             let Some(lane) = &mut categories[category as usize] else { return false };
             let made = lane.make_aggregate(now, (peer, chain), most_bytes, *limits, timing, || match above {
-                Above::Txqs(txqs) => txqs.dequeue(now, place(peer, category), fates),
-                Above::Qdisc(..) => None,
+                Above::Txqs(txqs) if !limits.has_firmware => txqs.dequeue(now, place(peer, category), fates),
+                _ => None,
             });
-            if lane.sessions[peer as usize].has(above.waits(place(peer, category))) {
-                lane.turns.wake(peer, now);
-            }
+            lane.wake(now, peer, above.waits(place(peer, category)));
             if made {
                 return true;
             }
@@ -218,9 +245,12 @@ impl Node {
         arrives: impl FnMut(u32) -> bool,
     ) -> Tried {
         let Some(lane) = &mut self.categories[category as usize] else { return Tried::GivenUp };
-        let (tried, done) = lane.tried(now, timing, self.limits, airtime, arrives);
+        let (tried, done) = lane.tried(timing, self.limits, airtime, arrives);
         if let Some((peer, outcome)) = done {
-            self.rates[peer as usize].report(now, &outcome);
+            if let Some(outcome) = outcome {
+                self.rates[peer as usize].report(now, &outcome);
+            }
+            lane.wake(now, peer, self.above.waits(place(peer, category)));
         }
         tried
     }

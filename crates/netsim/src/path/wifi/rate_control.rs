@@ -82,11 +82,7 @@ impl RateControl {
     pub(crate) fn plan(&mut self, now: Instant) -> Chain {
         match self {
             Self::Fixed(stage) => Chain::new(&[*stage], false),
-            Self::Steps(steps) => {
-                let elapsed = now.since(Instant::ZERO);
-                let last = steps.iter().rfind(|(from, _)| *from <= elapsed).unwrap_or(&steps[0]);
-                Chain::new(&[last.1], false)
-            }
+            Self::Steps(steps) => Chain::new(&[step(steps, now)], false),
             Self::Minstrel(minstrel) => minstrel.plan(),
             Self::MinstrelHt(minstrel) => minstrel.plan(now),
         }
@@ -101,14 +97,25 @@ impl RateControl {
         }
     }
 
-    /// What the sender expects to achieve, in Mbit/s; None where it does not estimate.
-    pub(crate) fn expected_mbps(&self) -> Option<f64> {
+    /// What the sender expects to achieve, in Mbit/s. Of a rate that is not chosen it is what Minstrel-HT would say if no frame were
+    /// lost.
+    pub(crate) fn expected_mbps(&self, now: Instant) -> f64 {
         match self {
-            Self::Fixed(_) | Self::Steps(_) => None,
-            Self::Minstrel(minstrel) => Some(minstrel.expected_mbps()),
-            Self::MinstrelHt(minstrel) => Some(minstrel.expected_mbps()),
+            Self::Fixed(stage) => SUREST * stage.mode.mbps(),
+            Self::Steps(steps) => SUREST * step(steps, now).mode.mbps(),
+            Self::Minstrel(minstrel) => minstrel.expected_mbps(),
+            Self::MinstrelHt(minstrel) => minstrel.expected_mbps(),
         }
     }
+}
+
+/// Minstrel-HT takes no rate for surer than this.
+const SUREST: f64 = 0.9;
+
+/// The step that holds at `now`.
+fn step(steps: &[(Duration, Stage)], now: Instant) -> Stage {
+    let elapsed = now.since(Instant::ZERO);
+    steps.iter().rfind(|(from, _)| *from <= elapsed).unwrap_or(&steps[0]).1
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 //! Source: IEEE 802.11-2012, 9.21 (BlockAck): a receiver hands frames up in order, so one that came behind a lost one waits there
 //! until that one has come or was given up; a sender is never more than 64 frames ahead of the oldest that is open.
 
+use super::airtime::Waiting;
 use crate::packet::Packet;
-use goodqueue_units::Instant;
+use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// Frames that a sender may be ahead of the oldest that is open.
@@ -15,6 +16,8 @@ const WINDOW: usize = 64;
 pub(crate) struct Queued {
     pub(crate) packet: Packet,
     pub(crate) since: Instant,
+    /// The airtime that it counts with in the [firmware](super::firmware), if there is one.
+    pub(super) estimate: Duration,
 }
 
 /// A frame that has its number.
@@ -81,9 +84,14 @@ impl Session {
         self.window.len() < WINDOW
     }
 
-    /// Whether a frame may be sent; `above`: whether more wait above the driver.
-    pub(crate) fn has(&self, above: bool) -> bool {
-        self.retries > 0 || self.has_room() && (above || !self.queue.is_empty())
+    /// What it has to send; `above`: whether more wait above the driver.
+    pub(crate) fn waiting(&self, above: bool) -> Waiting {
+        let is_new = above || !self.queue.is_empty();
+        match (self.retries > 0, is_new, self.has_room()) {
+            (true, _, _) | (_, true, true) => Waiting::Ready,
+            (_, true, false) => Waiting::Blocked,
+            (_, false, _) => Waiting::Nothing,
+        }
     }
 
     /// Takes the next frame to the hardware, and returns its number.
@@ -132,6 +140,13 @@ impl Session {
     /// Whether nothing is known of frame `number` yet.
     pub(crate) fn is_in_hardware(&mut self, number: u32) -> bool {
         self.frame(number).state == State::InHardware
+    }
+
+    /// The airtime that those of the frames `numbers` count with that are not to be sent again.
+    pub(crate) fn estimate_of_done(&mut self, numbers: &[u32]) -> Duration {
+        let done =
+            numbers.iter().map(|number| *self.frame(*number)).filter(|frame| frame.state != State::Waiting);
+        done.fold(Duration::ZERO, |sum, frame| sum + frame.queued.estimate)
     }
 
     /// How many of the frames `numbers` are to be sent again.

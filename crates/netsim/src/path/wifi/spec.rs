@@ -30,7 +30,7 @@ const PROTECTION: Key<bool> = Key::with_default("protection", "false")
     .simulator_only();
 const DRIVER: Key<Driver> =
     Key::derived("driver", "ath9k for 802.11n, else ath5k", "\"iwlwifi\"")
-        .help("what hides below the discipline: `ath5k` 50 frames, `ath9k` 123 and two aggregates, `iwlwifi` a ring of 256")
+        .help("what hides below the discipline: `ath5k` 50 frames, `ath9k` 123 and two aggregates, `iwlwifi` a ring of 256, `ath10k` what mac80211 allows it by time, `ideal` a window of 64")
         .source("Linux 3.x to 6.1")
         .simulator_only();
 

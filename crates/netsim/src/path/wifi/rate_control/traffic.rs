@@ -67,7 +67,7 @@ impl Traffic {
             let outcome = self.send(chain);
             self.now_us += self.next() % 4000;
             control.report(self.now(), &outcome);
-            let kbps = (control.expected_mbps().unwrap() * 1000.0).round() as u64;
+            let kbps = (control.expected_mbps(self.now()) * 1000.0).round() as u64;
             for value in values(&chain).into_iter().chain([kbps]) {
                 digest = (digest ^ value).wrapping_mul(0x0100_0000_01b3);
             }
