@@ -264,7 +264,7 @@ fn a_transfer_with_a_loss_is_read_as_its_ends_saw_it() {
 /// Both files' frames in one, in the order of time, at the interface of their way and side, and moved in time.
 #[test]
 fn captures_are_merged_by_time() {
-    use goodqueue_capture::{Writer, merge};
+    use goodqueue_capture::{Medium, Writer, merge};
     use pcap_parser::traits::PcapReaderIterator;
     use pcap_parser::{Block, PcapBlockOwned, PcapError, PcapNGReader};
 
