@@ -32,6 +32,7 @@
 mod agenda;
 mod baseline;
 mod calendar;
+mod cell;
 mod component;
 mod direction;
 mod flow;

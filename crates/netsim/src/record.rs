@@ -1,15 +1,15 @@
 //! The record of a run: one object, the same from every engine.
 
 use crate::baseline::Baseline;
+use crate::cell::Cell;
+pub use crate::cell::log::AirSeries;
+pub use crate::cell::report::{AirRecord, StationRecord, WifiRecord};
+pub use crate::cell::stations::{AirtimeSeries, StationSeries};
 use crate::direction::Direction;
 use crate::flow::{Flow, Source};
 use crate::ids::{FlowId, LinkId};
 use crate::link::{Counts, Fates, Link};
 use crate::path::netem::WireCounts;
-use crate::path::wifi::cell::Cell;
-pub use crate::path::wifi::log::AirSeries;
-pub use crate::path::wifi::report::{AirRecord, StationRecord, WifiRecord};
-pub use crate::path::wifi::stations::{AirtimeSeries, StationSeries};
 use crate::probe::delay::{QueueDelays, Summary};
 use crate::probe::goodput::Quantiles;
 use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};

@@ -6,6 +6,7 @@
 
 use crate::agenda::Agenda;
 use crate::baseline::Baseline;
+use crate::cell::{Cell, Delivery};
 use crate::component::Component;
 use crate::direction::Direction;
 use crate::ids::{FanId, FlowId, HopId, LinkId, Number, PartId, PipeId, RouteId};
@@ -14,7 +15,6 @@ use crate::lists::{List, PerFlow, PerHop, PerWay};
 use crate::packet::Packet;
 use crate::path::kind::Element;
 use crate::path::netem::WireCounts;
-use crate::path::wifi::cell::{Cell, Delivery};
 use crate::pipe::{Exit, Fan, Pipes};
 use crate::probe::series::QueueSeries;
 use crate::scenario::{BOTTLENECK, Scenario};

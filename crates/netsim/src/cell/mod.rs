@@ -2,24 +2,42 @@
 //!
 //! An exchange of frames is one step: who contends longest against nobody sends, the answer comes or does not, and the next
 //! contention begins. A packet comes out when its exchange ends, that is with the answer to it.
+//!
+//! - [`node`]: an interface, the access point's or a station's; [`lane`]: one access category of it, [`session`]: frames of one
+//!   receiver, [`aggregate`]: what is sent at a time;
+//! - [`airtime`]: whose turn it is among stations; [`firmware`]: what mac80211 limits by time;
+//! - [`books`] and [`stations`]: what is counted; [`report`]: what a record has of it;
+//! - [`watch`]: who looks on: [`log`] each transmission of a window, [`frames`](crate::path::wifi::frames) each frame for a capture.
 
-use super::aggregate::{Aggregate, Tried};
-use super::books::Books;
-use super::contention::{ContenderId, Contention};
-use super::lane::Lane;
-use super::mode::Mode;
-use super::node::{Above, Node};
-use super::session::Fate;
-use super::standard::{Category, Timing};
-use super::stations::{Station, Transmission};
-use super::watch::{AirWatch, Seen};
+pub(crate) mod aggregate;
+pub(crate) mod airtime;
+pub(crate) mod books;
+mod firmware;
+pub(crate) mod lane;
+pub(crate) mod log;
+pub(crate) mod node;
+pub(crate) mod report;
+pub(crate) mod session;
+pub(crate) mod stations;
+pub(crate) mod watch;
+
 use crate::direction::Direction;
 use crate::link::Counts;
 use crate::lists::{PerFlow, PerWay};
 use crate::packet::Packet;
+use crate::path::wifi::contention::{ContenderId, Contention};
+use crate::path::wifi::mode::Mode;
+use crate::path::wifi::standard::{Category, Timing};
 use crate::probe::series::{Pick, QueueSeries};
+use aggregate::{Aggregate, Tried};
+use books::Books;
 use goodqueue_qdisc::{Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Stream};
+use lane::Lane;
+use node::{Above, Node};
+use session::Fate;
+use stations::{Station, Transmission};
+use watch::{AirWatch, Seen};
 
 /// A packet that comes out of a cell, and which way it goes.
 pub(crate) type Delivery = (Direction, Packet);

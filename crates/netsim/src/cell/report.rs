@@ -1,6 +1,6 @@
 //! What a cell's run gave: who had the air, and where packets waited.
 
-use super::cell::Cell;
+use super::Cell;
 use super::stations::{Station, StationCounts};
 use crate::direction::Direction;
 use crate::probe::delay::Summary;

@@ -1,17 +1,17 @@
 //! An interface of a cell, the access point's or a station's: the discipline, the driver's queues, and what the hardware has.
 
 use super::aggregate::{Aggregate, Tried};
-use super::contention::ContenderId;
-use super::driver::Limits;
 use super::lane::Lane;
-use super::mode::Mode;
-use super::rate_control::{Chain, RateControl, Stage};
 use super::session::{Queued, Session};
-use super::standard::{Category, Timing};
 use super::watch::Mpdu;
 use crate::foreign::Discipline;
 use crate::link::Fates;
 use crate::packet::Packet;
+use crate::path::wifi::contention::ContenderId;
+use crate::path::wifi::driver::Limits;
+use crate::path::wifi::mode::Mode;
+use crate::path::wifi::rate_control::{Chain, RateControl, Stage};
+use crate::path::wifi::standard::{Category, Timing};
 use goodqueue_qdisc::sched::mac80211::Txqs;
 use goodqueue_qdisc::{Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant};

@@ -4,7 +4,7 @@
 //! lets expect, from when it is handed over until it is done with.
 
 use super::airtime::Turns;
-use super::mode::Mode;
+use crate::path::wifi::mode::Mode;
 use goodqueue_units::{Duration, Instant};
 
 /// What a station may always have pending, and what while all together have less than the last.
@@ -78,8 +78,8 @@ fn estimate(mode: Mode, bytes: u32) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::super::mode::Ht;
     use super::*;
+    use crate::path::wifi::mode::Ht;
 
     const SLOW: Mode = Mode::Ht(Ht { mcs: 0, is_wide: false, has_short_guard: false });
 

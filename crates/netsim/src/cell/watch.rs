@@ -1,15 +1,15 @@
 //! Who looks on at the air: a log of the transmissions within a window, and an observer who is told of each frame.
 
-use super::cell::Protection;
-use super::frames::{AirBody, AirFate, AirFrame, Part};
+use super::Protection;
 use super::log::AirLog;
-use super::mode::Mode;
 use super::session::Session;
-use super::standard::Timing;
 use super::stations::Transmission;
 use crate::direction::Direction;
 use crate::observer::SharedObserver;
 use crate::packet::Packet;
+use crate::path::wifi::frames::{AirBody, AirFate, AirFrame, Part};
+use crate::path::wifi::mode::Mode;
+use crate::path::wifi::standard::Timing;
 use goodqueue_units::{Duration, Instant};
 use std::sync::PoisonError;
 

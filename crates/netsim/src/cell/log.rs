@@ -1,6 +1,6 @@
 //! Each transmission within a window of time.
 
-use super::cell::Protection;
+use super::Protection;
 use super::stations::Transmission;
 use super::watch::Seen;
 use crate::direction::Direction;

@@ -1,11 +1,11 @@
 //! What is counted of each station of a cell, in each direction, and over time.
 
-use super::channel::error_rate;
-use super::mode::Mode;
-use super::standard::Category;
 use crate::direction::Direction;
 use crate::lists::PerWay;
 use crate::packet::Packet;
+use crate::path::wifi::channel::error_rate;
+use crate::path::wifi::mode::Mode;
+use crate::path::wifi::standard::Category;
 use crate::probe::delay::FlowDelays;
 use crate::probe::{ratio, rounded};
 use goodqueue_qdisc::Packet as _;
