@@ -39,7 +39,7 @@ pub struct AirRecord {
     pub airtime_percent: f64,
     /// Bits of packets delivered, headers included.
     pub throughput_mbps: f64,
-    /// Frames of a transmission on average: the size of aggregates.
+    /// Frames of a transmission on average, questions (BlockAckReq) left out: the size of aggregates.
     pub aggregate_frames: Option<f64>,
     /// The rate of a transmission on average.
     pub rate_mbps: Option<f64>,
@@ -82,7 +82,7 @@ impl Cell {
 /// The counts of one direction, of `seconds`.
 fn air(counts: &StationCounts, seconds: f64) -> AirRecord {
     let sent = counts.transmissions;
-    let mean = |sum: f64| (sent > 0).then(|| rounded(sum / sent as f64));
+    let mean = |sum: f64| (counts.with_frames > 0).then(|| rounded(sum / counts.with_frames as f64));
     AirRecord {
         airtime_percent: rounded(100.0 * ratio(counts.airtime.as_secs_f64(), seconds)),
         throughput_mbps: rounded(ratio(counts.delivered_bytes as f64 * 8e-6, seconds)),

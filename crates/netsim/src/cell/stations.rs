@@ -72,7 +72,8 @@ pub(crate) struct StationCounts {
     /// On the air, with answers; and of that, without collisions.
     pub(crate) airtime: Duration,
     pub(crate) useful: Duration,
-    /// The rates of the transmissions, summed, in Mbit/s.
+    /// Transmissions that are no questions, and their rates, summed, in Mbit/s.
+    pub(crate) with_frames: u64,
     pub(crate) rates_mbps: f64,
     /// From a packet's arrival at the queue until it is delivered.
     pub(crate) delays: FlowDelays,
@@ -157,6 +158,7 @@ impl StationCounts {
             lost: 0,
             airtime: Duration::ZERO,
             useful: Duration::ZERO,
+            with_frames: 0,
             rates_mbps: 0.0,
             delays: FlowDelays::new(),
         }
@@ -173,7 +175,11 @@ impl StationCounts {
         if !is_collision {
             self.useful = self.useful + airtime;
         }
-        self.rates_mbps += mode.mbps();
+        // A question says nothing of the link, as above.
+        if frames > 0 {
+            self.with_frames += 1;
+            self.rates_mbps += mode.mbps();
+        }
     }
 
     /// `packet` has come, so long after it arrived at the queue.

@@ -22,7 +22,7 @@ use crate::path::wifi::spec::{StationSpec, WifiSpec};
 use crate::path::wifi::standard::{Standard, Timing};
 use crate::scenario::{Line, Scenario, ScenarioError};
 use goodqueue_qdisc::sched::mac80211::{AIRTIME, Txqs};
-use goodqueue_units::{Instant, Stream, Streams};
+use goodqueue_units::{Duration, Instant, Stream, Streams};
 
 /// The station of each flow of `scenario`, whose cell is `wifi`.
 fn stations_of(scenario: &Scenario, wifi: &WifiSpec) -> PerFlow<u32> {
@@ -192,7 +192,7 @@ impl Cell {
         &self,
         way: Direction,
         since: Instant,
-        busy: goodqueue_units::Duration,
+        busy: Duration,
         now: Instant,
     ) -> f64 {
         let used = self.books[way].airtime.saturating_sub(busy).as_secs_f64();
