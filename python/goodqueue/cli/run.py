@@ -70,9 +70,9 @@ def run(
     (receiver), at the queue of either direction: what is offered (-in), what leaves at the start
     of its transmission (-out) and what is dropped, with the reason (-drop). Each point is an
     interface of its own. For analysis choose points that see each packet once: down-in,up-out is
-    the router's side to the servers. Of a Wi-Fi cell, air is what a card in monitor mode would see: each frame
-    and its answer with a radiotap header, a comment where it collided or was lost. Time zero of the run is
-    2000-01-01 00:00:00 UTC.
+    the router's side to the servers. Of a Wi-Fi cell, air is what a card in monitor mode would
+    see: each frame and its answer with a radiotap header, and a comment where it collided or was
+    lost. Time zero of the run is 2000-01-01 00:00:00 UTC.
 
     With --json the output is the run's record; the same scenario and seed give the same bytes. Two runs
     on the kernel differ a little: see docs/decisions/009-kernel-in-virtual-time.md.
