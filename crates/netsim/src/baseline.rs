@@ -1,6 +1,6 @@
 //! Where measuring begins: what a link had done by then is left out of the record.
 
-use crate::link::{Counts, Link};
+use crate::link::{Counts, Fates, Link};
 use goodqueue_units::{Duration, Instant};
 
 /// A link's totals when measuring began.
@@ -19,11 +19,11 @@ impl Baseline {
         if let Some(ring) = link.ring_mut() {
             ring.delays.reset();
         }
-        Self {
-            counts: link.counts(),
-            busy: link.busy_until(now),
-            drops: link.fates.drops.to_vec(),
-            marks: link.fates.marks.to_vec(),
-        }
+        Self::new(link.counts(), link.busy_until(now), &link.fates)
+    }
+
+    /// What was counted and how long something was sent before, and which `fates` packets had.
+    pub(crate) fn new(counts: Counts, busy: Duration, fates: &Fates) -> Self {
+        Self { counts, busy, drops: fates.drops.to_vec(), marks: fates.marks.to_vec() }
     }
 }

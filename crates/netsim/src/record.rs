@@ -30,7 +30,7 @@ pub use crate::traffic::voip::{CallSeries, VoipResult};
 pub use crate::traffic::web_users::tally::{WebUsersResult, WebUsersSeries};
 use crate::traffic::{AppResult, KINDS, Kind, result};
 use goodqueue_qdisc::{Drop, Mark};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::Instant;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::any::Any;
@@ -327,7 +327,7 @@ impl Simulation {
                 down: self.bottleneck(Direction::Down),
                 up: self.bottleneck(Direction::Up),
             },
-            wifi: self.cell().map(|cell| cell.record(self.measured_span())),
+            wifi: self.cell().map(|cell| cell.record(self.measured_s(Instant::ZERO, Instant::MAX))),
             hops: self.hop_records(),
             flows: self.indices(|flow| !flow.kind.is_probe).map(|id| self.flow(id)).collect(),
             fairness: self.fairness(),
@@ -359,10 +359,6 @@ impl Simulation {
     /// When measuring began.
     fn measured_from(&self) -> Instant {
         Instant::ZERO + self.scenario.warmup.0
-    }
-
-    fn measured_span(&self) -> Duration {
-        self.now.since(self.measured_from().min(self.now))
     }
 
     fn hop_records(&self) -> Vec<HopRecord> {

@@ -184,7 +184,7 @@ impl Simulation {
 
     /// From now on `observer` is told of every packet.
     pub fn observe(&mut self, observer: SharedObserver) {
-        if let Some(cell) = self.row.as_mut().and_then(|row| row.cell.as_mut()) {
+        if let Some(cell) = self.cell_mut() {
             cell.watch.get_or_insert_default().observer = Some(SharedObserver::clone(&observer));
             for direction in Direction::ALL {
                 let fates = &mut cell.books[direction].fates;
@@ -419,7 +419,7 @@ impl Simulation {
         for (link, baseline) in self.links.iter_mut().zip(self.baseline.iter_mut()) {
             *baseline = Baseline::of(link, self.now);
         }
-        if let Some(cell) = self.row.as_mut().and_then(|row| row.cell.as_mut()) {
+        if let Some(cell) = self.cell_mut() {
             self.baseline = cell.warmed_up();
         }
         self.hops().for_each(|hop| hop.warmed_up(now));

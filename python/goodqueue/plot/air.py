@@ -57,19 +57,11 @@ def of(record: Record) -> AirSeries | None:
 
 def lanes(record: Record) -> list[str]:
     """Return the senders of ``record``, the access point first, then the stations that sent within the window."""
-    found = of(record)
+    found, cell = of(record), record.get("wifi")
     assert found is not None
+    assert cell is not None
     sent = {name for name, way in zip(found["station"], found["direction"], strict=True) if way == "up"}
-    return [ACCESS_POINT, *(name for name in dict.fromkeys(_stations(record)) if name in sent)]
-
-
-def _stations(record: Record) -> list[str]:
-    tables = record["scenario"]["bottleneck"]["wifi"]["station"]
-    names: list[str] = []
-    for table in tables:
-        count = int(table.get("count", 1))
-        names += [table["name"]] if count == 1 else [f"{table['name']}/{number + 1}" for number in range(count)]
-    return names
+    return [ACCESS_POINT, *(name for station in cell["stations"] if (name := station["name"]) in sent)]
 
 
 def bars(record: Record) -> list[Bar]:

@@ -1,8 +1,8 @@
 """What a cell of Wi-Fi says of one of its stations."""
 
 from collections.abc import Mapping
-from typing import Any
 
+from goodqueue.dotted import walk
 from goodqueue.record import Record
 
 
@@ -11,8 +11,8 @@ def of_station(record: Record, options: Mapping[str, str | float]) -> float | No
 
     Such as ``airtime_percent``, or ``down.aggregate_frames``.
     """
-    cell: Any = record.get("wifi")
-    here: Any = next((one for one in cell["stations"] if one["name"] == options["station"]), None) if cell else None
-    for part in str(options["number"]).split("."):
-        here = here.get(part) if here else None
-    return None if here is None else float(here)
+    stations = record["wifi"]["stations"] if "wifi" in record else []
+    names = [station["name"] for station in stations]
+    if options["station"] not in names:
+        return None
+    return walk(record, f"wifi.stations.{names.index(str(options['station']))}.{options['number']}")

@@ -162,16 +162,22 @@ impl Cell {
         self.fill(node, now);
     }
 
+    /// The interfaces that send `way`.
+    fn nodes(&self, way: Direction) -> &[Node] {
+        match way {
+            Direction::Down => &self.nodes[..1],
+            Direction::Up => &self.nodes[1..],
+        }
+    }
+
     /// What `way` has counted.
     pub(crate) fn counts(&self, way: Direction) -> Counts {
-        let of_way = self.nodes.iter().enumerate().filter(|(node, _)| Self::way(*node) == way);
-        self.books[way].counts(of_way.map(|(_, node)| node.unsent()).sum())
+        self.books[way].counts(self.nodes(way).iter().map(Node::unsent).sum())
     }
 
     /// Packets of `way` that the drivers hold.
     pub(crate) fn held_by_drivers(&self, way: Direction) -> u64 {
-        let of_way = self.nodes.iter().enumerate().filter(|(node, _)| Self::way(*node) == way);
-        of_way.flat_map(|(_, node)| node.lanes()).map(Lane::pending).sum()
+        self.nodes(way).iter().flat_map(Node::lanes).map(Lane::pending).sum()
     }
 
     /// An interval of the series ends.
@@ -184,17 +190,16 @@ impl Cell {
         self.stations.iter_mut().for_each(|station| station.end_interval(interval));
         for way in Direction::ALL {
             let books = &self.books[way];
-            let mut nodes = self.nodes.iter().enumerate().filter(|(node, _)| Self::way(*node) == way);
+            let nodes = self.nodes(way);
             // Of several stations the first one's law is shown, and the packets of all.
-            let first = nodes.clone().next();
             let mut pick = Pick { name: "drop_probability", value: None };
-            if let Some((_, Node { above: Above::Qdisc(qdisc, _), .. })) = first {
+            if let Some(Node { above: Above::Qdisc(qdisc, _), .. }) = nodes.first() {
                 qdisc.probe(&mut pick);
                 if let Some(law) = &mut series[way].law {
                     law.end_interval(now, |law| qdisc.show(law));
                 }
             }
-            let waiting: u64 = nodes.by_ref().map(|(_, node)| node.unsent()).sum();
+            let waiting: u64 = nodes.iter().map(Node::unsent).sum();
             let waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
             series[way].end_interval((books.forwarded, books.delay_sum), waiting, pick.value);
         }

@@ -1,11 +1,14 @@
 //! What a cell's run gave: who had the air, and where packets waited.
 
 use super::Cell;
-use super::stations::{Station, StationCounts};
+use super::log::AirSeries;
+use super::stations::{Station, StationCounts, StationSeries};
+use crate::baseline::Baseline;
 use crate::direction::Direction;
+use crate::lists::PerWay;
 use crate::probe::delay::Summary;
 use crate::probe::{ratio, rounded};
-use goodqueue_units::Duration;
+use goodqueue_units::{Duration, Instant};
 use serde::Serialize;
 
 /// A cell within the measured time.
@@ -54,9 +57,8 @@ pub struct AirRecord {
 }
 
 impl Cell {
-    /// Sums up what was counted in `measured`.
-    pub(crate) fn record(&self, measured: Duration) -> WifiRecord {
-        let seconds = measured.as_secs_f64();
+    /// Sums up what was counted in so many `seconds`.
+    pub(crate) fn record(&self, seconds: f64) -> WifiRecord {
         let both = |station: &Station| Direction::ALL.map(|way| station.counts[way].airtime.as_secs_f64());
         let total: f64 = self.stations.iter().flat_map(both).sum();
         let counts = || self.stations.iter().flat_map(|station| station.counts.iter());
@@ -76,6 +78,42 @@ impl Cell {
             collision_percent: crate::probe::percent(collided, transmissions),
             stations: self.stations.iter().map(station).collect(),
         }
+    }
+
+    /// The stations over time.
+    pub(crate) fn station_series(&self) -> Vec<StationSeries> {
+        self.stations.iter().map(Station::over_time).collect()
+    }
+
+    /// The log of the air, if there is one.
+    pub(crate) fn air_series(&self) -> Option<AirSeries> {
+        let log = self.watch.as_ref()?.log.as_ref()?;
+        Some(log.series(|station| &self.stations[station as usize].name))
+    }
+
+    /// Measuring begins: what was counted until `now`.
+    pub(crate) fn warmed_up(&mut self) -> PerWay<Baseline> {
+        self.stations.iter_mut().for_each(Station::reset);
+        PerWay::of(|way| {
+            let counts = self.counts(way);
+            let books = &mut self.books[way];
+            books.delays.reset();
+            books.below.reset();
+            Baseline::new(counts, books.airtime, &books.fates)
+        })
+    }
+
+    /// Percent of the time from `since` to `now` in which frames of `way` were on the air, which was so for `busy` before.
+    pub(crate) fn utilisation_percent(
+        &self,
+        way: Direction,
+        since: Instant,
+        busy: Duration,
+        now: Instant,
+    ) -> f64 {
+        let used = self.books[way].airtime.saturating_sub(busy).as_secs_f64();
+        let time = now.since(since).as_secs_f64();
+        if time > 0.0 { (100.0 * used / time).min(100.0) } else { 0.0 }
     }
 }
 

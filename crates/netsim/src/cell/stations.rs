@@ -64,8 +64,7 @@ pub(crate) struct StationCounts {
     /// Those of them that nobody answered, and those among these that collided.
     pub(crate) unanswered: u64,
     pub(crate) collided: u64,
-    /// Frames that came.
-    pub(crate) delivered: u64,
+    /// Of packets that came.
     pub(crate) delivered_bytes: u64,
     /// Frames that were given up.
     pub(crate) lost: u64,
@@ -153,7 +152,6 @@ impl StationCounts {
             frames: 0,
             unanswered: 0,
             collided: 0,
-            delivered: 0,
             delivered_bytes: 0,
             lost: 0,
             airtime: Duration::ZERO,
@@ -184,7 +182,6 @@ impl StationCounts {
 
     /// `packet` has come, so long after it arrived at the queue.
     pub(crate) fn delivered(&mut self, packet: &Packet, delay: Duration) {
-        self.delivered += 1;
         self.delivered_bytes += u64::from(packet.len());
         self.delays.record(delay);
     }

@@ -131,8 +131,8 @@ impl Below {
 
     /// Nothing: the link is an end of a cell. What would send with something else is refused.
     pub(crate) fn none(table: &Table<'_>) -> Result<Self> {
-        let keys: [&dyn AnyKey; 5] = [&RATE, &TRACE, &BURSTS, &PEAK, &RING];
-        match keys.iter().find(|key| table.has(key.name())) {
+        let mut others = KEYS.iter().filter(|key| key.name() != QDISC.name());
+        match others.find(|key| table.has(key.name())) {
             Some(key) => refuse(&table.key(key.name()), "one with Wi-Fi", "none: stations have the rates"),
             None => Ok(Self::default()),
         }

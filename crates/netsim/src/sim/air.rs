@@ -3,11 +3,10 @@
 use super::Simulation;
 use super::build::{Build, Place};
 use super::row::Node as Hop;
-use crate::baseline::Baseline;
 use crate::cell::books::Books;
-use crate::cell::log::{AirLog, AirSeries};
+use crate::cell::log::AirLog;
 use crate::cell::node::{Above, Node};
-use crate::cell::stations::{Station, StationSeries};
+use crate::cell::stations::Station;
 use crate::cell::watch::AirWatch;
 use crate::cell::{Cell, Protection};
 use crate::direction::Direction;
@@ -22,7 +21,7 @@ use crate::path::wifi::spec::{StationSpec, WifiSpec};
 use crate::path::wifi::standard::{Standard, Timing};
 use crate::scenario::{Line, Scenario, ScenarioError};
 use goodqueue_qdisc::sched::mac80211::{AIRTIME, Txqs};
-use goodqueue_units::{Duration, Instant, Stream, Streams};
+use goodqueue_units::{Instant, Stream, Streams};
 
 /// The station of each flow of `scenario`, whose cell is `wifi`.
 fn stations_of(scenario: &Scenario, wifi: &WifiSpec) -> PerFlow<u32> {
@@ -133,6 +132,11 @@ impl Simulation {
         self.row.as_ref()?.cell.as_deref()
     }
 
+    /// As [`cell`](Self::cell).
+    pub(super) fn cell_mut(&mut self) -> Option<&mut Cell> {
+        self.row.as_mut()?.cell.as_deref_mut()
+    }
+
     /// The cell acts.
     pub(super) fn cell_acts(&mut self) {
         let now = self.now;
@@ -155,48 +159,5 @@ impl Simulation {
     pub(super) fn dropped_on_air(&self, flow: FlowId, direction: Direction) -> u64 {
         let books = self.cell().map(|cell| &cell.books[direction]);
         books.map_or(0, |books| books.fates.dropped[flow] + books.lost[flow])
-    }
-}
-
-impl Cell {
-    /// The stations over time.
-    pub(crate) fn station_series(&self) -> Vec<StationSeries> {
-        self.stations.iter().map(Station::over_time).collect()
-    }
-
-    /// The log of the air, if there is one.
-    pub(crate) fn air_series(&self) -> Option<AirSeries> {
-        let log = self.watch.as_ref()?.log.as_ref()?;
-        Some(log.series(|station| &self.stations[station as usize].name))
-    }
-
-    /// Measuring begins: what was counted until `now`.
-    pub(super) fn warmed_up(&mut self) -> PerWay<Baseline> {
-        self.stations.iter_mut().for_each(Station::reset);
-        PerWay::of(|way| {
-            let counts = self.counts(way);
-            let books = &mut self.books[way];
-            books.delays.reset();
-            books.below.reset();
-            Baseline {
-                counts,
-                busy: books.airtime,
-                drops: books.fates.drops.to_vec(),
-                marks: books.fates.marks.to_vec(),
-            }
-        })
-    }
-
-    /// Percent of the time from `since` to `now` in which frames of `way` were on the air, which was so for `busy` before.
-    pub(crate) fn utilisation_percent(
-        &self,
-        way: Direction,
-        since: Instant,
-        busy: Duration,
-        now: Instant,
-    ) -> f64 {
-        let used = self.books[way].airtime.saturating_sub(busy).as_secs_f64();
-        let time = now.since(since).as_secs_f64();
-        if time > 0.0 { (100.0 * used / time).min(100.0) } else { 0.0 }
     }
 }

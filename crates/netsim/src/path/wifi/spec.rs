@@ -252,12 +252,14 @@ impl WifiSpec {
         if self.protection && self.rts {
             return refuse(&table.key("rts"), "true, and protection besides", "one of them");
         }
-        if self.driver == Driver::Ath5k && is_n {
-            return refuse(
-                &table.key("driver"),
-                "\"ath5k\" with 802.11n, which it does not speak",
-                "ath9k, iwlwifi",
-            );
+        self.check_driver(table, self.driver)
+    }
+
+    /// Refuses a driver that does not speak the standard.
+    fn check_driver(&self, table: &Table<'_>, driver: Driver) -> Result<()> {
+        if driver == Driver::Ath5k && self.standard == Standard::N {
+            let found = "\"ath5k\" with 802.11n, which it does not speak";
+            return refuse(&table.key("driver"), found, "ath9k, iwlwifi, ath10k, ideal");
         }
         Ok(())
     }
@@ -280,13 +282,7 @@ impl WifiSpec {
         let modes =
             if rate.is_found() { Vec::new() } else { rate.0.iter().map(mode).collect::<Result<_>>()? };
         let driver = table.find(&STATION_DRIVER)?.unwrap_or(self.driver);
-        if driver == Driver::Ath5k && self.standard == Standard::N {
-            return refuse(
-                &table.key("driver"),
-                "\"ath5k\" with 802.11n, which it does not speak",
-                "ath9k, iwlwifi",
-            );
-        }
+        self.check_driver(table, driver)?;
         let (count, streams, snr) = (table.take(&COUNT)?, table.take(&STREAMS)?, table.find(&SNR)?);
         Ok(StationSpec { name, count, rate, modes, streams, snr, driver })
     }
