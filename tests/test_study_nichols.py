@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from tests.conftest import Result
 
-from goodqueue.studies import loading, locate, planning, selection
+from goodqueue import library
+from goodqueue.studies import loading, planning, selection
 
 Command = Callable[..., Result]
 
-FOLDER = locate.available()["nichols2012"]
+FOLDER = library.STUDIES.available()["nichols2012"]
 
 # What --quick says of each claim; the full study is in NOTES.md.
 VERDICTS = {

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Result, spawn
-from goodqueue import layout, picture, tables, terminal
+from goodqueue import layout, library, picture, tables, terminal
 from goodqueue.compare import Comparison
 from goodqueue.comparison_tables import difference_table, findings
 from goodqueue.comparison_tables import tables as means
 from goodqueue.record import Record
 from goodqueue.stats import Estimate
-from goodqueue.studies import loading, locate, outcome, planning, selection, show
+from goodqueue.studies import loading, outcome, planning, selection, show
 from goodqueue.tables import Column, Table
 
 VERBS = ["run", "compare", "sweep", "report", "study", "list", "replay", "bench"]
@@ -122,7 +122,7 @@ def test_no_width_loses_a_digit(
 
 @pytest.fixture(scope="session")
 def a_study() -> list[Table]:
-    study = loading.load(locate.available()["schwardmann2014"])
+    study = loading.load(library.STUDIES.available()["schwardmann2014"])
     chosen = selection.select(study, ["v001", "v130", "c17"])
     result = outcome.carry_out(planning.plan(study, chosen, quick=True), chosen)
     return [*show.tables(result), show.summary_table(result), *show.claims_tables(result)]

@@ -51,12 +51,12 @@ def study(
     """
     from pathlib import Path
 
-    from goodqueue import engines, output, terminal
+    from goodqueue import engines, library, output, terminal
     from goodqueue import store as stores
-    from goodqueue.studies import loading, locate, outcome, planning, selection
+    from goodqueue.studies import loading, outcome, planning, selection
 
     (on,) = engines.parse(engine, several=False)
-    found = loading.load(locate.find(name))
+    found = loading.load(library.STUDIES.find(name))
     chosen = selection.select(found, only or [])
     if reconstructed and not found.reconstructions:
         raise UserError("--reconstructed", f"{name} names no reconstruction; accepted: a study with [[reconstruction]]")

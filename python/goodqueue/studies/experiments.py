@@ -48,6 +48,7 @@ def read_experiment(
     for algorithm in algorithms:
         if algorithm not in qdiscs:
             table.refuse("algorithms", unknown(algorithm, qdiscs))
+    checked = None if own_scenario else facts
     alone = table.text("alone", "")
     hops = table.texts("hops", ())
     named = [hop.get("name", "") for hop in scenario.get("hop", ())]
@@ -64,7 +65,7 @@ def read_experiment(
         sweep=sweep,
         points=_points(table.table("points"), ids, sweep),
         at=table.mapping("at"),
-        metrics={name: _metric(name, inner, None if own_scenario else facts, ids) for name, inner in table.inner("metrics").items()},
+        metrics={name: _metric(name, inner, checked, ids) for name, inner in table.inner("metrics").items()},
         seeds=table.count("seeds", 1),
         quick=Quick(quick.count("seeds", 1), read_assignments(quick, "set")),
         keep_records=table.flag("keep_records", False),
