@@ -1,5 +1,6 @@
 """Folders of data that come with the package, such as studies and suites: by name, or a folder of the user's."""
 
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,14 @@ class Library:
     def available(self) -> dict[str, Path]:
         """Return our own, name to folder, by name."""
         return {file.parent.name: file.parent for file in sorted(self.folder.glob(f"*/{self.file}"))}
+
+    def listed(self) -> list[dict[str, str]]:
+        """Return our own as a list shows them: name, summary (the title) and source of each."""
+        found = []
+        for name, folder in self.available().items():
+            about = tomllib.loads((folder / self.file).read_text(encoding="utf-8"))[self.what]
+            found.append({"name": name, "summary": about["title"], "source": about.get("citation", "")})
+        return found
 
     def find(self, name: str) -> Path:
         """Return the folder of the one called ``name``, which is one of `available` or the path of a folder.

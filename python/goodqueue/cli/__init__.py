@@ -29,6 +29,7 @@ from goodqueue.cli import (
     run,
     schema,
     study,
+    suite,
     sweep,
     validate,
     vectors,
@@ -68,6 +69,7 @@ app.command("plot")(plot.plot)
 app.command("export")(export.export)
 app.command("import")(importing.import_)
 app.command("study")(study.study)
+app.command("suite")(suite.suite)
 app.command("validate")(validate.validate)
 app.add_typer(kernel.app, name="kernel")
 app.command("replay")(replay.replay)

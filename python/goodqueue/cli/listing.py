@@ -11,6 +11,7 @@ TOPICS = {
     "cc": "Congestion controls",
     "traffic": "Kinds of traffic",
     "studies": "Studies",
+    "suites": "Suites",
     "examples": "Examples",
 }
 
@@ -23,11 +24,11 @@ HOW = {
 
 
 def listing(
-    topic: Annotated[str, typer.Argument(metavar="qdiscs|cc|traffic|studies|examples", help="What to list.")],
+    topic: Annotated[str, typer.Argument(metavar="qdiscs|cc|traffic|studies|suites|examples", help="What to list.")],
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="One of them: its words or keys.")] = None,
     json: Json = False,
 ) -> None:
-    """List qdiscs, congestion controls, kinds of traffic, studies or examples.
+    """List qdiscs, congestion controls, kinds of traffic, studies, suites or examples.
 
     \b
     Examples:
@@ -79,10 +80,10 @@ def _whole(topic: str, item: dict[str, Any]) -> dict[str, Any]:
 def _items(topic: str) -> list[dict[str, Any]]:
     from json import loads
 
-    from goodqueue import _goodqueue
+    from goodqueue import _goodqueue, library
 
-    if topic == "studies":
-        return _studies()
+    if topic in ("studies", "suites"):
+        return (library.STUDIES if topic == "studies" else library.SUITES).listed()
     if topic == "examples":
         from goodqueue import examples
 
@@ -93,16 +94,4 @@ def _items(topic: str) -> list[dict[str, Any]]:
         "traffic": _goodqueue.traffic_kinds,
     }
     items: list[dict[str, Any]] = loads(texts[topic]())
-    return items
-
-
-def _studies() -> list[dict[str, Any]]:
-    """Return the studies that come with the package, from ``goodqueue.studies.available()``."""
-    from importlib import import_module
-    from importlib.util import find_spec
-
-    if find_spec("goodqueue.studies") is None:
-        return []
-    available = getattr(import_module("goodqueue.studies"), "available", list)
-    items: list[dict[str, Any]] = available()
     return items

@@ -33,6 +33,18 @@ def goodput_mbps(record: Record, options: Options) -> float | None:
     return math.fsum(flows) if flows else None
 
 
+def goodput_sum_mbps(record: Record, options: Options) -> float | None:
+    """Return the goodput of all flows that the scenario calls ``name``; None without such."""
+    own = [flow["goodput_mbps"] for flow in record["flows"] if flow["name"].rpartition("/")[0] == options["name"]]
+    return math.fsum(own) if own else None
+
+
+def goodput_ratio(record: Record, options: Options) -> float | None:
+    """Return the goodput of the flow at place ``flow`` over that of the one at ``to_flow``; None where that is 0."""
+    one, other = (record["flows"][int(options[name])]["goodput_mbps"] for name in ("flow", "to_flow"))
+    return one / other if other else None
+
+
 def goodput_all_mbps(record: Record, _: Options) -> float:
     """Return the goodput of all flows that carry data, both ways, together."""
     return math.fsum(flow["goodput_mbps"] for flow in record["flows"])

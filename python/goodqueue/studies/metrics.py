@@ -9,7 +9,7 @@ from typing import Literal
 from goodqueue import stats
 from goodqueue.dotted import walk
 from goodqueue.record import Record
-from goodqueue.studies import air, load, roundtrip, varying, web
+from goodqueue.studies import air, load, phases, roundtrip, varying, web
 from goodqueue.studies.model import Metric
 from goodqueue.studies.step import Excursion, excursion
 
@@ -57,12 +57,19 @@ def _delay_max_ms(record: Record, options: Mapping[str, str | float]) -> float |
 
 
 _SINCE = {"from_s": Option("number")}
+_PHASE = {name: Option("number") for name in ("from_s", "each_s", "phases", "phase")}
 _STEP = {"flow": Option("text"), "target_ms": Option("number"), "rise_ms": Option("number", 0.0)}
 
 COMPUTATIONS: Mapping[str, Computation] = {
     "tau_ms": Computation(_STEP, _tau_ms, "from the start of `flow` until the delay, once above, is below `target_ms`"),
     "delay_max_ms": Computation(_STEP, _delay_max_ms, "the largest delay within tau"),
     "goodput_mbps": Computation({"direction": Option("text")}, load.goodput_mbps, "of TCP, one way, all flows"),
+    "goodput_sum_mbps": Computation({"name": Option("text")}, load.goodput_sum_mbps, "of all flows called `name`/N"),
+    "goodput_ratio": Computation(
+        {"flow": Option("number"), "to_flow": Option("number")},
+        load.goodput_ratio,
+        "of one flow over another, by their places from 0",
+    ),
     "goodput_all_mbps": Computation({}, load.goodput_all_mbps, "of all flows that carry data"),
     "latency_mean_ms": Computation({}, load.latency_ms, "of the pings, above the base RTT"),
     "latency_peak_ms": Computation(
@@ -133,6 +140,9 @@ COMPUTATIONS: Mapping[str, Computation] = {
         {"below_ms": Option("number")}, varying.recovery_time_s, "from a fall of the rate to a second below `below_ms`"
     ),
     "adapt_ms": Computation({}, varying.adapt_ms, "from a fall of the rate to the first drop"),
+    "phase_delay_ms": Computation(_PHASE, phases.delay_ms, "mean delay in one of several phases that take turns"),
+    "phase_delay_max_ms": Computation(_PHASE, phases.delay_max_ms, "the largest delay of an interval in such a phase"),
+    "phase_goodput_mbps": Computation(_PHASE, phases.goodput_mbps, "goodput of all flows down in such a phase"),
     "transferred_kb": Computation(
         {"phase": Option("text")},
         varying.transferred_kb,

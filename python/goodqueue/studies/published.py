@@ -5,7 +5,7 @@ systems) pass unread. A claim's terms refer to values by scenario, algorithm, me
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -140,7 +140,7 @@ def load(path: Path) -> Published:
     paper = top.table("paper")
     scenarios = {found.id: found for found in map(_scenario, top.tables("scenario"))}
     values = _rounded_alike([_value(table, scenarios) for table in top.tables("value")])
-    claims = tuple(_claim(table, scenarios) for table in top.tables("claim"))
+    claims = tuple(read_claim(table, scenarios) for table in top.tables("claim"))
     top.raw("system")
     top.finish()
     authors = paper.texts("authors", ())
@@ -223,13 +223,17 @@ def _row(value: Value) -> str:
     return f"{value.scenario} {value.metric} {sorted(value.at.items())}"
 
 
-def _known_scenario(table: Table, id_: str, scenarios: Mapping[str, PublishedScenario]) -> str:
+def _known_scenario(table: Table, id_: str, scenarios: Iterable[str]) -> str:
     if id_ not in scenarios:
         table.refuse("scenario", unknown(id_, scenarios))
     return id_
 
 
-def _claim(table: Table, scenarios: Mapping[str, PublishedScenario]) -> Claim:
+def read_claim(table: Table, scenarios: Iterable[str], id_: str | None = None, where: str | None = None) -> Claim:
+    """Return the claim that ``table`` states about some of ``scenarios``.
+
+    ``id_`` and ``where`` stand for its id and its scenario where the table has none.
+    """
     kind = table.choice("kind", KINDS)
     items = tuple(_term(item, scenarios) for item in table.tables("items"))
     left, right = (_term(table.table(side), scenarios) if side in table else None for side in ("left", "right"))
@@ -241,8 +245,11 @@ def _claim(table: Table, scenarios: Mapping[str, PublishedScenario]) -> Claim:
         table.refuse("right", "missing; accepted: a term")
     over = table.table("over")
     return Claim(
-        id=table.text("id"),
-        scenarios=tuple(_known_scenario(table, id_, scenarios) for id_ in table.texts("scenario", lone=True)),
+        id=table.text("id", id_),
+        scenarios=tuple(
+            _known_scenario(table, one, scenarios)
+            for one in table.texts("scenario", None if where is None else (where,), lone=True)
+        ),
         statement=table.text("statement"),
         kind=kind,
         left=left,
@@ -272,7 +279,7 @@ def _points(over: Table) -> tuple[At, ...]:
     return tuple({over.text("param"): value} for value in values) or ({},)
 
 
-def _term(table: Table, scenarios: Mapping[str, PublishedScenario]) -> Term:
+def _term(table: Table, scenarios: Iterable[str]) -> Term:
     if "value" in table:
         return Term(constant=table.number("value"))
     if "param" in table:

@@ -107,10 +107,10 @@ def _cells(judged: Judged, digits: int) -> list[str]:
     published = number(value.number, digits) if value.number is not None else bounds(value.low, value.high)
     if measured is None or measured.value is None:
         return [published, "–", judged.verdict]
-    return [published, number(measured.value, digits) + _interval(measured, digits), judged.verdict]
+    return [published, number(measured.value, digits) + interval(measured, digits), judged.verdict]
 
 
-def _interval(measured: Measurement, digits: int) -> str:
+def interval(measured: Measurement, digits: int) -> str:
     """Return the interval as ± its half, or by its two ends where it is not symmetric."""
     if measured.value is None or measured.low is None or measured.high is None:
         return ""

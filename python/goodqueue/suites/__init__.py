@@ -8,16 +8,3 @@ The modules, in the order of the work: `loading` reads the folder into the types
 `subjects` reads what is under test, `building` makes a study of both, which `goodqueue.studies` runs and judges,
 `statements` answers what no run can, `sheet` is the result, `show`, `figures` and `pages` show it.
 """
-
-
-def available() -> list[dict[str, str]]:
-    """Return the suites that come with the package: name and summary (the standard's title) of each."""
-    import tomllib
-
-    from goodqueue.library import SUITES
-
-    found = []
-    for name, folder in SUITES.available().items():
-        about = tomllib.loads((folder / "suite.toml").read_text(encoding="utf-8"))["suite"]
-        found.append({"name": name, "summary": about["title"], "tests": about["tests"], "source": about["citation"]})
-    return found

@@ -1,0 +1,117 @@
+"""From a suite and what is under test to a study, which `goodqueue.studies` plans, runs and judges.
+
+The study's algorithms are the tested ones and those that they are compared with. Each row's checks become claims, one
+per tested algorithm.
+"""
+
+import copy
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from goodqueue.studies.model import Experiment, Lines, Parameter, Study
+from goodqueue.studies.published import Claim, PublishedScenario, Term
+from goodqueue.studies.selection import Selection
+from goodqueue.suites.loading import terms_of
+from goodqueue.suites.model import Check, Row, Suite, Trial
+from goodqueue.suites.subjects import Subject, takes_buffer, with_cc
+
+QUEUE = "queue"
+"""The swept parameter of a suite of congestion controls: the queue that one is run with."""
+
+
+def study(suite: Suite, subjects: Sequence[Subject]) -> Study:
+    """Return the study of ``subjects`` that ``suite`` asks for."""
+    made = (
+        _of_qdiscs(trial, subjects) if suite.tests == "qdisc" else _of_ccs(suite, trial, subjects)
+        for trial in suite.trials
+    )
+    experiments = tuple(itertools.chain.from_iterable(made))
+    titles = {id_: row.title for row in suite.rows for id_ in row.experiments}
+    sections = {id_: row.section for row in suite.rows for id_ in row.experiments}
+    own = {
+        id_: PublishedScenario(id_, titles.get(id_, id_), sections.get(id_, ""), {})
+        for trial in suite.trials
+        for id_ in trial.experiment.published
+        if id_ not in suite.published.scenarios
+    }
+    claims = tuple(
+        claim_of(check, subject.name)
+        for row in suite.rows
+        for check in row.checks
+        for subject in subjects
+        if not compares_itself(check, subject.name)
+    )
+    return Study(
+        folder=suite.folder,
+        key=suite.key,
+        title=suite.title,
+        citation=suite.citation,
+        doi="",
+        published=replace(suite.published, scenarios={**suite.published.scenarios, **own}, claims=claims),
+        experiments=experiments,
+        exclusions=(),
+        decisions=(),
+        tolerances=suite.tolerances,
+        words=suite.words,
+    )
+
+
+def _of_qdiscs(trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment]:
+    """Yield the experiment for those that take the scenario's buffer, and for those that do not without it."""
+    lines: dict[str, Lines] = {**trial.experiment.qdiscs, **{one.name: one.name for one in subjects}}
+    lines |= {name: line for name, line in trial.experiment.qdiscs.items() if name in lines}
+    if "buffer" not in trial.experiment.scenario["bottleneck"]:
+        yield replace(trial.experiment, qdiscs=lines)
+        return
+    taking = {one.name: one.takes_buffer for one in subjects}
+    taking |= {name: isinstance(line, str) and takes_buffer(line) for name, line in trial.experiment.qdiscs.items()}
+    if sized := {name: line for name, line in lines.items() if taking[name]}:
+        yield replace(trial.experiment, qdiscs=sized)
+    if others := {name: line for name, line in lines.items() if not taking[name]}:
+        scenario = copy.deepcopy(trial.experiment.scenario)
+        del scenario["bottleneck"]["buffer"]
+        yield replace(trial.experiment, id=f"{trial.experiment.id}, own limit", qdiscs=others, scenario=scenario)
+
+
+def _of_ccs(suite: Suite, trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment]:
+    """Yield an experiment per congestion control, with each of the trial's queues."""
+    one = trial.experiment
+    lines: Lines = {f"{QUEUE}={name}": suite.queues[name] for name in trial.under} or one.scenario["bottleneck"][
+        "qdisc"
+    ]
+    swept = {QUEUE: Parameter(QUEUE, {}, tuple(trial.under))} if trial.under else {}
+    for name in dict.fromkeys([*(subject.name for subject in subjects), *suite.beside]):
+        scenario = with_cc(one.scenario, trial.sets, name)
+        yield replace(
+            one, id=f"{one.id}, {name}", scenario=scenario, qdiscs={name: lines}, sweep={**one.sweep, **swept}
+        )
+
+
+def claim_of(check: Check, subject: str) -> Claim:
+    """Return ``check`` of ``subject``, which stands where a term names no algorithm."""
+
+    def told(term: Term | None) -> Term | None:
+        return replace(term, algorithms=term.algorithms or (subject,)) if term and term.is_lookup else term
+
+    claim = check.claim
+    items = tuple(replace(one, algorithms=one.algorithms or (subject,)) for one in claim.items)
+    return replace(claim, id=f"{claim.id} {subject}", left=told(claim.left), right=told(claim.right), items=items)
+
+
+def compares_itself(check: Check, subject: str) -> bool:
+    """Whether ``check`` would compare ``subject`` with itself."""
+    return any(subject in (term.algorithms or ()) for term in terms_of(check.claim))
+
+
+def selected(suite: Suite, rows: Sequence[Row]) -> Selection:
+    """Return the selection of the runs behind ``rows``."""
+    if len(rows) == len(suite.rows):
+        return Selection(frozenset())
+    ids = _scenarios(suite, rows)
+    return Selection(frozenset(ids), tuple((id_, None, {}) for id_ in ids))
+
+
+def _scenarios(suite: Suite, rows: Sequence[Row]) -> list[str]:
+    published: Mapping[str, tuple[str, ...]] = {one.experiment.id: one.experiment.published for one in suite.trials}
+    return list(dict.fromkeys(id_ for row in rows for one in row.experiments for id_ in published[one]))

@@ -1,0 +1,153 @@
+"""Reading ``suite.toml`` and all that it refers to, checked before anything runs."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from goodqueue.library import SUITES
+from goodqueue.studies import published
+from goodqueue.studies.experiments import read_assignments, read_experiment, read_lines
+from goodqueue.studies.model import Tolerance
+from goodqueue.studies.published import Claim, Published, Term
+from goodqueue.studies.reading import Table, load_toml, unknown
+from goodqueue.studies.wording import Words
+from goodqueue.suites.figures import KINDS
+from goodqueue.suites.model import TESTED, Check, Figure, Row, Suite, Trial
+from goodqueue.suites.statements import STATEMENTS
+
+OURS = "ours"
+"""The source of a check that no standard asks for."""
+
+
+def load(folder: Path) -> Suite:
+    """Return the suite in ``folder``. Raises UserError with the file, the key, what was found and what is accepted."""
+    file = folder / SUITES.file
+    top = Table(load_toml(file, "a suite in TOML"), file)
+    about = top.table("suite")
+    facts = _published(folder, about)
+    tests = about.choice("tests", TESTED)
+    beside = read_lines(top.table("beside"))
+    queues = {name: str(line) for name, line in read_lines(top.table("queues")).items()}
+    trials = tuple(
+        _trial(table, facts, beside if tests == "qdisc" else {}, queues) for table in top.tables("experiment")
+    )
+    if not trials:
+        top.refuse("experiment", "missing; accepted: at least one [[experiment]]")
+    ids = [trial.experiment.id for trial in trials]
+    if twice := {id_ for id_ in ids if ids.count(id_) > 1}:
+        top.refuse("experiment", f"the id {min(twice)!r} is used twice; accepted: ids that differ")
+    known = {trial.experiment.id: trial for trial in trials}
+    suite = Suite(
+        folder=folder,
+        key=about.text("key", folder.name),
+        title=about.text("title"),
+        citation=about.text("citation"),
+        tests=tests,
+        default=about.texts("default", (), lone=True),
+        beside=beside,
+        queues=queues,
+        trials=trials,
+        rows=tuple(_row(table, known, beside) for table in top.tables("row")),
+        words=_words(top),
+        published=facts,
+        tolerances={unit: _tolerance(table) for unit, table in top.inner("tolerance").items()},
+    )
+    about.finish()
+    top.finish()
+    return suite
+
+
+def _published(folder: Path, about: Table) -> Published:
+    """Return what somebody printed; an empty one where the suite names no file."""
+    if file := about.text("published", ""):
+        return published.load(folder / file)
+    return Published(folder / SUITES.file, "", about.text("title"), (), 0, "", {}, (), ())
+
+
+def _trial(table: Table, facts: Published, beside: Mapping[str, object], queues: Mapping[str, str]) -> Trial:
+    sets = read_assignments(table.table("tested"), "set")
+    under = table.texts("under", ())
+    for name in under:
+        if name not in queues:
+            table.refuse("under", unknown(name, queues))
+    return Trial(read_experiment(table, facts, beside, own_scenario=True), sets, under)  # type: ignore[arg-type]
+
+
+def _row(table: Table, trials: Mapping[str, Trial], beside: Mapping[str, object]) -> Row:
+    section = table.text("section")
+    ids = table.texts("experiments", (), lone=True)
+    for id_ in ids:
+        if id_ not in trials:
+            table.refuse("experiments", unknown(id_, trials))
+    metrics = {metric.name for id_ in ids for metric in trials[id_].experiment.metrics.values()}
+    shows = table.texts("shows", ())
+    for name in shows:
+        if name not in metrics:
+            table.refuse("shows", unknown(name, sorted(metrics)))
+    statement = table.text("statement", "")
+    if statement and statement not in STATEMENTS:
+        table.refuse("statement", unknown(statement, STATEMENTS))
+    if bool(ids) == bool(statement):
+        found = "both" if ids else "neither"
+        table.refuse("", f"found {found} of experiments and statement; accepted: one of them")
+    row = Row(
+        section=section,
+        title=table.text("title"),
+        level=table.text("level"),
+        asked=table.text("asked"),
+        experiments=ids,
+        at=table.mapping("at"),
+        shows=shows,
+        checks=tuple(
+            _check(one, f"{section} {index}", ids, metrics, beside)
+            for index, one in enumerate(table.tables("check"), 1)
+        ),
+        figures=tuple(_figure(one) for one in table.tables("figure")),
+        statement=statement,
+    )
+    table.finish()
+    return row
+
+
+def _check(table: Table, id_: str, ids: tuple[str, ...], metrics: set[str], beside: Mapping[str, object]) -> Check:
+    source = table.text("source", OURS)
+    claim = published.read_claim(table, ids, id_, ids[0] if ids else None)
+    table.finish()
+    for term in terms_of(claim):
+        for name in term.metrics or ():
+            if name not in metrics:
+                table.refuse("metric", unknown(name, sorted(metrics)))
+        for name in term.algorithms or ():
+            if name not in beside:
+                table.refuse("algorithm", unknown(name, beside))
+    return Check(claim, source)
+
+
+def terms_of(claim: Claim) -> list[Term]:
+    """Return what ``claim`` compares."""
+    return [term for term in (claim.left, claim.right, *claim.items) if term is not None]
+
+
+def _figure(table: Table) -> Figure:
+    figure = Figure(
+        kind=table.choice("kind", KINDS),
+        metrics=table.texts("metrics", (), lone=True),
+        along=table.text("along", ""),
+        at=table.mapping("at"),
+    )
+    table.finish()
+    return figure
+
+
+def _words(top: Table) -> Words:
+    names, places = top.table("words"), top.table("places")
+    found: dict[str, str | Mapping[str, str]] = {}
+    for name, content in places.content.items():
+        inner = places.table(name) if isinstance(content, dict) else None
+        found[name] = {value: inner.text(value) for value in inner.content} if inner else places.text(name)
+    return Words({name: names.text(name) for name in names.content}, found)
+
+
+def _tolerance(table: Table) -> Tolerance:
+    tolerance = Tolerance(table.number("reproduced", least=0.0), table.number("close", least=0.0))
+    table.finish()
+    return tolerance

@@ -1,0 +1,208 @@
+"""The pass sheet: a row per section of the standard, with what was measured and how it was judged."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from goodqueue import run
+from goodqueue.errors import UserError
+from goodqueue.store import Store
+from goodqueue.studies import outcome as outcomes
+from goodqueue.studies import planning
+from goodqueue.studies.execution import Measured
+from goodqueue.studies.metrics import Measurement
+from goodqueue.studies.outcome import Outcome
+from goodqueue.studies.published import At
+from goodqueue.studies.verdicts import JudgedClaim
+from goodqueue.suites import building
+from goodqueue.suites.model import Row, Suite
+from goodqueue.suites.statements import STATEMENTS
+from goodqueue.suites.subjects import Subject
+
+PASSES, FAILS, OPEN, MEASURED, STATED = "passes", "fails", "open", "measured", "stated"
+VERDICTS = (PASSES, FAILS, OPEN, MEASURED, STATED)
+"""Of one row and one tested line: all its checks hold for certain, one fails for certain, neither; or it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """One measured number."""
+
+    algorithm: str
+    """A tested line, or what it is compared with."""
+    metric: str
+    at: At
+    measured: Measurement
+
+
+@dataclass(frozen=True, slots=True)
+class RowResult:
+    """A row with its answers."""
+
+    row: Row
+    numbers: tuple[Number, ...]
+    checks: Mapping[str, tuple[JudgedClaim, ...]]
+    """By tested line, in the order of the row's checks; without those that would compare it with itself."""
+    said: Mapping[str, str]
+    """By tested line the sentences of the row's statement; empty where it has none."""
+
+    def verdict(self, subject: str) -> str:
+        """Return one of `VERDICTS` for the line ``subject``."""
+        if self.row.statement:
+            return STATED
+        judged = self.checks[subject]
+        if not judged:
+            return MEASURED
+        if any(one.verdict == "fails" and one.certain is not False for one in judged):
+            return FAILS
+        sure = all(one.verdict == "holds" and one.certain is not False for one in judged)
+        return PASSES if sure else OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A suite with everything that its runs said."""
+
+    suite: Suite
+    subjects: tuple[str, ...]
+    rows: tuple[RowResult, ...]
+    outcome: Outcome
+    """The runs and their judgement, as a study's."""
+
+    def count(self, subject: str) -> dict[str, int]:
+        """Return how many rows have each verdict for the line ``subject``."""
+        found = [row.verdict(subject) for row in self.rows]
+        return {verdict: found.count(verdict) for verdict in VERDICTS}
+
+
+def choose(suite: Suite, only: Sequence[str]) -> list[Row]:
+    """Return the rows whose sections are ``only``; all, where it is empty. ``8.2`` means 8.2.5 too.
+
+    Raises UserError where there is no such section.
+    """
+    chosen = []
+    for section in only:
+        found = [row for row in suite.rows if row.section == section or row.section.startswith(f"{section}.")]
+        if not found:
+            known = ", ".join(dict.fromkeys(row.section for row in suite.rows))
+            raise UserError("--only", f"found {section!r}; accepted: {known}")
+        chosen += found
+    return [row for row in suite.rows if row in chosen] if only else list(suite.rows)
+
+
+def plan(
+    suite: Suite, subjects: Sequence[Subject], rows: Sequence[Row], quick: bool, seeds: int | None, engine: str
+) -> planning.Plan:
+    """Lay out the runs behind ``rows``. Raises UserError where one of them is refused."""
+    return planning.plan(building.study(suite, subjects), building.selected(suite, rows), quick, seeds, engine)
+
+
+def carry_out(
+    suite: Suite,
+    subjects: Sequence[Subject],
+    rows: Sequence[Row],
+    laid_out: planning.Plan,
+    workers: int | None = None,
+    progress: run.Progress | None = None,
+    store: Store | None = None,
+    warn: Callable[[str], None] = lambda _: None,
+) -> Sheet:
+    """Do the runs of the plan ``laid_out`` that ``store`` lacks, and judge ``rows`` by all of them."""
+    selection = building.selected(suite, rows)
+    found = outcomes.carry_out(laid_out, selection, workers, progress, store, warn)
+    judged = {one.claim.id: one for one in found.claims}
+    names = tuple(subject.name for subject in subjects)
+    return Sheet(suite, names, tuple(_row(suite, row, found, judged, names) for row in rows), found)
+
+
+def _row(
+    suite: Suite, row: Row, outcome: Outcome, judged: Mapping[str, JudgedClaim], subjects: Sequence[str]
+) -> RowResult:
+    published = {
+        id_ for one in suite.trials if one.experiment.id in row.experiments for id_ in one.experiment.published
+    }
+    cells = [cell for cell in outcome.cells if cell.cell.scenario in published]
+    checks = {
+        subject: tuple(
+            judged[building.claim_of(check, subject).id]
+            for check in row.checks
+            if not building.compares_itself(check, subject)
+        )
+        for subject in subjects
+    }
+    said = {subject: STATEMENTS[row.statement](subject) for subject in subjects} if row.statement else {}
+    return RowResult(row, tuple(number for cell in cells for number in _numbers(row, cell)), checks, said)
+
+
+def _numbers(row: Row, cell: Measured) -> list[Number]:
+    """Return the numbers of ``cell`` that ``row`` is about."""
+    if any(cell.cell.at.get(name, value) != value for name, value in row.at.items()):
+        return []
+    return [
+        Number(cell.cell.algorithm, metric.name, {name: v for name, v in at.items() if name not in row.at}, number)
+        for metric, at, number in cell.placed()
+        if not row.shows or metric.name in row.shows
+    ]
+
+
+def as_json(sheet: Sheet, version: str) -> dict[str, Any]:
+    """Return ``sheet`` as the object that ``suite --json`` prints and ``results.json`` holds.
+
+    ``ci`` are the ends of a 95 % confidence interval, null for a single seed. ``numbers`` are those of the tested
+    lines and of what they are compared with.
+    """
+    study = outcomes.as_json(sheet.outcome, version)
+    return {
+        "schema": 1,
+        "made_by": "goodqueue suite",
+        "version": version,
+        "suite": sheet.suite.key,
+        "tests": sheet.suite.tests,
+        "tested": list(sheet.subjects),
+        "beside": list(sheet.suite.beside),
+        "engine": sheet.outcome.engine,
+        "quick": sheet.outcome.quick,
+        "runs": sheet.outcome.runs,
+        "confidence": 0.95,
+        "summary": {subject: sheet.count(subject) for subject in sheet.subjects},
+        "rows": [_row_json(sheet, row) for row in sheet.rows],
+        **({"values": study["values"]} if study["values"] else {}),
+        "cells": study["cells"],
+    }
+
+
+def _row_json(sheet: Sheet, found: RowResult) -> dict[str, Any]:
+    row = found.row
+    sources = {f"{check.claim.id} {subject}": check.source for check in row.checks for subject in sheet.subjects}
+    return {
+        "section": row.section,
+        "title": row.title,
+        "level": row.level,
+        "asked": row.asked,
+        "verdicts": {subject: found.verdict(subject) for subject in sheet.subjects},
+        "checks": [
+            {
+                "tested": subject,
+                "statement": one.claim.statement,
+                "source": sources[one.claim.id],
+                "verdict": one.verdict,
+                "certain": one.certain,
+                "measured": dict(one.measured),
+                "why": one.why,
+            }
+            for subject in sheet.subjects
+            for one in found.checks[subject]
+        ],
+        "numbers": [
+            {
+                "algorithm": one.algorithm,
+                "metric": one.metric,
+                "at": dict(one.at),
+                "value": one.measured.value,
+                "ci": None if one.measured.low is None else [one.measured.low, one.measured.high],
+                "n": one.measured.n,
+            }
+            for one in found.numbers
+        ],
+        "said": dict(found.said),
+    }

@@ -1,0 +1,115 @@
+"""A pass sheet as text and tables."""
+
+from collections.abc import Iterator
+
+from goodqueue.studies.show import interval
+from goodqueue.suites.sheet import FAILS, MEASURED, OPEN, PASSES, STATED, Number, RowResult, Sheet
+from goodqueue.tables import Column, Table, decimals, number
+
+UNSURE = "open: within the 95 % intervals, of the numbers or of differences seed by seed, a verdict could turn round."
+MARKS = {"holds": "✓", "fails": "✗", "not_run": "–"}
+
+
+def describe(sheet: Sheet) -> list[str]:
+    """Return what the suite is and what was run, in sentences."""
+    cells = sheet.outcome.cells
+    seeds = sorted({len(cell.seeds) for cell in cells})
+    repeats = " to ".join(map(str, dict.fromkeys([seeds[0], seeds[-1]]))) if seeds else "no"
+    rough = " Quick: shorter runs and fewer seeds; the numbers are rough." if sheet.outcome.quick else ""
+    where = "" if sheet.outcome.engine == "sim" else f" on engine {sheet.outcome.engine}"
+    beside = [name for name in sheet.suite.beside if name not in sheet.subjects]
+    against = f", beside {' and '.join(beside)}" if beside else ""
+    runs = f"{sheet.outcome.runs} runs{where}, {repeats} seeds each; ± is half of the 95 % interval.{rough}"
+    return [f"{sheet.suite.title}: {', '.join(sheet.subjects)}{against}", runs]
+
+
+def overview(sheet: Sheet) -> Table:
+    """Return the sheet: a row per section, a column per tested line."""
+    columns = [Column("section", False), Column("level", False), Column("what is tested", False)]
+    columns += [Column(name, False) for name in sheet.subjects]
+    rows = [
+        [one.row.section, one.row.level, one.row.title, *(one.verdict(subject) for subject in sheet.subjects)]
+        for one in sheet.rows
+    ]
+    verdicts = {verdict for row in rows for verdict in row[3:]}
+    return Table("Pass sheet", columns, rows, [said for word, said in MEANINGS.items() if word in verdicts], names=3)
+
+
+MEANINGS = {
+    PASSES: "passes: every check holds, for certain.",
+    FAILS: "fails: a check does not hold, for certain.",
+    OPEN: UNSURE,
+    MEASURED: "measured: the standard asks for numbers and no judgement; they stand in the row's table.",
+    STATED: "stated: the standard asks for words; they stand in the row.",
+}
+
+
+def heading(found: RowResult) -> str:
+    """Return the line that a row's part of the sheet begins with."""
+    return f"{found.row.section} {found.row.title} ({found.row.level})"
+
+
+def tables(sheet: Sheet, found: RowResult) -> list[Table]:
+    """Return the numbers of one row: a row per point and line, a column per metric."""
+    parameters = list(dict.fromkeys(name for one in found.numbers for name in one.at))
+    words = sheet.suite.words
+    metrics = list(found.row.shows) or list(dict.fromkeys(one.metric for one in found.numbers))
+    metrics = [name for name in metrics if any(one.metric == name for one in found.numbers)]
+    if not metrics:
+        return []
+    columns = [
+        Column("\n".join(filter(None, [name.words, name.unit])), not _is_text(found, key))
+        for key, name in ((key, words.name(key)) for key in parameters)
+    ]
+    columns.append(Column(sheet.suite.tests, False))
+    columns += [Column(f"{name.words}\n{name.unit}") for name in map(words.name, metrics)]
+    digits = {name: decimals(one.measured.value for one in found.numbers if one.metric == name) for name in metrics}
+    rows = [
+        [*(_place(sheet, key, at[key]) if key in at else "all" for key in parameters), words.algorithm(algorithm)]
+        + [_cell(cells.get(name), digits[name]) for name in metrics]
+        for (at, algorithm), cells in _by_place(found)
+    ]
+    return [Table(found.row.title, columns, rows, names=len(parameters) + 1)]
+
+
+def _is_text(found: RowResult, parameter: str) -> bool:
+    return any(isinstance(one.at.get(parameter), str) for one in found.numbers)
+
+
+def _place(sheet: Sheet, parameter: str, value: object) -> str:
+    return sheet.suite.words.place(parameter, value) if isinstance(value, str) else str(value)
+
+
+def _by_place(found: RowResult) -> list[tuple[tuple[dict[str, object], str], dict[str, Number]]]:
+    """Return the numbers by point and line, the points in the order of the runs."""
+    places: dict[str, tuple[tuple[dict[str, object], str], dict[str, Number]]] = {}
+    for one in found.numbers:
+        key = f"{sorted((name, str(value)) for name, value in one.at.items())} {one.algorithm}"
+        places.setdefault(key, ((dict(one.at), one.algorithm), {}))[1][one.metric] = one
+    return list(places.values())
+
+
+def _cell(found: Number | None, digits: int) -> str:
+    if found is None or found.measured.value is None:
+        return "–"
+    return number(found.measured.value, digits) + interval(found.measured, digits)
+
+
+def checks(sheet: Sheet, found: RowResult) -> Iterator[str]:
+    """Yield a line per check and tested line: whether it holds, what it says, and what decided it."""
+    for subject in sheet.subjects:
+        for one in found.checks[subject]:
+            unsure = " (open)" if one.certain is False else ""
+            yield f"{MARKS[one.verdict]} {subject}{unsure}: {one.claim.statement}. {one.why}"
+        if subject in found.said:
+            yield f"{subject}: {found.said[subject]}"
+
+
+def conclusion(sheet: Sheet) -> Iterator[str]:
+    """Yield a sentence per tested line: its rows that must be run, and how all rows were judged."""
+    required = [one for one in sheet.rows if one.row.level == "must"]
+    for subject in sheet.subjects:
+        parts = [f"{count} {verdict}" for verdict, count in sheet.count(subject).items() if count]
+        passed = sum(one.verdict(subject) in (PASSES, MEASURED) for one in required)
+        musts = f"{passed} of the {len(required)} rows that must be run pass; " if required else ""
+        yield f"{subject}: {musts}of all {len(sheet.rows)}: {', '.join(parts)}."

@@ -1,0 +1,50 @@
+"""What a standard asks to be told about a qdisc, and no run of traffic measures."""
+
+import json
+from collections.abc import Callable, Mapping
+
+from goodqueue.discipline import is_python, make
+
+
+def parameters(line: str) -> str:
+    """Return how many parameters the qdisc ``line`` has, which of them it sets, and the values of the others."""
+    if is_python(line):
+        _, _, whole = make(line, None)
+        words = whole.split()[1:]
+        shown = dict(zip(words[::2], words[1::2], strict=True))
+    else:
+        shown = _of_registry(line)
+    given = [name for name in shown if name in line.split()[1:]]
+    others = [f"{name} {value}".rstrip() for name, value in shown.items() if name not in given]
+    count = f"{len(shown)} parameter{'s' if len(shown) != 1 else ''}"
+    set_here = f"set in the line: {', '.join(given)}" if given else "none set in the line"
+    return f"{count}, {set_here}" + (f"; as by default: {', '.join(others)}" if others else "") + "."
+
+
+def _of_registry(line: str) -> dict[str, str]:
+    from goodqueue import _goodqueue
+
+    known = {one["name"]: one for one in json.loads(_goodqueue.qdiscs())}
+    spec = known[line.split(maxsplit=1)[0]]
+    return {one["name"]: str(one["default"]) for one in spec["params"]}
+
+
+def cost(line: str) -> str:
+    """Return what an enqueue and a dequeue cost on this machine, beside drop tail's."""
+    if is_python(line):
+        return "Not timed: the class is Python, and what it costs is what Python costs."
+    from goodqueue import bench
+
+    own, plain = (bench.run_qdisc(one, quick=True, repeats=3).pair_ns for one in (line, "pfifo"))
+    told = [f"{flows} flow{'s' if flows != '1' else ''} {ns:.0f} ns" for flows, ns in own.items() if ns is not None]
+    beside = [ns for ns in plain.values() if ns is not None]
+    if not told:
+        return "Not timed: the line does not run without a link."
+    return (
+        f"An enqueue and a dequeue take, with {', '.join(told)}; drop tail takes {min(beside):.0f} to "
+        f"{max(beside):.0f} ns. Times are this machine's, and differ from run to run."
+    )
+
+
+STATEMENTS: Mapping[str, Callable[[str], str]] = {"parameters": parameters, "cost": cost}
+"""By the name that a row's ``statement`` takes: from the line under test to sentences."""

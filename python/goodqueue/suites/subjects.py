@@ -1,0 +1,66 @@
+"""What is under test: qdisc lines or congestion controls, as they were named."""
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from goodqueue import scenario as scenarios
+from goodqueue.errors import UserError
+from goodqueue.suites.model import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A qdisc line or a congestion control."""
+
+    name: str
+    """As it was named; what the sheet calls it."""
+    takes_buffer: bool = True
+    """Whether a scenario's buffer sets its limit: false for a line with a limit of its own, or without any."""
+
+
+def read(suite: Suite, named: Sequence[str]) -> list[Subject]:
+    """Return what is under test; that of the suite's default where nothing is ``named``.
+
+    Raises UserError for what no run takes, or where nothing is named and there is no default.
+    """
+    names = list(dict.fromkeys(" ".join(name.split()) for name in named)) or list(suite.default)
+    if not names:
+        example = "codel, or ./my_aqm.py:MyAqm" if suite.tests == "qdisc" else "cubic"
+        raise UserError(f"suite {suite.key}", f"no {suite.tests}; accepted: one or several, such as {example}")
+    return [_qdisc(name) if suite.tests == "qdisc" else _cc(suite, name) for name in names]
+
+
+def takes_buffer(line: str) -> bool:
+    """Whether a scenario's buffer sets the limit of the qdisc ``line``, which is a good one."""
+    try:
+        _resolve({"rate": "10mbit", "qdisc": line, "buffer": {"bdp": 1.0}})
+    except UserError:
+        return False
+    return True
+
+
+def _qdisc(line: str) -> Subject:
+    _resolve({"rate": "10mbit", "qdisc": line})
+    return Subject(line, takes_buffer(line))
+
+
+def _resolve(bottleneck: dict[str, Any]) -> None:
+    made = {"duration": "1s", "bottleneck": bottleneck, "path": {"rtt": "100ms"}, "traffic": [{"kind": "bulk"}]}
+    scenarios.resolve(made, "", {"bottleneck.qdisc": "QDISC"})
+
+
+def _cc(suite: Suite, name: str) -> Subject:
+    first = suite.trials[0]
+    tested = with_cc(first.experiment.scenario, first.sets, name)
+    scenarios.resolve(tested, "", dict.fromkeys(first.sets, "CC"))
+    return Subject(name)
+
+
+def with_cc(scenario: Mapping[str, Any], sets: Mapping[str, str], cc: str) -> dict[str, Any]:
+    """Return a copy of ``scenario`` in which the congestion control ``cc`` stands where ``sets`` puts it."""
+    tested = copy.deepcopy(dict(scenario))
+    for key, template in sets.items():
+        scenarios.apply_set(tested, f"{key}={template.replace('{}', cc)}")
+    return tested
