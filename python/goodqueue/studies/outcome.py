@@ -89,7 +89,7 @@ def as_json(outcome: Outcome, version: str) -> dict[str, Any]:
         "runs": outcome.runs,
         "confidence": 0.95,
         "values": [_value(judged, outcome.trivial.get(judged.value.id)) for judged in outcome.values],
-        "claims": [_claim(judged) for judged in outcome.claims],
+        "claims": [claim_json(judged) for judged in outcome.claims],
         "summary": {
             "metrics": [_summary(found) for found in outcome.summary],
             "values": _count([judged.verdict for judged in outcome.values], judging.VERDICTS),
@@ -110,7 +110,7 @@ def _reconstructed(found: Reconstructed) -> dict[str, Any]:
         "title": found.reconstruction.title,
         "evidence": found.reconstruction.evidence,
         "values": [{key: value[key] for key in kept} for value in values],
-        "claims": [_claim(judged) for judged in found.claims],
+        "claims": [claim_json(judged) for judged in found.claims],
         "summary": {
             "values": _count([judged.verdict for judged in found.values], judging.VERDICTS),
             "claims": _count([judged.verdict for judged in found.claims], ("holds", "fails", "not_run")),
@@ -141,7 +141,8 @@ def _value(judged: Judged, trivial_verdict: str | None) -> dict[str, Any]:
     }
 
 
-def _claim(judged: JudgedClaim) -> dict[str, Any]:
+def claim_json(judged: JudgedClaim) -> dict[str, Any]:
+    """Return a claim with its verdict as JSON has it."""
     return {
         "id": judged.claim.id,
         "statement": judged.claim.statement,

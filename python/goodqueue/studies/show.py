@@ -1,7 +1,7 @@
 """A study's outcome as tables: published beside measured, claim by claim, and in a few numbers."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from goodqueue.studies import trivial
@@ -18,14 +18,15 @@ from goodqueue.studies.wording import UNITS, Words, bounds
 from goodqueue.tables import Column, Table, number
 
 
-def tables(outcome: Outcome) -> list[Table]:
+def tables(outcome: Outcome, scenarios: Container[str] | None = None) -> list[Table]:
     """Return the published numbers beside the measured ones, by published scenario in the paper's order.
 
-    What is printed for the same points and algorithms stands in one table.
+    What is printed for the same points and algorithms stands in one table. ``scenarios`` are those that are asked for;
+    all, where it is None.
     """
     groups: dict[str, dict[str, list[Judged]]] = {}
     for judged in outcome.values:
-        if judged.measured is not None:
+        if judged.measured is not None and (scenarios is None or judged.value.scenario in scenarios):
             groups.setdefault(judged.value.scenario, {}).setdefault(judged.value.metric, []).append(judged)
     found = []
     printed = outcome.study.published.scenarios

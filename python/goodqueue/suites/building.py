@@ -6,7 +6,7 @@ per tested algorithm.
 
 import copy
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from goodqueue.studies.model import Experiment, Lines, Parameter, Study
@@ -48,7 +48,9 @@ def study(suite: Suite, subjects: Sequence[Subject]) -> Study:
         title=suite.title,
         citation=suite.citation,
         doi="",
-        published=replace(suite.published, scenarios={**suite.published.scenarios, **own}, claims=claims),
+        published=replace(
+            suite.published, scenarios={**suite.published.scenarios, **own}, claims=(*suite.published.claims, *claims)
+        ),
         experiments=experiments,
         exclusions=(),
         decisions=(),
@@ -108,10 +110,11 @@ def selected(suite: Suite, rows: Sequence[Row]) -> Selection:
     """Return the selection of the runs behind ``rows``."""
     if len(rows) == len(suite.rows):
         return Selection(frozenset())
-    ids = _scenarios(suite, rows)
+    ids = dict.fromkeys(id_ for row in rows for id_ in scenarios_of(suite, row))
     return Selection(frozenset(ids), tuple((id_, None, {}) for id_ in ids))
 
 
-def _scenarios(suite: Suite, rows: Sequence[Row]) -> list[str]:
-    published: Mapping[str, tuple[str, ...]] = {one.experiment.id: one.experiment.published for one in suite.trials}
-    return list(dict.fromkeys(id_ for row in rows for one in row.experiments for id_ in published[one]))
+def scenarios_of(suite: Suite, row: Row) -> list[str]:
+    """Return the ids of the scenarios that the experiments behind ``row`` answer."""
+    own = [trial.experiment for trial in suite.trials if trial.experiment.id in row.experiments]
+    return [id_ for experiment in own for id_ in experiment.published]

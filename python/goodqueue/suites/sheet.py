@@ -43,6 +43,8 @@ class RowResult:
     numbers: tuple[Number, ...]
     checks: Mapping[str, tuple[JudgedClaim, ...]]
     """By tested line, in the order of the row's checks; without those that would compare it with itself."""
+    published: tuple[JudgedClaim, ...]
+    """What others claim of the same runs, whatever is tested."""
     said: Mapping[str, str]
     """By tested line the sentences of the row's statement; empty where it has none."""
 
@@ -118,10 +120,9 @@ def carry_out(
 def _row(
     suite: Suite, row: Row, outcome: Outcome, judged: Mapping[str, JudgedClaim], subjects: Sequence[str]
 ) -> RowResult:
-    published = {
-        id_ for one in suite.trials if one.experiment.id in row.experiments for id_ in one.experiment.published
-    }
-    cells = [cell for cell in outcome.cells if cell.cell.scenario in published]
+    scenarios = building.scenarios_of(suite, row)
+    cells = [cell for cell in outcome.cells if cell.cell.scenario in scenarios]
+    claimed = tuple(judged[one.id] for one in suite.published.claims if set(one.scenarios) <= set(scenarios))
     checks = {
         subject: tuple(
             judged[building.claim_of(check, subject).id]
@@ -131,7 +132,7 @@ def _row(
         for subject in subjects
     }
     said = {subject: STATEMENTS[row.statement](subject) for subject in subjects} if row.statement else {}
-    return RowResult(row, tuple(number for cell in cells for number in _numbers(row, cell)), checks, said)
+    return RowResult(row, tuple(number for cell in cells for number in _numbers(row, cell)), checks, claimed, said)
 
 
 def _numbers(row: Row, cell: Measured) -> list[Number]:
@@ -193,6 +194,7 @@ def _row_json(sheet: Sheet, found: RowResult) -> dict[str, Any]:
             for subject in sheet.subjects
             for one in found.checks[subject]
         ],
+        "published_claims": [outcomes.claim_json(one) for one in found.published],
         "numbers": [
             {
                 "algorithm": one.algorithm,

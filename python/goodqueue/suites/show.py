@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from goodqueue.studies.show import interval
+from goodqueue.studies import show as studies
+from goodqueue.suites import building
 from goodqueue.suites.sheet import FAILS, MEASURED, OPEN, PASSES, STATED, Number, RowResult, Sheet
 from goodqueue.tables import Column, Table, decimals, number
 
@@ -50,13 +51,14 @@ def heading(found: RowResult) -> str:
 
 
 def tables(sheet: Sheet, found: RowResult) -> list[Table]:
-    """Return the numbers of one row: a row per point and line, a column per metric."""
+    """Return the numbers of one row, a row per point and line, a column per metric; then those printed by others."""
     parameters = list(dict.fromkeys(name for one in found.numbers for name in one.at))
     words = sheet.suite.words
     metrics = list(found.row.shows) or list(dict.fromkeys(one.metric for one in found.numbers))
     metrics = [name for name in metrics if any(one.metric == name for one in found.numbers)]
+    beside = studies.tables(sheet.outcome, building.scenarios_of(sheet.suite, found.row))
     if not metrics:
-        return []
+        return beside
     columns = [
         Column("\n".join(filter(None, [name.words, name.unit])), not _is_text(found, key))
         for key, name in ((key, words.name(key)) for key in parameters)
@@ -69,7 +71,7 @@ def tables(sheet: Sheet, found: RowResult) -> list[Table]:
         + [_cell(cells.get(name), digits[name]) for name in metrics]
         for (at, algorithm), cells in _by_place(found)
     ]
-    return [Table(found.row.title, columns, rows, names=len(parameters) + 1)]
+    return [Table(found.row.title, columns, rows, names=len(parameters) + 1), *beside]
 
 
 def _is_text(found: RowResult, parameter: str) -> bool:
@@ -92,7 +94,7 @@ def _by_place(found: RowResult) -> list[tuple[tuple[dict[str, object], str], dic
 def _cell(found: Number | None, digits: int) -> str:
     if found is None or found.measured.value is None:
         return "–"
-    return number(found.measured.value, digits) + interval(found.measured, digits)
+    return number(found.measured.value, digits) + studies.interval(found.measured, digits)
 
 
 def checks(sheet: Sheet, found: RowResult) -> Iterator[str]:
@@ -103,6 +105,9 @@ def checks(sheet: Sheet, found: RowResult) -> Iterator[str]:
             yield f"{MARKS[one.verdict]} {subject}{unsure}: {one.claim.statement}. {one.why}"
         if subject in found.said:
             yield f"{subject}: {found.said[subject]}"
+    for one in found.published:
+        unsure = " (open)" if one.certain is False else ""
+        yield f"{MARKS[one.verdict]} published{unsure}: {one.claim.statement}. {one.why}"
 
 
 def conclusion(sheet: Sheet) -> Iterator[str]:
