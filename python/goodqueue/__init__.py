@@ -18,14 +18,28 @@ command line is made of, and can be imported too (``from goodqueue import scenar
 
 from importlib import import_module
 
-__all__ = ["Comparison", "Run", "Sweep", "UserError", "compare", "qdiscs", "run", "sweep", "traffic_kinds"]
+__all__ = [
+    "Comparison",
+    "Run",
+    "Suite",
+    "Sweep",
+    "UserError",
+    "compare",
+    "qdiscs",
+    "run",
+    "suite",
+    "sweep",
+    "traffic_kinds",
+]
 
 _FROM = {
     "Comparison": "goodqueue.api.comparison",
     "Run": "goodqueue.api.run",
+    "Suite": "goodqueue.api.suite",
     "Sweep": "goodqueue.api.sweep",
     "UserError": "goodqueue.errors",
     "qdiscs": "goodqueue.api.lists",
+    "suite": "goodqueue.api.suite",
     "traffic_kinds": "goodqueue.api.lists",
 }
 """Where what has no module of its own name is; `run`, `compare` and `sweep` are modules that can be called."""

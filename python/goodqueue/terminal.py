@@ -29,7 +29,9 @@ WIDTH = 100
 PATIENCE_S = 0.5
 """How long work may take before a progress bar appears."""
 
-TO_ASCII = str.maketrans({"±": "~", "–": "-", "—": "-", "…": "~", "µ": "u", "×": "x", "≤": "<", "≥": ">", "√": "r"})
+TO_ASCII = str.maketrans(
+    {"±": "~", "–": "-", "—": "-", "…": "~", "µ": "u", "×": "x", "≤": "<", "≥": ">", "√": "r", "✓": "+", "✗": "x"}
+)
 
 
 def width() -> int:
@@ -188,3 +190,10 @@ def progress(label: str) -> Iterator[Progress]:
     finally:
         if bar is not None:
             bar.stop()
+
+
+@contextmanager
+def silent(label: str) -> Iterator[Progress]:
+    """Show nothing in place of `progress`; Ctrl-C is heard all the same."""
+    del label
+    yield lambda _: interrupts.check()

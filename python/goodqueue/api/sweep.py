@@ -1,16 +1,14 @@
 """``gq.sweep``: one scenario over a grid of values."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import asked, engines, executors, interrupts, metrics, notes, store, terminal
+from goodqueue import asked, engines, executors, metrics, notes, store, terminal
 from goodqueue.api import asking, frames, showing
 from goodqueue.errors import UserError, quoted
-from goodqueue.run import Progress
 from goodqueue.stats import Estimate
 from goodqueue.sweep import carrying, pages, result, show
 from goodqueue.sweep import grid as grids
@@ -161,7 +159,7 @@ def sweep(
     notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes])
     kept = store.create(Path(out), f"out {os.fspath(out)}") if out is not None else None
     plan = carrying.Plan(name, base, axes, cells, on, wanted, seed, seeds, None)
-    shows = terminal.progress if progress else _silent
+    shows = terminal.progress if progress else terminal.silent
     try:
         found, _ = carrying.carry_out(plan, kept, executors.local(workers), shows, terminal.warn)
     except OSError as error:
@@ -183,10 +181,3 @@ def _axis(key: str, values: Sequence[Any]) -> str:
     if grids.split(joined, place) != texts:
         raise UserError(place, f"found {quoted(joined)}, with a comma within a value; accepted: values without")
     return f"{key}={joined}"
-
-
-@contextmanager
-def _silent(label: str) -> Iterator[Progress]:
-    """Show nothing; Ctrl-C is heard as it is with a bar."""
-    del label
-    yield lambda _: interrupts.check()

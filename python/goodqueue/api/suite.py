@@ -1,0 +1,156 @@
+"""``gq.suite``: the tests that a standard asks for."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goodqueue import engines, library, store, terminal
+from goodqueue.api import asking, frames, showing
+from goodqueue.errors import UserError, quoted
+from goodqueue.suites import figures, loading, sheet, show, subjects
+from goodqueue.suites.sheet import RowResult
+from goodqueue.tables import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, repr=False)
+class Suite(showing.Shown):
+    """A pass sheet: a row per section of the standard.
+
+    >>> import goodqueue as gq
+    >>> found = gq.suite("rfc7928", "codel", only="5.1.1", quick=True, progress=False)
+    >>> found.verdict("5.1.1", "codel")
+    'passes'
+    """
+
+    sheet: sheet.Sheet
+    """What the tables and figures are made from."""
+
+    @property
+    def tested(self) -> list[str]:
+        """The qdisc lines, or the congestion controls, that were tested."""
+        return list(self.sheet.subjects)
+
+    @property
+    def rows(self) -> list[RowResult]:
+        """The rows, with their checks and numbers."""
+        return list(self.sheet.rows)
+
+    @property
+    def verdicts(self) -> "pd.DataFrame":
+        """A DataFrame with a row per section and tested line, and its ``verdict``.
+
+        Raises `gq.UserError` where pandas is missing, as `numbers` does.
+        """
+        return frames.frame(
+            [
+                {
+                    "section": one.row.section,
+                    "level": one.row.level,
+                    "title": one.row.title,
+                    "tested": subject,
+                    "verdict": one.verdict(subject),
+                }
+                for one in self.sheet.rows
+                for subject in self.sheet.subjects
+            ]
+        )
+
+    @property
+    def numbers(self) -> "pd.DataFrame":
+        """A DataFrame with a row per measured number, with the ends of its 95 % interval and the n of its seeds.
+
+        Columns: ``section``, a column per swept parameter, ``algorithm``, ``metric`` (unit in its name), ``value``,
+        ``low``, ``high``, ``n``.
+        """
+        return frames.frame([_number(one, number) for one in self.sheet.rows for number in one.numbers])
+
+    def verdict(self, section: str, tested: str) -> str:
+        """Return ``passes``, ``fails``, ``open``, ``measured`` or ``stated``.
+
+        Raises `gq.UserError` where there is no such section, or nothing such was tested.
+        """
+        if tested not in self.sheet.subjects:
+            raise UserError("tested", f"found {quoted(tested)}; accepted: {', '.join(self.sheet.subjects)}")
+        return self._row(section).verdict(tested)
+
+    def plot(self, section: str) -> "list[Figure]":
+        """Return the figures of a row. Raises `gq.UserError` where there is no such section."""
+        return [figure for _, _, figure in figures.of_row(self.sheet, self._row(section))]
+
+    def _row(self, section: str) -> RowResult:
+        for one in self.sheet.rows:
+            if one.row.section == section:
+                return one
+        known = ", ".join(one.row.section for one in self.sheet.rows)
+        raise UserError("section", f"found {quoted(section)}; accepted: {known}")
+
+    def _parts(self) -> tuple[str, list[Table], list[str]]:
+        tables = [table for one in self.sheet.rows for table in show.tables(self.sheet, one)]
+        return show.describe(self.sheet)[0], [*tables, show.overview(self.sheet)], list(show.conclusion(self.sheet))
+
+
+def _number(row: RowResult, number: sheet.Number) -> dict[str, Any]:
+    found = number.measured
+    whose = {"algorithm": number.algorithm, "metric": number.metric}
+    ends = {"value": found.value, "low": found.low, "high": found.high, "n": found.n}
+    return {"section": row.row.section, **number.at, **whose, **ends}
+
+
+@asking.in_words_of_python
+def suite(
+    name: str | os.PathLike[str],
+    *tested: str,
+    only: str | Sequence[str] = (),
+    quick: bool = False,
+    seeds: int | None = None,
+    engine: str = "sim",
+    out: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    progress: bool = True,
+) -> Suite:
+    """Run the tests that a standard asks for.
+
+    Args:
+        name: One of ``goodqueue list suites``, or a folder with a suite.toml.
+        *tested: Qdisc lines, or congestion controls: what the suite tests. Its default, where it has one.
+        only: Sections of the standard; all where empty.
+        quick: Shorter runs and fewer seeds: a look.
+        seeds: Seeds a cell; those of the suite where None.
+        engine: ``"sim"`` or ``"kernel"``.
+        out: A folder, the store: it keeps each run, and what is in it is not run again.
+        workers: Threads; the result is the same with any. All cores where None.
+        progress: Whether a bar shows on a terminal, where the work takes longer than half a second.
+
+    Returns:
+        A `Suite`.
+
+    Raises:
+        UserError: An argument is refused, or nothing is tested.
+
+    >>> import goodqueue as gq
+    >>> gq.suite("rfc7928")
+    Traceback (most recent call last):
+    goodqueue.errors.UserError: suite rfc7928: no qdisc; accepted: one or several, such as codel, or ./my_aqm.py:MyAqm
+    """
+    (on,) = engines.parse(engine, several=False)
+    if seeds is not None:
+        asking.whole("seeds", seeds, 1, 10_000)
+    if workers is not None:
+        asking.whole("workers", workers, 1, 4096)
+    found = loading.load(library.SUITES.find(os.fspath(name)))
+    named = subjects.read(found, tested)
+    rows = sheet.choose(found, [only] if isinstance(only, str) else list(only))
+    plan = sheet.plan(found, named, rows, quick, seeds, on)
+    kept = store.create(Path(out), f"out {os.fspath(out)}") if out is not None else None
+    shows = terminal.progress if progress else terminal.silent
+    try:
+        with shows(f"{len(plan.scenarios)} runs") as note:
+            return Suite(sheet.carry_out(found, named, rows, plan, workers, note, kept, terminal.warn))
+    except OSError as error:
+        raise UserError(f"out {out}", f"cannot be written: {error.strerror or error}") from error
