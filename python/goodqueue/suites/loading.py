@@ -5,8 +5,8 @@ from pathlib import Path
 
 from goodqueue.library import SUITES
 from goodqueue.studies import published
-from goodqueue.studies.experiments import read_assignments, read_experiment, read_lines
-from goodqueue.studies.model import Tolerance
+from goodqueue.studies.experiments import check_sets, read_assignments, read_experiment, read_lines
+from goodqueue.studies.model import Lines, Tolerance
 from goodqueue.studies.published import Claim, Published, Term
 from goodqueue.studies.reading import Table, load_toml, unknown
 from goodqueue.studies.wording import Words
@@ -27,9 +27,7 @@ def load(folder: Path) -> Suite:
     tests = about.choice("tests", TESTED)
     beside = read_lines(top.table("beside"))
     queues = {name: str(line) for name, line in read_lines(top.table("queues")).items()}
-    trials = tuple(
-        _trial(table, facts, beside if tests == "qdisc" else {}, queues) for table in top.tables("experiment")
-    )
+    trials = tuple(_trial(table, facts, tests, beside, queues) for table in top.tables("experiment"))
     if not trials:
         top.refuse("experiment", "missing; accepted: at least one [[experiment]]")
     ids = [trial.experiment.id for trial in trials]
@@ -63,13 +61,23 @@ def _published(folder: Path, about: Table) -> Published:
     return Published(folder / SUITES.file, "", about.text("title"), (), 0, "", {}, (), ())
 
 
-def _trial(table: Table, facts: Published, beside: Mapping[str, object], queues: Mapping[str, str]) -> Trial:
-    sets = read_assignments(table.table("tested"), "set")
+def _trial(
+    table: Table, facts: Published, tests: str, beside: Mapping[str, Lines], queues: Mapping[str, str]
+) -> Trial:
+    if tests == "qdisc":
+        return Trial(read_experiment(table, facts, beside, own_scenario=True), {}, ())
+    place = table.table("tested")
+    sets = read_assignments(place, "set")
+    place.finish()
+    if not sets:
+        table.refuse("tested.set", 'missing; accepted: what the tested one stands in, { "traffic.0.cc" = "{}" }')
     under = table.texts("under", ())
     for name in under:
         if name not in queues:
             table.refuse("under", unknown(name, queues))
-    return Trial(read_experiment(table, facts, beside, own_scenario=True), sets, under)  # type: ignore[arg-type]
+    trial = Trial(read_experiment(table, facts, {}, own_scenario=True), sets, under)
+    check_sets(trial.experiment, table, [(f"tested.set.{key}", f"{key}={text}") for key, text in sets.items()])
+    return trial
 
 
 def _row(table: Table, trials: Mapping[str, Trial], beside: Mapping[str, object]) -> Row:
@@ -86,9 +94,11 @@ def _row(table: Table, trials: Mapping[str, Trial], beside: Mapping[str, object]
     statement = table.text("statement", "")
     if statement and statement not in STATEMENTS:
         table.refuse("statement", unknown(statement, STATEMENTS))
-    if bool(ids) == bool(statement):
-        found = "both" if ids else "neither"
-        table.refuse("", f"found {found} of experiments and statement; accepted: one of them")
+    not_run = table.text("not_run", "")
+    answers = [name for name, found in (("experiments", ids), ("statement", statement), ("not_run", not_run)) if found]
+    if len(answers) != 1:
+        found = " and ".join(answers) or "none"
+        table.refuse("", f"found {found} of experiments, statement and not_run; accepted: one of them")
     row = Row(
         section=section,
         title=table.text("title"),
@@ -103,6 +113,7 @@ def _row(table: Table, trials: Mapping[str, Trial], beside: Mapping[str, object]
         ),
         figures=tuple(_figure(one) for one in table.tables("figure")),
         statement=statement,
+        not_run=not_run,
     )
     table.finish()
     return row

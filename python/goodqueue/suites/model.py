@@ -56,6 +56,8 @@ class Row:
     figures: tuple[Figure, ...] = ()
     statement: str = ""
     """A name of `goodqueue.suites.statements.STATEMENTS`, where words answer what no run can."""
+    not_run: str = ""
+    """Why nothing here answers it; empty where something does."""
 
 
 @dataclass(frozen=True, slots=True)

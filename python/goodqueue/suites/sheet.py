@@ -19,8 +19,8 @@ from goodqueue.suites.model import Row, Suite
 from goodqueue.suites.statements import STATEMENTS
 from goodqueue.suites.subjects import Subject
 
-PASSES, FAILS, OPEN, MEASURED, STATED = "passes", "fails", "open", "measured", "stated"
-VERDICTS = (PASSES, FAILS, OPEN, MEASURED, STATED)
+PASSES, FAILS, OPEN, MEASURED, STATED, NOT_RUN = "passes", "fails", "open", "measured", "stated", "not run"
+VERDICTS = (PASSES, FAILS, OPEN, MEASURED, STATED, NOT_RUN)
 """Of one row and one tested line: all its checks hold for certain, one fails for certain, neither; or it has none."""
 
 
@@ -52,6 +52,8 @@ class RowResult:
         """Return one of `VERDICTS` for the line ``subject``."""
         if self.row.statement:
             return STATED
+        if self.row.not_run:
+            return NOT_RUN
         judged = self.checks[subject]
         if not judged:
             return MEASURED
@@ -78,13 +80,13 @@ class Sheet:
 
 
 def choose(suite: Suite, only: Sequence[str]) -> list[Row]:
-    """Return the rows whose sections are ``only``; all, where it is empty. ``8.2`` means 8.2.5 too.
+    """Return the rows whose sections are ``only``; all, where it is empty. ``8.2`` means 8.2.5 and 8.2 slow too.
 
     Raises UserError where there is no such section.
     """
     chosen = []
     for section in only:
-        found = [row for row in suite.rows if row.section == section or row.section.startswith(f"{section}.")]
+        found = [row for row in suite.rows if row.section == section or row.section.startswith((f"{section}.", f"{section} "))]
         if not found:
             known = ", ".join(dict.fromkeys(row.section for row in suite.rows))
             raise UserError("--only", f"found {section!r}; accepted: {known}")
@@ -207,4 +209,5 @@ def _row_json(sheet: Sheet, found: RowResult) -> dict[str, Any]:
             for one in found.numbers
         ],
         "said": dict(found.said),
+        "not_run": row.not_run,
     }

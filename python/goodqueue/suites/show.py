@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from goodqueue.studies import show as studies
 from goodqueue.suites import building
-from goodqueue.suites.sheet import FAILS, MEASURED, OPEN, PASSES, STATED, Number, RowResult, Sheet
+from goodqueue.suites.sheet import FAILS, MEASURED, NOT_RUN, OPEN, PASSES, STATED, Number, RowResult, Sheet
 from goodqueue.tables import Column, Table, decimals, number
 
 UNSURE = "open: within the 95 % intervals, of the numbers or of differences seed by seed, a verdict could turn round."
@@ -42,6 +42,7 @@ MEANINGS = {
     OPEN: UNSURE,
     MEASURED: "measured: the standard asks for numbers and no judgement; they stand in the row's table.",
     STATED: "stated: the standard asks for words; they stand in the row.",
+    NOT_RUN: "not run: nothing here answers it; the row says why.",
 }
 
 
@@ -99,6 +100,8 @@ def _cell(found: Number | None, digits: int) -> str:
 
 def checks(sheet: Sheet, found: RowResult) -> Iterator[str]:
     """Yield a line per check and tested line: whether it holds, what it says, and what decided it."""
+    if found.row.not_run:
+        yield f"Not run: {found.row.not_run}"
     for subject in sheet.subjects:
         for one in found.checks[subject]:
             unsure = " (open)" if one.certain is False else ""
@@ -112,7 +115,7 @@ def checks(sheet: Sheet, found: RowResult) -> Iterator[str]:
 
 def conclusion(sheet: Sheet) -> Iterator[str]:
     """Yield a sentence per tested line: its rows that must be run, and how all rows were judged."""
-    required = [one for one in sheet.rows if one.row.level == "must"]
+    required = [one for one in sheet.rows if one.row.level == "must" and not one.row.not_run]
     for subject in sheet.subjects:
         parts = [f"{count} {verdict}" for verdict, count in sheet.count(subject).items() if count]
         passed = sum(one.verdict(subject) in (PASSES, MEASURED) for one in required)
