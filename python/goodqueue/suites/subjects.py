@@ -20,6 +20,13 @@ class Subject:
     """Whether a scenario's buffer sets its limit: false for a line with a limit of its own, or without any."""
 
 
+MISSING = {
+    "qdisc": ("qdisc", "codel, or ./my_aqm.py:MyAqm"),
+    "cc": ("congestion control", "bbr3, or 'cubic hystart++' (see `goodqueue list cc`)"),
+}
+"""By what a suite tests: its name, and an example of what may be named."""
+
+
 def read(suite: Suite, named: Sequence[str]) -> list[Subject]:
     """Return what is under test; that of the suite's default where nothing is ``named``.
 
@@ -27,8 +34,8 @@ def read(suite: Suite, named: Sequence[str]) -> list[Subject]:
     """
     names = list(dict.fromkeys(" ".join(name.split()) for name in named)) or list(suite.default)
     if not names:
-        example = "codel, or ./my_aqm.py:MyAqm" if suite.tests == "qdisc" else "cubic"
-        raise UserError(f"suite {suite.key}", f"no {suite.tests}; accepted: one or several, such as {example}")
+        missing, example = MISSING[suite.tests]
+        raise UserError(f"suite {suite.key}", f"no {missing}; accepted: one or several, such as {example}")
     return [_qdisc(name) if suite.tests == "qdisc" else _cc(suite, name) for name in names]
 
 
