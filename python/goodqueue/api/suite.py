@@ -71,7 +71,7 @@ class Suite(showing.Shown):
         return frames.frame([_number(one, number) for one in self.sheet.rows for number in one.numbers])
 
     def verdict(self, section: str, tested: str) -> str:
-        """Return ``passes``, ``fails``, ``open``, ``measured`` or ``stated``.
+        """Return ``passes``, ``fails``, ``open``, ``measured``, ``stated`` or ``not run``.
 
         Raises `gq.UserError` where there is no such section, or nothing such was tested.
         """

@@ -83,7 +83,7 @@ def _row(sheet: Sheet, found: RowResult, drawn: list[Drawn]) -> dict[str, object
         "asked": found.row.asked,
         "tables": show.tables(sheet, found),
         "checks": list(show.checks(sheet, found)),
-        "sources": sorted({check.source for check in found.row.checks}),
+        "sources": list(dict.fromkeys(check.source for check in found.row.checks)),
         "figures": drawn,
     }
 
@@ -99,7 +99,7 @@ def _lines(sheet: Sheet) -> dict[str, list[str]]:
     """Return every qdisc line that was run, with every parameter, by what the sheet calls it."""
     found: dict[str, list[str]] = {}
     for cell in sheet.outcome.cells:
-        lines = found.setdefault(cell.cell.algorithm, [])
+        lines = found.setdefault(cell.cell.algorithm if sheet.suite.tests == "qdisc" else "at the bottleneck", [])
         if cell.qdisc not in lines:
             lines.append(cell.qdisc)
     return found

@@ -20,7 +20,8 @@ def describe(sheet: Sheet) -> list[str]:
     where = "" if sheet.outcome.engine == "sim" else f" on engine {sheet.outcome.engine}"
     beside = [name for name in sheet.suite.beside if name not in sheet.subjects]
     against = f", beside {' and '.join(beside)}" if beside else ""
-    runs = f"{sheet.outcome.runs} runs{where}, {repeats} seeds each; ± is half of the 95 % interval.{rough}"
+    word = "seed" if repeats == "1" else "seeds"
+    runs = f"{sheet.outcome.runs} runs{where}, {repeats} {word} each; ± is half of the 95 % interval.{rough}"
     return [f"{sheet.suite.title}: {', '.join(sheet.subjects)}{against}", runs]
 
 
@@ -89,12 +90,12 @@ def _place(sheet: Sheet, parameter: str, value: object) -> str:
 
 
 def _by_place(numbers: Sequence[Number]) -> list[tuple[tuple[dict[str, object], str], dict[str, Number]]]:
-    """Return the numbers by point and line, the points in the order of the runs."""
-    places: dict[str, tuple[tuple[dict[str, object], str], dict[str, Number]]] = {}
+    """Return the numbers by point and line, the lines of a point together, the points in the order of the runs."""
+    points: dict[str, dict[str, tuple[tuple[dict[str, object], str], dict[str, Number]]]] = {}
     for one in numbers:
-        key = f"{sorted((name, str(value)) for name, value in one.at.items())} {one.algorithm}"
-        places.setdefault(key, ((dict(one.at), one.algorithm), {}))[1][one.metric] = one
-    return list(places.values())
+        lines = points.setdefault(str(sorted((name, str(value)) for name, value in one.at.items())), {})
+        lines.setdefault(one.algorithm, ((dict(one.at), one.algorithm), {}))[1][one.metric] = one
+    return [line for lines in points.values() for line in lines.values()]
 
 
 def _cell(found: Number | None, digits: int) -> str:
