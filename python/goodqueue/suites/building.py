@@ -15,9 +15,13 @@ from goodqueue.studies.selection import Selection
 from goodqueue.suites.loading import terms_of
 from goodqueue.suites.model import Check, Row, Suite, Trial
 from goodqueue.suites.subjects import Subject, takes_buffer, with_cc
+from goodqueue.suites.variations import variations
 
 QUEUE = "queue"
 """The swept parameter of a suite of congestion controls: the queue that one is run with."""
+
+VARIATION = "variation"
+"""The swept parameter of a line whose parameters are varied: ``as given``, ``target 2.5ms``."""
 
 
 def study(suite: Suite, subjects: Sequence[Subject]) -> Study:
@@ -62,7 +66,9 @@ def study(suite: Suite, subjects: Sequence[Subject]) -> Study:
 def _of_qdiscs(trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment]:
     """Yield the experiment for those that take the scenario's buffer, and for those that do not without it."""
     lines: dict[str, Lines] = {**trial.experiment.qdiscs, **{one.name: one.name for one in subjects}}
-    lines |= {name: line for name, line in trial.experiment.qdiscs.items() if name in lines}
+    if trial.varied:
+        yield from (_varied(trial.experiment, one.name) for one in subjects)
+        return
     if "buffer" not in trial.experiment.scenario["bottleneck"]:
         yield replace(trial.experiment, qdiscs=lines)
         return
@@ -74,6 +80,16 @@ def _of_qdiscs(trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment
         scenario = copy.deepcopy(trial.experiment.scenario)
         del scenario["bottleneck"]["buffer"]
         yield replace(trial.experiment, id=f"{trial.experiment.id}, own limit", qdiscs=others, scenario=scenario)
+
+
+def _varied(experiment: Experiment, line: str) -> Experiment:
+    """Return the experiment with the tested ``line`` as it is, and with each of its parameters halved and doubled."""
+    lines = {f"{VARIATION}={name}": whole for name, whole in variations(line).items()}
+    swept = {VARIATION: Parameter(VARIATION, {}, tuple(variations(line)))}
+    scenario = {**experiment.scenario, "bottleneck": {**experiment.scenario["bottleneck"]}}
+    scenario["bottleneck"].pop("buffer", None)  # it would set a limit that is one of the parameters
+    id_ = f"{experiment.id}, {line}"
+    return replace(experiment, id=id_, scenario=scenario, qdiscs={line: lines}, sweep={**experiment.sweep, **swept})
 
 
 def _of_ccs(suite: Suite, trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from goodqueue.library import SUITES
 from goodqueue.studies import published
 from goodqueue.studies.experiments import read_assignments, read_experiment, read_lines
-from goodqueue.studies.model import Tolerance
+from goodqueue.studies.model import Lines, Tolerance
 from goodqueue.studies.published import Claim, Published, Term
 from goodqueue.studies.reading import Table, load_toml, unknown
 from goodqueue.studies.wording import Words
@@ -63,13 +63,14 @@ def _published(folder: Path, about: Table) -> Published:
     return Published(folder / SUITES.file, "", about.text("title"), (), 0, "", {}, (), ())
 
 
-def _trial(table: Table, facts: Published, beside: Mapping[str, object], queues: Mapping[str, str]) -> Trial:
+def _trial(table: Table, facts: Published, beside: Mapping[str, Lines], queues: Mapping[str, str]) -> Trial:
     sets = read_assignments(table.table("tested"), "set")
     under = table.texts("under", ())
     for name in under:
         if name not in queues:
             table.refuse("under", unknown(name, queues))
-    return Trial(read_experiment(table, facts, beside, own_scenario=True), sets, under)  # type: ignore[arg-type]
+    varied = table.flag("varied", False)
+    return Trial(read_experiment(table, facts, beside, own_scenario=True), sets, under, varied)
 
 
 def _row(table: Table, trials: Mapping[str, Trial], beside: Mapping[str, object]) -> Row:

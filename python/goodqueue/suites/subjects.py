@@ -35,20 +35,22 @@ def read(suite: Suite, named: Sequence[str]) -> list[Subject]:
 def takes_buffer(line: str) -> bool:
     """Whether a scenario's buffer sets the limit of the qdisc ``line``, which is a good one."""
     try:
-        _resolve({"rate": "10mbit", "qdisc": line, "buffer": {"bdp": 1.0}})
+        whole(line, buffer={"bdp": 1.0})
     except UserError:
         return False
     return True
 
 
-def _qdisc(line: str) -> Subject:
-    _resolve({"rate": "10mbit", "qdisc": line})
-    return Subject(line, takes_buffer(line))
-
-
-def _resolve(bottleneck: dict[str, Any]) -> None:
+def whole(line: str, **link: Any) -> str:
+    """Return the qdisc ``line`` with every parameter, above a link of 10 Mbit/s. Raises UserError for a bad one."""
+    bottleneck = {"rate": "10mbit", "qdisc": line, **link}
     made = {"duration": "1s", "bottleneck": bottleneck, "path": {"rtt": "100ms"}, "traffic": [{"kind": "bulk"}]}
-    scenarios.resolve(made, "", {"bottleneck.qdisc": "QDISC"})
+    return str(scenarios.resolve(made, "", {"bottleneck.qdisc": "QDISC"})["bottleneck"]["qdisc"])
+
+
+def _qdisc(line: str) -> Subject:
+    whole(line)
+    return Subject(line, takes_buffer(line))
 
 
 def _cc(suite: Suite, name: str) -> Subject:
