@@ -75,11 +75,11 @@ def tables(sheet: Sheet, found: RowResult) -> list[Table]:
 
 
 def _is_text(found: RowResult, parameter: str) -> bool:
-    return any(isinstance(one.at.get(parameter), str) for one in found.numbers)
+    return any(isinstance(one.at.get(parameter), str | bool) for one in found.numbers)
 
 
 def _place(sheet: Sheet, parameter: str, value: object) -> str:
-    return sheet.suite.words.place(parameter, value) if isinstance(value, str) else str(value)
+    return sheet.suite.words.place(parameter, value) if isinstance(value, str | bool) else str(value)
 
 
 def _by_place(found: RowResult) -> list[tuple[tuple[dict[str, object], str], dict[str, Number]]]:
