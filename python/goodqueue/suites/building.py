@@ -9,9 +9,11 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from goodqueue import labels
 from goodqueue.studies.model import Experiment, Lines, Parameter, Study
 from goodqueue.studies.published import Claim, PublishedScenario, Term
 from goodqueue.studies.selection import Selection
+from goodqueue.studies.wording import Words
 from goodqueue.suites.loading import terms_of
 from goodqueue.suites.model import Check, Row, Suite, Trial
 from goodqueue.suites.subjects import Subject, takes_buffer, with_cc
@@ -59,8 +61,14 @@ def study(suite: Suite, subjects: Sequence[Subject]) -> Study:
         exclusions=(),
         decisions=(),
         tolerances=suite.tolerances,
-        words=suite.words,
+        words=words(suite, [subject.name for subject in subjects]),
     )
+
+
+def words(suite: Suite, tested: Sequence[str]) -> Words:
+    """Return what tables call things: the ``tested`` lines by short names that stay distinct."""
+    short = labels.short(tested) if suite.tests == "qdisc" else {}
+    return replace(suite.words, names={**short, **suite.words.names})
 
 
 def _of_qdiscs(trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment]:
@@ -127,7 +135,9 @@ def selected(suite: Suite, rows: Sequence[Row]) -> Selection:
     if len(rows) == len(suite.rows):
         return Selection(frozenset())
     ids = dict.fromkeys(id_ for row in rows for id_ in scenarios_of(suite, row))
-    return Selection(frozenset(ids), tuple((id_, None, {}) for id_ in ids))
+    # A selection without ids would be everything, and some rows need no runs.
+    named = {*ids, *(f"row {row.section}" for row in rows)}
+    return Selection(frozenset(named), tuple((id_, None, {}) for id_ in ids))
 
 
 def scenarios_of(suite: Suite, row: Row) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from goodqueue.errors import quoted
 from goodqueue.library import SUITES
 from goodqueue.studies import published
 from goodqueue.studies.experiments import read_assignments, read_experiment, read_lines
@@ -34,7 +35,7 @@ def load(folder: Path) -> Suite:
         top.refuse("experiment", "missing; accepted: at least one [[experiment]]")
     ids = [trial.experiment.id for trial in trials]
     if twice := {id_ for id_ in ids if ids.count(id_) > 1}:
-        top.refuse("experiment", f"the id {min(twice)!r} is used twice; accepted: ids that differ")
+        top.refuse("experiment", f"the id {quoted(min(twice))} is used twice; accepted: ids that differ")
     known = {trial.experiment.id: trial for trial in trials}
     suite = Suite(
         folder=folder,

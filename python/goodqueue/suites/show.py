@@ -21,13 +21,13 @@ def describe(sheet: Sheet) -> list[str]:
     beside = [name for name in sheet.suite.beside if name not in sheet.subjects]
     against = f", beside {' and '.join(beside)}" if beside else ""
     runs = f"{sheet.outcome.runs} runs{where}, {repeats} seeds each; ± is half of the 95 % interval.{rough}"
-    return [f"{sheet.suite.title}: {', '.join(sheet.subjects)}{against}", runs]
+    return [f"{sheet.suite.title}: {', '.join(map(sheet.words.algorithm, sheet.subjects))}{against}", runs]
 
 
 def overview(sheet: Sheet) -> Table:
     """Return the sheet: a row per section, a column per tested line."""
     columns = [Column("section", False), Column("level", False), Column("what is tested", False)]
-    columns += [Column(name, False) for name in sheet.subjects]
+    columns += [Column(sheet.words.algorithm(name), False) for name in sheet.subjects]
     rows = [
         [one.row.section, one.row.level, one.row.title, *(one.verdict(subject) for subject in sheet.subjects)]
         for one in sheet.rows
@@ -53,7 +53,7 @@ def heading(found: RowResult) -> str:
 def tables(sheet: Sheet, found: RowResult) -> list[Table]:
     """Return the numbers of one row, a row per point and line, a column per metric; then those printed by others."""
     parameters = list(dict.fromkeys(name for one in found.numbers for name in one.at))
-    words = sheet.suite.words
+    words = sheet.words
     metrics = list(found.row.shows) or list(dict.fromkeys(one.metric for one in found.numbers))
     metrics = [name for name in metrics if any(one.metric == name for one in found.numbers)]
     beside = studies.tables(sheet.outcome, building.scenarios_of(sheet.suite, found.row))
@@ -79,7 +79,7 @@ def _is_text(found: RowResult, parameter: str) -> bool:
 
 
 def _place(sheet: Sheet, parameter: str, value: object) -> str:
-    return sheet.suite.words.place(parameter, value) if isinstance(value, str | bool) else str(value)
+    return sheet.words.place(parameter, value) if isinstance(value, str | bool) else str(value)
 
 
 def _by_place(found: RowResult) -> list[tuple[tuple[dict[str, object], str], dict[str, Number]]]:
@@ -102,9 +102,9 @@ def checks(sheet: Sheet, found: RowResult) -> Iterator[str]:
     for subject in sheet.subjects:
         for one in found.checks[subject]:
             unsure = " (open)" if one.certain is False else ""
-            yield f"{MARKS[one.verdict]} {subject}{unsure}: {one.claim.statement}. {one.why}"
+            yield f"{MARKS[one.verdict]} {sheet.words.algorithm(subject)}{unsure}: {one.claim.statement}. {one.why}"
         if subject in found.said:
-            yield f"{subject}: {found.said[subject]}"
+            yield f"{sheet.words.algorithm(subject)}: {found.said[subject]}"
     for one in found.published:
         unsure = " (open)" if one.certain is False else ""
         yield f"{MARKS[one.verdict]} published{unsure}: {one.claim.statement}. {one.why}"
@@ -117,4 +117,4 @@ def conclusion(sheet: Sheet) -> Iterator[str]:
         parts = [f"{count} {verdict}" for verdict, count in sheet.count(subject).items() if count]
         passed = sum(one.verdict(subject) in (PASSES, MEASURED) for one in required)
         musts = f"{passed} of the {len(required)} rows that must be run pass; " if required else ""
-        yield f"{subject}: {musts}of all {len(sheet.rows)}: {', '.join(parts)}."
+        yield f"{sheet.words.algorithm(subject)}: {musts}of all {len(sheet.rows)}: {', '.join(parts)}."

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from goodqueue import notes
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError
 from goodqueue.suites.model import Suite
@@ -29,7 +30,10 @@ def read(suite: Suite, named: Sequence[str]) -> list[Subject]:
     if not names:
         example = "codel, or ./my_aqm.py:MyAqm" if suite.tests == "qdisc" else "cubic"
         raise UserError(f"suite {suite.key}", f"no {suite.tests}; accepted: one or several, such as {example}")
-    return [_qdisc(name) if suite.tests == "qdisc" else _cc(suite, name) for name in names]
+    found = [_qdisc(name) if suite.tests == "qdisc" else _cc(suite, name) for name in names]
+    if suite.tests == "qdisc":
+        notes.tell({}, {}, names)
+    return found
 
 
 def takes_buffer(line: str) -> bool:
