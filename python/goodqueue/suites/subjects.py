@@ -9,6 +9,7 @@ from goodqueue import notes
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError
 from goodqueue.suites.model import Suite
+from goodqueue.traffic import BULK
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def takes_buffer(line: str) -> bool:
 def whole(line: str, **link: Any) -> str:
     """Return the qdisc ``line`` with every parameter, above a link of 10 Mbit/s. Raises UserError for a bad one."""
     bottleneck = {"rate": "10mbit", "qdisc": line, **link}
-    made = {"duration": "1s", "bottleneck": bottleneck, "path": {"rtt": "100ms"}, "traffic": [{"kind": "bulk"}]}
+    made = {"duration": "1s", "bottleneck": bottleneck, "path": {"rtt": "100ms"}, "traffic": [{"kind": BULK}]}
     return str(scenarios.resolve(made, "", {"bottleneck.qdisc": "QDISC"})["bottleneck"]["qdisc"])
 
 
