@@ -1,6 +1,6 @@
 """A pass sheet as text and tables."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from goodqueue.studies import show as studies
 from goodqueue.suites import building
@@ -51,27 +51,37 @@ def heading(found: RowResult) -> str:
 
 
 def tables(sheet: Sheet, found: RowResult) -> list[Table]:
-    """Return the numbers of one row, a row per point and line, a column per metric; then those printed by others."""
-    parameters = list(dict.fromkeys(name for one in found.numbers for name in one.at))
+    """Return the numbers of one row, a row per point and line, a column per metric; then those printed by others.
+
+    Metrics that stand for other parameters, such as a phase of the run, have a table of their own.
+    """
+    groups: dict[tuple[str, ...], list[Number]] = {}
+    for one in found.numbers:
+        groups.setdefault(tuple(one.at), []).append(one)
+    own = [_table(sheet, found, parameters, numbers) for parameters, numbers in groups.items()]
+    return [*own, *studies.tables(sheet.outcome, building.scenarios_of(sheet.suite, found.row))]
+
+
+def _table(sheet: Sheet, found: RowResult, parameters: Sequence[str], numbers: Sequence[Number]) -> Table:
     words = sheet.words
-    metrics = list(found.row.shows) or list(dict.fromkeys(one.metric for one in found.numbers))
-    metrics = [name for name in metrics if any(one.metric == name for one in found.numbers)]
-    beside = studies.tables(sheet.outcome, building.scenarios_of(sheet.suite, found.row))
-    if not metrics:
-        return beside
+    shown = list(found.row.shows) or list(dict.fromkeys(one.metric for one in found.numbers))
+    metrics = [name for name in shown if any(one.metric == name for one in numbers)]
+    several = len({one.algorithm for one in found.numbers}) > 1
     columns = [
         Column("\n".join(filter(None, [name.words, name.unit])), not _is_text(found, key))
         for key, name in ((key, words.name(key)) for key in parameters)
     ]
-    columns.append(Column(sheet.suite.tests, False))
+    columns += [Column(sheet.suite.tests, False)] if several or not parameters else []
+    names = len(columns)
     columns += [Column(f"{name.words}\n{name.unit}") for name in map(words.name, metrics)]
-    digits = {name: decimals(one.measured.value for one in found.numbers if one.metric == name) for name in metrics}
+    digits = {name: decimals(one.measured.value for one in numbers if one.metric == name) for name in metrics}
     rows = [
-        [*(_place(sheet, key, at[key]) if key in at else "all" for key in parameters), words.algorithm(algorithm)]
+        [_place(sheet, key, at[key]) for key in parameters]
+        + [words.algorithm(algorithm)] * (names - len(parameters))
         + [_cell(cells.get(name), digits[name]) for name in metrics]
-        for (at, algorithm), cells in _by_place(found)
+        for (at, algorithm), cells in _by_place(numbers)
     ]
-    return [Table(found.row.title, columns, rows, names=len(parameters) + 1), *beside]
+    return Table(found.row.title, columns, rows, names=names)
 
 
 def _is_text(found: RowResult, parameter: str) -> bool:
@@ -82,10 +92,10 @@ def _place(sheet: Sheet, parameter: str, value: object) -> str:
     return sheet.words.place(parameter, value) if isinstance(value, str | bool) else str(value)
 
 
-def _by_place(found: RowResult) -> list[tuple[tuple[dict[str, object], str], dict[str, Number]]]:
+def _by_place(numbers: Sequence[Number]) -> list[tuple[tuple[dict[str, object], str], dict[str, Number]]]:
     """Return the numbers by point and line, the points in the order of the runs."""
     places: dict[str, tuple[tuple[dict[str, object], str], dict[str, Number]]] = {}
-    for one in found.numbers:
+    for one in numbers:
         key = f"{sorted((name, str(value)) for name, value in one.at.items())} {one.algorithm}"
         places.setdefault(key, ((dict(one.at), one.algorithm), {}))[1][one.metric] = one
     return list(places.values())
