@@ -52,7 +52,7 @@ impl Flow {
     /// The flows of `scenario`, in its order; bulk transfers' connections are put into `sockets`.
     pub(crate) fn all(scenario: &Scenario, sockets: &mut Sockets) -> PerFlow<Self> {
         let streams = Streams::new(scenario.seed);
-        let (receive_window, mss) = (receive_window(scenario), scenario.path.segment_bytes());
+        let (receive_window, most) = (receive_window(scenario), scenario.path.segment_bytes());
         let delivery_rate = scenario.series.as_ref().is_some_and(|series| series.tcp);
         let mut flows = PerFlow::default();
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
@@ -63,7 +63,7 @@ impl Flow {
                 let name = format!("{name}/{number}");
                 let random = streams.stream(&format!("cc of {name}"), 0).next_u32();
                 let config =
-                    || Config { receive_window, delivery_rate, random, mss, ..tcp::config(&traffic.values) };
+                    || Config { receive_window, delivery_rate, random, ..tcp::config(&traffic.values, most) };
                 let id = FlowId::at(flows.len());
                 sockets.bulk.push(Bulk::idle());
                 flows.push(Self::new(id, traffic, nth, name, config, streams, sockets));

@@ -146,3 +146,29 @@ fn hystart_plus_plus_drops_less_in_the_first_slow_start() {
     println!("reno {} and with hystart++ {} dropped", drops("reno"), drops("reno hystart++"));
     assert!(drops("reno hystart++") < drops("reno") / 2);
 }
+
+/// Of a full frame 1448 of 1514 bytes are payload, of one with `mss` 448 they are 448 of 514. A path of 500 bytes leaves no
+/// more, whatever the flow asks for.
+#[test]
+fn a_flow_may_have_segments_of_its_own_size_within_the_paths() {
+    let goodput =
+        |traffic: &Value| run("10mbit", "50ms", "pfifo limit 200", 30, traffic).flows[0].goodput_mbps;
+    let small = goodput(&json!([{"kind": "bulk", "cc": "reno", "mss": 448}]));
+    assert!((small / (10.0 * 448.0 / 514.0) - 1.0).abs() < 0.005, "{small}");
+    let full = goodput(&json!([{"kind": "bulk", "cc": "reno"}]));
+    assert!((full / (10.0 * 1448.0 / 1514.0) - 1.0).abs() < 0.005, "{full}");
+
+    let narrow = |traffic: Value| {
+        let scenario = json!({
+            "duration": "10s",
+            "bottleneck": {"rate": "10mbit", "qdisc": "pfifo limit 200"},
+            "path": {"rtt": "50ms", "mtu": 500},
+            "traffic": traffic,
+        });
+        let mut simulation = Simulation::new(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap();
+        simulation.run();
+        simulation.record().flows[0].goodput_mbps
+    };
+    let asked = narrow(json!([{"kind": "bulk", "mss": 1448}]));
+    assert_eq!(asked.to_bits(), narrow(json!([{"kind": "bulk"}])).to_bits());
+}

@@ -10,7 +10,7 @@ from statistics import fmean, median
 from typing import cast
 
 from goodqueue import traffic
-from goodqueue.record import Record, times_of
+from goodqueue.record import Flow, Record, times_of
 from goodqueue.scenario import seconds
 from goodqueue.series import FlowSeries
 
@@ -35,8 +35,24 @@ def goodput_mbps(record: Record, options: Options) -> float | None:
 
 def goodput_sum_mbps(record: Record, options: Options) -> float | None:
     """Return the goodput of all flows that the scenario calls ``name``; None without such."""
-    own = [flow["goodput_mbps"] for flow in record["flows"] if flow["name"].rpartition("/")[0] == options["name"]]
+    own = [flow["goodput_mbps"] for flow in _called(record, options["name"])]
     return math.fsum(own) if own else None
+
+
+def loss_ratio(record: Record, options: Options) -> float | None:
+    """Return the mean share that flows called ``name`` lose of their packets over that of those called ``to_name``.
+
+    None where the others lose nothing.
+    """
+    one, other = (
+        fmean([flow["loss_percent"] or 0.0 for flow in _called(record, options[key])] or [0.0])
+        for key in ("name", "to_name")
+    )
+    return one / other if other else None
+
+
+def _called(record: Record, name: str | float) -> list[Flow]:
+    return [flow for flow in record["flows"] if flow["name"].rpartition("/")[0] == name]
 
 
 def goodput_ratio(record: Record, options: Options) -> float | None:

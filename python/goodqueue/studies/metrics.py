@@ -65,6 +65,11 @@ COMPUTATIONS: Mapping[str, Computation] = {
     "delay_max_ms": Computation(_STEP, _delay_max_ms, "the largest delay within tau"),
     "goodput_mbps": Computation({"direction": Option("text")}, load.goodput_mbps, "of TCP, one way, all flows"),
     "goodput_sum_mbps": Computation({"name": Option("text")}, load.goodput_sum_mbps, "of all flows called `name`/N"),
+    "loss_ratio": Computation(
+        {"name": Option("text"), "to_name": Option("text")},
+        load.loss_ratio,
+        "the share of packets that flows called `name` lose, over that of those called `to_name`",
+    ),
     "goodput_ratio": Computation(
         {"flow": Option("number"), "to_flow": Option("number")},
         load.goodput_ratio,

@@ -9,15 +9,21 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from goodqueue import labels
 from goodqueue.studies.model import Experiment, Lines, Parameter, Study
 from goodqueue.studies.published import Claim, PublishedScenario, Term
 from goodqueue.studies.selection import Selection
+from goodqueue.studies.wording import Words
 from goodqueue.suites.loading import terms_of
 from goodqueue.suites.model import Check, Row, Suite, Trial
 from goodqueue.suites.subjects import Subject, takes_buffer, with_cc
+from goodqueue.suites.variations import variations
 
 QUEUE = "queue"
 """The swept parameter of a suite of congestion controls: the queue that one is run with."""
+
+VARIATION = "variation"
+"""The swept parameter of a line whose parameters are varied: ``as given``, ``target 2.5ms``."""
 
 
 def study(suite: Suite, subjects: Sequence[Subject]) -> Study:
@@ -55,14 +61,22 @@ def study(suite: Suite, subjects: Sequence[Subject]) -> Study:
         exclusions=(),
         decisions=(),
         tolerances=suite.tolerances,
-        words=suite.words,
+        words=words(suite, [subject.name for subject in subjects]),
     )
+
+
+def words(suite: Suite, tested: Sequence[str]) -> Words:
+    """Return what tables call things: the ``tested`` lines by short names that stay distinct."""
+    short = labels.short(tested) if suite.tests == "qdisc" else {}
+    return replace(suite.words, names={**short, **suite.words.names})
 
 
 def _of_qdiscs(trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment]:
     """Yield the experiment for those that take the scenario's buffer, and for those that do not without it."""
     lines: dict[str, Lines] = {**trial.experiment.qdiscs, **{one.name: one.name for one in subjects}}
-    lines |= {name: line for name, line in trial.experiment.qdiscs.items() if name in lines}
+    if trial.varied:
+        yield from (_varied(trial.experiment, one.name) for one in subjects)
+        return
     if "buffer" not in trial.experiment.scenario["bottleneck"]:
         yield replace(trial.experiment, qdiscs=lines)
         return
@@ -74,6 +88,16 @@ def _of_qdiscs(trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment
         scenario = copy.deepcopy(trial.experiment.scenario)
         del scenario["bottleneck"]["buffer"]
         yield replace(trial.experiment, id=f"{trial.experiment.id}, own limit", qdiscs=others, scenario=scenario)
+
+
+def _varied(experiment: Experiment, line: str) -> Experiment:
+    """Return the experiment with the tested ``line`` as it is, and with each of its parameters halved and doubled."""
+    lines = {f"{VARIATION}={name}": whole for name, whole in variations(line).items()}
+    swept = {VARIATION: Parameter(VARIATION, {}, tuple(variations(line)))}
+    scenario = {**experiment.scenario, "bottleneck": {**experiment.scenario["bottleneck"]}}
+    scenario["bottleneck"].pop("buffer", None)  # it would set a limit that is one of the parameters
+    id_ = f"{experiment.id}, {line}"
+    return replace(experiment, id=id_, scenario=scenario, qdiscs={line: lines}, sweep={**experiment.sweep, **swept})
 
 
 def _of_ccs(suite: Suite, trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment]:
@@ -111,7 +135,9 @@ def selected(suite: Suite, rows: Sequence[Row]) -> Selection:
     if len(rows) == len(suite.rows):
         return Selection(frozenset())
     ids = dict.fromkeys(id_ for row in rows for id_ in scenarios_of(suite, row))
-    return Selection(frozenset(ids), tuple((id_, None, {}) for id_ in ids))
+    # A selection without ids would be everything, and some rows need no runs.
+    named = {*ids, *(f"row {row.section}" for row in rows)}
+    return Selection(frozenset(named), tuple((id_, None, {}) for id_ in ids))
 
 
 def scenarios_of(suite: Suite, row: Row) -> list[str]:

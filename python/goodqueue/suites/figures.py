@@ -46,7 +46,7 @@ def _groups(sheet: "Sheet", found: "RowResult", figure: "Figure") -> list["Group
         and any(cell.cell.experiment.id.partition(", ")[0] == id_ for id_ in found.row.experiments)
         and all(cell.cell.at.get(name, value) == value for name, value in wanted.items())
     ]
-    words = sheet.suite.words
+    words = sheet.words
     places = [words.point({k: v for k, v in cell.cell.at.items() if k not in wanted}) for cell in cells]
     several = len(set(places)) > 1
     return [
@@ -59,7 +59,7 @@ def _lines(sheet: "Sheet", found: "RowResult", figure: "Figure") -> "Drawing":
     from goodqueue.metrics import Metric
     from goodqueue.plot import along
 
-    words = sheet.suite.words
+    words = sheet.words
     (name,) = figure.metrics
     own = [one for one in found.numbers if one.metric == name and figure.along in one.at]
     panels: dict[str, dict[str, dict[str, stats.Estimate | None]]] = {}

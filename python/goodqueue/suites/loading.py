@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from goodqueue.errors import quoted
 from goodqueue.library import SUITES
 from goodqueue.studies import published
 from goodqueue.studies.experiments import check_sets, read_assignments, read_experiment, read_lines
@@ -32,7 +33,7 @@ def load(folder: Path) -> Suite:
         top.refuse("experiment", "missing; accepted: at least one [[experiment]]")
     ids = [trial.experiment.id for trial in trials]
     if twice := {id_ for id_ in ids if ids.count(id_) > 1}:
-        top.refuse("experiment", f"the id {min(twice)!r} is used twice; accepted: ids that differ")
+        top.refuse("experiment", f"the id {quoted(min(twice))} is used twice; accepted: ids that differ")
     known = {trial.experiment.id: trial for trial in trials}
     suite = Suite(
         folder=folder,
@@ -61,11 +62,10 @@ def _published(folder: Path, about: Table) -> Published:
     return Published(folder / SUITES.file, "", about.text("title"), (), 0, "", {}, (), ())
 
 
-def _trial(
-    table: Table, facts: Published, tests: str, beside: Mapping[str, Lines], queues: Mapping[str, str]
-) -> Trial:
+def _trial(table: Table, facts: Published, tests: str, beside: Mapping[str, Lines], queues: Mapping[str, str]) -> Trial:
     if tests == "qdisc":
-        return Trial(read_experiment(table, facts, beside, own_scenario=True), {}, ())
+        varied = table.flag("varied", False)
+        return Trial(read_experiment(table, facts, beside, own_scenario=True), {}, (), varied)
     place = table.table("tested")
     sets = read_assignments(place, "set")
     place.finish()
@@ -75,7 +75,7 @@ def _trial(
     for name in under:
         if name not in queues:
             table.refuse("under", unknown(name, queues))
-    trial = Trial(read_experiment(table, facts, {}, own_scenario=True), sets, under)
+    trial = Trial(read_experiment(table, facts, {}, own_scenario=True), sets, under, False)
     check_sets(trial.experiment, table, [(f"tested.set.{key}", f"{key}={text}") for key, text in sets.items()])
     return trial
 

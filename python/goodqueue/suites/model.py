@@ -70,6 +70,8 @@ class Trial:
     """Of a suite of congestion controls: scenario key to template, ``{}`` stands for the one under test."""
     under: tuple[str, ...]
     """Of a suite of congestion controls: the names of the queues that it is run with; the scenario's own, if empty."""
+    varied: bool
+    """Of a suite of qdiscs: whether each tested line is also run with each of its parameters halved and doubled."""
 
 
 @dataclass(frozen=True, slots=True)

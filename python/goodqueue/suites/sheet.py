@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import run
-from goodqueue.errors import UserError
+from goodqueue.errors import UserError, quoted
 from goodqueue.store import Store
 from goodqueue.studies import outcome as outcomes
 from goodqueue.studies import planning
@@ -14,6 +14,7 @@ from goodqueue.studies.metrics import Measurement
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.published import At
 from goodqueue.studies.verdicts import JudgedClaim
+from goodqueue.studies.wording import Words
 from goodqueue.suites import building
 from goodqueue.suites.model import Row, Suite
 from goodqueue.suites.statements import STATEMENTS
@@ -73,6 +74,11 @@ class Sheet:
     outcome: Outcome
     """The runs and their judgement, as a study's."""
 
+    @property
+    def words(self) -> Words:
+        """What tables call things."""
+        return self.outcome.study.words
+
     def count(self, subject: str) -> dict[str, int]:
         """Return how many rows have each verdict for the line ``subject``."""
         found = [row.verdict(subject) for row in self.rows]
@@ -80,16 +86,16 @@ class Sheet:
 
 
 def choose(suite: Suite, only: Sequence[str]) -> list[Row]:
-    """Return the rows whose sections are ``only``; all, where it is empty. ``8.2`` means 8.2.5 and 8.2 slow too.
+    """Return the rows whose sections are ``only``; all, where it is empty. ``8.2`` means 8.2.5 and "8.2 slow".
 
     Raises UserError where there is no such section.
     """
     chosen = []
     for section in only:
-        found = [row for row in suite.rows if row.section == section or row.section.startswith((f"{section}.", f"{section} "))]
+        found = [row for row in suite.rows if f"{row.section} ".startswith((f"{section}.", f"{section} "))]
         if not found:
             known = ", ".join(dict.fromkeys(row.section for row in suite.rows))
-            raise UserError("--only", f"found {section!r}; accepted: {known}")
+            raise UserError("--only", f"found {quoted(section)}; accepted: {known}")
         chosen += found
     return [row for row in suite.rows if row in chosen] if only else list(suite.rows)
 

@@ -22,13 +22,13 @@ def describe(sheet: Sheet) -> list[str]:
     against = f", beside {' and '.join(beside)}" if beside else ""
     word = "seed" if repeats == "1" else "seeds"
     runs = f"{sheet.outcome.runs} runs{where}, {repeats} {word} each; ± is half of the 95 % interval.{rough}"
-    return [f"{sheet.suite.title}: {', '.join(sheet.subjects)}{against}", runs]
+    return [f"{sheet.suite.title}: {', '.join(map(sheet.words.algorithm, sheet.subjects))}{against}", runs]
 
 
 def overview(sheet: Sheet) -> Table:
     """Return the sheet: a row per section, a column per tested line."""
     columns = [Column("section", False), Column("level", False), Column("what is tested", False)]
-    columns += [Column(name, False) for name in sheet.subjects]
+    columns += [Column(sheet.words.algorithm(name), False) for name in sheet.subjects]
     rows = [
         [one.row.section, one.row.level, one.row.title, *(one.verdict(subject) for subject in sheet.subjects)]
         for one in sheet.rows
@@ -53,7 +53,10 @@ def heading(found: RowResult) -> str:
 
 
 def tables(sheet: Sheet, found: RowResult) -> list[Table]:
-    """Return the numbers of one row, a table per set of swept parameters; then those printed by others."""
+    """Return the numbers of one row, a row per point and line, a column per metric; then those printed by others.
+
+    Metrics that stand for other parameters, such as a phase of the run, have a table of their own.
+    """
     groups: dict[tuple[str, ...], list[Number]] = {}
     for one in found.numbers:
         groups.setdefault(tuple(one.at), []).append(one)
@@ -62,31 +65,33 @@ def tables(sheet: Sheet, found: RowResult) -> list[Table]:
 
 
 def _table(sheet: Sheet, found: RowResult, parameters: Sequence[str], numbers: Sequence[Number]) -> Table:
-    """Return ``numbers``, a row per point and line, a column per metric."""
-    words = sheet.suite.words
-    known = list(dict.fromkeys(one.metric for one in numbers))
-    metrics = [name for name in found.row.shows or known if name in known]
+    words = sheet.words
+    shown = list(found.row.shows) or list(dict.fromkeys(one.metric for one in found.numbers))
+    metrics = [name for name in shown if any(one.metric == name for one in numbers)]
+    several = len({one.algorithm for one in found.numbers}) > 1
     columns = [
-        Column("\n".join(filter(None, [name.words, name.unit])), not _is_text(numbers, key))
+        Column("\n".join(filter(None, [name.words, name.unit])), not _is_text(found, key))
         for key, name in ((key, words.name(key)) for key in parameters)
     ]
-    columns.append(Column(sheet.suite.tests, False))
+    columns += [Column(sheet.suite.tests, False)] if several or not parameters else []
+    names = len(columns)
     columns += [Column(f"{name.words}\n{name.unit}") for name in map(words.name, metrics)]
     digits = {name: decimals(one.measured.value for one in numbers if one.metric == name) for name in metrics}
     rows = [
-        [*(_place(sheet, key, at[key]) for key in parameters), words.algorithm(algorithm)]
+        [_place(sheet, key, at[key]) for key in parameters]
+        + [words.algorithm(algorithm)] * (names - len(parameters))
         + [_cell(cells.get(name), digits[name]) for name in metrics]
         for (at, algorithm), cells in _by_place(numbers)
     ]
-    return Table(found.row.title, columns, rows, names=len(parameters) + 1)
+    return Table(found.row.title, columns, rows, names=names)
 
 
-def _is_text(numbers: Sequence[Number], parameter: str) -> bool:
-    return any(isinstance(one.at[parameter], str) for one in numbers)
+def _is_text(found: RowResult, parameter: str) -> bool:
+    return any(isinstance(one.at.get(parameter), str | bool) for one in found.numbers)
 
 
 def _place(sheet: Sheet, parameter: str, value: object) -> str:
-    return sheet.suite.words.place(parameter, value) if isinstance(value, str) else str(value)
+    return sheet.words.place(parameter, value) if isinstance(value, str | bool) else str(value)
 
 
 def _by_place(numbers: Sequence[Number]) -> list[tuple[tuple[dict[str, object], str], dict[str, Number]]]:
@@ -111,9 +116,9 @@ def checks(sheet: Sheet, found: RowResult) -> Iterator[str]:
     for subject in sheet.subjects:
         for one in found.checks[subject]:
             unsure = " (open)" if one.certain is False else ""
-            yield f"{MARKS[one.verdict]} {subject}{unsure}: {one.claim.statement}. {one.why}"
+            yield f"{MARKS[one.verdict]} {sheet.words.algorithm(subject)}{unsure}: {one.claim.statement}. {one.why}"
         if subject in found.said:
-            yield f"{subject}: {found.said[subject]}"
+            yield f"{sheet.words.algorithm(subject)}: {found.said[subject]}"
     for one in found.published:
         unsure = " (open)" if one.certain is False else ""
         yield f"{MARKS[one.verdict]} published{unsure}: {one.claim.statement}. {one.why}"
@@ -126,4 +131,4 @@ def conclusion(sheet: Sheet) -> Iterator[str]:
         parts = [f"{count} {verdict}" for verdict, count in sheet.count(subject).items() if count]
         passed = sum(one.verdict(subject) in (PASSES, MEASURED) for one in required)
         musts = f"{passed} of the {len(required)} rows that must be run pass; " if required else ""
-        yield f"{subject}: {musts}of all {len(sheet.rows)}: {', '.join(parts)}."
+        yield f"{sheet.words.algorithm(subject)}: {musts}of all {len(sheet.rows)}: {', '.join(parts)}."

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Callable, Mapping
 
-from goodqueue.discipline import is_python, make
+from goodqueue.discipline import is_python
+from goodqueue.suites import subjects
 
 
 def parameters(line: str) -> str:
     """Return how many parameters the qdisc ``line`` has, which of them it sets, and the values of the others."""
     if is_python(line):
-        _, _, whole = make(line, None)
-        words = whole.split()[1:]
+        words = subjects.whole(line).split()[1:]
         shown = dict(zip(words[::2], words[1::2], strict=True))
     else:
         shown = _of_registry(line)

@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from goodqueue import notes
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError
 from goodqueue.suites.model import Suite
+from goodqueue.traffic import BULK
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,26 +38,31 @@ def read(suite: Suite, named: Sequence[str]) -> list[Subject]:
     if not names:
         missing, example = MISSING[suite.tests]
         raise UserError(f"suite {suite.key}", f"no {missing}; accepted: one or several, such as {example}")
-    return [_qdisc(name) if suite.tests == "qdisc" else _cc(suite, name) for name in names]
+    found = [_qdisc(name) if suite.tests == "qdisc" else _cc(suite, name) for name in names]
+    if suite.tests == "qdisc":
+        notes.tell({}, {}, names)
+    return found
 
 
 def takes_buffer(line: str) -> bool:
     """Whether a scenario's buffer sets the limit of the qdisc ``line``, which is a good one."""
     try:
-        _resolve({"rate": "10mbit", "qdisc": line, "buffer": {"bdp": 1.0}})
+        whole(line, buffer={"bdp": 1.0})
     except UserError:
         return False
     return True
 
 
+def whole(line: str, **link: Any) -> str:
+    """Return the qdisc ``line`` with every parameter, above a link of 10 Mbit/s. Raises UserError for a bad one."""
+    bottleneck = {"rate": "10mbit", "qdisc": line, **link}
+    made = {"duration": "1s", "bottleneck": bottleneck, "path": {"rtt": "100ms"}, "traffic": [{"kind": BULK}]}
+    return str(scenarios.resolve(made, "", {"bottleneck.qdisc": "QDISC"})["bottleneck"]["qdisc"])
+
+
 def _qdisc(line: str) -> Subject:
-    _resolve({"rate": "10mbit", "qdisc": line})
+    whole(line)
     return Subject(line, takes_buffer(line))
-
-
-def _resolve(bottleneck: dict[str, Any]) -> None:
-    made = {"duration": "1s", "bottleneck": bottleneck, "path": {"rtt": "100ms"}, "traffic": [{"kind": "bulk"}]}
-    scenarios.resolve(made, "", {"bottleneck.qdisc": "QDISC"})
 
 
 def _cc(suite: Suite, name: str) -> Subject:

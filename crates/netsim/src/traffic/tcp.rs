@@ -45,16 +45,25 @@ pub const ACK_EVERY: Key<u64> = Key::optional("ack_every", "1")
     .help("full segments that a receiver acknowledges together, at the most 500 ms late; as Linux does if left out")
     .source("RFC 5681, 4.2")
     .simulator_only();
+/// Payload of a full segment.
+pub const MSS: Key<u64> = Key::optional("mss", "448")
+    .unit("bytes")
+    .range(68, 1448)
+    .help("most payload bytes of a segment, what `path.mtu` leaves (1448) if left out, and never more")
+    .source("RFC 9293, 3.7.1; Linux, TCP_MAXSEG")
+    .simulator_only();
 
 /// All of them.
-pub(crate) const KEYS: &[&dyn AnyKey] = &[&CC, &STACK, &PACING, &ECN, &DSCP, &INITIAL_WINDOW, &ACK_EVERY];
+pub(crate) const KEYS: &[&dyn AnyKey] =
+    &[&CC, &STACK, &PACING, &ECN, &DSCP, &INITIAL_WINDOW, &ACK_EVERY, &MSS];
 /// For an application that writes whole objects.
-pub(crate) const UNPACED: &[&dyn AnyKey] = &[&CC, &STACK, &ECN, &DSCP, &INITIAL_WINDOW, &ACK_EVERY];
+pub(crate) const UNPACED: &[&dyn AnyKey] = &[&CC, &STACK, &ECN, &DSCP, &INITIAL_WINDOW, &ACK_EVERY, &MSS];
 /// For tests whose flows have marks of their own.
 pub(crate) const UNMARKED: &[&dyn AnyKey] = &[&CC, &STACK, &ECN];
 
 /// The order in which a resolved scenario has them.
-pub(crate) const ORDER: &[&dyn AnyKey] = &[&CC, &STACK, &ECN, &PACING, &DSCP, &INITIAL_WINDOW, &ACK_EVERY];
+pub(crate) const ORDER: &[&dyn AnyKey] =
+    &[&CC, &STACK, &ECN, &PACING, &DSCP, &INITIAL_WINDOW, &ACK_EVERY, &MSS];
 
 impl Quantity for CcLine {
     const TYPE: &'static str = "congestion control";
@@ -90,8 +99,8 @@ pub(crate) fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
     Ok(())
 }
 
-/// Both ends of a connection.
-pub(crate) fn config(values: &Values) -> Config {
+/// Both ends of a connection, on a path whose full segments have `most` bytes.
+pub(crate) fn config(values: &Values, most: u16) -> Config {
     let CcLine { cc, options } = values.get(&CC);
     let pacing = values.find(&PACING).unwrap_or(false);
     let initial_window = Config::default().initial_window;
@@ -103,6 +112,7 @@ pub(crate) fn config(values: &Values) -> Config {
         pacing,
         initial_window: values.find(&INITIAL_WINDOW).map_or(initial_window, |segments| segments as u32),
         ack_every: values.find(&ACK_EVERY).map(|segments| segments as u8),
+        mss: values.find(&MSS).map_or(most, |bytes| most.min(bytes as u16)),
         ..Config::default()
     }
 }

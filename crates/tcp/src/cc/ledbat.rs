@@ -1,16 +1,16 @@
 //! LEDBAT (RFC 6817): for transfers in the background; keeps the queueing delay at a target and yields to all others.
 //!
 //! One-way delays are the receiver's clock less ours by TCP's timestamps, in milliseconds, so a delayed ACK's wait
-//! counts as delay (the filter over four samples takes the smallest). TARGET is 100 ms, the largest that 2.4.2 allows, GAIN 1,
-//! INIT_CWND and MIN_CWND 2, ALLOWED_INCREASE 1, BASE_HISTORY ten minutes, CURRENT_FILTER four samples (section 2.5 and
+//! counts as delay (the filter over four samples takes the smallest). TARGET is 100 ms, the largest that 2.4.2 allows, and GAIN 1,
+//! unless the line's words say otherwise; INIT_CWND and MIN_CWND 2, ALLOWED_INCREASE 1, BASE_HISTORY ten minutes, CURRENT_FILTER four samples (section 2.5 and
 //! 3.3). There is no slow start, as in 2.4.2.
 
-use super::{Ack, Cause, Congestion, CongestionControl};
+use super::line::{GAIN, TARGET};
+use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
 use crate::{Config, Window};
 use goodqueue_units::{Duration, Instant};
 
-/// In milliseconds.
-const TARGET: i64 = 100;
+const TARGET_MS: u32 = 100;
 const MIN_CWND: u32 = 2;
 const ALLOWED_INCREASE: u32 = 1;
 
@@ -22,6 +22,8 @@ pub(crate) struct Ledbat {
     delays: Delays<u32>,
     /// The part of the window below a segment.
     fraction: i64,
+    target_ms: u32,
+    gain: u32,
 }
 
 impl CongestionControl for Ledbat {
@@ -31,9 +33,11 @@ impl CongestionControl for Ledbat {
     const SOURCE: &'static str = "RFC 6817";
     const DIFFERS: &'static str =
         "one-way delays by TCP's timestamps, in milliseconds, with a delayed ACK's wait";
+    const WORDS: &'static [CcWord] = &[TARGET, GAIN];
 
-    fn new(_config: &Config) -> Self {
-        Self { delays: Delays::new(0), fraction: 0 }
+    fn new(config: &Config) -> Self {
+        let target_ms = config.cc_options.target_ms.unwrap_or(TARGET_MS);
+        Self { delays: Delays::new(0), fraction: 0, target_ms, gain: config.cc_options.gain.unwrap_or(1) }
     }
 
     fn on_open(&mut self, _now: Instant, _rtt: Option<Duration>, window: &mut Window) {
@@ -51,7 +55,9 @@ impl CongestionControl for Ledbat {
         let Some((base, current)) = self.delays.base_and_current() else { return };
         let queueing = i64::from(current.wrapping_sub(base) as i32).max(0);
         // cwnd += GAIN · off_target · bytes_newly_acked · MSS / cwnd, off_target = (TARGET − queueing delay) / TARGET.
-        let change = (TARGET - queueing) * i64::from(ack.counted) * SEGMENT / TARGET / i64::from(window.cwnd);
+        let target = i64::from(self.target_ms);
+        let step = i64::from(self.gain) * i64::from(ack.counted) * SEGMENT;
+        let change = (target - queueing) * step / target / i64::from(window.cwnd);
         if change > 0 && !ack.is_cwnd_limited {
             return;
         }
@@ -159,6 +165,7 @@ impl<D: Delay> Delays<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CcOptions;
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
@@ -166,7 +173,11 @@ mod tests {
 
     /// Four samples of `delay_ms` over a base of 1000, then an ACK of one segment: the change of a window of 20 in 1/65536.
     fn change(delay_ms: u32) -> i64 {
-        let mut l = Ledbat::new(&Config::default());
+        change_with(CcOptions::default(), delay_ms)
+    }
+
+    fn change_with(cc_options: CcOptions, delay_ms: u32) -> i64 {
+        let mut l = Ledbat::new(&Config { cc_options, ..Config::default() });
         let mut w = Window { cwnd: 20, ..Window::new(&Config::default()) };
         l.delays.sample(at(0), 1000);
         for _ in 0..4 {
@@ -181,6 +192,13 @@ mod tests {
     #[test]
     fn the_window_follows_the_distance_to_the_target() {
         assert_eq!([change(0), change(50), change(100), change(300)], [3276, 1638, 0, -6553]);
+    }
+
+    /// RFC 7928, 5.4 asks for 5 ms and a gain of 10: at 4 ms of queue 10 · 1/5 · 1/20 of a segment.
+    #[test]
+    fn the_line_may_say_target_and_gain() {
+        let options = CcOptions { target_ms: Some(5), gain: Some(10), ..CcOptions::default() };
+        assert_eq!([change_with(options, 4), change_with(options, 5)], [6553, 0]);
     }
 
     /// 2.4.2: not beyond what was in flight and one more, not below two.

@@ -35,6 +35,10 @@ pub struct CcOptions {
     pub abc: bool,
     /// The window of `none`, in segments; the initial window, if left out.
     pub cwnd: Option<u32>,
+    /// The queueing delay that `ledbat` steers to, in milliseconds; 100, if left out.
+    pub target_ms: Option<u32>,
+    /// How fast `ledbat` follows the delay; 1, if left out.
+    pub gain: Option<u32>,
 }
 
 pub(super) const HYSTART_PLUS_PLUS: CcWord = CcWord {
@@ -66,6 +70,18 @@ pub(super) const CWND: CcWord = CcWord {
     number: Some((1, 1_000_000)),
     source: "this project",
     help: "the window in segments; the initial window, if left out",
+};
+pub(super) const TARGET: CcWord = CcWord {
+    name: "target",
+    number: Some((1, 100)),
+    source: "RFC 6817, 2.4.2",
+    help: "the queueing delay to steer to, in milliseconds; 100, if left out",
+};
+pub(super) const GAIN: CcWord = CcWord {
+    name: "gain",
+    number: Some((1, 100)),
+    source: "RFC 6817, 2.4.2; above 1: RFC 7928, 5.4",
+    help: "how fast the window follows the delay; 1, if left out",
 };
 
 /// A congestion control with its words.
@@ -136,6 +152,10 @@ impl CcOptions {
             !core::mem::replace(&mut self.no_hystart, true)
         } else if *word == ABC {
             !core::mem::replace(&mut self.abc, true)
+        } else if *word == TARGET {
+            core::mem::replace(&mut self.target_ms, number).is_none()
+        } else if *word == GAIN {
+            core::mem::replace(&mut self.gain, number).is_none()
         } else {
             core::mem::replace(&mut self.cwnd, number).is_none()
         }
@@ -152,7 +172,7 @@ impl From<Cc> for CcLine {
 impl fmt::Display for CcLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.cc.name())?;
-        let CcOptions { hystart_plus_plus, abe, no_hystart, abc, cwnd } = self.options;
+        let CcOptions { hystart_plus_plus, abe, no_hystart, abc, cwnd, target_ms, gain } = self.options;
         for (word, set) in
             [(HYSTART_PLUS_PLUS, hystart_plus_plus), (ABE, abe), (NO_HYSTART, no_hystart), (ABC, abc)]
         {
@@ -160,7 +180,12 @@ impl fmt::Display for CcLine {
                 write!(f, " {}", word.name)?;
             }
         }
-        cwnd.map_or(Ok(()), |cwnd| write!(f, " {} {cwnd}", CWND.name))
+        for (word, number) in [(CWND, cwnd), (TARGET, target_ms), (GAIN, gain)] {
+            if let Some(number) = number {
+                write!(f, " {} {number}", word.name)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -181,6 +206,7 @@ mod tests {
             ("none cwnd 20", "none cwnd 20"),
             ("none", "none cwnd 10"),
             ("ledbat++", "ledbat++"),
+            ("ledbat gain 10 target 5", "ledbat target 5 gain 10"),
         ] {
             let parsed = CcLine::parse(line).unwrap();
             assert_eq!(parsed.to_string(), canonical);
