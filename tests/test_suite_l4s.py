@@ -143,7 +143,15 @@ def test_a_single_queue_with_classic_ecn_starves_cubic_and_dualpi2_does_not() ->
     assert found.verdict("9331 4.3 item 3", "codel ecn") == sheet.FAILS
 
 
-def test_drop_tail_does_not_pass_the_delay_of_l4s() -> None:
+def test_drop_tail_does_not_pass_the_delay_of_l4s_nor_codel_overload() -> None:
     """Wrong would be limits that any queue keeps."""
-    found = gq.suite("l4s", "pfifo limit 999", only=["9331 7.1 delay"], quick=True, progress=False)
+    found = gq.suite("l4s", "pfifo limit 999", only="9331 7.1 delay", quick=True, progress=False)
     assert found.verdict("9331 7.1 delay", "pfifo limit 999") == sheet.FAILS
+    found = gq.suite("l4s", "codel", only="9332 4.2.3", quick=True, progress=False)
+    assert found.verdict("9332 4.2.3", "codel") == sheet.FAILS
+
+
+def test_what_was_printed_of_a_line_that_is_not_run_is_left_out() -> None:
+    """Wrong would be claims about DualPI2 in a sheet that has none."""
+    (row,) = gq.suite("l4s", "fq_codel", only="Heist 1", quick=True, progress=False).rows
+    assert {one.claim.id.split("/")[1].partition("-")[0] for one in row.published} == {"pfifo", "fq_codel"}
