@@ -11,16 +11,29 @@ True
 >>> both.estimate("codel", "delay_p95_ms").mean < both.estimate("pfifo", "delay_p95_ms").mean
 True
 
-`run`, `compare` and `sweep` return results that show themselves as tables and give DataFrames, arrays and figures:
-docs/python.md. The simulator is the Rust library behind ``goodqueue._goodqueue``; the modules beside it are what the
-command line is made of, and can be imported too (``from goodqueue import scenario, stats``).
+`run`, `compare`, `sweep` and `advise` return results that show themselves as tables and give DataFrames, arrays and
+figures: docs/python.md. The simulator is the Rust library behind ``goodqueue._goodqueue``; the modules beside it are
+what the command line is made of, and can be imported too (``from goodqueue import scenario, stats``).
 """
 
 from importlib import import_module
 
-__all__ = ["Comparison", "Run", "Sweep", "UserError", "compare", "qdiscs", "run", "sweep", "traffic_kinds"]
+__all__ = [
+    "Advice",
+    "Comparison",
+    "Run",
+    "Sweep",
+    "UserError",
+    "advise",
+    "compare",
+    "qdiscs",
+    "run",
+    "sweep",
+    "traffic_kinds",
+]
 
 _FROM = {
+    "Advice": "goodqueue.api.advice",
     "Comparison": "goodqueue.api.comparison",
     "Run": "goodqueue.api.run",
     "Sweep": "goodqueue.api.sweep",
@@ -28,7 +41,7 @@ _FROM = {
     "qdiscs": "goodqueue.api.lists",
     "traffic_kinds": "goodqueue.api.lists",
 }
-"""Where what has no module of its own name is; `run`, `compare` and `sweep` are modules that can be called."""
+"""Where what has no module of its own name is; those in small letters beside it are modules that can be called."""
 
 
 def __getattr__(name: str) -> object:
