@@ -17,11 +17,20 @@ HELD = ("ping_rtt_p95_ms", "voip_delay_p95_ms", "page_load_mean_ms", "goodput_mb
 """The delays that were promised, and what they cost."""
 
 
+WHY_NOT = {
+    "lte": "the kernel engine has no link that follows a radio's delivery opportunities",
+    "wifi": "the kernel engine has no medium that stations compete for",
+}
+"""By kind of link."""
+
+
 def check(question: Question, choice: Candidate, folder: Path, progress: run.Progress) -> tuple[list[Check], str]:
     """Run what is there now and the ``choice`` with the first seed, on both engines, for half as long as the answer.
 
     Return the numbers that are held against Linux, or why Linux cannot be asked.
     """
+    if why := WHY_NOT.get(question.link.key):
+        return [], why
     from goodqueue.advise.trying import numbers
     from goodqueue.scenario import resolve
 

@@ -2,8 +2,8 @@
 
 A point is what a person just notices, a tenth: of the time that a ping, a call's packet or a page takes, of the goodput
 each way; or 0.1 of a call's MOS. A candidate's points are the sum over what the link is used for. Those
-that are less than a point behind the best, or not told from it by these seeds, are as good; of them the simplest wins,
-and of equally simple ones that with the most points.
+that are less than a point behind the best are as good; of them the simplest wins, and of equally simple ones that with
+the most points.
 """
 
 import math
@@ -75,7 +75,7 @@ def rank(
     own = [[points(values, uses, at) for at in seeds] for *_, values in tried]
     best = max(own, key=sum)
     behind = [_difference(best, one) for one in own]
-    as_good = [at for at, one in enumerate(behind) if _is_as_good(one)]
+    as_good = [at for at, one in enumerate(behind) if one.mean < 1]
     choice = min(as_good, key=lambda at: (tried[at][2], behind[at].mean)) if chosen is None else chosen
     return [
         Tried(
@@ -88,11 +88,6 @@ def rank(
         )
         for at, (label, lines, _, values) in enumerate(tried)
     ]
-
-
-def _is_as_good(behind: Estimate) -> bool:
-    """Whether a candidate is as good as the best: less than a point behind, or not told from it by several seeds."""
-    return behind.mean < 1 or (behind.half_width is not None and not behind.excludes_zero)
 
 
 def changes(now: Values, then: Values, uses: Sequence[str]) -> list[Change]:

@@ -7,8 +7,7 @@ DEVICE, IFB = "eth0", "ifb0"
 """The router's port that faces the modem, and the interface through which what comes in is sent."""
 
 PREPARE = [
-    f"ip link add {IFB} type ifb; ip link set {IFB} up",
-    f"tc qdisc add dev {DEVICE} handle ffff: ingress",
+    f"ip link add {IFB} type ifb; ip link set {IFB} up; tc qdisc add dev {DEVICE} handle ffff: ingress",
     f"tc filter add dev {DEVICE} parent ffff: matchall action mirred egress redirect dev {IFB}",
 ]
 """A qdisc acts on what is sent; what comes in must be sent through an interface of its own (tc-mirred(8))."""

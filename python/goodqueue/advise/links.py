@@ -24,7 +24,7 @@ class Link:
     buffer_source: str = ""
 
 
-SHALLOW = "250 ms is the buffer of RFC 9332, A.1; CableLabs (White et al. 2011) found modems with more"
+SHALLOW = "as RFC 9332, A.1 has it; modems had more, White et al. 2011"
 
 LINKS = {
     link.key: link
@@ -38,7 +38,7 @@ LINKS = {
             "LTE",
             source="what the radio adds is not known to tc",
             buffer_s=1.0,
-            buffer_source="base stations queue for seconds (Winstein et al., Sprout, 2013, section 2)",
+            buffer_source="base stations queue for seconds, Winstein et al. 2013",
         ),
         Link("wifi", "Wi-Fi", source="docs/wifi.md: the driver holds what a discipline does not see"),
     )

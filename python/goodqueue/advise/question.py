@@ -17,7 +17,7 @@ LEAST_BPS, MOST_BPS = 128_000, 10_000_000_000
 RTT = "30ms"
 """Where nothing is said: cake's word ``regional`` (tc-cake(8))."""
 
-SEEDS, QUICK_SEEDS = 5, 2
+SEEDS, QUICK_SEEDS = 5, 3
 RADIO_SEEDS, QUICK_RADIO_SEEDS = 12, 4
 """Of LTE, where each seed is another draw of the radio too."""
 

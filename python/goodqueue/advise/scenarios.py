@@ -144,15 +144,24 @@ def _hidden(question: Question, way: str, rate_bps: int, truth: Truth, seed: int
 
 def _trace(question: Question, way: str, rate: int, seed: int, folder: Path) -> str:
     """Return the file of rates of one direction: the user's, or one that is generated, another each seed."""
-    from goodqueue import _goodqueue
-
     if question.trace is not None and way == "down":
         return question.trace
     file = folder / f"{way}-{rate}-{seed}.mahimahi"
     if not file.exists():
         drawn = 2 * seed + (way == "up")
-        file.write_text(_goodqueue.generate_rates("lte", f"{rate}bit", "60s", drawn), encoding="ascii")
+        file.write_bytes(_radio(rate, drawn))
     return str(file)
+
+
+def _radio(rate: int, drawn: int) -> bytes:
+    """Return rates of LTE whose mean is ``rate``: a minute of them seldom has the mean that it was drawn with."""
+    from goodqueue import _goodqueue
+
+    asked = float(rate)
+    for _ in range(3):
+        made = _goodqueue.generate_rates("lte", f"{asked:.0f}bit", "60s", drawn).encode("ascii")
+        asked *= rate / _goodqueue.mean_rate_bps(made)
+    return made
 
 
 def _cell(question: Question, options: dict[str, Any], truth: Truth) -> Scenario:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from goodqueue.advise.answer import Advice, Change, Check, Tried
 from goodqueue.advise.choosing import FELT
-from goodqueue.advise.question import Question
+from goodqueue.advise.question import USES, Question
 from goodqueue.stats import Estimate
 from goodqueue.tables import Column, Table, decimals, number, plus_minus, span
 
@@ -13,9 +13,9 @@ from goodqueue.tables import Column, Table, decimals, number, plus_minus, span
 def headline(question: Question) -> str:
     """Return what was asked."""
     up = "" if question.link.key == "wifi" else f", {_mbps(question.up_bps)} up"
-    uses = question.uses if len(question.uses) == 1 else (*question.uses[:-2], " and ".join(question.uses[-2:]))
+    uses = "" if set(question.uses) == set(USES) else f"; for {' and '.join(question.uses)}"
     link = f"{question.link.title}, {_mbps(question.down_bps)} down{up}, base RTT {1e3 * question.rtt_s:g} ms"
-    return f"{link}; for {', '.join(uses)}"
+    return f"{link}{uses}"
 
 
 def _mbps(bps: int) -> str:
@@ -120,10 +120,14 @@ def sure(advice: Advice) -> Iterator[str]:
 def _next(advice: Advice, choice: Tried) -> str:
     if choice.behind.mean > 0:
         best = min(advice.tried, key=lambda one: one.behind.mean)
-        few = "too few for a longer setup" if choice.behind.mean < 1 else "which these seeds do not tell from none"
-        return f"{best.label} has {plus_minus(choice.behind)} more, {few}."
+        return f"{best.label} has {plus_minus(choice.behind)} more, too little for a longer setup."
     after = advice.next
-    return f"Next is {after.label}, {plus_minus(after.behind)} points behind." if after else ""
+    if after is None:
+        return ""
+    told = (
+        "" if after.behind.half_width is None or after.behind.excludes_zero else ": these seeds do not tell them apart"
+    )
+    return f"Next is {after.label}, {plus_minus(after.behind)} points behind{told}."
 
 
 def doubts(advice: Advice) -> Iterator[str]:
@@ -168,8 +172,7 @@ def why(advice: Advice) -> list[Table]:
     """Return the evidence: all that was tried, on the link as it was said and as it may be."""
     rule = (
         "Points: one for each tenth of a delay or of goodput, and for 0.1 of MOS, above what is there now.",
-        "Lines less than a point behind the best, or not told from it by these seeds, are as good:",
-        "of them the simplest is taken.",
+        "Lines less than a point behind the best are as good; of them the simplest is taken.",
     )
     found = [_all("Everything that was tried, the simplest first", advice.tried, [" ".join(rule)])]
     found += [_all(one.what, one.tried, []) for one in advice.doubts]

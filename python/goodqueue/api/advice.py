@@ -114,7 +114,7 @@ def advise(
         buffer: How long the modem's queue gets now.
         trace: A file of rates that an LTE link follows down.
         verify: Whether the answer is run on Linux's own qdiscs too.
-        quick: 2 seeds of half the length.
+        quick: 3 seeds of half the length.
         seeds: Runs of each line.
         seed: The first seed.
         workers: Threads; the result is the same with any. All cores where None.

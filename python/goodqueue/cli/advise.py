@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 
 def advise(
+    more: Annotated[
+        list[str] | None, typer.Argument(metavar="FILE", help="Further files of --flent.", show_default=False)
+    ] = None,
     down: Annotated[str | None, typer.Option(metavar="RATE", help="What the link carries down.")] = None,
     up: Annotated[str | None, typer.Option(metavar="RATE", help="What it carries up.")] = None,
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [30ms]")] = None,
@@ -23,7 +26,7 @@ def advise(
     ] = "calls,games,downloads,web",
     flent: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE", help="Flent's measurement of the real link: its rates, RTT, queue. Repeatable."),
+        typer.Option(metavar="FILE...", help="Flent's measurements of the real link: its rates, RTT, queue."),
     ] = None,
     buffer: Annotated[
         str | None, typer.Option(metavar="TIME", help="How long the modem's queue gets now. [250ms; lte 1s]")
@@ -35,7 +38,7 @@ def advise(
     verify: Annotated[
         bool, typer.Option("--verify", help="Run the answer on Linux's own qdiscs too; takes minutes.")
     ] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="2 seeds of half the length.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="3 seeds of half the length.")] = False,
     seeds: Annotated[
         int | None, typer.Option(parser=whole("--seeds", 1, 1000), metavar="N", help="Runs of each line. [5]")
     ] = None,
@@ -62,8 +65,11 @@ def advise(
     from goodqueue import terminal
     from goodqueue.advise import question as asking
     from goodqueue.advise import trying
+    from goodqueue.errors import UserError, quoted
 
-    files = flent or []
+    if more and not flent:
+        raise UserError("advise", f"found {quoted(more[0])} without --flent; accepted: --flent FILE...")
+    files = [*(flent or []), *(more or [])]
     question = asking.ask(down, up, rtt, link, use, buffer, seeds, seed, quick, trace, files)
     with terminal.progress(f"{question.link.title}: what Linux ships") as progress:
         advice = trying.advise(question, workers, progress, verify)
