@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from goodqueue import air
+from goodqueue import air, har
 from goodqueue.advise.candidates import STATION, Candidate
 from goodqueue.advise.links import FRAME, air_mbps, cell, frames_bps
 from goodqueue.advise.question import Question
@@ -91,7 +91,7 @@ def scenario(question: Question, candidate: Candidate, seed: int, truth: Truth, 
         found = _air(options, truth) if truth.air else from_options(rate=f"{_lan(question)}bit", **options)
         _put(found, question, lines, truth, seed, folder)
     for source in found["traffic"]:
-        if source.get("page"):
+        if source.get(har.KEY):
             source |= {"interval": PAGE_EVERY, "start_spread": "1s"}
         elif source["kind"] == probe().name:
             source["interval"] = TICK

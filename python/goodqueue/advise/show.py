@@ -114,7 +114,7 @@ def sure(advice: Advice) -> Iterator[str]:
             f"{name} {'gain' if each[key] >= 0 else 'lose'} {abs(each[key]):.0f} %"
             for name, key in (("downloads", "goodput_mbps"), ("uploads", "up_goodput_mbps"))
         ]
-        yield f"What it costs: {' and '.join(said)}."
+        yield f"What it costs in goodput: {', '.join(said)}."
 
 
 def _next(advice: Advice, choice: Tried) -> str:
