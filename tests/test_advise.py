@@ -19,6 +19,7 @@ from goodqueue.advise.scenarios import Truth
 from goodqueue.cli import advise as cli_advise
 from goodqueue.engines.kernel import planning, tc
 from goodqueue.errors import UserError
+from test_flent import data, written
 
 LINKS = {
     "cable": "--down 20mbit --up 5mbit --rtt 30ms --link docsis",
@@ -153,7 +154,7 @@ def test_what_never_came_took_as_long_as_the_run(tmp_path: Path) -> None:
     record = run.one(scenarios.scenario(one, candidates.of(one)[0], 1, Truth(), tmp_path))
     page = next(app for app in record["apps"] if "load_ms" in app)
     page["load_ms"] = None
-    assert trying.numbers([record])["page_load_mean_ms"] == pytest.approx([1e3 * scenarios.times_s(one)[1]])
+    assert choosing.numbers([record])["page_load_mean_ms"] == pytest.approx([1e3 * scenarios.times_s(one)[1]])
 
 
 @pytest.mark.parametrize("name", LINKS)
@@ -314,6 +315,29 @@ def test_a_measurement_says_what_the_link_is(real: str) -> None:
     assert found.rtt_s == pytest.approx(0.025, rel=0.05)
     assert found.buffer_s is not None
     assert 0.07 < found.buffer_s <= 0.15, "a FIFO of 150 ms that CUBIC fills and drains"
+
+
+def test_a_measurement_of_one_direction_leaves_the_other_to_be_said(
+    tmp_path: Path, goodqueue: Callable[..., Result]
+) -> None:
+    """Uploads of 4 and 2 Mbit/s beside pings that all take 50 ms: no queue, and nothing known of the way down."""
+    file = written(tmp_path, data())
+    found = measured.found([file])
+    assert found.down_bps is None
+    assert found.up_bps == pytest.approx(6e6 * 1514 / 1448, rel=1e-3)
+    assert (found.rtt_s, found.buffer_s) == (0.05, None)
+    assert goodqueue("advise", "--flent", file).err.startswith("goodqueue: --down: missing")
+    link = json.loads(goodqueue("advise", "--flent", file, "--down", "20mbit", "--quick", "--json").out)["link"]
+    assert link["buffer_ms"] == 250.0
+
+
+def test_a_measurement_without_a_ping_is_refused(tmp_path: Path, goodqueue: Callable[..., Result]) -> None:
+    content = data()
+    for part in ("results", "raw_values"):
+        del content[part]["Ping (ms) ICMP"]
+    file = written(tmp_path, content)
+    said = f"goodqueue: {file}: found no ping; accepted: a test of Flent's that has one, such as rrul_be\n"
+    assert goodqueue("advise", "--flent", file).err == said
 
 
 def test_what_is_said_goes_before_what_was_measured(real: str, goodqueue: Callable[..., Result]) -> None:

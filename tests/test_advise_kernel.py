@@ -49,9 +49,9 @@ def delays(found: list[Check]) -> Iterator[Check]:
 @pytest.mark.kernel
 @pytest.mark.needs("qemu", "image")
 @pytest.mark.parametrize("name", LINKS)
-def test_promised_delays_hold_on_linux(name: str, tmp_path: Path) -> None:
+def test_promised_delays_hold_on_linux(name: str) -> None:
     one = asked(name)
-    found, why_not = checking.check(one, candidates.of(one)[1], tmp_path, lambda _: None)
+    found, why_not = checking.check(one, candidates.of(one)[1], lambda _: None)
     assert why_not == ""
     assert len(list(delays(found))) == 3, "a ping's, a call's and a page's"
     for held in delays(found):

@@ -118,7 +118,7 @@ def as_json(advice: Advice, version: str) -> dict[str, Any]:
         "link": {
             "kind": asked.link.key,
             "down_bps": asked.down_bps,
-            "up_bps": asked.up_bps,
+            "up_bps": None if asked.link.key == "wifi" else asked.up_bps,
             "rtt_ms": asked.rtt_s * 1e3,
             "buffer_ms": None if asked.link.key == "wifi" else asked.buffer_s * 1e3,
             "flent": asdict(asked.found) if asked.found else None,

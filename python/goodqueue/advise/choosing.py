@@ -10,8 +10,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from goodqueue import stats
+from goodqueue import metrics, stats
 from goodqueue.advise.answer import Change, Tried
+from goodqueue.record import Record
 from goodqueue.stats import Estimate
 
 TENTH = math.log(1.1)
@@ -48,6 +49,28 @@ ALWAYS = ("ping_rtt_p95_ms", "goodput_mbps", "up_goodput_mbps")
 
 Values = Mapping[str, Sequence[float]]
 """Metric to its number for each seed."""
+
+
+def numbers(records: Sequence[Record]) -> Values:
+    """Return what is felt of the runs ``records``, by metric: one number a run.
+
+    A page that never came took as long as the run; the same for pings and calls. None is left out as good.
+    """
+    each = [metrics.numbers(record) for record in records]
+    found = {}
+    for felt in FELT:
+        values = [one[felt.key] for one in each]
+        kinds = {metric.app for metric in metrics.METRICS if metric.key == felt.key}
+        if any(app["kind"] in kinds for app in records[0]["apps"]) or kinds == {""}:
+            worst = 1.0 if felt.key == "voip_mos" else 1e-3 if felt.better == "high" else _measured_ms(records[0])
+            found[felt.key] = [worst if value is None else value for value in values]
+    return found
+
+
+def _measured_ms(record: Record) -> float:
+    from goodqueue.scenario import seconds
+
+    return 1e3 * (seconds(record["scenario"]["duration"]) - seconds(record["scenario"]["warmup"]))
 
 
 def points(values: Values, uses: Sequence[str], at: int) -> float:

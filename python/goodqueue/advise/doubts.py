@@ -56,7 +56,8 @@ def of(question: Question, choice: Candidate, after: Candidate) -> list[Asked]:
         return [_deeper(question, choice, after), _last_hop(choice)]
     if question.link.key == "lte":
         slower = [] if question.trace else [_slower_radio(choice, now)]
-        return [*slower, _autorate(question, choice), _last_hop(choice)]
+        follows = next(one for one in candidates.of(question) if "autorate" in one.words_down)
+        return [*slower, *([] if choice == follows else [_autorate(choice, follows)]), _last_hop(choice)]
     own = [_own_port(choice, now)] if question.link.key == "ethernet" else []
     return [
         _slower(question, choice, now),
@@ -173,9 +174,8 @@ def _slower_radio(choice: Candidate, now: Candidate) -> Asked:
     return Asked("The radio carries half of what you said", trials, 1, say)
 
 
-def _autorate(question: Question, choice: Candidate) -> Asked:
+def _autorate(choice: Candidate, follows: Candidate) -> Asked:
     """The shaper follows the rate at which packets arrive; what waits at the base station is not among them."""
-    follows = next(one for one in candidates.of(question) if "autorate" in one.words_down)
 
     def say(ranked: Sequence[Tried]) -> str:
         same, auto = ranked

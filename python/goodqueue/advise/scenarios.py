@@ -7,7 +7,7 @@ The FIFOs are the queue that is there now. A shaper that sends less than the lin
 """
 
 import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -214,8 +214,3 @@ def assumptions(question: Question) -> list[tuple[str, str]]:
 
 def _span(seconds: float) -> str:
     return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:g} s"
-
-
-def halved(question: Question) -> Question:
-    """Return the question with runs of half the length, as for Linux, which takes seconds for one of ours."""
-    return replace(question, quick=True)

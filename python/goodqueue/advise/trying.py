@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from goodqueue import engines, metrics, run
-from goodqueue.advise import candidates, checking, choosing, commands, doubts, scenarios
+from goodqueue import engines, run
+from goodqueue.advise import candidates, choosing, commands, doubts, scenarios
 from goodqueue.advise.answer import Advice, Doubt, Tried
 from goodqueue.advise.candidates import Candidate
-from goodqueue.advise.choosing import FELT, Values
+from goodqueue.advise.choosing import Values
 from goodqueue.advise.doubts import Asked
 from goodqueue.advise.question import Question
 from goodqueue.advise.scenarios import Truth
@@ -46,39 +46,12 @@ class Bench:
         texts = engines.run_many("sim", runs, self.workers, lambda done: self.progress(begin + share * done))
         records: list[Record] = [json.loads(text) for text in texts]
         n = len(seeds)
-        found = {one: numbers(records[n * at : n * at + n]) for at, one in enumerate(distinct)}
+        found = {one: choosing.numbers(records[n * at : n * at + n]) for at, one in enumerate(distinct)}
         return [found[one] for one in wanted]
 
 
-def numbers(records: Sequence[Record]) -> Values:
-    """Return what is felt of the runs ``records``, by metric: one number a run.
-
-    A page that never came took as long as the run; the same for pings and calls. None is left out as good.
-    """
-    each = [metrics.numbers(record) for record in records]
-    found = {}
-    for felt in FELT:
-        values = [one[felt.key] for one in each]
-        kinds = {metric.app for metric in metrics.METRICS if metric.key == felt.key}
-        if any(app["kind"] in kinds for app in records[0]["apps"]) or kinds == {""}:
-            worst = 1.0 if felt.key == "voip_mos" else 1e-3 if felt.better == "high" else _measured_ms(records[0])
-            found[felt.key] = [worst if value is None else value for value in values]
-    return found
-
-
-def _measured_ms(record: Record) -> float:
-    from goodqueue.scenario import seconds
-
-    return 1e3 * (seconds(record["scenario"]["duration"]) - seconds(record["scenario"]["warmup"]))
-
-
-def advise(
-    question: Question, workers: int | None = None, progress: run.Progress | None = None, verify: bool = False
-) -> Advice:
-    """Run what ``question`` needs and return the answer; with ``verify`` run it on Linux's own qdiscs too.
-
-    Raises UserError where an engine fails.
-    """
+def advise(question: Question, workers: int | None = None, progress: run.Progress | None = None) -> Advice:
+    """Run what ``question`` needs and return the answer, which Linux was not asked of."""
     show = progress or (lambda _: None)
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(question, Path(folder), workers, show)
@@ -90,7 +63,6 @@ def advise(
         others = sorted((one for one in ranked if not one.is_choice), key=lambda one: one.behind.mean)
         after = tried[ranked.index(others[0])]
         otherwise = _doubts(bench, doubts.of(question, choice, after))
-        checks, why_not = checking.check(question, choice, Path(folder), show) if verify else ([], "")
     return Advice(
         question,
         choice.label,
@@ -101,8 +73,8 @@ def advise(
         ranked,
         otherwise,
         scenarios.assumptions(question),
-        checks,
-        why_not,
+        [],
+        "",
     )
 
 

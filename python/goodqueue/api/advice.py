@@ -4,8 +4,8 @@ import os
 from collections.abc import Sequence
 
 from goodqueue import terminal
+from goodqueue.advise import checking, show, trying
 from goodqueue.advise import question as asking_of
-from goodqueue.advise import show, trying
 from goodqueue.advise.answer import Advice as Answer
 from goodqueue.advise.answer import Change, Check, Doubt, Tried
 from goodqueue.api import asking, showing
@@ -142,4 +142,8 @@ def advise(
         down, up, rtt, link, uses, buffer, seeds, seed, quick, rates, [os.fspath(file) for file in files]
     )
     with terminal.progress(f"{question.link.title}: what Linux ships") as progress:
-        return Advice(trying.advise(question, workers, progress, verify))
+        answer = trying.advise(question, workers, progress)
+    if verify:
+        with terminal.progress("Linux's own qdiscs") as progress:
+            answer = checking.checked(answer, progress)
+    return Advice(answer)

@@ -63,8 +63,8 @@ def advise(
     are what the link itself sends with: of cable the contract's, of DSL the modem's sync rate.
     """
     from goodqueue import terminal
+    from goodqueue.advise import checking, trying
     from goodqueue.advise import question as asking
-    from goodqueue.advise import trying
     from goodqueue.errors import UserError, quoted
 
     if more and not flent:
@@ -72,7 +72,10 @@ def advise(
     files = [*(flent or []), *(more or [])]
     question = asking.ask(down, up, rtt, link, use, buffer, seeds, seed, quick, trace, files)
     with terminal.progress(f"{question.link.title}: what Linux ships") as progress:
-        advice = trying.advise(question, workers, progress, verify)
+        advice = trying.advise(question, workers, progress)
+    if verify:
+        with terminal.progress("Linux's own qdiscs") as progress:
+            advice = checking.checked(advice, progress)
     if json:
         from json import dumps
 
