@@ -1,9 +1,9 @@
 """How one candidate wins: the rule, and the numbers that it goes by.
 
 A point is what a person just notices, a tenth: of the time that a ping, a call's packet or a page takes, of the goodput
-each way; or 0.1 of a call's MOS. A candidate's points are the sum over what the link is used for. Those
-that are less than a point behind the best are as good; of them the simplest wins, and of equally simple ones that with
-the most points.
+each way; or 0.1 of a call's MOS. A candidate's points are the sum over what the link is used for. Those that are less
+than a point behind the best are as good; of them the simplest wins, and of equally simple ones that with the most
+goodput.
 """
 
 import math
@@ -99,7 +99,8 @@ def rank(
     best = max(own, key=sum)
     behind = [_difference(best, one) for one in own]
     as_good = [at for at, one in enumerate(behind) if one.mean < 1]
-    choice = min(as_good, key=lambda at: (tried[at][2], behind[at].mean)) if chosen is None else chosen
+    goodput = [sum(points(values, ("downloads",), at) for at in seeds) for *_, values in tried]
+    choice = min(as_good, key=lambda at: (tried[at][2], -goodput[at])) if chosen is None else chosen
     return [
         Tried(
             label,

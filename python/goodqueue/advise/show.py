@@ -120,7 +120,7 @@ def sure(advice: Advice) -> Iterator[str]:
 def _next(advice: Advice, choice: Tried) -> str:
     if choice.behind.mean > 0:
         best = min(advice.tried, key=lambda one: one.behind.mean)
-        return f"{best.label} has {plus_minus(choice.behind)} more, too little for a longer setup."
+        return f"{best.label} has {plus_minus(choice.behind)} more: not a whole point."
     after = advice.next
     if after is None:
         return ""
@@ -172,7 +172,7 @@ def why(advice: Advice) -> list[Table]:
     """Return the evidence: all that was tried, on the link as it was said and as it may be."""
     rule = (
         "Points: one for each tenth of a delay or of goodput, and for 0.1 of MOS, above what is there now.",
-        "Lines less than a point behind the best are as good; of them the simplest is taken.",
+        "Lines less than a point behind the best are as good; of them the simplest is taken, then the most goodput.",
     )
     found = [_all("Everything that was tried, the simplest first", advice.tried, [" ".join(rule)])]
     found += [_all(one.what, one.tried, []) for one in advice.doubts]
