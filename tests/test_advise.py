@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 import goodqueue as gq
+import needs
 from conftest import Result
 from goodqueue import run, scenario
 from goodqueue.advise import candidates, choosing, commands, links, question, scenarios, show, trying
@@ -83,6 +85,20 @@ def test_a_shaper_with_a_child_is_typed_as_tc_wants_it(kind: str, count: int) ->
     assert words[-1][-7:] == ["parent", "1:1", *candidate.lines(one)[1].partition(" child ")[2].split()]
     assert "linklayer atm" in " ".join(typed)
     assert "overhead 26" in " ".join(typed), "tc adds it to a frame, which has 14 bytes more than the packet"
+
+
+@pytest.mark.needs("host")
+@pytest.mark.parametrize("name", LINKS)
+def test_tc_itself_understands_what_is_typed(name: str) -> None:
+    """tc reads all of a command before it looks for the device, which there is none of; needs no root for that."""
+    one = asked(name)
+    typed = [line for found in candidates.of(one) for part in commands.commands(one, found).values() for line in part]
+    words = [line.split("; ")[-1].split() for line in typed]
+    for command in words:
+        assert command[0] == "tc"
+        nowhere = ["gqnone0" if word in ("eth0", "ifb0", "wlan0") else word for word in command]
+        done = subprocess.run(nowhere, check=False, capture_output=True, text=True, env={"PATH": needs.PATH})
+        assert done.stderr == 'Cannot find device "gqnone0"\n', " ".join(command)
 
 
 def test_framing_rates_and_times_are_the_links() -> None:
