@@ -256,6 +256,18 @@ def test_the_same_bytes_twice_and_with_any_workers(goodqueue: Callable[..., Resu
     assert first.out != goodqueue(*words, "--seed", "9").out
 
 
+@pytest.mark.parametrize("columns", [60, 80])
+def test_commands_stay_whole_on_a_narrow_terminal(
+    columns: int, answers: dict[str, Advice], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line break within a command would be pasted with it."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    cli_advise._print(answers["satellite"], why=False)
+    said = capsys.readouterr().out.splitlines()
+    typed = answers["satellite"].commands
+    assert {f"  {line}" for part in typed.values() for line in part} <= set(said)
+
+
 def test_json_has_all_of_it(goodqueue: Callable[..., Result]) -> None:
     found = json.loads(goodqueue("advise", *LINKS["dsl"].split(), "--quick", "--json").out)
     assert (found["schema"], found["made_by"]) == (1, "goodqueue advise")

@@ -37,10 +37,10 @@ def lines(advice: Advice) -> list[str]:
     typed = advice.commands
     if advice.question.link.key == "wifi":
         (line,) = typed["down"]
-        what = "Type this line on the access point"
+        found = ["Type this line on the access point:", f"  {line}"]
         if advice.down == "mac80211":
-            what += " (`iw phy | grep TXQ` says whether its driver has queues of its own)"
-        return [f"{what}:", f"  {line}"]
+            found.append("It leaves all to the driver's own queues; `iw phy | grep TXQ` says whether it has any.")
+        return found
     if not typed["down"]:
         return ["Type nothing: no line is worth a point more than what is there now."]
     both = len(typed["down"]) == 1
@@ -149,7 +149,9 @@ def assumed(advice: Advice) -> str:
 def hanging(text: str, width: int) -> list[str]:
     """Return ``text`` in lines, the second and later ones further in where it begins further in."""
     inner = len(text) - len(text.lstrip())
-    return textwrap.wrap(text.strip(), width, initial_indent=" " * inner, subsequent_indent=" " * 2 * inner)
+    return textwrap.wrap(
+        text.strip(), width, initial_indent=" " * inner, subsequent_indent=" " * 2 * inner, break_on_hyphens=False
+    )
 
 
 def checks(advice: Advice) -> list[Table]:

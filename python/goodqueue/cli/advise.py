@@ -94,8 +94,8 @@ def _print(advice: "Advice", why: bool) -> None:
     for sentence in (show.headline(advice.question), *show.measured(advice.question)):
         terminal.say(sentence)
     terminal.say()
-    for line in show.lines(advice):
-        terminal.say(line)
+    for line in show.lines(advice):  # unwrapped, to be pasted
+        terminal.emit(f"{terminal.fit(line)}\n")
     terminal.say()
     terminal.print_table(show.changes(advice))
     for sentence in (*show.sure(advice), *show.doubts(advice), show.assumed(advice)):
