@@ -80,7 +80,7 @@ pub(crate) const KIND: Kind = Kind {
         },
     ],
     times: "delay_ms",
-    times_are: "one way",
+    times_are: "from sending a packet, or capturing a frame, to its arrival",
     option: Shorthand { detail: "max_rate", example: "", sets: &[] },
     ..Kind::new(
         "media",
@@ -166,6 +166,10 @@ fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
     let (least, most) = (values.get(&MIN_RATE).0, values.get(&MAX_RATE).0);
     if least > most {
         return refuse(&table.key("min_rate"), least, &format!("at most max_rate, {most}"));
+    }
+    let byte_a_frame = 8 * values.get(&FPS);
+    if least.as_bps() < byte_a_frame {
+        return refuse(&table.key("min_rate"), least, &format!("{byte_a_frame}bit or more, a byte a frame"));
     }
     let start = values.find(&START_RATE).map_or(least, |start| start.0);
     if !(least..=most).contains(&start) {

@@ -2,7 +2,6 @@
 //!
 //! Names are the RFC's; rates are in bit/s of media, times in seconds. The receiver's part stands in [`receiver`].
 
-mod loss_intervals;
 pub(super) mod receiver;
 
 use goodqueue_units::{Duration, Instant};

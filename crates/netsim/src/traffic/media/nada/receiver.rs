@@ -1,6 +1,5 @@
 //! NADA's receiver: what it sees of each packet, and what it reports (RFC 8698, 4.2 and 5.1).
 
-use super::loss_intervals::LossIntervals;
 use super::{Mode, Report};
 use goodqueue_units::{Duration, Instant};
 use libm::exp;
@@ -23,8 +22,9 @@ const DLOSS: f64 = 0.010;
 const DMARK: f64 = 0.002;
 /// Smoothing of both ratios.
 const ALPHA: f64 = 0.1;
-/// The greatest signal that a report has room for: 15 bits of 100 us (5.3).
-const MOST_SIGNAL: f64 = 3.2767;
+/// The greatest signal, as the RFC's authors' simulator has it. What a report has room for is 3.2767 s (5.3); with that, a link
+/// whose rate falls to a quarter makes the rate swing between least and too much: (7) answers a falling signal with a rise.
+const XMAX: f64 = 0.500;
 
 /// A packet that came.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,10 @@ pub(in super::super) struct Receiver {
     next: u64,
     p_loss: f64,
     p_mark: f64,
-    losses: LossIntervals,
+    /// Whether a packet was ever lost, in which case long delays are warped. By 4.2 the last loss expires after 7 `loss_int`
+    /// packets. It never does: by RFC 5348, 5.4, the packets since then count as an interval too, with a weight of 1 and all weights
+    /// together at most 6, so that `loss_int` is at least a sixth of them.
+    has_lost: bool,
 }
 
 impl Receiver {
@@ -69,7 +72,7 @@ impl Receiver {
             next: 0,
             p_loss: 0.0,
             p_mark: 0.0,
-            losses: LossIntervals::default(),
+            has_lost: false,
         }
     }
 
@@ -82,7 +85,7 @@ impl Receiver {
         self.d_base = self.d_base.min(d_fwd);
         let missing = arrival.number - self.next;
         self.next = arrival.number + 1;
-        self.losses.on_packet(missing);
+        self.has_lost |= missing > 0;
         self.window.push_back(Kept { arrival, d_fwd, missing });
         self.forget(arrival.at);
     }
@@ -106,9 +109,11 @@ impl Receiver {
         let has_queue = self.window.iter().any(|kept| kept.d_fwd - self.d_base >= QEPS);
         // 4.2 names losses and delays. A window with marks is no ramp-up either: the signal is not zero (4).
         let is_free = missing == 0 && marked == 0 && !has_queue;
+        let d_queue = self.d_queue();
+        let d_tilde = if self.has_lost { warped(d_queue) } else { d_queue };
         Report {
             rmode: if is_free { Mode::RampUp } else { Mode::Gradual },
-            x_curr: signal(warped(self.d_queue(), self.losses.warping()), self.p_mark, self.p_loss),
+            x_curr: signal(d_tilde, self.p_mark, self.p_loss),
             r_recv: 8.0 * bytes as f64 / LOGWIN.as_secs_f64(),
         }
     }
@@ -125,16 +130,15 @@ fn smoothed(before: f64, p_inst: f64) -> f64 {
     ALPHA * p_inst + (1.0 - ALPHA) * before
 }
 
-/// (1), of which `share` is used (4.2, "linearly interpolate").
-fn warped(d_queue: f64, share: f64) -> f64 {
-    let d_tilde = if d_queue < QTH { d_queue } else { QTH * exp(-LAMBDA * (d_queue - QTH) / QTH) };
-    share * d_tilde + (1.0 - share) * d_queue
+/// (1).
+fn warped(d_queue: f64) -> f64 {
+    if d_queue < QTH { d_queue } else { QTH * exp(-LAMBDA * (d_queue - QTH) / QTH) }
 }
 
 /// (2).
 fn signal(d_tilde: f64, p_mark: f64, p_loss: f64) -> f64 {
     let (marks, losses) = (p_mark / PMRREF, p_loss / PLRREF);
-    (d_tilde + DMARK * marks * marks + DLOSS * losses * losses).min(MOST_SIGNAL)
+    (d_tilde + DMARK * marks * marks + DLOSS * losses * losses).min(XMAX)
 }
 
 #[cfg(test)]
@@ -161,20 +165,18 @@ mod tests {
         assert!((found - wanted).abs() < 1e-9, "{found}, not {wanted}");
     }
 
-    /// Below 50 ms nothing changes; 150 ms become 50 e^-1; half of it is in the middle.
+    /// Below 50 ms nothing changes; 150 ms become 50 e^-1.
     #[test]
-    fn long_delays_are_warped_after_losses() {
-        assert_close(warped(0.049, 1.0), 0.049);
-        assert_close(warped(0.150, 1.0), 0.050 * (-1.0_f64).exp());
-        assert_close(warped(0.150, 0.0), 0.150);
-        assert_close(warped(0.150, 0.5), (0.150 + 0.050 * (-1.0_f64).exp()) / 2.0);
+    fn long_delays_are_warped() {
+        assert_close(warped(0.049), 0.049);
+        assert_close(warped(0.150), 0.050 * (-1.0_f64).exp());
     }
 
     /// 20 ms, 2 % marks and 3 % losses: 20 + 2 * 4 + 10 * 9 = 118 ms.
     #[test]
     fn delay_marks_and_losses_make_one_signal() {
         assert_close(signal(0.020, 0.02, 0.03), 0.118);
-        assert_close(signal(0.0, 1.0, 0.0), 3.2767);
+        assert_close(signal(0.0, 1.0, 0.0), 0.5);
     }
 
     /// 100 packets of 1000 bytes at 30 ms; the window has the 50 of the last 500 ms: 800 kbit/s.
@@ -226,14 +228,18 @@ mod tests {
         assert_close(receiver.p_mark, 0.01);
     }
 
-    /// After two losses a delay of 150 ms counts as 50 e^-1 ms, and what was lost of the last 50 on top.
+    /// After a loss a delay of 150 ms counts as 50 e^-1 ms, and, while the loss is in the window, what was lost on top. Without
+    /// one it counts as it is.
     #[test]
-    fn a_loss_warps_the_delay() {
-        let delay = |number| if number < 50 { 30 } else { 180 };
-        let numbers = (0..200).filter(|number| ![100, 180].contains(number));
-        let mut receiver = heard(numbers.map(|number| packet(number, delay(number), false)));
-        let report = receiver.report(at(1990 + 180));
-        let p_loss = 0.1 / 50.0;
-        assert_close(report.x_curr, 0.050 * (-1.0_f64).exp() + 0.010 * (p_loss / 0.01) * (p_loss / 0.01));
+    fn a_loss_warps_the_delay_from_then_on() {
+        let report = |lost: u64| {
+            let numbers = (0..200).filter(|number| *number != lost);
+            heard(numbers.map(|number| packet(number, if number < 50 { 30 } else { 180 }, false)))
+                .report(at(1990 + 180))
+        };
+        let warped = 0.050 * (-1.0_f64).exp();
+        assert_close(report(180).x_curr, warped + 0.010 * (0.1 / 50.0 / 0.01) * (0.1 / 50.0 / 0.01));
+        assert_close(report(20).x_curr, warped);
+        assert_close(report(1000).x_curr, 0.150);
     }
 }
