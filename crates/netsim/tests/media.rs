@@ -40,7 +40,6 @@ fn each_second(record: &Record, number: usize, from_s: u32, to_s: u32) -> Vec<f6
 
 #[track_caller]
 fn assert_within(what: &str, found: f64, (least, most): (f64, f64)) {
-    println!("{what}: {found:.3}");
     assert!((least..=most).contains(&found), "{what}: {found}, not {least} to {most}");
 }
 
@@ -137,6 +136,15 @@ fn congestion_on_the_way_of_the_reports_starves_nobody() {
     assert_within("beside an upload", goodput(&record, 0, 20.0, 60.0), (0.85, 1.0));
 }
 
+/// Case 5.6: a long transfer fills 300 ms of queue, which a flow that only saw the delay would leave to it: the delay is warped
+/// after losses (RFC 8698, 4.2).
+#[test]
+fn beside_tcp_it_is_not_starved() {
+    let record = run(&scenario(120, 2.0, &json!([media(), {"kind": "bulk"}])));
+    assert_within("media", goodput(&record, 0, 20.0, 119.0), (0.5, 1.5));
+    assert_within("TCP", goodput(&record, 1, 20.0, 119.0), (0.5, 1.5));
+}
+
 /// With ECN a queue that marks what waits 2 ms and more holds the flow back; without, the same queue marks nothing.
 #[test]
 fn it_answers_marks() {
@@ -158,7 +166,7 @@ fn a_priority_is_a_share() {
     assert_within("2 to 1", goodput(&record, 1, 30.0, 100.0) / goodput(&record, 0, 30.0, 100.0), (1.5, 2.5));
 }
 
-/// A codec with one rate: what arrives is that rate, and 54 bytes a packet. It sends the same packets whatever the queue does.
+/// A codec with one rate: what arrives is that rate, and 54 bytes a packet; reports have their length, too. It sends the same packets whatever the queue does.
 #[test]
 fn lengths_are_those_of_tc_and_the_queue_moves_no_draw() {
     let fixed = json!({"kind": "media", "min_rate": "1200kbit", "max_rate": "1200kbit"});
@@ -167,6 +175,12 @@ fn lengths_are_those_of_tc_and_the_queue_moves_no_draw() {
     assert_eq!((found.rate_mbps, found.loss_percent, found.ramp_up_percent), (Some(1.2), 0.0, 100.0));
     let headers = found.sent as f64 * 54.0 * 8.0 / 600e6;
     assert_within("media by its target", (record.flows[0].goodput_mbps - headers) / 1.2, (0.99, 1.01));
+    // Ten reports a second, of 62 bytes and 2 for each packet since the last, in whole words (RFC 8888, 3.1).
+    let up = &record.queues.up;
+    let (reports, rate) = (up.packets.offered as f64, up.utilisation_percent / 100.0 * 10e6);
+    assert_within("reports a second", reports / 600.0, (9.9, 10.0));
+    let beyond = rate / 8.0 * 600.0 / reports - (62.0 + 2.0 * found.sent as f64 / reports);
+    assert_within("half a word", beyond, (0.5, 1.5));
     let sent = ["pfifo limit 20", "fq_codel", "pie"].map(|qdisc| {
         let mut asked = scenario(600, 1.0, &json!([fixed]));
         asked["bottleneck"]["qdisc"] = json!(qdisc);

@@ -2,7 +2,7 @@
 //!
 //! An [`Application`] does no I/O and has no clock. It is told of the time and of what its connections brought; it acts
 //! through a [`Host`], and names the time at which it wants to be woken. An application may have as many connections
-//! at a time as it likes.
+//! at a time as it likes, or none, and send datagrams.
 
 use super::connections::Connections;
 use super::result;

@@ -80,7 +80,7 @@ pub(crate) const KIND: Kind = Kind {
         },
     ],
     times: "delay_ms",
-    times_are: "from sending a packet, or capturing a frame, to its arrival",
+    times_are: "one way",
     option: Shorthand { detail: "max_rate", example: "", sets: &[] },
     ..Kind::new(
         "media",

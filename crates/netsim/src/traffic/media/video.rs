@@ -100,7 +100,7 @@ mod tests {
         let mut frames = Vec::new();
         while *now < until {
             let frame = video.frame(*now, r_v);
-            *now = *now + frame.interval;
+            *now += frame.interval;
             frames.push(frame);
         }
         frames
