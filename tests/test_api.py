@@ -39,7 +39,7 @@ def grid() -> gq.Sweep:
 
 
 @pytest.mark.parametrize(
-    "name", ["goodqueue", *(f"goodqueue.api.{name}" for name in ("run", "comparison", "sweep", "lists"))]
+    "name", ["goodqueue", *(f"goodqueue.api.{name}" for name in ("run", "comparison", "sweep", "advice", "lists"))]
 )
 def test_the_examples_in_the_documentation_are_true(name: str) -> None:
     outcome = doctest.testmod(importlib.import_module(name))
@@ -61,9 +61,10 @@ def test_all_that_is_named_is_there_and_documented() -> None:
 
 
 def test_modules_stay_modules_and_can_be_called() -> None:
-    from goodqueue import compare, run, sweep
+    from goodqueue import advise, compare, run, sweep
 
-    assert [module.__name__ for module in (run, compare, sweep)] == [
+    assert [module.__name__ for module in (advise, run, compare, sweep)] == [
+        "goodqueue.advise",
         "goodqueue.run",
         "goodqueue.compare",
         "goodqueue.sweep",
@@ -86,6 +87,9 @@ def test_defaults_are_those_of_the_command_line() -> None:
         theirs, ours = inspect.signature(verb).parameters, inspect.signature(function).parameters
         for name in ("seeds", "seed", "engine"):
             assert ours[name].default == theirs[name].default, name
+    theirs, ours = inspect.signature(cli.advise.advise).parameters, inspect.signature(gq.advise).parameters
+    for name in ours.keys() - {"use", "flent"}:  # lists there
+        assert ours[name].default == theirs[name].default, name
 
 
 # --- a run -----------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ def resolved(qdisc: str = "codel", **changes: Any) -> dict[str, Any]:
     return scenario.resolve(asked | changes)
 
 
-SIMULATED_ONLY = {"packmime", "tmix"}
+SIMULATED_ONLY = {"media", "packmime", "tmix"}
 """Kinds that the kernel engine refuses, since it has no program for them."""
 
 

@@ -52,6 +52,7 @@ ALLOWED: dict[str, set[str]] = {
         *APPS,
     },
     "tmix": set(),
+    "media": set(),
     "rrul": {"python/goodqueue/flent"},
     "rrul_be": {"python/goodqueue/flent"},
     "tcp_nup": {"python/goodqueue/flent"},

@@ -11,19 +11,21 @@ True
 >>> both.estimate("codel", "delay_p95_ms").mean < both.estimate("pfifo", "delay_p95_ms").mean
 True
 
-`run`, `compare` and `sweep` return results that show themselves as tables and give DataFrames, arrays and figures:
-docs/python.md. The simulator is the Rust library behind ``goodqueue._goodqueue``; the modules beside it are what the
-command line is made of, and can be imported too (``from goodqueue import scenario, stats``).
+`run`, `compare`, `sweep` and `advise` return results that show themselves as tables and give DataFrames, arrays and
+figures: docs/python.md. The simulator is the Rust library behind ``goodqueue._goodqueue``; the modules beside it are
+what the command line is made of, and can be imported too (``from goodqueue import scenario, stats``).
 """
 
 from importlib import import_module
 
 __all__ = [
+    "Advice",
     "Comparison",
     "Run",
     "Suite",
     "Sweep",
     "UserError",
+    "advise",
     "compare",
     "qdiscs",
     "run",
@@ -33,6 +35,7 @@ __all__ = [
 ]
 
 _FROM = {
+    "Advice": "goodqueue.api.advice",
     "Comparison": "goodqueue.api.comparison",
     "Run": "goodqueue.api.run",
     "Suite": "goodqueue.api.suite",
@@ -42,7 +45,7 @@ _FROM = {
     "suite": "goodqueue.api.suite",
     "traffic_kinds": "goodqueue.api.lists",
 }
-"""Where what has no module of its own name is; `run`, `compare` and `sweep` are modules that can be called."""
+"""Where what has no module of its own name is; those in small letters beside it are modules that can be called."""
 
 
 def __getattr__(name: str) -> object:

@@ -105,6 +105,10 @@ impl Flow {
                 let program = program(&traffic.values, Self::random(streams, &name));
                 Source::App(Box::new(App::new(program, config(), id, direction, hashes.clone())))
             }
+            Make::Conversation(program) => {
+                let program = program(&traffic.values, Self::random(streams, &name));
+                Source::App(Box::new(App::new(program, Config::default(), id, direction, hashes.clone())))
+            }
             Make::Datagrams(pace) => {
                 Source::Isochronous(Box::new(Isochronous::new(start, pace(&traffic.values))))
             }

@@ -28,10 +28,10 @@ pub(crate) enum Body {
     Datagram(Datagram),
 }
 
-/// A datagram of an isochronous source.
+/// A datagram.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Datagram {
-    /// Its number tells when it was sent.
+    /// By it its flow knows what it carries, or when it was sent.
     pub(crate) number: u32,
     /// Bytes as `tc` counts them on Ethernet.
     pub(crate) len: u16,

@@ -19,6 +19,7 @@ use crate::scenario::{Hop, LinkSpec, Scenario};
 use crate::sim::Simulation;
 use crate::sim::row::{Body, HopState};
 use crate::tally::Totals;
+pub use crate::traffic::media::MediaResult;
 pub use crate::traffic::packmime::PackmimeResult;
 pub use crate::traffic::page::{PageResult, PageSeries};
 pub use crate::traffic::ping::{PingResult, PingSeries};
@@ -430,7 +431,7 @@ impl Simulation {
         let (cc, rtt_ms) = match &flow.source {
             Source::Bulk(cc) => (Some(cc.to_string()), self.sockets.bulk[id].rtt.summary()),
             Source::Isochronous(_) => (None, None),
-            Source::App(app) => (Some(app.cc().to_string()), app.rtt.summary()),
+            Source::App(app) => (tcp.then(|| app.cc().to_string()), app.rtt.summary()),
         };
         FlowRecord {
             name: flow.name.clone(),

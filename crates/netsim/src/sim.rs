@@ -310,7 +310,7 @@ impl Simulation {
     #[inline(never)] // out of the way of segments
     fn datagram_arrived(&mut self, flow: FlowId, direction: Direction, datagram: Datagram) {
         let Source::Isochronous(source) = &mut self.flows[flow].source else {
-            return self.heard_datagram(flow, direction, datagram.number);
+            return self.heard_datagram(flow, direction, datagram);
         };
         if direction != self.ways[flow].direction {
             source.returned(self.now, datagram.number);

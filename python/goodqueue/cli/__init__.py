@@ -13,6 +13,7 @@ import typer
 
 from goodqueue import interrupts
 from goodqueue.cli import (
+    advise,
     bench,
     compare,
     export,
@@ -63,6 +64,7 @@ app = typer.Typer(
 app.command("init")(init.init)
 app.command("run")(run.run)
 app.command("compare")(compare.compare)
+app.command("advise")(advise.advise)
 app.command("sweep")(sweep.sweep)
 app.command("report")(report.report)
 app.command("plot")(plot.plot)

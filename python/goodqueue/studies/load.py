@@ -39,6 +39,11 @@ def goodput_sum_mbps(record: Record, options: Options) -> float | None:
     return math.fsum(own) if own else None
 
 
+def least_goodput_mbps(record: Record, options: Options) -> float | None:
+    """Return the least goodput of a flow that the scenario calls ``name``; None without such."""
+    return min((flow["goodput_mbps"] for flow in _called(record, options["name"])), default=None)
+
+
 def loss_ratio(record: Record, options: Options) -> float | None:
     """Return the mean share that flows called ``name`` lose of their packets over that of those called ``to_name``.
 

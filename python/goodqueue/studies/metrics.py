@@ -9,7 +9,7 @@ from typing import Literal
 from goodqueue import stats
 from goodqueue.dotted import walk
 from goodqueue.record import Record
-from goodqueue.studies import air, load, phases, roundtrip, varying, web
+from goodqueue.studies import air, load, phases, roundtrip, varying, web, windows
 from goodqueue.studies.model import Metric
 from goodqueue.studies.step import Excursion, excursion
 
@@ -58,6 +58,8 @@ def _delay_max_ms(record: Record, options: Mapping[str, str | float]) -> float |
 
 _SINCE = {"from_s": Option("number")}
 _PHASE = {name: Option("number") for name in ("from_s", "each_s", "phases", "phase")}
+_WINDOW = {name: Option("number") for name in ("from_s", "to_s")}
+_FLOW_WINDOW = {"name": Option("text"), **_WINDOW}
 _STEP = {"flow": Option("text"), "target_ms": Option("number"), "rise_ms": Option("number", 0.0)}
 
 COMPUTATIONS: Mapping[str, Computation] = {
@@ -65,6 +67,9 @@ COMPUTATIONS: Mapping[str, Computation] = {
     "delay_max_ms": Computation(_STEP, _delay_max_ms, "the largest delay within tau"),
     "goodput_mbps": Computation({"direction": Option("text")}, load.goodput_mbps, "of TCP, one way, all flows"),
     "goodput_sum_mbps": Computation({"name": Option("text")}, load.goodput_sum_mbps, "of all flows called `name`/N"),
+    "least_goodput_mbps": Computation(
+        {"name": Option("text")}, load.least_goodput_mbps, "of the flow called `name`/N that has least"
+    ),
     "loss_ratio": Computation(
         {"name": Option("text"), "to_name": Option("text")},
         load.loss_ratio,
@@ -148,6 +153,15 @@ COMPUTATIONS: Mapping[str, Computation] = {
     "phase_delay_ms": Computation(_PHASE, phases.delay_ms, "mean delay in one of several phases that take turns"),
     "phase_delay_max_ms": Computation(_PHASE, phases.delay_max_ms, "the largest delay of an interval in such a phase"),
     "phase_goodput_mbps": Computation(_PHASE, phases.goodput_mbps, "goodput of all flows down in such a phase"),
+    "window_goodput_mbps": Computation(_FLOW_WINDOW, windows.goodput_mbps, "of `name` in a part of the run"),
+    "window_oscillation_percent": Computation(
+        _FLOW_WINDOW, windows.oscillation_percent, "deviation of the seconds' goodputs in it over their mean"
+    ),
+    "window_settle_s": Computation(_FLOW_WINDOW, windows.settle_s, "until a second is near the mean of its end"),
+    "least_share_ratio": Computation(
+        _FLOW_WINDOW, windows.least_share, "in it, the least over the greatest of flows whose names begin with `name`"
+    ),
+    "window_delay_ms": Computation(_WINDOW, windows.delay_ms, "mean queueing delay down in a part of the run"),
     "transferred_kb": Computation(
         {"phase": Option("text")},
         varying.transferred_kb,

@@ -86,6 +86,7 @@ def _row(table: Table, trials: Mapping[str, Trial], beside: Mapping[str, object]
     for id_ in ids:
         if id_ not in trials:
             table.refuse("experiments", unknown(id_, trials))
+    answered = tuple(dict.fromkeys(one for id_ in ids for one in trials[id_].experiment.published))
     metrics = {metric.name for id_ in ids for metric in trials[id_].experiment.metrics.values()}
     shows = table.texts("shows", ())
     for name in shows:
@@ -108,7 +109,7 @@ def _row(table: Table, trials: Mapping[str, Trial], beside: Mapping[str, object]
         at=table.mapping("at"),
         shows=shows,
         checks=tuple(
-            _check(one, f"{section} {index}", ids, metrics, beside)
+            _check(one, f"{section} {index}", answered, metrics, beside)
             for index, one in enumerate(table.tables("check"), 1)
         ),
         figures=tuple(_figure(one) for one in table.tables("figure")),
@@ -119,9 +120,12 @@ def _row(table: Table, trials: Mapping[str, Trial], beside: Mapping[str, object]
     return row
 
 
-def _check(table: Table, id_: str, ids: tuple[str, ...], metrics: set[str], beside: Mapping[str, object]) -> Check:
+def _check(
+    table: Table, id_: str, scenarios: tuple[str, ...], metrics: set[str], beside: Mapping[str, object]
+) -> Check:
+    """Return the check that ``table`` describes, of one of the ``scenarios`` that the row's experiments answer."""
     source = table.text("source", OURS)
-    claim = published.read_claim(table, ids, id_, ids[0] if ids else None)
+    claim = published.read_claim(table, scenarios, id_, scenarios[0] if scenarios else None)
     table.finish()
     for term in terms_of(claim):
         for name in term.metrics or ():

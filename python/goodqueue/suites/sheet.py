@@ -16,6 +16,7 @@ from goodqueue.studies.published import At
 from goodqueue.studies.verdicts import JudgedClaim
 from goodqueue.studies.wording import Words
 from goodqueue.suites import building
+from goodqueue.suites.loading import terms_of
 from goodqueue.suites.model import Row, Suite
 from goodqueue.suites.statements import STATEMENTS
 from goodqueue.suites.subjects import Subject
@@ -45,7 +46,7 @@ class RowResult:
     checks: Mapping[str, tuple[JudgedClaim, ...]]
     """By tested line, in the order of the row's checks; without those that would compare it with itself."""
     published: tuple[JudgedClaim, ...]
-    """What others claim of the same runs, whatever is tested."""
+    """What others claim of the same runs, of lines that were run."""
     said: Mapping[str, str]
     """By tested line the sentences of the row's statement; empty where it has none."""
 
@@ -130,7 +131,12 @@ def _row(
 ) -> RowResult:
     scenarios = building.scenarios_of(suite, row)
     cells = [cell for cell in outcome.cells if cell.cell.scenario in scenarios]
-    claimed = tuple(judged[one.id] for one in suite.published.claims if set(one.scenarios) <= set(scenarios))
+    ran = {cell.cell.algorithm for cell in cells}
+    claimed = tuple(
+        judged[one.id]
+        for one in suite.published.claims
+        if set(one.scenarios) <= set(scenarios) and all(ran.issuperset(term.algorithms or ()) for term in terms_of(one))
+    )
     checks = {
         subject: tuple(
             judged[building.claim_of(check, subject).id]

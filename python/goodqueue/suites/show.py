@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from goodqueue.studies import show as studies
 from goodqueue.suites import building
+from goodqueue.suites.loading import terms_of
 from goodqueue.suites.sheet import FAILS, MEASURED, NOT_RUN, OPEN, PASSES, STATED, Number, RowResult, Sheet
 from goodqueue.tables import Column, Table, decimals, number
 
@@ -132,3 +133,16 @@ def conclusion(sheet: Sheet) -> Iterator[str]:
         passed = sum(one.verdict(subject) in (PASSES, MEASURED) for one in required)
         musts = f"{passed} of the {len(required)} rows that must be run pass; " if required else ""
         yield f"{sheet.words.algorithm(subject)}: {musts}of all {len(sheet.rows)}: {', '.join(parts)}."
+    yield from _published(sheet)
+
+
+def _published(sheet: Sheet) -> Iterator[str]:
+    """Yield a sentence per line of which others printed numbers: how many come out, and how many claims hold."""
+    compared = [one for one in sheet.outcome.values if one.distance is not None]
+    claims = {one.claim.id: one for row in sheet.rows for one in row.published if one.verdict != "not_run"}
+    for algorithm in dict.fromkeys(one.value.algorithm for one in compared):
+        own = [one.verdict for one in compared if one.value.algorithm == algorithm]
+        named = [one for one in claims.values() if any(algorithm in (t.algorithms or ()) for t in terms_of(one.claim))]
+        held = f"; {sum(one.verdict == 'holds' for one in named)} of {len(named)} claims hold" if named else ""
+        name = sheet.words.algorithm(algorithm)
+        yield f"Published of {name}: {own.count('reproduced')} of {len(own)} numbers reproduced{held}."

@@ -2,7 +2,7 @@
 
 pub(crate) mod delay;
 pub(crate) mod goodput;
-mod histogram;
+pub(crate) mod histogram;
 pub(crate) mod law;
 pub(crate) mod mos;
 pub(crate) mod series;

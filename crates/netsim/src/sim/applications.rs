@@ -18,13 +18,13 @@ impl Simulation {
         self.serve(flow);
     }
 
-    /// The application of `flow` gets its datagram `number`.
+    /// The application of `flow` gets a datagram.
     #[cold]
-    pub(super) fn heard_datagram(&mut self, flow: FlowId, direction: Direction, number: u32) {
+    pub(super) fn heard_datagram(&mut self, flow: FlowId, direction: Direction, datagram: Datagram) {
         let Source::App(app) = &mut self.flows[flow].source else {
             unreachable!("a flow's packets are its own")
         };
-        app.handle_datagram(self.now, direction.receiver(), number, &mut self.sockets);
+        app.handle_datagram(self.now, direction.receiver(), datagram, &mut self.sockets);
         self.serve(flow);
     }
 

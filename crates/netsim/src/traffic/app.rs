@@ -2,7 +2,7 @@
 //!
 //! An [`Application`] does no I/O and has no clock. It is told of the time and of what its connections brought; it acts
 //! through a [`Host`], and names the time at which it wants to be woken. An application may have as many connections
-//! at a time as it likes.
+//! at a time as it likes, or none, and send datagrams.
 
 use super::connections::Connections;
 use super::result;
@@ -59,8 +59,8 @@ pub(crate) trait Application: Send + Sync {
     fn wake(&mut self, host: &mut Host<'_>);
     /// At `end` of `socket` the handshake is over, more bytes came into order, or the other end has closed.
     fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>);
-    /// The datagram `number` of this application arrived at `end`.
-    fn datagram(&mut self, _number: u32, _end: Side, _host: &mut Host<'_>) {}
+    /// A datagram of this application arrived at `end`.
+    fn datagram(&mut self, _datagram: Datagram, _end: Side, _host: &mut Host<'_>) {}
     /// The flow's time is over: nothing new begins, and what is under way may end.
     fn stop(&mut self, host: &mut Host<'_>);
     /// Measuring begins.
@@ -181,9 +181,14 @@ impl Host<'_> {
     }
 
     /// Sends the datagram `number`, of `len` bytes as `tc` counts them, from `end`.
-    pub(crate) fn send_datagram(&mut self, end: Side, hash: PerWay<u32>, number: u32, len: u16) {
-        let datagram = Datagram { number, len, ecn: Ecn::NotEct, dscp: 0 };
+    pub(crate) fn send_datagram(&mut self, end: Side, hash: PerWay<u32>, number: u32, len: u16, ecn: Ecn) {
+        let datagram = Datagram { number, len, ecn, dscp: 0 };
         self.desk.datagrams.push_back(Outgoing { end, hash, datagram });
+    }
+
+    /// Counts `bytes` of datagrams that the receiver has got as the flow's. Those of connections are counted by themselves.
+    pub(crate) fn count_delivered(&mut self, bytes: u64) {
+        self.desk.past.delivered_bytes += bytes;
     }
 
     /// Wakes the application at `time`, in place of any earlier wish.
@@ -272,10 +277,16 @@ impl App {
         }
     }
 
-    /// The datagram `number` arrives at `end`.
-    pub(crate) fn handle_datagram(&mut self, now: Instant, end: Side, number: u32, sockets: &mut Sockets) {
+    /// A datagram arrives at `end`.
+    pub(crate) fn handle_datagram(
+        &mut self,
+        now: Instant,
+        end: Side,
+        datagram: Datagram,
+        sockets: &mut Sockets,
+    ) {
         let host = &mut Host { now, desk: &mut self.desk, sockets };
-        self.program.datagram(number, end, host);
+        self.program.datagram(datagram, end, host);
     }
 
     /// The timer of `end` of `socket` has fired; it is lazy, the deadline may have moved on since.

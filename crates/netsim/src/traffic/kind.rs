@@ -59,6 +59,8 @@ pub(crate) enum Make {
     Bulk,
     /// An application above TCP connections, which draws from the stream.
     App(fn(&Values, Random) -> Box<dyn Application>),
+    /// An application whose ends tell each other by datagrams alone, and which draws from the stream.
+    Conversation(fn(&Values, Random) -> Box<dyn Application>),
     /// Datagrams at fixed times.
     Datagrams(fn(&Values) -> Pace),
     /// Flows of other kinds: the tables that the table stands for.

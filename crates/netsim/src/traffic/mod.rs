@@ -1,7 +1,7 @@
 //! What flows do, one file a kind: its keys, what it opens and sends, and what it measures ([`Kind`]).
 //!
-//! A kind is one of four things ([`kind::Make`]): `bulk`, an endless TCP connection; an application above TCP connections
-//! ([`app`]); datagrams at fixed times ([`isochronous`]); or a name for flows of other kinds ([`flent`]).
+//! A kind is one of five things ([`kind::Make`]): `bulk`, an endless TCP connection; an application above TCP connections, or one
+//! of datagrams alone ([`app`]); datagrams at fixed times ([`isochronous`]); or a name for flows of other kinds ([`flent`]).
 
 pub(crate) mod app;
 mod connections;
@@ -25,6 +25,6 @@ macro_rules! kinds {
 }
 
 kinds!(
-    bulk, transfer, rr, stream, cbr, ping, voip, page, packmime, web_users, tmix;
+    bulk, transfer, rr, stream, cbr, ping, voip, media, page, packmime, web_users, tmix;
     flent::RRUL, flent::RRUL_BE, flent::TCP_NUP, flent::TCP_NDOWN
 );

@@ -15,11 +15,12 @@ use super::tcp;
 use crate::direction::Side;
 use crate::ids::SocketId;
 use crate::lists::PerWay;
+use crate::packet::Datagram;
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::rounded;
 use crate::scenario::key::{Key, Values};
 use crate::scenario::{Size, Span};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Ecn, Instant};
 use objects::{Item, OBJECTS, PAGE, items};
 use serde::Serialize;
 use std::sync::Arc;
@@ -258,7 +259,7 @@ impl Fetch {
 
 impl Site {
     fn look_up(&mut self, host: &mut Host<'_>) {
-        host.send_datagram(host.receiver(), self.hash, self.number, QUERY_BYTES);
+        host.send_datagram(host.receiver(), self.hash, self.number, QUERY_BYTES, Ecn::NotEct);
         self.address = Address::Asked(host.now + ASK_AGAIN);
     }
 
@@ -320,11 +321,11 @@ impl Application for Page {
         }
     }
 
-    fn datagram(&mut self, number: u32, end: Side, host: &mut Host<'_>) {
+    fn datagram(&mut self, datagram: Datagram, end: Side, host: &mut Host<'_>) {
         let Some(fetch) = &mut self.fetch else { return };
-        let Some(site) = fetch.sites.iter_mut().find(|site| site.number == number) else { return };
+        let Some(site) = fetch.sites.iter_mut().find(|site| site.number == datagram.number) else { return };
         if end == host.sender() {
-            host.send_datagram(end, site.hash, number, ANSWER_BYTES);
+            host.send_datagram(end, site.hash, datagram.number, ANSWER_BYTES, Ecn::NotEct);
         } else if let Address::Asked(_) = site.address {
             site.address = Address::Known;
             site.ask(&self.items, self.connections, host);

@@ -203,6 +203,7 @@ impl Draws<'_> {
             {"kind": "bulk", "name": "back", "direction": "up", "cc": "reno"},
             {"kind": "cbr", "rate": "2mbit", "packet_size": 300},
             {"kind": "ping", "interval": "5ms"},
+            {"kind": "media", "ecn": true, "max_rate": "10mbit", "pause": ["50ms", "80ms"]},
             {"kind": "rr", "request": "1kB", "response": "9kB"},
         ]);
         for flow in traffic.as_array_mut().unwrap() {

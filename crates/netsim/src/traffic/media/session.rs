@@ -1,0 +1,261 @@
+//! A flow of media: an encoder, the buffer behind it, and what both ends tell each other.
+
+use super::nada::receiver::{Arrival, Receiver};
+use super::nada::{DELTA, Mode, Report, Sender, Wish};
+use super::transit::Transit;
+use super::video::{Frame, Video};
+use super::{MediaResult, Pause};
+use crate::direction::Side;
+use crate::ids::SocketId;
+use crate::lists::PerWay;
+use crate::packet::Datagram;
+use crate::probe::histogram::Histogram;
+use crate::probe::{percent, rounded};
+use crate::scenario::FRAME_BYTES;
+use crate::traffic::app::{Application, Host};
+use crate::traffic::isochronous::FRAME;
+use crate::traffic::result;
+use goodqueue_units::{Duration, Ecn, Instant, Stream as Random};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// UDP, IPv4 and Ethernet, as `tc` counts them; of media RTP (RFC 3550, 5.1) beside them.
+const UDP_BYTES: u64 = 8 + 20 + 14;
+pub(super) const HEADER_BYTES: u64 = 12 + UDP_BYTES;
+/// Of a report: RTCP's header, both SSRCs, the range of packets and a timestamp; then 2 bytes a packet, in whole words (RFC 8888, 3.1).
+const REPORT_BYTES: u64 = 8 + 8 + 4;
+/// Reports under way that are remembered: those of a minute.
+const MOST_REPORTS: usize = 600;
+
+/// What a scenario says of it.
+pub(super) struct Setup {
+    pub(super) wish: Wish,
+    pub(super) tau_v: Duration,
+    pub(super) packet_size: u64,
+    pub(super) ecn: Ecn,
+    pub(super) pause: Option<Pause>,
+}
+
+/// A report on its way.
+struct Posted {
+    number: u32,
+    report: Report,
+    /// When the last packet that it tells of was sent, and how long the receiver has had it.
+    t_sent: Instant,
+    held: Duration,
+}
+
+/// A flow of media.
+pub(super) struct Session {
+    setup: Setup,
+    ports: PerWay<u32>,
+    transit: Transit,
+    is_over: bool,
+
+    // The sender's.
+    video: Video,
+    sender: Sender,
+    next_frame: Instant,
+    /// The rate-shaping buffer: numbers of frames, and what is left of each; and their sum.
+    buffer: VecDeque<(u64, u64)>,
+    buffer_len: u64,
+    /// When the next packet may leave.
+    next_packet: Instant,
+    is_paused: bool,
+
+    // The receiver's.
+    receiver: Receiver,
+    /// The packet that came last: when it was sent, and when it came.
+    last: (Instant, Instant),
+    /// The number after the highest that came, now and at the last report.
+    heard: (u64, u64),
+    /// When the next report is due; none while there is nothing to report.
+    report_at: Option<Instant>,
+    t_last: Instant,
+    posted: VecDeque<Posted>,
+    reports: u32,
+
+    /// The encoder's target at each frame.
+    targets: Histogram<u32, 7>,
+    /// Reports that came, and those of them that asked for a ramp-up.
+    modes: (u64, u64),
+}
+
+impl Session {
+    pub(super) fn new(setup: Setup, random: Random) -> Self {
+        Self {
+            ports: PerWay::of(|_| 0),
+            transit: Transit::new(),
+            is_over: false,
+            video: Video::new(random, setup.wish.fps, setup.tau_v),
+            sender: Sender::new(setup.wish, Instant::ZERO),
+            next_frame: Instant::ZERO,
+            buffer: VecDeque::new(),
+            buffer_len: 0,
+            next_packet: Instant::ZERO,
+            is_paused: true,
+            receiver: Receiver::new(),
+            last: (Instant::ZERO, Instant::ZERO),
+            heard: (0, 0),
+            report_at: None,
+            t_last: Instant::ZERO,
+            posted: VecDeque::new(),
+            reports: 0,
+            targets: Histogram::new(),
+            modes: (0, 0),
+            setup,
+        }
+    }
+
+    /// Does what is due, and asks to be woken for what is next.
+    fn act(&mut self, host: &mut Host<'_>) {
+        if self.is_over {
+            return;
+        }
+        if self.report_at.is_some_and(|at| at <= host.now) {
+            self.report(host);
+        }
+        while self.next_frame <= host.now {
+            self.capture(host.now);
+        }
+        while self.next_packet() <= host.now {
+            self.send(host);
+        }
+        let report = self.report_at.unwrap_or(Instant::MAX);
+        host.wake_at(self.next_frame.min(self.next_packet()).min(report));
+    }
+
+    /// A frame is due; none comes in a pause. After one all begins anew but what the receiver knows of the path.
+    fn capture(&mut self, now: Instant) {
+        if let Some(pause) = self.setup.pause.filter(|pause| pause.has(now)) {
+            (self.next_frame, self.is_paused) = (pause.end(), true);
+            return;
+        }
+        if std::mem::take(&mut self.is_paused) {
+            self.sender = Sender::new(self.setup.wish, now);
+            self.video.restart();
+        }
+        let r_vin = self.sender.r_vin(self.buffer_len);
+        self.targets.record(r_vin as u64);
+        let Frame { bytes, interval } = self.video.frame(now, r_vin);
+        self.buffer.push_back((self.transit.captured(now, bytes), bytes));
+        self.buffer_len += bytes;
+        self.next_frame = now + interval;
+    }
+
+    fn next_packet(&self) -> Instant {
+        if self.buffer.is_empty() { Instant::MAX } else { self.next_packet }
+    }
+
+    /// Sends the next packet of the rate-shaping buffer, and lets the next wait as `r_send` says (RFC 8698, 5.2).
+    fn send(&mut self, host: &mut Host<'_>) {
+        let Some((frame, left)) = self.buffer.front_mut() else { return };
+        let (frame, bytes) = (*frame, self.setup.packet_size.min(*left));
+        *left -= bytes;
+        if *left == 0 {
+            self.buffer.pop_front();
+        }
+        let gap = 8.0 * bytes as f64 / self.sender.r_send(self.buffer_len);
+        self.next_packet = host.now + Duration::from_secs_f64(gap);
+        self.buffer_len -= bytes;
+        let number = self.transit.sent(host.now, frame, bytes);
+        let len = (bytes + HEADER_BYTES).max(FRAME.0) as u16;
+        host.send_datagram(host.sender(), self.ports, number, len, self.setup.ecn);
+    }
+
+    /// A packet of media arrives. Its report is due `DELTA` after the one before (RFC 8698, 4.2).
+    fn take(&mut self, datagram: Datagram, host: &mut Host<'_>) {
+        let Some(came) = self.transit.arrived(host.now, datagram.number) else { return };
+        host.count_delivered(u64::from(datagram.len));
+        let (at, is_marked) = (host.now, datagram.ecn == Ecn::Ce);
+        self.receiver.on_packet(Arrival { at, number: came.number, t_sent: came.t_sent, bytes: came.bytes, is_marked });
+        self.last = (came.t_sent, at);
+        self.heard.0 = self.heard.0.max(came.number + 1);
+        self.report_at.get_or_insert((self.t_last + DELTA).max(at));
+    }
+
+    /// The receiver reports.
+    fn report(&mut self, host: &mut Host<'_>) {
+        (self.report_at, self.t_last) = (None, host.now);
+        let (t_sent, came) = self.last;
+        let (number, report) = (self.reports, self.receiver.report(host.now));
+        self.posted.push_back(Posted { number, report, t_sent, held: host.now.since(came) });
+        if self.posted.len() > MOST_REPORTS {
+            self.posted.pop_front();
+        }
+        let words = (self.heard.0 - self.heard.1).div_ceil(2);
+        self.heard.1 = self.heard.0;
+        self.reports = self.reports.wrapping_add(1);
+        let len = (UDP_BYTES + REPORT_BYTES + 4 * words).clamp(FRAME.0, u64::from(FRAME_BYTES)) as u16;
+        host.send_datagram(host.receiver(), self.ports, number, len, Ecn::NotEct);
+    }
+
+    /// A report arrives. Those before it that have not come are lost: what comes out of order is old.
+    fn hear(&mut self, number: u32, now: Instant) {
+        let Some(place) = self.posted.iter().position(|posted| posted.number == number) else { return };
+        let Some(Posted { report, t_sent, held, .. }) = self.posted.drain(..=place).next_back() else { return };
+        self.sender.on_report(now, report, now.since(t_sent + held));
+        self.modes.0 += 1;
+        self.modes.1 += u64::from(report.rmode == Mode::RampUp);
+    }
+
+    /// Mean, and 0th to 100th percentile, of the encoder's target in Mbit/s.
+    fn rates(&self) -> (Option<f64>, Option<Vec<f64>>) {
+        let count = self.targets.total();
+        let mean = (count > 0).then(|| rounded(self.targets.sum() as f64 / count as f64 / 1e6));
+        let ranks = (0..=100_u64).map(|percent| (percent * count).div_ceil(100));
+        let percentile = |rank| Some(rounded(self.targets.value_at_rank(rank)? as f64 / 1e6));
+        (mean, ranks.map(percentile).collect())
+    }
+}
+
+impl Application for Session {
+    fn start(&mut self, host: &mut Host<'_>) {
+        self.ports = host.exchange();
+        self.next_frame = host.now;
+        self.act(host);
+    }
+
+    fn wake(&mut self, host: &mut Host<'_>) {
+        self.act(host);
+    }
+
+    fn notice(&mut self, _socket: SocketId, _end: Side, _host: &mut Host<'_>) {
+        unreachable!("it has no connection");
+    }
+
+    fn datagram(&mut self, datagram: Datagram, end: Side, host: &mut Host<'_>) {
+        if end == host.receiver() {
+            self.take(datagram, host);
+        } else {
+            self.hear(datagram.number, host.now);
+        }
+        self.act(host);
+    }
+
+    /// What the buffer holds is not sent any more.
+    fn stop(&mut self, _host: &mut Host<'_>) {
+        self.is_over = true;
+    }
+
+    fn measure_from(&mut self, _now: Instant) {
+        self.transit.measure_from_now();
+        self.targets.reset();
+        self.modes = (0, 0);
+    }
+
+    fn result(&self, _now: Instant) -> result::Result {
+        let (sent, received, settled) = self.transit.counts();
+        let (rate_mbps, rate_percentiles_mbps) = self.rates();
+        Arc::new(MediaResult {
+            rate_mbps,
+            rate_percentiles_mbps,
+            delay_ms: self.transit.delays.summary(),
+            frame_delay_ms: self.transit.frame_delays.summary(),
+            sent,
+            received,
+            loss_percent: percent(settled - received, settled),
+            ramp_up_percent: percent(self.modes.1, self.modes.0),
+        })
+    }
+}

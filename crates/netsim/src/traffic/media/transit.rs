@@ -1,0 +1,209 @@
+//! Packets and frames under way, and how long they took.
+
+use crate::probe::delay::FlowDelays;
+use goodqueue_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// What has not come after so long never does.
+const LOST_AFTER: Duration = Duration::from_secs(60);
+
+/// Things by number, of which the oldest are forgotten.
+#[derive(Debug)]
+struct Numbered<T> {
+    /// The number of the oldest that is kept.
+    first: u64,
+    kept: VecDeque<T>,
+}
+
+impl<T> Numbered<T> {
+    const fn new() -> Self {
+        Self { first: 0, kept: VecDeque::new() }
+    }
+
+    /// The number of the next.
+    fn next(&self) -> u64 {
+        self.first + self.kept.len() as u64
+    }
+
+    fn get_mut(&mut self, number: u64) -> Option<&mut T> {
+        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        self.kept.get_mut(place)
+    }
+
+    /// Keeps one more, and forgets the oldest that are `over`.
+    fn push(&mut self, one: T, over: impl Fn(&T) -> bool) {
+        while self.kept.front().is_some_and(&over) {
+            self.kept.pop_front();
+            self.first += 1;
+        }
+        self.kept.push_back(one);
+    }
+}
+
+/// A packet that was sent.
+#[derive(Debug)]
+struct Sent {
+    at: Instant,
+    frame: u64,
+    bytes: u64,
+    has_come: bool,
+}
+
+/// A frame that was captured.
+#[derive(Debug)]
+struct Captured {
+    at: Instant,
+    /// Bytes that have not come yet.
+    missing: u64,
+}
+
+/// What a packet that came tells its receiver.
+pub(super) struct Came {
+    pub(super) number: u64,
+    pub(super) t_sent: Instant,
+    pub(super) bytes: u64,
+}
+
+/// What is under way, and what was measured of it.
+pub(super) struct Transit {
+    packets: Numbered<Sent>,
+    frames: Numbered<Captured>,
+    /// The first packet and the first frame that are measured.
+    from: (u64, u64),
+    /// From sending a packet to its arrival.
+    pub(super) delays: FlowDelays,
+    /// From capturing a frame to the arrival of its last packet.
+    pub(super) frame_delays: FlowDelays,
+    /// Packets that came of those that are measured, and the number after the highest of them.
+    received: u64,
+    settled: u64,
+}
+
+impl Transit {
+    pub(super) fn new() -> Self {
+        Self {
+            packets: Numbered::new(),
+            frames: Numbered::new(),
+            from: (0, 0),
+            delays: FlowDelays::new(),
+            frame_delays: FlowDelays::new(),
+            received: 0,
+            settled: 0,
+        }
+    }
+
+    /// A frame of `bytes` is captured; returns its number.
+    pub(super) fn captured(&mut self, now: Instant, bytes: u64) -> u64 {
+        let over = |frame: &Captured| frame.missing == 0 || now.since(frame.at) > LOST_AFTER;
+        self.frames.push(Captured { at: now, missing: bytes }, over);
+        self.frames.next() - 1
+    }
+
+    /// A packet with `bytes` of `frame` is sent; returns what it carries of its number.
+    pub(super) fn sent(&mut self, now: Instant, frame: u64, bytes: u64) -> u32 {
+        let over = |packet: &Sent| packet.has_come || now.since(packet.at) > LOST_AFTER;
+        self.packets.push(Sent { at: now, frame, bytes, has_come: false }, over);
+        (self.packets.next() - 1) as u32
+    }
+
+    /// The packet that carries `low` arrives; none if it came before.
+    pub(super) fn arrived(&mut self, now: Instant, low: u32) -> Option<Came> {
+        let last_sent = self.packets.next().checked_sub(1)?;
+        let number = last_sent - u64::from((last_sent as u32).wrapping_sub(low));
+        let packet = self.packets.get_mut(number).filter(|packet| !packet.has_come)?;
+        packet.has_come = true;
+        let &mut Sent { at, frame, bytes, .. } = packet;
+        if number >= self.from.0 {
+            self.delays.record(now.since(at));
+            self.received += 1;
+            self.settled = self.settled.max(number + 1);
+        }
+        if let Some(captured) = self.frames.get_mut(frame) {
+            captured.missing -= bytes;
+            if captured.missing == 0 && frame >= self.from.1 {
+                self.frame_delays.record(now.since(captured.at));
+            }
+        }
+        Some(Came { number, t_sent: at, bytes })
+    }
+
+    /// Measuring begins: what was sent and captured before does not count.
+    pub(super) fn measure_from_now(&mut self) {
+        self.from = (self.packets.next(), self.frames.next());
+        (self.received, self.settled) = (0, 0);
+        self.delays.reset();
+        self.frame_delays.reset();
+    }
+
+    /// Packets that were sent, that came, and how many there are up to the last that did; all, if none did.
+    pub(super) fn counts(&self) -> (u64, u64, u64) {
+        let sent = self.packets.next() - self.from.0;
+        let settled = if self.received > 0 { self.settled - self.from.0 } else { sent };
+        (sent, self.received, settled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    /// Two frames of two packets, of which one is lost and one comes twice: one frame is whole, 45 ms after it was captured. The
+    /// last packet is not settled.
+    #[test]
+    fn a_frame_is_there_with_its_last_packet_and_a_packet_comes_once() {
+        let mut transit = Transit::new();
+        assert_eq!((transit.captured(at(0), 1500), transit.captured(at(33), 1500)), (0, 1));
+        let packets = [(0, 0, 1000), (5, 0, 500), (33, 1, 1000), (40, 1, 500)];
+        let numbers = packets.map(|(ms, frame, bytes)| transit.sent(at(ms), frame, bytes));
+        assert_eq!(numbers, [0, 1, 2, 3]);
+        let came = transit.arrived(at(45), 1).unwrap();
+        assert_eq!((came.number, came.t_sent, came.bytes), (1, at(5), 500));
+        assert!(transit.frame_delays.summary().is_none());
+        transit.arrived(at(45), 0);
+        assert!(transit.arrived(at(50), 1).is_none(), "twice");
+        assert_eq!(transit.frame_delays.summary().unwrap().max, 45.0);
+        let delays = transit.delays.summary().unwrap();
+        assert_eq!((delays.min, delays.max), (40.0, 45.0));
+        assert_eq!(transit.counts(), (4, 2, 2));
+        transit.arrived(at(90), 3);
+        assert_eq!((transit.counts(), transit.frame_delays.count()), ((4, 3, 4), 1));
+    }
+
+    /// What was sent before measuring began is not measured, and not lost either.
+    #[test]
+    fn the_warm_up_is_not_measured() {
+        let mut transit = Transit::new();
+        for ms in [0, 10] {
+            let frame = transit.captured(at(ms), 100);
+            transit.sent(at(ms), frame, 100);
+        }
+        transit.arrived(at(20), 0);
+        transit.measure_from_now();
+        assert_eq!(transit.counts(), (0, 0, 0));
+        transit.arrived(at(20), 1);
+        assert!(transit.delays.summary().is_none() && transit.frame_delays.summary().is_none());
+        let frame = transit.captured(at(30), 100);
+        transit.sent(at(30), frame, 100);
+        assert_eq!(transit.counts(), (1, 0, 1), "none came, so all are lost");
+        transit.arrived(at(60), 2);
+        assert_eq!((transit.counts(), transit.delays.count()), ((1, 1, 1), 1));
+    }
+
+    /// Packets carry 32 bits of their number, and what never comes is forgotten after a minute.
+    #[test]
+    fn numbers_go_on_beyond_32_bits_and_memory_is_bounded() {
+        let mut transit = Transit::new();
+        (transit.packets.first, transit.from.0) = ((1 << 32) - 1, (1 << 32) - 1);
+        let frame = transit.captured(at(0), 300);
+        assert_eq!([0, 1].map(|ms| transit.sent(at(ms), frame, 100)), [u32::MAX, 0]);
+        assert_eq!(transit.arrived(at(10), 0).unwrap().number, 1 << 32);
+        transit.sent(at(60_001), frame, 100);
+        assert_eq!(transit.packets.kept.len(), 1, "one is lost, one has come");
+        assert!(transit.arrived(at(60_002), u32::MAX).is_none());
+        assert_eq!(transit.counts(), (3, 1, 2));
+    }
+}

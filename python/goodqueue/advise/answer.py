@@ -1,0 +1,173 @@
+"""What comes out: the lines, what they change, how sure that is, and what would change the answer."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from goodqueue.advise.question import Question
+from goodqueue.compare import estimate_json
+from goodqueue.stats import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One number, before and after."""
+
+    metric: str
+    """Its key, as in `goodqueue.metrics`."""
+    what: str
+    """What it is, for a person."""
+    unit: str
+    now: Estimate
+    then: Estimate
+    difference: Estimate
+    """From now to then, paired by seed."""
+
+    @property
+    def percent(self) -> float | None:
+        """The change in percent of what is there now."""
+        return 100 * self.difference.mean / self.now.mean if self.now.mean else None
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A candidate, and what was measured of it."""
+
+    label: str
+    down: str
+    up: str
+    means: dict[str, Estimate]
+    """By metric."""
+    points: Estimate
+    """By how many points it is better than what is there now, paired by seed."""
+    behind: Estimate
+    """By how many points it is behind the best, paired by seed."""
+    is_choice: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something that may be otherwise, tried."""
+
+    what: str
+    """What would have to be so."""
+    then: str
+    """What was measured then, in a sentence."""
+    changes_answer: bool
+    """Whether another line would be the better one."""
+    tried: list[Tried]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One promised number held against Linux's own qdiscs."""
+
+    what: str
+    lines: str
+    """``now`` or ``then``."""
+    promised: float
+    """By the simulator, of the same scenario and seed."""
+    measured: float
+    """In the kernel engine."""
+    unit: str
+
+    @property
+    def percent(self) -> float:
+        """How far off the promise is, of what was measured."""
+        return 100 * (self.promised - self.measured) / self.measured
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Which line to type, and why."""
+
+    question: Question
+    label: str
+    """The candidate that was chosen."""
+    down: str
+    """The qdisc line of the way down."""
+    up: str
+    commands: dict[str, list[str]]
+    """What to type, by direction; ``prepare`` comes before that of the way down."""
+    sqm: dict[str, str]
+    """The options of OpenWrt's /etc/config/sqm; empty where SQM has none for this."""
+    changes: list[Change]
+    tried: list[Tried]
+    """All candidates, the simplest first; the first is what is there now."""
+    doubts: list[Doubt]
+    assumed: list[tuple[str, str]]
+    """What nobody said, and where it is from."""
+    checks: list[Check]
+    """Against Linux; empty where it was not asked for."""
+    kernel: str
+    """Why Linux could not be asked, or nothing."""
+
+    @property
+    def next(self) -> Tried | None:
+        """The best of those that were not chosen."""
+        others = [one for one in self.tried if not one.is_choice]
+        return min(others, key=lambda one: one.behind.mean, default=None)
+
+
+def as_json(advice: Advice, version: str) -> dict[str, Any]:
+    """Return ``advice`` as the object that ``advise --json`` prints."""
+    asked = advice.question
+    return {
+        "schema": 1,
+        "made_by": "goodqueue advise",
+        "version": version,
+        "link": {
+            "kind": asked.link.key,
+            "down_bps": asked.down_bps,
+            "up_bps": None if asked.link.key == "wifi" else asked.up_bps,
+            "rtt_ms": asked.rtt_s * 1e3,
+            "buffer_ms": None if asked.link.key == "wifi" else asked.buffer_s * 1e3,
+            "flent": asdict(asked.found) if asked.found else None,
+        },
+        "uses": list(asked.uses),
+        "seeds": list(asked.seeds),
+        "choice": {
+            "label": advice.label,
+            "down": advice.down,
+            "up": advice.up,
+            "commands": advice.commands,
+            "sqm": advice.sqm,
+        },
+        "changes": [
+            {
+                "metric": one.metric,
+                "what": one.what,
+                "unit": one.unit,
+                "now": estimate_json(one.now),
+                "then": estimate_json(one.then),
+                "difference": estimate_json(one.difference),
+            }
+            for one in advice.changes
+        ],
+        "tried": [_tried_json(one) for one in advice.tried],
+        "doubts": [
+            {
+                "what": one.what,
+                "then": one.then,
+                "changes_answer": one.changes_answer,
+                "tried": [_tried_json(tried) for tried in one.tried],
+            }
+            for one in advice.doubts
+        ],
+        "assumed": [{"what": what, "source": source} for what, source in advice.assumed],
+        "kernel": {
+            "why_not": advice.kernel or None,
+            "checks": [{**asdict(one), "off_percent": one.percent} for one in advice.checks],
+        },
+    }
+
+
+def _tried_json(one: Tried) -> dict[str, Any]:
+    return {
+        "label": one.label,
+        "down": one.down,
+        "up": one.up,
+        "is_choice": one.is_choice,
+        "metrics": {key: estimate_json(mean) for key, mean in one.means.items()},
+        "points": estimate_json(one.points),
+        "behind": estimate_json(one.behind),
+    }

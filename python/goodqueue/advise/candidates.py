@@ -1,0 +1,163 @@
+"""The lines that are tried: those that Linux ships, from the simplest to the most elaborate."""
+
+from dataclasses import dataclass, replace
+
+from goodqueue.advise.links import Link
+from goodqueue.advise.question import Question
+from goodqueue.labels import BOTH
+
+MARGIN = 0.95
+"""Of the rate. "95 % of the measured speed": OpenWrt's SQM Details and bufferbloat.net's guide to SQM."""
+
+ADVERTISED = 0.85
+"""Of a rate that nobody measured: "85 % of the provider's published numbers", the same pages."""
+
+NOTHING = "fq_codel"
+"""What Linux has where nothing is typed: systemd's and OpenWrt's default discipline, without a shaper."""
+
+LARGE_RTT_S = 0.1
+"""cake's default ``rtt`` and CoDel's default ``interval`` (tc-cake(8); RFC 8289, 4.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A way to set a link up, both directions."""
+
+    kind: str
+    """``nothing``, the shaper's name, or the discipline's."""
+    label: str
+    down: float = MARGIN
+    """The shaper's share of the rate."""
+    up: float = MARGIN
+    words_down: str = ""
+    """Words of cake's that follow."""
+    words_up: str = ""
+
+    @property
+    def level(self) -> int:
+        """How much there is to type and to understand; of a Wi-Fi card's it is all the same."""
+        return {"nothing": 0, "cake": 2 if self.words_down + self.words_up else 1, "tbf": 3, "htb": 4}.get(self.kind, 0)
+
+    def at(self, down: float, up: float | None = None) -> "Candidate":
+        """Return the same with shapers at other shares of the rate."""
+        return replace(self, down=down, up=down if up is None else up)
+
+    def lines(self, question: Question) -> tuple[str, str]:
+        """Return the qdisc lines of the way down and of the way up, as a scenario has them."""
+        link = question.link
+        if link.key == "wifi":
+            return self.kind, STATION
+        down, up = self.rates_bps(question)
+        if self.kind == "cake":
+            base = _words("besteffort", link.framing, _rtt(question, self.words_down + self.words_up))
+            return (
+                _words(f"cake bandwidth {kbit(down)}", base, self.words_down, "ingress"),
+                _words(f"cake bandwidth {kbit(up)}", base, self.words_up),
+            )
+        if self.kind in ("htb", "tbf"):
+            return _shaped(self.kind, question, down), _shaped(self.kind, question, up)
+        return NOTHING, NOTHING
+
+    def rates_bps(self, question: Question) -> tuple[int, int]:
+        """Return what the shapers are set to."""
+        # htb and tbf have no word for PTM, and so have SQM's settings: its 64 of 65 bytes go off the rate.
+        cells = 64 / 65 if question.link.cells == "ptm" and self.kind != "cake" else 1.0
+        return _whole(question.down_bps * self.down * cells), _whole(question.up_bps * self.up * cells)
+
+    def pair(self, question: Question) -> str:
+        """Return both lines as one, by which it is told from others."""
+        return BOTH.join(self.lines(question))
+
+
+def of(question: Question) -> list[Candidate]:
+    """Return what is tried on the link of ``question``, the simplest first; the first is what is there now."""
+    if question.link.key == "wifi":
+        return [
+            Candidate("pfifo", "pfifo above the driver"),
+            Candidate("fq_codel", "fq_codel above the driver"),
+            Candidate("mac80211", "the driver's own queues (mac80211)"),
+        ]
+    cake = Candidate("cake", f"cake at {_percent(MARGIN)}")
+    nothing = Candidate("nothing", "nothing typed")
+    if question.link.key == "lte":
+        return [
+            nothing,
+            replace(cake, label="cake at 95 % of the mean"),
+            replace(cake.at(0.5), label="cake at half of the mean"),
+            replace(cake.at(0.25), label="cake at a quarter of the mean"),
+            replace(cake.at(MARGIN, 0.5), label="cake autorate-ingress", words_down="autorate-ingress"),
+        ]
+    short = f"rtt {_ms(question.rtt_s)}"
+    # A short rtt is a candidate; of a long one no line leaves it out.
+    shorter = [replace(cake, label=f"cake, {short}", words_down=short, words_up=short)]
+    return [
+        nothing,
+        cake,
+        *(shorter if question.rtt_s < LARGE_RTT_S else []),
+        replace(cake, label="cake, ack-filter up", words_up="ack-filter"),
+        replace(cake.at(0.9, MARGIN), label="cake at 90 % down"),
+        Candidate("tbf", "tbf + fq_codel"),
+        Candidate("htb", "htb + fq_codel"),
+    ]
+
+
+STATION = "mac80211"
+"""What the stations of a Wi-Fi cell have: Linux's and Android's own queues since 4.11."""
+
+
+def kbit(bps: int) -> str:
+    """Return a rate as tc and SQM take it."""
+    return f"{bps // 1000}kbit"
+
+
+def _whole(bps: float) -> int:
+    """Return the rate in whole kilobits, of which a rate above a megabit has no more than four digits."""
+    step = 1000
+    while bps / step >= 100_000:
+        step *= 10
+    return max(int(bps / step), 1) * step
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _words(*words: str) -> str:
+    return " ".join(word for word in words if word)
+
+
+def _ms(seconds: float) -> str:
+    return f"{1000 * seconds:g}ms"
+
+
+def _rtt(question: Question, said: str) -> str:
+    """Return cake's rtt where the default is too short: RTTs within an order of magnitude will do (tc-cake(8))."""
+    return f"rtt {_ms(question.rtt_s)}" if question.rtt_s > LARGE_RTT_S and "rtt " not in said else ""
+
+
+def _shaped(kind: str, question: Question, bps: int) -> str:
+    """Return fq_codel under a shaper; a bucket of tbf's holds a millisecond (as in sqm-scripts) or two full frames."""
+    burst = f"burst {max(2 * 1514, bps // 8000)} " if kind == "tbf" else ""
+    framing = _framing(question.link)
+    return _words(f"{kind} rate {kbit(bps)}", burst.strip(), framing, f"child fq_codel{_times(question, bps)}")
+
+
+def _framing(link: Link) -> str:
+    """Return what tbf and htb call the link's framing: they weigh the frame, its 14 bytes of header included."""
+    words = [f"overhead {link.overhead - 14}"] if link.overhead > 14 else []
+    words += [f"mpu {link.mpu}"] if link.mpu else []
+    return " ".join(words + (["linklayer atm"] if link.cells == "atm" else []))
+
+
+def _times(question: Question, bps: int) -> str:
+    """Return target and interval where the defaults do not fit.
+
+    The target is at least what one and a half full packets take (sch_cake.c; RFC 8290, 5.2.2 has one), the interval a
+    long path's RTT, of which the target is at least a twentieth (RFC 8289, 4.3 and 4.4).
+    """
+    interval = max(LARGE_RTT_S, question.rtt_s)
+    least = 1.5 * 1514 * 8 / bps
+    target = max(interval / 20, least)
+    if target <= 0.005:
+        return ""
+    return f" target {1e6 * target:.0f}us interval {1e6 * max(interval, interval + least - 0.005):.0f}us"

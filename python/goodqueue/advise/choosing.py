@@ -1,0 +1,142 @@
+"""How one candidate wins: the rule, and the numbers that it goes by.
+
+A point is what a person just notices, a tenth: of the time that a ping, a call's packet or a page takes, of the goodput
+each way; or 0.1 of a call's MOS. A candidate's points are the sum over what the link is used for. Those that are less
+than a point behind the best are as good; of them the simplest wins, and of equally simple ones that with the most
+goodput.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from goodqueue import metrics, stats
+from goodqueue.advise.answer import Change, Tried
+from goodqueue.record import Record
+from goodqueue.stats import Estimate
+
+TENTH = math.log(1.1)
+
+MOS_POINT = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Felt:
+    """A number that counts."""
+
+    key: str
+    what: str
+    column: str
+    """Its heading in a table."""
+    unit: str
+    uses: tuple[str, ...]
+    """What it counts for."""
+    better: str = "low"
+
+
+FELT = (
+    Felt("voip_mos", "A call: its quality (MOS, 1 to 4.5)", "call\nMOS", "", ("calls",), "high"),
+    Felt("voip_delay_p95_ms", "A call: 95 % of its packets arrive within", "call\np95 ms", "ms", ("calls",)),
+    Felt("ping_rtt_p95_ms", "A game: 95 % of its round trips within", "ping\np95 ms", "ms", ("games",)),
+    Felt("page_load_mean_ms", "The web: a small page is there after", "page\nmean ms", "ms", ("web",)),
+    Felt("goodput_mbps", "Downloads together", "down\nMbit/s", "Mbit/s", ("downloads",), "high"),
+    Felt("up_goodput_mbps", "Uploads together", "up\nMbit/s", "Mbit/s", ("downloads",), "high"),
+)
+"""The delays have the base RTT in them, for that is what is felt."""
+
+ALWAYS = ("ping_rtt_p95_ms", "goodput_mbps", "up_goodput_mbps")
+"""What is shown whatever the link is used for: what is gained, and what it costs."""
+
+Values = Mapping[str, Sequence[float]]
+"""Metric to its number for each seed."""
+
+
+def numbers(records: Sequence[Record]) -> Values:
+    """Return what is felt of the runs ``records``, by metric: one number a run.
+
+    A page that never came took as long as the run; the same for pings and calls. None is left out as good.
+    """
+    each = [metrics.numbers(record) for record in records]
+    found = {}
+    for felt in FELT:
+        values = [one[felt.key] for one in each]
+        kinds = {metric.app for metric in metrics.METRICS if metric.key == felt.key}
+        if any(app["kind"] in kinds for app in records[0]["apps"]) or kinds == {""}:
+            worst = 1.0 if felt.key == "voip_mos" else 1e-3 if felt.better == "high" else _measured_ms(records[0])
+            found[felt.key] = [worst if value is None else value for value in values]
+    return found
+
+
+def _measured_ms(record: Record) -> float:
+    from goodqueue.scenario import seconds
+
+    return 1e3 * (seconds(record["scenario"]["duration"]) - seconds(record["scenario"]["warmup"]))
+
+
+def points(values: Values, uses: Sequence[str], at: int) -> float:
+    """Return the points of one seed's run; only differences of them mean something."""
+    found = 0.0
+    for felt in FELT:
+        if not set(felt.uses) & set(uses):
+            continue
+        value = values[felt.key][at]
+        if felt.key == "voip_mos":
+            found += value / MOS_POINT
+        else:
+            found += (1 if felt.better == "high" else -1) * math.log(max(value, 1e-3)) / TENTH
+    return found
+
+
+def rank(
+    tried: Sequence[tuple[str, tuple[str, str], int, Values]], uses: Sequence[str], chosen: int | None = None
+) -> list[Tried]:
+    """Return candidates with their points, one of them as the choice: ``chosen``, or by the rule.
+
+    Each is a label, its lines, how much it takes (its level), and what was measured.
+    """
+    seeds = range(len(tried[0][3][FELT[2].key]))
+    own = [[points(values, uses, at) for at in seeds] for *_, values in tried]
+    best = max(own, key=sum)
+    behind = [_difference(best, one) for one in own]
+    as_good = [at for at, one in enumerate(behind) if one.mean < 1]
+    goodput = [sum(points(values, ("downloads",), at) for at in seeds) for *_, values in tried]
+    choice = min(as_good, key=lambda at: (tried[at][2], -goodput[at])) if chosen is None else chosen
+    return [
+        Tried(
+            label,
+            *lines,
+            {key: _estimate(found) for key, found in values.items()},
+            _difference(own[at], own[0]),
+            behind[at],
+            at == choice,
+        )
+        for at, (label, lines, _, values) in enumerate(tried)
+    ]
+
+
+def changes(now: Values, then: Values, uses: Sequence[str]) -> list[Change]:
+    """Return what changes, of what the link is used for."""
+    return [
+        Change(
+            felt.key,
+            felt.what,
+            felt.unit,
+            _estimate(now[felt.key]),
+            _estimate(then[felt.key]),
+            _difference(then[felt.key], now[felt.key]),
+        )
+        for felt in FELT
+        if felt.key in now and (felt.key in ALWAYS or set(felt.uses) & set(uses))
+    ]
+
+
+def _estimate(values: Sequence[float]) -> Estimate:
+    found = stats.estimate(values)
+    assert found is not None, "there is a seed"
+    return found
+
+
+def _difference(values: Sequence[float], reference: Sequence[float]) -> Estimate:
+    found = stats.paired(values, reference)
+    assert found is not None, "there is a seed"
+    return found

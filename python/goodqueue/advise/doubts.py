@@ -1,0 +1,206 @@
+"""What would change the answer: the rate, the margin, the hidden buffer, Wi-Fi. Each is tried, and said as measured."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from goodqueue.advise import candidates
+from goodqueue.advise.answer import Tried
+from goodqueue.advise.candidates import Candidate, kbit
+from goodqueue.advise.links import air_mbps
+from goodqueue.advise.question import Question
+from goodqueue.advise.scenarios import AIR, Truth
+from goodqueue.tables import span
+
+SLOWER = candidates.ADVERTISED
+"""What a link may carry of what its contract says, where nobody measured it."""
+
+SHALLOW, DEEP = 0.2, 4.0
+"""The queue that is there now may be so much of what was taken for it."""
+
+SAME = "these lines"
+
+PING = "ping_rtt_p95_ms"
+
+SAME_WITHIN = 1.1
+"""Less than a point apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A run of a doubt's."""
+
+    label: str
+    candidate: Candidate
+    truth: Truth
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Something that may be otherwise, and what is run to see."""
+
+    what: str
+    trials: list[Trial]
+    chosen: int
+    """Which of them has the lines of the answer."""
+    say: Callable[[Sequence[Tried]], str]
+    asks: bool = True
+    """Whether the others are lines that somebody could type instead; else they only show what the answer is worth."""
+
+
+def of(question: Question, choice: Candidate, after: Candidate) -> list[Asked]:
+    """Return what is tried beside the ``choice``, of which ``after`` was the next best."""
+    now = candidates.of(question)[0]
+    if question.link.key == "wifi":
+        return _of_wifi(question, choice)
+    if choice.kind == "nothing":
+        return [_deeper(question, choice, after), _last_hop(choice)]
+    if question.link.key == "lte":
+        slower = [] if question.trace else [_slower_radio(choice, now)]
+        follows = next(one for one in candidates.of(question) if "autorate" in one.words_down)
+        return [*slower, *([] if choice == follows else [_autorate(choice, follows)]), _last_hop(choice)]
+    own = [_own_port(choice, now)] if question.link.key == "ethernet" else []
+    return [
+        _slower(question, choice, now),
+        _full_rate(choice),
+        _shallower(question, choice, now),
+        *own,
+        _last_hop(choice),
+    ]
+
+
+def _ping(one: Tried) -> str:
+    ms = one.means[PING].mean
+    return f"{ms:.0f} ms" if 100 <= ms < 1000 else span(ms)
+
+
+def _down(one: Tried) -> str:
+    return f"{one.means['goodput_mbps'].mean:.3g} Mbit/s"
+
+
+def _slower(question: Question, choice: Candidate, now: Candidate) -> Asked:
+    """The rate is not known: the link carries less than was said."""
+    truth = Truth(rate=SLOWER)
+    adapted = choice.at(choice.down * SLOWER, choice.up * SLOWER)
+    down, up = (kbit(bps) for bps in adapted.rates_bps(question))
+
+    def say(ranked: Sequence[Tried]) -> str:
+        _, same, lower = ranked
+        return f"pings take {_ping(same)}. Type {down} and {up} then: {_ping(lower)}."
+
+    what = f"The link carries {100 * (1 - SLOWER):.0f} % less than you said"
+    trials = [Trial("now", now, truth), Trial(SAME, choice, truth), Trial("set lower", adapted, truth)]
+    return Asked(what, trials, 1, say)
+
+
+def _full_rate(choice: Candidate) -> Asked:
+    """The margin is left out: the hidden buffer is the bottleneck again."""
+
+    def say(ranked: Sequence[Tried]) -> str:
+        margin, full = ranked
+        pings = f"pings take {_ping(full)}, not {_ping(margin)}"
+        return f"{pings}, and downloads get {_down(full)}, not {_down(margin)}."
+
+    trials = [Trial(SAME, choice, Truth()), Trial("at the full rate", choice.at(1.0), Truth())]
+    return Asked("You set the shapers to the full rate", trials, 0, say)
+
+
+def _held(question: Question, times: float) -> str:
+    return f"The modem holds {1e3 * question.buffer_s * times:.0f} ms of queue, not {1e3 * question.buffer_s:.0f}"
+
+
+def _shallower(question: Question, choice: Candidate, now: Candidate) -> Asked:
+    """There is less to gain."""
+    truth = Truth(buffer=SHALLOW)
+
+    def say(ranked: Sequence[Tried]) -> str:
+        before, after = ranked
+        return f"pings take {_ping(before)} as it is, and {_ping(after)} with these lines."
+
+    return Asked(_held(question, SHALLOW), [Trial("now", now, truth), Trial(SAME, choice, truth)], 1, say)
+
+
+def _deeper(question: Question, choice: Candidate, after: Candidate) -> Asked:
+    """Nothing was worth typing; it may be with a deeper queue."""
+    truth = Truth(buffer=DEEP)
+
+    def say(ranked: Sequence[Tried]) -> str:
+        before, typed = ranked
+        return f"pings take {_ping(before)} as it is, and {_ping(typed)} with {after.label}."
+
+    return Asked(_held(question, DEEP), [Trial("now", choice, truth), Trial(after.label, after, truth)], 0, say)
+
+
+def _own_port(choice: Candidate, now: Candidate) -> Asked:
+    """No modem: the link is the router's own port, whose discipline is the queue."""
+    truth = Truth(own=True)
+
+    def say(ranked: Sequence[Tried]) -> str:
+        plain, shaped = ranked
+        return (
+            f"fq_codel without a shaper has {_ping(plain)} and {_down(plain)}, "
+            f"these lines {_ping(shaped)} and {_down(shaped)}."
+        )
+
+    trials = [Trial("fq_codel, no shaper", now, truth), Trial(SAME, choice, truth)]
+    return Asked("The link is the router's own port, with no modem", trials, 1, say)
+
+
+def _last_hop(choice: Candidate) -> Asked:
+    """A slow Wi-Fi behind the line has a queue of its own, which no line on the router's port reaches."""
+
+    def say(ranked: Sequence[Tried]) -> str:
+        fifo, own = ranked
+        if fifo.means[PING].mean < SAME_WITHIN * own.means[PING].mean:
+            return f"it is not the narrowest, and pings take {_ping(own)}."
+        return f"pings take {_ping(fifo)} with a FIFO at the access point, {_ping(own)} with mac80211's own queues."
+
+    trials = [
+        Trial("pfifo at the access point", choice, Truth(air="pfifo")),
+        Trial("mac80211 at the access point", choice, Truth(air="mac80211")),
+    ]
+    return Asked(f"Wi-Fi is the last hop, at {air_mbps(*AIR):g} Mbit/s on the air", trials, 0, say, asks=False)
+
+
+def _slower_radio(choice: Candidate, now: Candidate) -> Asked:
+    """The mean is half: a shaper follows no radio."""
+    truth = Truth(rate=0.5)
+
+    def say(ranked: Sequence[Tried]) -> str:
+        before, same, lower = ranked
+        return f"pings take {_ping(same)} ({_ping(before)} as it is); set to half as much, {_ping(lower)}."
+
+    adapted = choice.at(choice.down / 2, choice.up / 2)
+    trials = [Trial("now", now, truth), Trial(SAME, choice, truth), Trial("set to half", adapted, truth)]
+    return Asked("The radio carries half of what you said", trials, 1, say)
+
+
+def _autorate(choice: Candidate, follows: Candidate) -> Asked:
+    """The shaper follows the rate at which packets arrive; what waits at the base station is not among them."""
+
+    def say(ranked: Sequence[Tried]) -> str:
+        same, auto = ranked
+        pings = f"pings take {_ping(auto)}, not {_ping(same)}"
+        return f"{pings}, and downloads get {_down(auto)}, not {_down(same)}: it does not see the base station's queue."
+
+    trials = [Trial(SAME, choice, Truth()), Trial(follows.label, follows, Truth())]
+    return Asked("You let cake follow the rate (autorate-ingress)", trials, 0, say)
+
+
+def _of_wifi(question: Question, choice: Candidate) -> list[Asked]:
+    """The driver has no queues of its own; a far station takes the air."""
+    every = candidates.of(question)
+
+    def old(ranked: Sequence[Tried]) -> str:
+        fifo, above = ranked
+        return f"pings take {_ping(fifo)} with a FIFO above it, {_ping(above)} with fq_codel: type that then."
+
+    def far(ranked: Sequence[Tried]) -> str:
+        each = zip(every, ranked, strict=True)
+        return ", ".join(f"{one.kind} has {_ping(tried)} and {_down(tried)}" for one, tried in each) + " for both."
+
+    trials = [Trial(one.kind, one, Truth(far=True)) for one in every]
+    asked = [Asked("A far station (MCS 0) downloads as much", trials, every.index(choice), far)]
+    if choice.kind == "mac80211":
+        own = [Trial(one.label, one, Truth()) for one in every[:2]]
+        asked.insert(0, Asked("The driver has no queues of its own", own, 0, old))
+    return asked

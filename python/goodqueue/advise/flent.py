@@ -1,0 +1,74 @@
+"""What Flent measured of the real link: its rates, its base RTT, and how long the queue is that is there now."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from goodqueue.errors import UserError
+from goodqueue.record import Record, times_of
+
+SEGMENT, FRAME, ACK = 1448, 1514, 66
+"""Bytes of a full segment's data, of its frame and of an ACK's frame, with timestamps (RFC 7323)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The link, as several files together have it."""
+
+    files: tuple[str, ...]
+    down_bps: int | None
+    up_bps: int | None
+    rtt_s: float
+    ping_p95_ms: float
+    """While all flows ran."""
+    buffer_s: float | None
+    """How long the queue was that each loaded direction had; None where no more than the line's own delay was seen."""
+
+
+def found(files: Sequence[str]) -> Found:
+    """Return what the data files of Flent's say of the link. Raises UserError where one is not Flent's, or has no ping.
+
+    The rate is what TCP delivered in both directions, with its headers and the ACKs of the other direction, of which
+    every second segment has one (RFC 9293, 3.8.6.3). The base RTT is the shortest ping. What pings took longer while
+    the flows ran is the queue's; if both directions were loaded, each is taken to have half of it.
+    """
+    from goodqueue.flent import importing, reading
+
+    records = [importing.record(reading.read(file), None, 1) for file in files]
+    rates = [_rates_bps(record) for record in records]
+    base, loaded = [], []
+    for file, record in zip(files, records, strict=True):
+        pings = [ping for ping in record["series"]["pings"] if ping["rtt_ms"]]
+        slow = [p95 for app in record["apps"] if app["name"] in {ping["name"] for ping in pings}
+                and (p95 := times_of(app).get("p95")) is not None]  # fmt: skip
+        if not pings or not slow:
+            raise UserError(file, "found no ping; accepted: a test of Flent's that has one, such as rrul_be")
+        base.append(min(rtt for ping in pings for rtt in ping["rtt_ms"]))
+        loaded.append(fmean(slow))
+    ways = max(sum(rate > 0 for rate in one) for one in rates)
+    rtt_ms, p95_ms = min(base), fmean(loaded)
+    queue_s = (p95_ms - rtt_ms) / 1e3 / ways if ways else 0.0
+    return Found(
+        tuple(files),
+        _mean([one[0] for one in rates]),
+        _mean([one[1] for one in rates]),
+        max(rtt_ms / 1e3, 0.001),
+        p95_ms,
+        queue_s if queue_s >= 0.001 else None,
+    )
+
+
+def _rates_bps(record: Record) -> tuple[float, float]:
+    """Return what the link carried down and up while all flows ran, in frames."""
+    goodput = {way: 1e6 * sum(flow["goodput_mbps"] for flow in record["flows"] if flow["direction"] == way)
+               for way in ("down", "up")}  # fmt: skip
+    acks = ACK / (2 * SEGMENT)
+    return tuple(  # type: ignore[return-value]
+        goodput[way] * FRAME / SEGMENT + goodput[other] * acks if goodput[way] else 0.0
+        for way, other in (("down", "up"), ("up", "down"))
+    )
+
+
+def _mean(rates: Sequence[float]) -> int | None:
+    known = [rate for rate in rates if rate > 0]
+    return round(fmean(known)) if known else None

@@ -1,0 +1,133 @@
+"""What was asked: the link, its rates, what it is used for. Refusals name the option."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goodqueue.advise.links import LINKS, Link, cell
+from goodqueue.errors import UserError, quoted
+
+if TYPE_CHECKING:
+    from goodqueue.advise.flent import Found
+
+USES = ("calls", "games", "downloads", "web")
+
+LEAST_BPS, MOST_BPS = 128_000, 10_000_000_000
+
+RTT = "30ms"
+"""Where nothing is said: cake's word ``regional`` (tc-cake(8))."""
+
+SEEDS, QUICK_SEEDS = 5, 3
+RADIO_SEEDS, QUICK_RADIO_SEEDS = 12, 4
+"""Of LTE, where each seed is another draw of the radio too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A link, and what matters on it."""
+
+    link: Link
+    down_bps: int
+    up_bps: int
+    """What the link itself sends with; of Wi-Fi the air is shared, and this is not used."""
+    rtt_s: float
+    """To the servers, without queueing."""
+    uses: tuple[str, ...]
+    buffer_s: float
+    """How long the queue that is there now is when it is full."""
+    seeds: tuple[int, ...]
+    quick: bool = False
+    trace: str | None = None
+    """A file of rates that the way down follows."""
+    found: "Found | None" = None
+    """What Flent measured of it."""
+
+    @property
+    def is_wired(self) -> bool:
+        """Whether the link has a rate of its own that stays as it is."""
+        return self.link.key not in ("lte", "wifi")
+
+
+def ask(
+    down: str | None,
+    up: str | None,
+    rtt: str | None,
+    link: str,
+    use: str,
+    buffer: str | None,
+    seeds: int | None,
+    seed: int,
+    quick: bool,
+    trace: str | None = None,
+    files: Sequence[str] = (),
+) -> Question:
+    """Return the question of these options. Raises UserError."""
+    kind = LINKS.get(link)
+    if kind is None:
+        raise UserError("--link", f"found {quoted(link)}; accepted: {', '.join(LINKS)}")
+    uses = tuple(word.strip() for word in use.split(","))
+    for word in uses:
+        if word not in USES or uses.count(word) > 1:
+            said = quoted(word) + (" twice" if word in USES else "")
+            raise UserError("--use", f"found {said}; accepted: a list of {', '.join(USES)}, each once")
+    if trace is not None and link != "lte":
+        raise UserError("--trace", f"found with --link {link}; accepted: with --link lte")
+    found = _found(files)
+    down_bps = _rate("--down", down, found.down_bps if found else None, trace)
+    up_bps = down_bps if kind.key == "wifi" and up is None else _rate("--up", up, found.up_bps if found else None)
+    if kind.key == "wifi" and cell(down_bps) is None:
+        raise UserError("--down", f"found {quoted(down)} with --link wifi; accepted: up to 189mbit, as 802.11n carries")
+    rtt_s = _time("--rtt", rtt, 0.001, 2.0) if rtt is not None or not found else found.rtt_s
+    if buffer is None:
+        buffer_s = (found.buffer_s if found else None) or kind.buffer_s
+    elif kind.key == "wifi":
+        raise UserError("--buffer", "found with --link wifi; accepted: without, as the driver's queue is what it is")
+    else:
+        buffer_s = _time("--buffer", buffer, 0.001, 10.0)
+    usual = (RADIO_SEEDS, QUICK_RADIO_SEEDS) if kind.key == "lte" else (SEEDS, QUICK_SEEDS)
+    count = seeds or usual[quick]
+    return Question(
+        kind, down_bps, up_bps, rtt_s, uses, buffer_s, tuple(range(seed, seed + count)), quick, trace, found
+    )
+
+
+def _found(files: Sequence[str]) -> "Found | None":
+    if not files:
+        return None
+    from goodqueue.advise import flent
+
+    return flent.found(files)
+
+
+def _rate(option: str, text: str | None, measured: int | None, trace: str | None = None) -> int:
+    """Return the rate that ``text`` says, or that was ``measured``, or the mean of the file ``trace``."""
+    from goodqueue import _goodqueue, notes, paths
+
+    if trace is not None:
+        if text is not None:
+            raise UserError(option, f"found {quoted(text)} beside --trace; accepted: one of them")
+        return paths.rate_bps({"trace": trace})
+    if text is None:
+        if measured is None:
+            raise UserError(option, "missing; accepted: a rate such as 50mbit, or --flent FILE that measured it")
+        return measured
+    try:
+        bps = _goodqueue.rate_bps(text)
+    except ValueError as error:
+        raise UserError(option, str(error)) from None
+    if not LEAST_BPS <= bps <= MOST_BPS:
+        raise UserError(option, f"found {quoted(text)}; accepted: 128kbit to 10gbit")
+    notes.tell({"bottleneck": {"rate": text}}, {"bottleneck.rate": option})
+    return bps
+
+
+def _time(option: str, text: str | None, least_s: float, most_s: float) -> float:
+    from goodqueue import _goodqueue
+
+    try:
+        found: float = _goodqueue.time_ns(text or RTT) / 1e9
+    except ValueError as error:
+        raise UserError(option, str(error)) from None
+    if not least_s <= found <= most_s:
+        raise UserError(option, f"found {quoted(text)}; accepted: {1000 * least_s:g}ms to {most_s:g}s")
+    return found

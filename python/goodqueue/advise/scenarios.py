@@ -1,0 +1,216 @@
+"""What candidates are tried on: the link of a question, both directions loaded, and the traffic of its uses.
+
+  Internet ──▶ [ provider: FIFO ] ── the link ──▶ [ router: the line down ] ──▶ home
+           ◀── the link ── [ modem: FIFO ] ◀── [ router: the line up ] ◀──
+
+The FIFOs are the queue that is there now. A shaper that sends less than the link keeps them empty.
+"""
+
+import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from goodqueue import air, har
+from goodqueue.advise.candidates import STATION, Candidate
+from goodqueue.advise.links import FRAME, air_mbps, cell, frames_bps
+from goodqueue.advise.question import Question
+from goodqueue.record import Scenario
+from goodqueue.scenario import from_options
+from goodqueue.traffic import BULK, probe
+
+LOAD = "bulk:4,bulk:2:up,ping"
+"""What fills the line, and what feels it: Flent's rrul has four each way; homes send less than they fetch."""
+
+USES = {"calls": "voip,voip:up", "web": "page:google"}
+"""What uses add to it. A game is the ping, and downloads are there anyway."""
+
+PAGE_EVERY = "1s"
+"""From the end of a page to the start of the next."""
+
+TICK = "50ms"
+"""Between two packets of a game, 20 a second."""
+
+LAN_BPS = 1_000_000_000
+
+YOU = "you"
+"""The station of a Wi-Fi cell whose calls, pings and pages count."""
+
+AIR = "802.11n:20", "mcs3"
+"""Of a Wi-Fi that stands behind the line: 26 Mbit/s on the air."""
+
+MOST_BITS = 3e9
+"""That a run carries at most, where that leaves it long enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What the link is really like, where it is not what was said."""
+
+    rate: float = 1.0
+    """Its rates, as a share of what was said."""
+    buffer: float = 1.0
+    """The queue that is there now, as a share of what was said."""
+    air: str = ""
+    """The access point's discipline, where a slow Wi-Fi is the last hop."""
+    far: bool = False
+    """Whether a far station shares the Wi-Fi cell, and downloads."""
+    own: bool = False
+    """Whether the link is the router's own port: no FIFO hides behind it."""
+
+
+def times_s(question: Question) -> tuple[float, float]:
+    """Return how long the start is that is left out, and how long is measured."""
+    rtt = question.rtt_s
+    measured = 15.0 + 50 * rtt if question.is_wired else 40.0
+    carried = question.down_bps + question.up_bps
+    measured = max(min(measured, MOST_BITS / carried), 5.0 + 25 * rtt)
+    warmup = min(5.0, measured / 3) + 20 * rtt
+    return _tenths(warmup), _tenths(measured / 2 if question.quick else measured)
+
+
+def _tenths(seconds: float) -> float:
+    return round(seconds, 1)
+
+
+def scenario(question: Question, candidate: Candidate, seed: int, truth: Truth, folder: Path) -> Scenario:
+    """Return what ``candidate`` is tried on with ``seed``. Rates of LTE are files in ``folder``, written if missing."""
+    warmup, measured = times_s(question)
+    options: dict[str, Any] = {
+        "rtt": f"{question.rtt_s * 1e3:.3f}ms",
+        "traffic": ",".join([LOAD, *(words for use, words in USES.items() if use in question.uses)]),
+        "warmup": f"{warmup:g}s",
+        "duration": f"{warmup + measured:g}s",
+    }
+    lines = candidate.lines(question)
+    found: Scenario
+    if question.link.key == "wifi":
+        found = _cell(question, options, truth)
+        found["bottleneck"] |= {"qdisc": lines[0], "up": {"qdisc": lines[1]}}
+    else:
+        found = _air(options, truth) if truth.air else from_options(rate=f"{_lan(question)}bit", **options)
+        _put(found, question, lines, truth, seed, folder)
+    for source in found["traffic"]:
+        if source.get(har.KEY):
+            source |= {"interval": PAGE_EVERY, "start_spread": "1s"}
+        elif source["kind"] == probe().name:
+            source["interval"] = TICK
+    return found | {"seed": seed}
+
+
+def _lan(question: Question) -> int:
+    return max(LAN_BPS, 2 * max(question.down_bps, question.up_bps))
+
+
+def _put(found: Scenario, question: Question, lines: tuple[str, str], truth: Truth, seed: int, folder: Path) -> None:
+    """Put the line's hops into ``found``, and the candidate's ``lines`` where the router has them."""
+    rates = {"down": question.down_bps, "up": question.up_bps}
+    if truth.own:
+        for way, table in (("down", found["bottleneck"]), ("up", found["bottleneck"].setdefault("up", {}))):
+            table |= {"rate": f"{frames_bps(question.link, rates[way])}bit"}
+    hops: list[dict[str, Any]] = []
+    inner = "bottleneck"
+    if truth.air:  # the cell has the bottleneck's place, so the router's lines are hops of their own
+        for way, line in zip(("down", "up"), lines, strict=True):
+            place = "before" if way == "down" else "after"
+            router = {"name": f"router {way}", "kind": "link", "direction": way, place: "bottleneck"}
+            hops.append({**router, "rate": f"{_lan(question)}bit", "qdisc": line})
+        inner = "router "
+    else:
+        found["bottleneck"]["qdisc"] = lines[0]
+        found["bottleneck"].setdefault("up", {})["qdisc"] = lines[1]
+    if not truth.own:
+        for way, place, name in (("down", "before", "provider"), ("up", "after", "modem")):
+            beside = f"{inner}{way}" if truth.air else inner
+            hop = {"name": name, "kind": "link", "direction": way, place: beside}
+            hops.append(hop | _hidden(question, way, rates[way], truth, seed, folder))
+    found["hop"] = hops
+
+
+def _hidden(question: Question, way: str, rate_bps: int, truth: Truth, seed: int, folder: Path) -> dict[str, Any]:
+    """Return the link that the router does not see: what it sends with, and its FIFO."""
+    link = question.link
+    rate = round(rate_bps * truth.rate)
+    fifo = f"bfifo limit {max(2 * FRAME, round(rate * question.buffer_s * truth.buffer / 8))}"
+    if link.key == "lte":
+        return {"trace": _trace(question, way, rate, seed, folder), "qdisc": fifo}
+    if link.cells != "atm":
+        return {"rate": f"{frames_bps(link, rate)}bit", "qdisc": fifo}
+    # A serial link of cells: htb weighs packets by them and is never ahead (docs/qdiscs/htb.md); below it the packet
+    # takes a quarter of its time once more. A faster link would be refused by the kernel's machine.
+    cells = f"htb rate {rate}bit burst 1b cburst 1b overhead {link.overhead - 14} linklayer atm child {fifo}"
+    return {"rate": f"{4 * rate}bit", "qdisc": cells}
+
+
+def _trace(question: Question, way: str, rate: int, seed: int, folder: Path) -> str:
+    """Return the file of rates of one direction: the user's, or one that is generated, another each seed."""
+    if question.trace is not None and way == "down":
+        return question.trace
+    file = folder / f"{way}-{rate}-{seed}.mahimahi"
+    if not file.exists():
+        drawn = 2 * seed + (way == "up")
+        file.write_bytes(_radio(rate, drawn))
+    return str(file)
+
+
+def _radio(rate: int, drawn: int) -> bytes:
+    """Return rates of LTE whose mean is ``rate``: a minute of them seldom has the mean that it was drawn with."""
+    from goodqueue import _goodqueue
+
+    asked = float(rate)
+    for _ in range(3):
+        made = _goodqueue.generate_rates("lte", f"{asked:.0f}bit", "60s", drawn).encode("ascii")
+        asked *= rate / _goodqueue.mean_rate_bps(made)
+    return made
+
+
+def _cell(question: Question, options: dict[str, Any], truth: Truth) -> Scenario:
+    """Return a cell whose station gets what was asked for down; a far one shares it, if so."""
+    fastest = cell(question.down_bps)
+    assert fastest is not None, "the question has been checked"
+    found = _in_cell(options, *fastest)
+    if truth.far:
+        for source in found["traffic"]:
+            source["station"] = YOU
+        found["bottleneck"]["wifi"]["station"].append({"name": "far", "rate": "mcs0"})
+        one = next(source for source in found["traffic"] if source["kind"] == BULK)
+        found["traffic"].append({**copy.deepcopy(one), "name": "far", "station": "far"})
+    return found
+
+
+def _air(options: dict[str, Any], truth: Truth) -> Scenario:
+    found = _in_cell(options, *AIR)
+    found["bottleneck"] |= {"qdisc": truth.air, "up": {"qdisc": STATION}}
+    return found
+
+
+def _in_cell(options: dict[str, Any], standard: str, rate: str) -> Scenario:
+    """Return a scenario whose bottleneck is a cell with one station."""
+    return from_options(**options) | {"bottleneck": {"wifi": air.cell(standard, f"{YOU}:{rate}")}}
+
+
+def assumptions(question: Question) -> list[tuple[str, str]]:
+    """Return what was assumed of the link because nobody said it, each with its source."""
+    link = question.link
+    if link.key == "wifi":
+        standard, rate = cell(question.down_bps) or AIR
+        air = f"{air_mbps(standard, rate):g} Mbit/s on the air"
+        kept = f"{standard.replace(':', ', ')} MHz, {rate.upper()} ({air}); ath9k's queues; mac80211 at the station"
+        return [(f"one station near the access point: {kept}", "docs/advise.md")]
+    buffer = f"{_span(question.buffer_s)} of queue each way now"
+    if question.found and question.found.buffer_s == question.buffer_s:
+        source = "Flent's pings, under load less without"
+    else:
+        source = link.buffer_source if question.buffer_s == link.buffer_s else "as said"
+    found = [(buffer, source)]
+    if link.key == "lte":
+        varies = question.trace or "another draw of `goodqueue generate lte` each seed"
+        found.insert(0, (f"a rate that wanders, with outages: {varies}", "docs/advise.md"))
+    else:
+        cells = {"atm": ", in cells of ATM", "ptm": ", in cells of PTM"}.get(link.cells, "")
+        found.insert(0, (f"{link.overhead} bytes on each IP packet{cells}", link.source))
+    return found
+
+
+def _span(seconds: float) -> str:
+    return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:g} s"

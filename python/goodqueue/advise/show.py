@@ -1,0 +1,191 @@
+"""The answer on one screen, and the evidence behind it."""
+
+import textwrap
+from collections.abc import Iterator
+
+from goodqueue.advise.answer import Advice, Change, Check, Tried
+from goodqueue.advise.choosing import FELT
+from goodqueue.advise.question import USES, Question
+from goodqueue.stats import Estimate
+from goodqueue.tables import Column, Table, decimals, number, plus_minus, span
+
+
+def headline(question: Question) -> str:
+    """Return what was asked."""
+    up = "" if question.link.key == "wifi" else f", {_mbps(question.up_bps)} up"
+    uses = "" if set(question.uses) == set(USES) else f"; for {' and '.join(question.uses)}"
+    link = f"{question.link.title}, {_mbps(question.down_bps)} down{up}, base RTT {1e3 * question.rtt_s:g} ms"
+    return f"{link}{uses}"
+
+
+def _mbps(bps: int) -> str:
+    return f"{bps / 1e6:.4g} Mbit/s"
+
+
+def measured(question: Question) -> list[str]:
+    """Return what Flent told, in a sentence."""
+    if (found := question.found) is None:
+        return []
+    queue = f"{1e3 * found.buffer_s:.0f} ms of queue each way" if found.buffer_s else "no queue to speak of"
+    pings = f"pings took {span(1e3 * found.rtt_s)} at best, and {span(found.ping_p95_ms)} (p95) under load"
+    files = found.files[0] if len(found.files) == 1 else f"{len(found.files)} files"
+    return [f"From Flent ({files}): {pings}, which is {queue}."]
+
+
+def lines(advice: Advice) -> list[str]:
+    """Return what to type: tc's lines, and OpenWrt's settings."""
+    typed = advice.commands
+    if advice.question.link.key == "wifi":
+        (line,) = typed["down"]
+        found = ["Type this line on the access point:", f"  {line}"]
+        if advice.down == "mac80211":
+            found.append("It leaves all to the driver's own queues; `iw phy | grep TXQ` says whether it has any.")
+        return found
+    if not typed["down"]:
+        return ["Type nothing: no line is worth a point more than what is there now."]
+    both = len(typed["down"]) == 1
+    found = [f"Type {'these two lines' if both else 'these lines'}; eth0 is the router's port that faces the modem:"]
+    found += [f"  {line}" for line in (*typed["up"], *typed["down"])]
+    found += ["Once, before the " + ("second" if both else "lines on ifb0") + ", for what comes in:"]
+    found += [f"  {line}" for line in typed["prepare"]]
+    if advice.sqm:
+        found += ["Or on OpenWrt, in /etc/config/sqm:", *_options(advice.sqm)]
+    return found
+
+
+def _options(sqm: dict[str, str]) -> Iterator[str]:
+    """Yield the options as `uci` takes them, in a loop that can be pasted."""
+    words = [f"{name}='{value}'" if " " in value else f"{name}={value}" for name, value in sqm.items()]
+    rows: list[str] = ["  for option in"]
+    for word in words:
+        if len(rows[-1]) + len(word) > 94:
+            rows[-1] += " \\"
+            rows.append("   ")
+        rows[-1] += f" {word}"
+    yield from rows
+    yield '  do uci set "sqm.@queue[0].$option"; done; uci commit sqm; /etc/init.d/sqm restart'
+
+
+def changes(advice: Advice) -> Table:
+    """Return what the lines change."""
+    while_loaded = Column("While downloads and uploads fill the link", False)
+    if advice.tried[0].is_choice:
+        rows = [[one.what, _value(one.now, one, True)] for one in advice.changes]
+        return Table("What is there now", [while_loaded, Column("now" + _plus_minus(advice))], rows)
+    columns = [while_loaded, Column("now"), Column("then" + _plus_minus(advice)), Column("change")]
+    rows = [
+        [one.what, _value(one.now, one, False), _value(one.then, one, True), _change(one)] for one in advice.changes
+    ]
+    return Table("What that changes", columns, rows)
+
+
+def _plus_minus(advice: Advice) -> str:
+    return " ± CI" if len(advice.question.seeds) > 1 else ""
+
+
+def _value(found: Estimate, one: Change, interval: bool) -> str:
+    size = 1000.0 if one.unit == "ms" and one.now.mean >= 10_000 else 1.0
+    unit = "s" if size > 1 else one.unit
+    scaled = Estimate(found.mean / size, found.half_width and found.half_width / size, found.n)
+    digits = 2 if not one.unit else 0 if one.unit == "ms" and found.mean / size >= 100 else decimals([scaled.mean])
+    text = plus_minus(scaled, digits) if interval else number(scaled.mean, digits)
+    return f"{text} {unit}".rstrip()
+
+
+def _change(one: Change) -> str:
+    if not one.unit:
+        return f"{one.difference.mean:+.2f}"
+    if one.unit == "ms" and one.then.mean > 0 and one.now.mean / one.then.mean >= 2:
+        return f"{one.now.mean / one.then.mean:.1f} times shorter"
+    percent = one.percent
+    return "" if percent is None else f"{percent:+.0f} %"
+
+
+def sure(advice: Advice) -> Iterator[str]:
+    """Yield how sure the answer is, and what it costs."""
+    n = len(advice.question.seeds)
+    choice = next(one for one in advice.tried if one.is_choice)
+    seeds = f"{n} seeds, the same for all" if n > 1 else "one seed, so nobody knows"
+    gain = "" if advice.tried[0].is_choice else f" {plus_minus(choice.points)} points better than now, where"
+    yield f"How sure: {seeds}.{gain or ' Here'} a point is a tenth of one of these numbers. {_next(advice, choice)}"
+    if not advice.tried[0].is_choice:
+        each = {one.metric: one.percent or 0.0 for one in advice.changes}
+        said = [
+            f"{name} {'gain' if each[key] >= 0 else 'lose'} {abs(each[key]):.0f} %"
+            for name, key in (("downloads", "goodput_mbps"), ("uploads", "up_goodput_mbps"))
+        ]
+        yield f"What it costs in goodput: {', '.join(said)}."
+
+
+def _next(advice: Advice, choice: Tried) -> str:
+    if choice.behind.mean > 0:
+        best = min(advice.tried, key=lambda one: one.behind.mean)
+        return f"{best.label} has {plus_minus(choice.behind)} more: not a whole point."
+    after = advice.next
+    if after is None:
+        return ""
+    told = (
+        "" if after.behind.half_width is None or after.behind.excludes_zero else ": these seeds do not tell them apart"
+    )
+    return f"Next is {after.label}, {plus_minus(after.behind)} points behind{told}."
+
+
+def doubts(advice: Advice) -> Iterator[str]:
+    """Yield what would change the answer, a paragraph each; a star where another line would be the better one."""
+    yield "What would change it, measured" + (" (*: type something else then):" if _any_changes(advice) else ":")
+    for one in advice.doubts:
+        yield f"  {'*' if one.changes_answer else '-'} {one.what}: {one.then}"
+
+
+def _any_changes(advice: Advice) -> bool:
+    return any(one.changes_answer for one in advice.doubts)
+
+
+def assumed(advice: Advice) -> str:
+    """Return what nobody said, in a paragraph."""
+    return "Assumed: " + "; ".join(f"{what} ({source})" for what, source in advice.assumed) + "."
+
+
+def hanging(text: str, width: int) -> list[str]:
+    """Return ``text`` in lines, the second and later ones further in where it begins further in."""
+    inner = len(text) - len(text.lstrip())
+    return textwrap.wrap(
+        text.strip(), width, initial_indent=" " * inner, subsequent_indent=" " * 2 * inner, break_on_hyphens=False
+    )
+
+
+def checks(advice: Advice) -> list[Table]:
+    """Return what Linux's own qdiscs had of the same runs."""
+    if not advice.checks:
+        return []
+    columns = [Column("", False), Column("lines", False), Column("promised"), Column("Linux"), Column("off")]
+    return [
+        Table("On Linux's own qdiscs and TCP: one seed, half as long", columns, [_check(one) for one in advice.checks])
+    ]
+
+
+def _check(one: Check) -> list[str]:
+    digits = decimals([one.measured])
+    numbers = [f"{number(value, digits)} {one.unit}" for value in (one.promised, one.measured)]
+    return [one.what, one.lines, *numbers, f"{one.percent:+.1f} %"]
+
+
+def why(advice: Advice) -> list[Table]:
+    """Return the evidence: all that was tried, on the link as it was said and as it may be."""
+    rule = (
+        "Points: one for each tenth of a delay or of goodput, and for 0.1 of MOS, above what is there now.",
+        "Lines less than a point behind the best are as good; of them the simplest is taken, then the most goodput.",
+    )
+    found = [_all("Everything that was tried, the simplest first", advice.tried, [" ".join(rule)])]
+    found += [_all(one.what, one.tried, []) for one in advice.doubts]
+    return found
+
+
+def _all(title: str, tried: list[Tried], notes: list[str]) -> Table:
+    felt = [one for one in FELT if one.key in tried[0].means]
+    columns = [Column("", False), *(Column(one.column) for one in felt), Column("points")]
+    rows = []
+    for one in tried:
+        cells = [plus_minus(one.means[key.key], 2 if key.unit != "ms" else 1) for key in felt]
+        rows.append([("> " if one.is_choice else "") + one.label, *cells, plus_minus(one.points)])
+    return Table(title, columns, rows, notes)

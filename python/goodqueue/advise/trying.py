@@ -1,0 +1,103 @@
+"""Everything that is run for an answer: all candidates on the link as it was said, then what could be otherwise."""
+
+import json
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from goodqueue import engines, run
+from goodqueue.advise import candidates, choosing, commands, doubts, scenarios
+from goodqueue.advise.answer import Advice, Doubt, Tried
+from goodqueue.advise.candidates import Candidate
+from goodqueue.advise.choosing import Values
+from goodqueue.advise.doubts import Asked
+from goodqueue.advise.question import Question
+from goodqueue.advise.scenarios import Truth
+from goodqueue.record import Record
+
+FIRST = 0.4
+"""The share of the work that trying the candidates is; what could be otherwise is the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where runs are done for a question."""
+
+    question: Question
+    folder: Path
+    """For files of rates."""
+    workers: int | None
+    progress: run.Progress
+
+    def values(self, trials: Iterable[tuple[Candidate, Truth]], begin: float, share: float) -> list[Values]:
+        """Return what each of ``trials`` measured with every seed; equal ones are run once.
+
+        Their progress goes on from ``begin`` of the work, of which they are a ``share``.
+        """
+        wanted = list(trials)
+        distinct = list(dict.fromkeys(wanted))
+        seeds = self.question.seeds
+        runs = [
+            scenarios.scenario(self.question, candidate, seed, truth, self.folder)
+            for candidate, truth in distinct
+            for seed in seeds
+        ]
+        texts = engines.run_many("sim", runs, self.workers, lambda done: self.progress(begin + share * done))
+        records: list[Record] = [json.loads(text) for text in texts]
+        n = len(seeds)
+        found = {one: choosing.numbers(records[n * at : n * at + n]) for at, one in enumerate(distinct)}
+        return [found[one] for one in wanted]
+
+
+def advise(question: Question, workers: int | None = None, progress: run.Progress | None = None) -> Advice:
+    """Run what ``question`` needs and return the answer, which Linux was not asked of."""
+    show = progress or (lambda _: None)
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(question, Path(folder), workers, show)
+        tried = candidates.of(question)
+        found = bench.values(((one, Truth()) for one in tried), 0.0, FIRST)
+        ranked = _rank(question, [one.label for one in tried], tried, found)
+        at = next(place for place, one in enumerate(ranked) if one.is_choice)
+        choice = tried[at]
+        others = sorted((one for one in ranked if not one.is_choice), key=lambda one: one.behind.mean)
+        after = tried[ranked.index(others[0])]
+        otherwise = _doubts(bench, doubts.of(question, choice, after))
+    return Advice(
+        question,
+        choice.label,
+        *choice.lines(question),
+        commands.commands(question, choice),
+        commands.sqm(question, choice),
+        choosing.changes(found[0], found[at], question.uses),
+        ranked,
+        otherwise,
+        scenarios.assumptions(question),
+        [],
+        "",
+    )
+
+
+def _rank(
+    question: Question,
+    labels: Sequence[str],
+    tried: Sequence[Candidate],
+    found: Sequence[Values],
+    at: int | None = None,
+) -> list[Tried]:
+    each = zip(labels, tried, found, strict=True)
+    rows = [(label, one.lines(question), one.level, own) for label, one, own in each]
+    return choosing.rank(rows, question.uses, at)
+
+
+def _doubts(bench: Bench, asked: Sequence[Asked]) -> list[Doubt]:
+    """Return what was measured where something is otherwise."""
+    found = bench.values(((trial.candidate, trial.truth) for one in asked for trial in one.trials), FIRST, 1 - FIRST)
+    made = []
+    for one in asked:
+        own, found = found[: len(one.trials)], found[len(one.trials) :]
+        tried = [trial.candidate for trial in one.trials]
+        ranked = _rank(bench.question, [trial.label for trial in one.trials], tried, own, one.chosen)
+        changes = one.asks and ranked[one.chosen].behind.mean >= 1
+        made.append(Doubt(one.what, one.say(ranked), changes, ranked))
+    return made

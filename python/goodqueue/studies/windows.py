@@ -1,0 +1,69 @@
+"""Flows and queues within a part of a run, from ``from_s`` to ``to_s``, as RFC 8867, 4.1 asks for them.
+
+All of it needs `[series] interval`. ``name`` is a flow's (``video/0``), or that of a group of flows (``video``), which
+then count together. Rates are taken over whole seconds, as RFC 8867, 4.3 does.
+"""
+
+import math
+from collections.abc import Mapping
+from statistics import fmean, pstdev
+
+from goodqueue.record import Record
+
+Options = Mapping[str, str | float]
+
+STEADY_S = 10.0
+"""At the end of a window: what a flow is taken to settle to."""
+
+NEAR = 0.2
+"""How far a second may be from that, relative to it, where the flow has settled."""
+
+
+def goodput_mbps(record: Record, options: Options) -> float | None:
+    """Return the mean goodput; None where there is no such flow."""
+    seconds = _seconds(record, options)
+    return fmean(seconds) if seconds else None
+
+
+def oscillation_percent(record: Record, options: Options) -> float | None:
+    """Return the standard deviation of the seconds' goodputs over their mean; None where nothing arrives."""
+    seconds = _seconds(record, options)
+    mean = fmean(seconds) if seconds else 0.0
+    return 100 * pstdev(seconds) / mean if mean else None
+
+
+def settle_s(record: Record, options: Options) -> float | None:
+    """Return after how long a second is near the mean of the window's last ten seconds; None where nothing arrives."""
+    seconds = _seconds(record, options)
+    steady = fmean(seconds[-int(STEADY_S) :]) if seconds else 0.0
+    near = (at for at, one in enumerate(seconds) if steady and abs(one / steady - 1) <= NEAR)
+    return next((float(at) for at in near), None)
+
+
+def least_share(record: Record, options: Options) -> float | None:
+    """Return the least over the greatest mean goodput of the flows whose names begin with ``name``."""
+    names = [flow["name"] for flow in record["flows"] if flow["name"].startswith(str(options["name"]))]
+    found = [goodput_mbps(record, {**options, "name": name}) or 0.0 for name in names]
+    return min(found) / max(found) if any(found) else None
+
+
+def delay_ms(record: Record, options: Options) -> float | None:
+    """Return the mean of the intervals' mean delays down; None where nothing left."""
+    begin, end = float(options["from_s"]), float(options["to_s"])
+    series = record["series"]
+    every = zip(series["time_s"], series["queues"]["down"]["delay_ms"], strict=True)
+    found = [delay for time, delay in every if delay is not None and begin < time <= end]
+    return fmean(found) if found else None
+
+
+def _seconds(record: Record, options: Options) -> list[float]:
+    """Return the goodput in each whole second of the window."""
+    begin, end, name = float(options["from_s"]), float(options["to_s"]), options["name"]
+    named = [name in (flow["name"], flow["name"].rpartition("/")[0]) for flow in record["flows"]]
+    flows = [own for own, wanted in zip(record["series"]["flows"], named, strict=True) if wanted]
+    sums: dict[int, list[float]] = {}
+    for place, time in enumerate(record["series"]["time_s"]):
+        if flows and begin < time <= end + 1e-9:
+            rate = math.fsum(flow["goodput_mbps"][place] or 0.0 for flow in flows)
+            sums.setdefault(math.ceil(time - begin - 1e-9), []).append(rate)
+    return [fmean(own) for _, own in sorted(sums.items())]

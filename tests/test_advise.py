@@ -1,0 +1,433 @@
+"""`goodqueue advise`: which line to type on a link. The kernel engine's part is in test_advise_kernel.py."""
+
+import json
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import goodqueue as gq
+import needs
+from conftest import Result
+from goodqueue import run, scenario
+from goodqueue.advise import candidates, choosing, commands, links, question, scenarios, show, trying
+from goodqueue.advise import flent as measured
+from goodqueue.advise.answer import Advice
+from goodqueue.advise.question import Question
+from goodqueue.advise.scenarios import Truth
+from goodqueue.cli import advise as cli_advise
+from goodqueue.engines.kernel import planning, tc
+from goodqueue.errors import UserError
+from test_flent import data, written
+
+LINKS = {
+    "cable": "--down 20mbit --up 5mbit --rtt 30ms --link docsis",
+    "dsl": "--down 8mbit --up 1mbit --rtt 30ms --link dsl",
+    "vdsl": "--down 16mbit --up 4mbit --rtt 20ms --link vdsl",
+    "lte": "--down 12mbit --up 4mbit --rtt 60ms --link lte",
+    "fibre": "--down 40mbit --up 20mbit --rtt 10ms --link ethernet",
+    "satellite": "--down 10mbit --up 2mbit --rtt 600ms --link ethernet",
+    "wifi": "--down 20mbit --link wifi",
+}
+WIRED = ("cable", "dsl", "vdsl", "fibre", "satellite")
+
+
+def asked(name: str, **more: Any) -> Question:
+    words = LINKS[name].split()
+    options = {word.removeprefix("--"): value for word, value in zip(words[::2], words[1::2], strict=True)}
+    given = {"use": ",".join(question.USES), "buffer": None, "seeds": None, "seed": 1, "quick": True, **options, **more}
+    return question.ask(given.pop("down"), given.pop("up", None), given.pop("rtt", None), **given)
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, Advice]:
+    """The answer for each link, quickly."""
+    return {name: trying.advise(asked(name)) for name in LINKS}
+
+
+# --- the lines -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", WIRED)
+def test_what_is_tried_are_lines_that_linux_has(name: str, tmp_path: Path) -> None:
+    """Each passes the simulator's own reader and the translation to tc's words, hidden hops and all."""
+    one = asked(name)
+    for candidate in candidates.of(one):
+        resolved = scenario.resolve(scenarios.scenario(one, candidate, 1, Truth(), tmp_path))
+        plan = planning.plan(resolved)
+        assert [hop.name for hop in plan.hops] == ["provider", "modem"], candidate.label
+        for way in ("down", "up"):
+            line = resolved["bottleneck"]["qdisc"] if way == "down" else resolved["bottleneck"]["up"]["qdisc"]
+            assert tc.translate(line, 1_000_000_000)
+
+
+@pytest.mark.parametrize("name", WIRED)
+def test_what_is_typed_is_what_was_tried(name: str, answers: dict[str, Advice]) -> None:
+    """The commands hold every word of the measured line, but for those that only a scenario has."""
+    answer = answers[name]
+    (up,), (down,) = answer.commands["up"], answer.commands["down"]
+    assert up == f"tc qdisc replace dev eth0 root {answer.up}"
+    assert down == f"tc qdisc replace dev ifb0 root {answer.down}"
+    assert len(answer.commands["prepare"]) == 2
+
+
+@pytest.mark.parametrize(("kind", "count"), [("htb", 3), ("tbf", 2)])
+def test_a_shaper_with_a_child_is_typed_as_tc_wants_it(kind: str, count: int) -> None:
+    one = asked("dsl")
+    candidate = next(found for found in candidates.of(one) if found.kind == kind)
+    typed = commands.commands(one, candidate)["up"]
+    assert len(typed) == count
+    words = [shlex.split(line) for line in typed]
+    assert all(line[:1] == ["tc"] and "eth0" in line for line in words)
+    assert words[-1][-7:] == ["parent", "1:1", *candidate.lines(one)[1].partition(" child ")[2].split()]
+    assert "linklayer atm" in " ".join(typed)
+    assert "overhead 26" in " ".join(typed), "tc adds it to a frame, which has 14 bytes more than the packet"
+
+
+@pytest.mark.needs("host")
+@pytest.mark.parametrize("name", LINKS)
+def test_tc_itself_understands_what_is_typed(name: str) -> None:
+    """tc reads all of a command before it looks for the device, which there is none of; needs no root for that."""
+    one = asked(name)
+    typed = [line for found in candidates.of(one) for part in commands.commands(one, found).values() for line in part]
+    words = [line.split("; ")[-1].split() for line in typed]
+    for command in words:
+        assert command[0] == "tc"
+        nowhere = ["gqnone0" if word in ("eth0", "ifb0", "wlan0") else word for word in command]
+        done = subprocess.run(nowhere, check=False, capture_output=True, text=True, env={"PATH": needs.PATH})
+        assert done.stderr == 'Cannot find device "gqnone0"\n', " ".join(command)
+
+
+def test_framing_rates_and_times_are_the_links() -> None:
+    said = {name: candidates.of(asked(name))[1].lines(asked(name)) for name in WIRED}
+    assert said["cable"][1] == "cake bandwidth 4750kbit besteffort docsis"
+    assert said["dsl"][0] == "cake bandwidth 7600kbit besteffort pppoe-llcsnap ingress"
+    assert said["vdsl"][0] == "cake bandwidth 15200kbit besteffort pppoe-ptm ingress"
+    assert said["satellite"][0] == "cake bandwidth 9500kbit besteffort ethernet rtt 600ms ingress"
+    slow = candidates._times(asked("dsl"), 950_000)
+    assert slow == " target 19124us interval 114124us", "CoDel needs room for one and a half packets"
+    assert candidates._times(asked("cable"), 19_000_000) == ""
+    assert candidates._times(asked("satellite"), 9_500_000) == " target 30000us interval 600000us"
+
+
+def test_ptm_goes_off_the_rate_where_there_is_no_word_for_it() -> None:
+    one = asked("vdsl")
+    htb = next(found for found in candidates.of(one) if found.kind == "htb")
+    assert htb.rates_bps(one)[0] == 14_966_000
+    assert commands.sqm(one, candidates.of(one)[1])["download"] == "14966"
+
+
+@pytest.mark.parametrize(
+    ("link", "rate", "least"),
+    [("docsis", 50_000_000, 49.8), ("ethernet", 100_000_000, 98.4), ("vdsl", 10_000_000, 9.743)],
+)
+def test_the_hidden_link_sends_as_the_real_one(link: str, rate: int, least: float) -> None:
+    """1500 bytes and what the link adds, at the link's rate, are 1514 at a scenario's."""
+    kind = links.LINKS[link]
+    frames = links.frames_bps(kind, rate)
+    assert frames / 1e6 == pytest.approx(least, rel=0.003)
+    cells = 65 / 64 if kind.cells else 1
+    assert 1514 * 8 / frames == pytest.approx((1500 + kind.overhead) * 8 * cells / rate, rel=1e-6)
+
+
+# --- the choice ------------------------------------------------------------------------------------------------------
+
+
+def values(ping: list[float], down: list[float]) -> dict[str, list[float]]:
+    return {"ping_rtt_p95_ms": ping, "goodput_mbps": down, "up_goodput_mbps": [1.0] * len(ping)}
+
+
+def ranked(*tried: tuple[int, dict[str, list[float]]]) -> str:
+    rows = [(f"{place}", ("a", "b"), level, found) for place, (level, found) in enumerate(tried)]
+    return next(one.label for one in choosing.rank(rows, ("games", "downloads")) if one.is_choice)
+
+
+def test_the_most_points_win_and_a_simpler_line_within_one() -> None:
+    now = (0, values([100.0, 102.0, 101.0], [10.0, 10.0, 10.0]))
+    good = (1, values([20.0, 20.1, 20.2], [9.5, 9.5, 9.5]))
+    barely = (2, values([19.5, 19.6, 19.4], [9.5, 9.5, 9.5]))
+    far = (3, values([15.0, 15.1, 15.2], [9.5, 9.5, 9.5]))
+    assert ranked(now, good, barely) == "1", "a tenth is not worth more words"
+    assert ranked(now, good, far) == "2", "three tenths are"
+    assert ranked(now, (1, values([100.0, 95.0, 101.0], [9.9, 9.9, 9.9]))) == "0", "nothing is the simplest of all"
+    slower = (1, values([19.8, 19.9, 20.0], [9.4, 9.4, 9.4]))
+    assert ranked(now, good, slower) == "1", "of equally simple ones that with the most goodput"
+
+
+def test_a_point_is_a_tenth() -> None:
+    one, other = values([110.0], [10.0]), values([100.0], [11.0])
+    gained = [choosing.points(found, ("games", "downloads"), 0) for found in (one, other)]
+    assert gained[1] - gained[0] == pytest.approx(2.0)
+    assert choosing.points(other, ("games",), 0) - choosing.points(one, ("games",), 0) == pytest.approx(1.0)
+
+
+def test_what_never_came_took_as_long_as_the_run(tmp_path: Path) -> None:
+    """A page that no seed loads must not look better than one that takes long."""
+    one = asked("cable")
+    record = run.one(scenarios.scenario(one, candidates.of(one)[0], 1, Truth(), tmp_path))
+    page = next(app for app in record["apps"] if "load_ms" in app)
+    page["load_ms"] = None
+    assert choosing.numbers([record])["page_load_mean_ms"] == pytest.approx([1e3 * scenarios.times_s(one)[1]])
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_the_choice_is_worth_its_lines(name: str, answers: dict[str, Advice]) -> None:
+    answer = answers[name]
+    choice = next(one for one in answer.tried if one.is_choice)
+    ping = next(one for one in answer.changes if one.metric == "ping_rtt_p95_ms")
+    assert choice.points.mean > 1
+    assert ping.difference.mean < 0
+    assert ping.then.mean >= answer.question.rtt_s * 1e3, "no queue is shorter than none"
+    assert ping.difference.mean == pytest.approx(ping.then.mean - ping.now.mean)
+
+
+def test_downloads_alone_need_no_shaper() -> None:
+    """A FIFO fills the link; who asks for nothing else is told to type nothing."""
+    answer = trying.advise(asked("cable", use="downloads"))
+    assert (answer.label, answer.commands["down"], answer.sqm) == ("nothing typed", [], {})
+    assert show.lines(answer) == ["Type nothing: no line is worth a point more than what is there now."]
+
+
+# --- what would change it --------------------------------------------------------------------------------------------
+
+
+def test_a_rate_that_is_not_there_lets_the_modem_fill(answers: dict[str, Advice]) -> None:
+    doubt = answers["cable"].doubts[0]
+    now, same, lower = (one.means["ping_rtt_p95_ms"].mean for one in doubt.tried)
+    assert doubt.changes_answer
+    assert same > 3 * lower, "the modem's queue must stand again where the shaper sends more than the link"
+    assert now > lower
+    rates = [int(line.split("bandwidth ")[1].split("kbit")[0]) for line in (answers["cable"].down, answers["cable"].up)]
+    assert f"Type {int(rates[0] * 0.85)}kbit and {int(rates[1] * 0.85)}kbit then" in doubt.then
+
+
+def test_each_doubt_says_what_it_measured(answers: dict[str, Advice]) -> None:
+    for name, answer in answers.items():
+        assert len(answer.doubts) >= 2, name
+        for doubt in answer.doubts:
+            pings = [one.means["ping_rtt_p95_ms"].mean for one in doubt.tried]
+            said = doubt.then.replace(" s", " ms").replace(",", "")
+            assert "ms" in said, doubt.what
+            rounded = {f"{ms:.0f} ms" for ms in pings} | {f"{ms:.1f} ms" for ms in pings}
+            rounded |= {f"{ms / 1000:.2f} s" for ms in pings}
+            assert any(one in doubt.then for one in rounded), (doubt.what, doubt.then, pings)
+
+
+def test_on_its_own_port_a_router_needs_no_shaper(answers: dict[str, Advice]) -> None:
+    (doubt,) = (one for one in answers["fibre"].doubts if "own port" in one.what)
+    plain, shaped = doubt.tried
+    assert plain.means["goodput_mbps"].mean > shaped.means["goodput_mbps"].mean
+    assert plain.means["ping_rtt_p95_ms"].mean < 1.1 * shaped.means["ping_rtt_p95_ms"].mean
+
+
+def test_a_slow_wifi_is_out_of_reach(answers: dict[str, Advice]) -> None:
+    doubt = answers["fibre"].doubts[-1]
+    fifo, own = (one.means["ping_rtt_p95_ms"].mean for one in doubt.tried)
+    assert "Wi-Fi" in doubt.what
+    assert fifo > 3 * own, "the access point's FIFO is the bottleneck, whatever the router's line is"
+
+
+def test_wifi_is_the_drivers(answers: dict[str, Advice]) -> None:
+    answer = answers["wifi"]
+    assert [one.label.split()[0] for one in answer.tried] == ["pfifo", "fq_codel", "the"]
+    assert answer.down in ("mac80211", "fq_codel")
+    assert answer.commands["down"][0].startswith("tc qdisc replace dev wlan0 root ")
+
+
+# --- what is shown ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_the_answer_fits_one_screen(name: str, answers: dict[str, Advice], capsys: pytest.CaptureFixture[str]) -> None:
+    cli_advise._print(answers[name], why=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 40, f"{len(lines)} lines"
+    assert max(map(len, lines)) <= 100
+    assert [line for line in lines if line.startswith(("Type", "How sure", "What it costs", "Assumed"))]
+
+
+def test_the_same_bytes_twice_and_with_any_workers(goodqueue: Callable[..., Result]) -> None:
+    words = ["advise", *LINKS["lte"].split(), "--quick", "--json"]
+    first = goodqueue(*words)
+    assert first.out == goodqueue(*words, "--workers", "1").out, "files of rates must not depend on the order of runs"
+    assert first.out != goodqueue(*words, "--seed", "9").out
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_commands_stay_whole_on_a_narrow_terminal(
+    columns: int, answers: dict[str, Advice], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line break within a command would be pasted with it."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    cli_advise._print(answers["satellite"], why=False)
+    said = capsys.readouterr().out.splitlines()
+    typed = answers["satellite"].commands
+    assert {f"  {line}" for part in typed.values() for line in part} <= set(said)
+
+
+def test_json_has_all_of_it(goodqueue: Callable[..., Result]) -> None:
+    found = json.loads(goodqueue("advise", *LINKS["dsl"].split(), "--quick", "--json").out)
+    assert (found["schema"], found["made_by"]) == (1, "goodqueue advise")
+    assert found["link"] == {
+        "kind": "dsl", "down_bps": 8_000_000, "up_bps": 1_000_000, "rtt_ms": 30.0, "buffer_ms": 250.0, "flent": None,
+    }  # fmt: skip
+    assert found["seeds"] == [1, 2, 3]
+    assert [one["is_choice"] for one in found["tried"]].count(True) == 1
+    assert found["choice"]["sqm"]["linklayer"] == "atm"
+    assert {one["metric"] for one in found["changes"]} == {one.key for one in choosing.FELT}
+    assert all(len(one["then"]["ci"]) == 2 for one in found["changes"])
+    assert found["kernel"] == {"why_not": None, "checks": []}
+
+
+def test_why_shows_the_evidence(goodqueue: Callable[..., Result]) -> None:
+    out = goodqueue("advise", *LINKS["dsl"].split(), "--quick", "--why").out
+    for candidate in candidates.of(asked("dsl")):
+        assert candidate.label in out
+    assert "Points: one for each tenth" in out
+
+
+def test_linux_cannot_be_asked_of_a_radio(goodqueue: Callable[..., Result]) -> None:
+    for name, why in (("lte", "delivery opportunities"), ("wifi", "stations compete")):
+        out = goodqueue("advise", *LINKS[name].split(), "--quick", "--verify").out
+        (line,) = (line for line in " ".join(out.split()).split("Not checked on Linux: ")[1:])
+        assert why in line
+
+
+def test_a_trace_of_the_users_gives_the_rate(goodqueue: Callable[..., Result], here: Path) -> None:
+    made = goodqueue("generate", "lte", "--mean", "20mbit", "--length", "20s", "--out", "my.mahimahi").out
+    mean = float(made.split(" Mbit/s on average")[0].split()[-1])
+    words = ["advise", "--link", "lte", "--trace", "my.mahimahi", "--up", "3mbit", "--quick"]
+    found = json.loads(goodqueue(*words, "--json").out)
+    assert found["link"]["down_bps"] == pytest.approx(1e6 * mean, rel=0.01)
+    assert "my.mahimahi" in found["assumed"][0]["what"]
+    assert not [one for one in found["doubts"] if "half of what you said" in one["what"]]
+
+
+# --- Flent -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A data file of Flent's on a link of 20 and 5 Mbit/s with FIFOs of 150 ms, RTT 25 ms."""
+    from goodqueue.cli import main
+    from goodqueue.toml import to_toml
+
+    folder = tmp_path_factory.mktemp("flent")
+    link = {
+        "duration": "40s",
+        "bottleneck": {
+            "rate": "20mbit",
+            "qdisc": "bfifo limit 375000",
+            "up": {"rate": "5mbit", "qdisc": "bfifo limit 93750"},
+        },
+        "path": {"rtt": "25ms"},
+        "traffic": [{"kind": "rrul_be", "start": "5s"}],
+        "series": {"interval": "200ms"},
+    }
+    (folder / "r.toml").write_text(to_toml(link), encoding="utf-8")
+    record = run.one(scenario.from_file(folder / "r.toml"))
+    (folder / "r.json").write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["export", "--flent", str(folder / "r.json"), "--out", str(folder / "out")])
+    (file,) = (folder / "out").glob("*.flent.gz")
+    return str(file)
+
+
+def test_a_measurement_says_what_the_link_is(real: str) -> None:
+    found = measured.found([real])
+    assert found.down_bps == pytest.approx(20e6, rel=0.05)
+    assert found.up_bps == pytest.approx(5e6, rel=0.05)
+    assert found.rtt_s == pytest.approx(0.025, rel=0.05)
+    assert found.buffer_s is not None
+    assert 0.07 < found.buffer_s <= 0.15, "a FIFO of 150 ms that CUBIC fills and drains"
+
+
+def test_a_measurement_of_one_direction_leaves_the_other_to_be_said(
+    tmp_path: Path, goodqueue: Callable[..., Result]
+) -> None:
+    """Uploads of 4 and 2 Mbit/s beside pings that all take 50 ms: no queue, and nothing known of the way down."""
+    file = written(tmp_path, data())
+    found = measured.found([file])
+    assert found.down_bps is None
+    assert found.up_bps == pytest.approx(6e6 * 1514 / 1448, rel=1e-3)
+    assert (found.rtt_s, found.buffer_s) == (0.05, None)
+    assert goodqueue("advise", "--flent", file).err.startswith("goodqueue: --down: missing")
+    link = json.loads(goodqueue("advise", "--flent", file, "--down", "20mbit", "--quick", "--json").out)["link"]
+    assert link["buffer_ms"] == 250.0
+
+
+def test_a_measurement_without_a_ping_is_refused(tmp_path: Path, goodqueue: Callable[..., Result]) -> None:
+    content = data()
+    for part in ("results", "raw_values"):
+        del content[part]["Ping (ms) ICMP"]
+    file = written(tmp_path, content)
+    said = f"goodqueue: {file}: found no ping; accepted: a test of Flent's that has one, such as rrul_be\n"
+    assert goodqueue("advise", "--flent", file).err == said
+
+
+def test_what_is_said_goes_before_what_was_measured(real: str, goodqueue: Callable[..., Result]) -> None:
+    words = ["advise", "--flent", real, real, "--quick", "--json"]
+    link = json.loads(goodqueue(*words).out)["link"]
+    assert link["down_bps"] == link["flent"]["down_bps"]
+    assert link["buffer_ms"] == pytest.approx(1e3 * link["flent"]["buffer_s"])
+    own = json.loads(goodqueue(*words, "--down", "10mbit", "--buffer", "300ms", "--rtt", "40ms").out)["link"]
+    assert (own["down_bps"], own["up_bps"]) == (10_000_000, link["up_bps"])
+    assert (own["rtt_ms"], own["buffer_ms"]) == (40.0, 300.0)
+    said = " ".join(goodqueue("advise", "--flent", real, "--quick").out.split())
+    assert "of queue each way" in said
+
+
+# --- refusals --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--up 1mbit", "--down: missing; accepted: a rate such as 50mbit, or --flent FILE that measured it"),
+        ("--down 9mbit", "--up: missing; accepted: a rate such as 50mbit"),
+        ("--down fast --up 1mbit", '--down: found "fast"; accepted: a rate'),
+        ("--down 9kbit --up 1mbit", '--down: found "9kbit"; accepted: 128kbit to 10gbit'),
+        ("--down 9mbit --up 1mbit --rtt 5s", '--rtt: found "5s"; accepted: 1ms to 2s'),
+        ("--down 9mbit --up 1mbit --buffer 1h", '--buffer: found "1h"; accepted: a time'),
+        ("--down 9mbit --up 1mbit --link cable", '--link: found "cable"; accepted: docsis, dsl, vdsl, ethernet, lte'),
+        ("--down 9mbit --up 1mbit --use calls,calls", '--use: found "calls" twice; accepted: a list of calls, games'),
+        ("--down 9mbit --up 1mbit --use mail", '--use: found "mail"; accepted: a list of calls, games'),
+        ("--down 900mbit --link wifi", '--down: found "900mbit" with --link wifi; accepted: up to 189mbit'),
+        ("--down 20mbit --link wifi --buffer 1s", "--buffer: found with --link wifi; accepted: without"),
+        ("--down 9mbit --up 1mbit --trace x", "--trace: found with --link docsis; accepted: with --link lte"),
+        ("--link lte --trace none.txt --up 1mbit", "none.txt: not found; accepted: a trace of rates"),
+        ("--link lte --down 1mbit --trace ok.toml --up 1mbit", '--down: found "1mbit" beside --trace; accepted: one'),
+        ("--flent ok.toml", "ok.toml: not JSON"),
+        ("--flent bare.json", "bare.json: not a data file of Flent's; accepted: a data file of Flent's"),
+        ("x.flent.gz", 'advise: found "x.flent.gz" without --flent; accepted: --flent FILE...'),
+        ("--down 9mbit --up 1mbit --seeds 0", '--seeds: found "0"; accepted: a whole number from 1'),
+    ],
+)
+def test_bad_input_is_one_line(words: str, said: str, goodqueue: Callable[..., Result], here: Path) -> None:
+    (here / "bare.json").write_text("{}", encoding="utf-8")
+    result = goodqueue("advise", *words.split())
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith(f"goodqueue: {said}"), result.err
+    assert result.err.count("\n") == 1
+
+
+# --- from Python -----------------------------------------------------------------------------------------------------
+
+
+def test_python_has_the_same_answer(goodqueue: Callable[..., Result]) -> None:
+    words = LINKS["dsl"].split()
+    theirs = json.loads(goodqueue("advise", *words, "--quick", "--json").out)
+    advice = gq.advise("8mbit", "1mbit", "30ms", link="dsl", quick=True)
+    assert (advice.down, advice.up) == (theirs["choice"]["down"], theirs["choice"]["up"])
+    assert advice.change("voip_mos").then.mean == theirs["changes"][0]["then"]["mean"]
+    shown = goodqueue("advise", *words, "--quick").out
+    for line in (*advice.commands["up"], *advice.commands["down"]):
+        assert line in shown
+        assert line in advice.table()
+    with pytest.raises(UserError, match=r"^down: missing"):
+        gq.advise(up="1mbit")
+    with pytest.raises(UserError, match=r"^metric: found"):
+        advice.change("mos")

@@ -1,0 +1,61 @@
+"""What `goodqueue advise` promises, on Linux's own qdiscs and TCP: each of the wired links, in the kernel engine."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from goodqueue import _goodqueue
+from goodqueue.advise import candidates, checking, question, scenarios
+from goodqueue.advise.answer import Check
+from goodqueue.engines.kernel import planning
+from goodqueue.scenario import resolve
+
+WITHIN_PERCENT = 15.0
+"""Delays that are promised hold so well."""
+
+LINKS = {
+    "cable": ("20mbit", "5mbit", "30ms", "docsis"),
+    "dsl": ("8mbit", "1mbit", "30ms", "dsl"),
+    "fibre": ("30mbit", "15mbit", "10ms", "ethernet"),
+    "satellite": ("8mbit", "2mbit", "600ms", "ethernet"),
+}
+
+
+def asked(name: str) -> question.Question:
+    down, up, rtt, link = LINKS[name]
+    return question.ask(down, up, rtt, link, "calls,games,downloads,web", None, 1, 1, quick=True)
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_linux_is_asked_for_the_line_that_is_typed(name: str, tmp_path: Path) -> None:
+    """The plan holds cake's words as they are typed: a word that was lost would go unseen."""
+    one = asked(name)
+    cake = candidates.of(one)[1]
+    plan = planning.plan(resolve(scenarios.scenario(one, cake, 1, scenarios.Truth(), tmp_path)))
+    words = plan.down.tc[0]
+    said = {name: words[words.index(name) + 1] for name in ("bandwidth", "overhead", "rtt")}
+    assert _goodqueue.rate_bps(said["bandwidth"]) == cake.rates_bps(one)[0]
+    assert said["overhead"] == str(one.link.overhead)
+    assert said["rtt"] == ("600000us" if name == "satellite" else "100000us")
+    assert {"besteffort", "ingress"} <= set(words)
+    assert ("atm" in words) == (one.link.cells == "atm")
+
+
+def delays(found: list[Check]) -> Iterator[Check]:
+    return (one for one in found if one.lines == "then" and one.unit == "ms")
+
+
+@pytest.mark.kernel
+@pytest.mark.needs("qemu", "image")
+@pytest.mark.parametrize("name", LINKS)
+def test_promised_delays_hold_on_linux(name: str) -> None:
+    one = asked(name)
+    found, why_not = checking.check(one, candidates.of(one)[1], lambda _: None)
+    assert why_not == ""
+    assert len(list(delays(found))) == 3, "a ping's, a call's and a page's"
+    for held in delays(found):
+        assert abs(held.percent) <= WITHIN_PERCENT, (held.what, held.promised, held.measured)
+    before = {one.what: one for one in found if one.lines == "now"}
+    for held in delays(found):
+        assert held.measured < before[held.what].measured, "on Linux too the line is better than none"
