@@ -125,8 +125,12 @@ impl Offload {
 #[inline]
 pub(crate) fn packet(pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Duration) -> u32 {
     let near = near_bytes(window, min_rtt);
-    let fewest = window.min_packet;
-    let segments = if sends(fewest + 1, pace, near, mss) { long_packet(pace, near, mss) } else { fewest };
+    let fewest = u32::from(window.min_packet);
+    let segments = match window.packet {
+        0 if sends(fewest + 1, pace, near, mss) => long_packet(pace, near, mss),
+        0 => fewest,
+        own => own.into(),
+    };
     segments.min((window.cwnd / 2).max(1))
 }
 
@@ -135,7 +139,10 @@ pub(crate) fn packet(pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Dur
 #[inline]
 pub(crate) fn exceeds(room: u32, pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Duration) -> bool {
     room < (window.cwnd / 2).max(1)
-        && (room < window.min_packet || sends(room + 1, pace, near_bytes(window, min_rtt), mss))
+        && match window.packet {
+            0 => room < window.min_packet.into() || sends(room + 1, pace, near_bytes(window, min_rtt), mss),
+            own => room < own.into(),
+        }
 }
 
 /// Whether a packet would have `segments` segments or more at `pace`, if that is known.
@@ -252,7 +259,7 @@ mod tests {
         fn exceeding_is_a_comparison_with_the_packet(
             cwnd in 1_u32..4000, ssthresh in 2_u32..4000, out in 0_u32..4000, room in 0_u32..70,
             srtt_us in prop_oneof![Just(0_u64), 1_u64..2_000_000], min_rtt_us in 0_u64..20_000,
-            mss in prop_oneof![Just(1448_u16), 1_u16..9000], min_packet in 1_u32..3,
+            mss in prop_oneof![Just(1448_u16), 1_u16..9000], min_packet in 1_u16..3,
             bps in proptest::option::of(1_u64..100_000_000_000), old in any::<bool>(),
         ) {
             let stack = if old { Stack::Linux3_14 } else { Stack::Linux6 };

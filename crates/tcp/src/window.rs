@@ -16,7 +16,10 @@ pub struct Window {
     /// Pacing rate in payload, where the congestion control sets one.
     pub pacing_rate: Option<Rate>,
     /// The fewest segments that leave as one packet where there are as many to send.
-    pub min_packet: u32,
+    pub min_packet: u16,
+    /// The segments of a packet, where the congestion control says it itself (`tso_segs` of Linux's L4S branch); 0 leaves it to
+    /// the pacing rate.
+    pub packet: u16,
     /// Segments counted towards the next segment of linear growth.
     pub(crate) counted: u32,
     /// The initial window, in segments.
@@ -31,6 +34,7 @@ impl Window {
             ssthresh: config.initial_ssthresh.max(2),
             pacing_rate: None,
             min_packet: 2,
+            packet: 0,
             counted: 0,
             initial: config.initial_window.max(1),
             stack: config.stack,

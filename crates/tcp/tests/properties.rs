@@ -16,24 +16,34 @@ fn config() -> impl Strategy<Value = Config> {
         prop_oneof![Just(0_u32), Just(u32::MAX - 40_000), any::<u32>()],
         proptest::sample::select(vec![(1448_u16, 64 << 20), (100, 64 << 20), (1448, 20_000), (1448, 0)]),
         1..20_u32,
-        (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), proptest::option::of(1..50_u32)),
+        (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
+        (
+            proptest::option::of(1..50_u32),
+            proptest::option::of(1..=100_u32),
+            proptest::option::of(1..=100_u32),
+        ),
     )
-        .prop_map(|(cc, stack, ecn, initial, (mss, receive_window), initial_window, words)| Config {
-            cc,
-            cc_options: CcOptions {
-                hystart_plus_plus: words.0,
-                abe: words.1,
-                no_hystart: words.2,
-                abc: words.3,
-                cwnd: words.4,
-            },
-            stack,
-            ecn,
-            mss,
-            initial_window,
-            receive_window,
-            initial_sequence: SeqNumber(initial),
-            ..Config::default()
+        .prop_map(|(cc, stack, ecn, initial, (mss, receive_window), initial_window, words, numbers)| {
+            Config {
+                cc,
+                cc_options: CcOptions {
+                    hystart_plus_plus: words.0,
+                    abe: words.1,
+                    no_hystart: words.2,
+                    abc: words.3,
+                    no_virtual_rtt: words.0,
+                    cwnd: numbers.0,
+                    target_ms: numbers.1,
+                    gain: numbers.2,
+                },
+                stack,
+                ecn,
+                mss,
+                initial_window,
+                receive_window,
+                initial_sequence: SeqNumber(initial),
+                ..Config::default()
+            }
         })
 }
 

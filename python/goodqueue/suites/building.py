@@ -73,7 +73,8 @@ def words(suite: Suite, tested: Sequence[str]) -> Words:
 
 def _of_qdiscs(trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment]:
     """Yield the experiment for those that take the scenario's buffer, and for those that do not without it."""
-    lines: dict[str, Lines] = {**trial.experiment.qdiscs, **{one.name: one.name for one in subjects}}
+    # What the experiment runs under a tested name is what somebody else ran under it.
+    lines: dict[str, Lines] = {**{one.name: one.name for one in subjects}, **trial.experiment.qdiscs}
     if trial.varied:
         yield from (_varied(trial.experiment, one.name) for one in subjects)
         return

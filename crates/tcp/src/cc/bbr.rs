@@ -455,7 +455,7 @@ impl Bbr {
     }
 
     fn packet(&self, window: &Window) -> u32 {
-        packet_of_rate(window.pacing_rate, self.mss, window.min_packet)
+        packet_of_rate(window.pacing_rate, self.mss, window.min_packet.into())
     }
 
     /// What of `in_flight` is still in the network when pacing lets the next packet go.

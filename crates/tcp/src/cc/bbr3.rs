@@ -490,7 +490,7 @@ impl Bbr3 {
 
     /// 5.6.4.2, QuantizationBudget, with 5.5.8.1's three packets.
     fn quantized(&self, cap: u32, window: &Window) -> u32 {
-        let budget = 3 * packet_of_rate(window.pacing_rate, self.mss, window.min_packet);
+        let budget = 3 * packet_of_rate(window.pacing_rate, self.mss, window.min_packet.into());
         let cap = cap.max(budget).max(LEAST_CWND);
         if self.state == State::Up { cap + 2 } else { cap }
     }

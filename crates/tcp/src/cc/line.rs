@@ -33,6 +33,8 @@ pub struct CcOptions {
     pub no_hystart: bool,
     /// Linear growth counts what is acknowledged, whatever the stack counts (RFC 3465).
     pub abc: bool,
+    /// `prague` behaves by the path's RTT, however short that is.
+    pub no_virtual_rtt: bool,
     /// The window of `none`, in segments; the initial window, if left out.
     pub cwnd: Option<u32>,
     /// The queueing delay that `ledbat` steers to, in milliseconds; 100, if left out.
@@ -64,6 +66,12 @@ pub(super) const ABC: CcWord = CcWord {
     number: None,
     source: "RFC 3465",
     help: "linear growth counts what is acknowledged, not ACKs: Linux's tcp_abc = 1, up to 3.8",
+};
+pub(super) const NO_VIRTUAL_RTT: CcWord = CcWord {
+    name: "novirtualrtt",
+    number: None,
+    source: "Linux's L4S branch, tcp_prague's prague_rtt_scaling=0",
+    help: "behave by the path's RTT, however short, and not as if it were 25 ms at least: Linux's module of 2020",
 };
 pub(super) const CWND: CcWord = CcWord {
     name: "cwnd",
@@ -152,6 +160,8 @@ impl CcOptions {
             !core::mem::replace(&mut self.no_hystart, true)
         } else if *word == ABC {
             !core::mem::replace(&mut self.abc, true)
+        } else if *word == NO_VIRTUAL_RTT {
+            !core::mem::replace(&mut self.no_virtual_rtt, true)
         } else if *word == TARGET {
             core::mem::replace(&mut self.target_ms, number).is_none()
         } else if *word == GAIN {
@@ -172,10 +182,15 @@ impl From<Cc> for CcLine {
 impl fmt::Display for CcLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.cc.name())?;
-        let CcOptions { hystart_plus_plus, abe, no_hystart, abc, cwnd, target_ms, gain } = self.options;
-        for (word, set) in
-            [(HYSTART_PLUS_PLUS, hystart_plus_plus), (ABE, abe), (NO_HYSTART, no_hystart), (ABC, abc)]
-        {
+        let CcOptions { hystart_plus_plus, abe, no_hystart, abc, no_virtual_rtt, cwnd, target_ms, gain } =
+            self.options;
+        for (word, set) in [
+            (HYSTART_PLUS_PLUS, hystart_plus_plus),
+            (ABE, abe),
+            (NO_HYSTART, no_hystart),
+            (ABC, abc),
+            (NO_VIRTUAL_RTT, no_virtual_rtt),
+        ] {
             if set {
                 write!(f, " {}", word.name)?;
             }
@@ -206,6 +221,7 @@ mod tests {
             ("none cwnd 20", "none cwnd 20"),
             ("none", "none cwnd 10"),
             ("ledbat++", "ledbat++"),
+            ("prague novirtualrtt", "prague novirtualrtt"),
             ("ledbat gain 10 target 5", "ledbat target 5 gain 10"),
         ] {
             let parsed = CcLine::parse(line).unwrap();

@@ -4,14 +4,16 @@
 //! Reno does; alpha as a moving average that begins at 1 with the first mark (2.3.2); falling by half of alpha once a
 //! round trip (2.4.2), and halving at a loss, less what marks took in the same round trip (2.4.1); growth by unmarked
 //! segments only, also while the window falls (2.4.3); less dependence on the RTT, as if it were 25 ms at least, from
-//! the 500th round trip on (2.4.4). What is sent is paced, at the rate that Linux paces any socket with.
+//! the 500th round trip on (2.4.4). What is sent is paced, as Linux's module does: at a window a round trip, twice that in
+//! slow start, in packets of a quarter of a millisecond and of one segment at least.
 //!
 //! Not here: a window with fractions, or below two segments; falling back where the bottleneck turns out to be a classic one
 //! with ECN. The window falls by the sender's rate reduction over a round trip, as DCTCP's in Linux, and not at once.
 
-use super::{Ack, Cause, Congestion, CongestionControl};
+use super::line::NO_VIRTUAL_RTT;
+use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
 use crate::{Config, CongestionState, EcnMode, EcnUse, SeqNumber, Window};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Rate};
 
 /// Alpha is out of this.
 const ONE: u64 = 1 << 20;
@@ -19,6 +21,10 @@ const ONE: u64 = 1 << 20;
 const G_SHIFT: u32 = 4;
 /// 2.4.4: the least virtual RTT.
 const RTT_VIRT_MIN: Duration = Duration::from_millis(25);
+/// A packet lasts this part of a second at most: 1/2^12, Linux's `prague_burst_shift`.
+const BURST_SHIFT: u32 = 12;
+/// What Linux's pacing adds to a segment's payload: IPv4's and TCP's headers with timestamps.
+const HEADER_BYTES: u64 = 52;
 /// 2.4.4: round trips after which the virtual RTT takes the place of the RTT; until then a flow only looks for its rate.
 const TRANSITION_ROUNDS: u32 = 500;
 
@@ -40,6 +46,9 @@ pub(crate) struct Prague {
     fell: Option<(Instant, u32)>,
     /// 8 times the smoothed RTT of the path, in nanoseconds.
     srtt_x8: u64,
+    mss: u16,
+    /// 2.4.4 is left out.
+    no_virtual_rtt: bool,
     classic: bool,
 }
 
@@ -51,8 +60,9 @@ impl CongestionControl for Prague {
         "falls over a round trip, whole segments and two at least; does not look for classic bottlenecks";
     const ECN: EcnUse = EcnUse::L4s;
     const PACES: bool = true;
+    const WORDS: &'static [CcWord] = &[NO_VIRTUAL_RTT];
 
-    fn new(_config: &Config) -> Self {
+    fn new(config: &Config) -> Self {
         Self {
             alpha_x16: ONE << G_SHIFT,
             seen: false,
@@ -63,6 +73,8 @@ impl CongestionControl for Prague {
             alpha_updated: Instant::ZERO,
             fell: None,
             srtt_x8: 0,
+            mss: config.mss,
+            no_virtual_rtt: config.cc_options.no_virtual_rtt,
             classic: false,
         }
     }
@@ -76,6 +88,7 @@ impl CongestionControl for Prague {
         if let Some(rtt) = ack.rtt {
             let rtt = rtt.as_nanos();
             self.srtt_x8 = if self.srtt_x8 == 0 { 8 * rtt } else { self.srtt_x8 - self.srtt_x8 / 8 + rtt };
+            self.pace(window);
         }
         self.delivered += ack.segments;
         self.marked += ack.marked;
@@ -141,6 +154,19 @@ impl CongestionControl for Prague {
 }
 
 impl Prague {
+    /// As smooth as it can: a window a round trip, in packets that are short in time (Linux's tcp_prague.c).
+    #[inline]
+    fn pace(&self, window: &mut Window) {
+        if self.classic {
+            return;
+        }
+        let srtt_us = (self.srtt_x8 / 8000).max(1);
+        let twice = u64::from(window.cwnd < window.ssthresh / 2);
+        let packets_per_s = ((u64::from(window.cwnd) * 1_000_000) << twice) / srtt_us;
+        window.packet = (packets_per_s >> BURST_SHIFT).clamp(1, u16::MAX.into()) as u16;
+        window.pacing_rate = Rate::from_bps(8 * (u64::from(self.mss) + HEADER_BYTES) * packets_per_s);
+    }
+
     fn alpha(&self) -> u64 {
         self.alpha_x16 >> G_SHIFT
     }
@@ -151,7 +177,11 @@ impl Prague {
 
     /// 2.4.4: the RTT by which it behaves; before the transition the RTT itself.
     fn virtual_rtt(&self) -> Duration {
-        if self.rounds < TRANSITION_ROUNDS { self.srtt() } else { self.srtt().max(RTT_VIRT_MIN) }
+        if self.no_virtual_rtt || self.rounds < TRANSITION_ROUNDS {
+            self.srtt()
+        } else {
+            self.srtt().max(RTT_VIRT_MIN)
+        }
     }
 
     fn end_round(&mut self, now: Instant, window: &Window) {
@@ -192,6 +222,22 @@ mod tests {
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// Linux's prague_update_pacing_rate by hand: 20 segments in 20 ms are 1000 a second, of 1500 bytes with their headers, and a
+    /// 4096th of a second has none of them: one. Twice that while slow start is far from its end. 100,000 a second are 24.
+    #[test]
+    fn it_paces_a_window_a_round_trip_in_short_packets() {
+        let (mut prague, mut window) = prague();
+        for (cwnd, ssthresh, bps, packet) in
+            [(20, 20, 12_000_000, 1), (20, 100, 24_000_000, 1), (2000, 2000, 1_200_000_000, 24)]
+        {
+            (window.cwnd, window.ssthresh) = (cwnd, ssthresh);
+            prague.srtt_x8 = 8 * 20_000_000;
+            prague.pace(&mut window);
+            assert_eq!(window.pacing_rate.map(Rate::as_bps), Some(bps));
+            assert_eq!(window.packet, packet);
+        }
     }
 
     fn prague() -> (Prague, Window) {
