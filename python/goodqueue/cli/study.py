@@ -4,10 +4,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.cli.options import Json, Workers, whole
+from goodqueue.cli import planned
+from goodqueue.cli.options import Json, Workers
+from goodqueue.cli.planned import Force, OneEngine, Quick, Seeds, StoreDir
 from goodqueue.errors import UserError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from goodqueue.run import Progress
     from goodqueue.studies.outcome import Outcome
 
 
@@ -17,22 +22,15 @@ def study(
         list[str] | None,
         typer.Option(metavar="ID", help="A published scenario, value or claim: table1a, v001, c04; repeatable."),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer seeds: a look, in seconds.")] = False,
-    seeds: Annotated[
-        int | None,
-        typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds a cell. [as the study]"),
-    ] = None,
+    quick: Quick = False,
+    seeds: Seeds = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Write a report: HTML, figures, data.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
+    force: Force = False,
     reconstructed: Annotated[
         bool, typer.Option("--reconstructed", help="Beside it, with choices that the paper's numbers imply.")
     ] = False,
-    engine: Annotated[
-        str, typer.Option(metavar="NAME", help="sim, or kernel: Linux's own (see `kernel doctor`).")
-    ] = "sim",
-    store: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Keeps each run; what is in it is not run again.")
-    ] = None,
+    engine: OneEngine = "sim",
+    store: StoreDir = None,
     workers: Workers = None,
     json: Json = False,
 ) -> None:
@@ -49,10 +47,7 @@ def study(
 
     A study is a folder: study.toml, published.toml, scenarios. Copy one of ours to begin your own.
     """
-    from pathlib import Path
-
     from goodqueue import engines, library, output, terminal
-    from goodqueue import store as stores
     from goodqueue.studies import loading, outcome, planning, selection
 
     (on,) = engines.parse(engine, several=False)
@@ -67,43 +62,20 @@ def study(
 
         output.check(out, force)
         draw = figures.own(found.folder)
-    origin = f"--store {store}"
-    kept = stores.create(Path(store), origin) if store is not None else None
-    with terminal.progress(f"{len(plan.scenarios)} runs") as progress:
-        try:
-            result = outcome.carry_out(plan, chosen, workers, progress, kept, terminal.warn)
-        except OSError as error:
-            stays = "what is stored stays, and the same command goes on from there"
-            raise UserError(origin, f"cannot be written: {error.strerror or error}; {stays}") from error
-    place = failed = None
-    if out is not None:
-        from goodqueue.studies import pages
+    result = planned.carry_out(
+        f"{len(plan.scenarios)} runs",
+        store,
+        lambda progress, kept: outcome.carry_out(plan, chosen, workers, progress, kept, terminal.warn),
+    )
 
-        command = _command(name, only or [], quick, seeds, on, reconstructed)
-        with terminal.progress("figures and report") as progress:
-            place, failed = output.write(
-                out, force, lambda folder: pages.write(folder, result, command, draw, progress)
-            )
-    written = "report.html, with its figures, results.json and measured.csv beside it"
-    _print(result, json, place and f"{place}/{'results.json and measured.csv' if failed else written}")
-    if failed:
-        raise failed
-    if out is not None and place is not None and place != out:
-        raise output.appeared(out, place)
+    def pages(folder: "Path", progress: "Progress") -> UserError | None:
+        from goodqueue.studies import pages as reports
 
+        more = ["--reconstructed"] if reconstructed else []
+        command = planned.again(["study", name], only or [], quick, seeds, on, more)
+        return reports.write(folder, result, command, draw, progress)
 
-def _command(name: str, only: list[str], quick: bool, seeds: int | None, engine: str, reconstructed: bool) -> str:
-    """Return the command that does this again."""
-    import shlex
-
-    words = ["goodqueue", "study", name]
-    for id_ in only:
-        words += ["--only", id_]
-    words += ["--quick"] if quick else []
-    words += ["--seeds", str(seeds)] if seeds is not None else []
-    words += ["--reconstructed"] if reconstructed else []
-    words += ["--engine", engine] if engine != "sim" else []
-    return shlex.join(words)
+    planned.write(out, force, pages, "results.json and measured.csv", lambda place: _print(result, json, place))
 
 
 def _print(result: "Outcome", json: bool, written: str | None) -> None:

@@ -4,10 +4,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.cli.options import Json, Workers, whole
+from goodqueue.cli import planned
+from goodqueue.cli.options import Json, Workers
+from goodqueue.cli.planned import Force, OneEngine, Quick, Seeds, StoreDir
 from goodqueue.errors import UserError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from goodqueue.run import Progress
     from goodqueue.suites.sheet import Sheet
 
 
@@ -20,19 +25,12 @@ def suite(
     only: Annotated[
         list[str] | None, typer.Option(metavar="SECTION", help="A section of the standard: 5.1; repeatable.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer seeds: a look, in seconds.")] = False,
-    seeds: Annotated[
-        int | None,
-        typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds a cell. [as the suite]"),
-    ] = None,
+    quick: Quick = False,
+    seeds: Seeds = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Write one page: sheet, figures, data.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
-    engine: Annotated[
-        str, typer.Option(metavar="NAME", help="sim, or kernel: Linux's own (see `kernel doctor`).")
-    ] = "sim",
-    store: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Keeps each run; what is in it is not run again.")
-    ] = None,
+    force: Force = False,
+    engine: OneEngine = "sim",
+    store: StoreDir = None,
     workers: Workers = None,
     json: Json = False,
 ) -> None:
@@ -49,10 +47,7 @@ def suite(
 
     A suite is a folder: suite.toml and scenarios. Copy one of ours to begin your own.
     """
-    from pathlib import Path
-
     from goodqueue import engines, library, output, terminal
-    from goodqueue import store as stores
     from goodqueue.suites import loading, sheet, subjects
 
     (on,) = engines.parse(engine, several=False)
@@ -62,40 +57,19 @@ def suite(
     plan = sheet.plan(found, named, rows, quick, seeds, on)
     if out is not None:
         output.check(out, force)
-    origin = f"--store {store}"
-    kept = stores.create(Path(store), origin) if store is not None else None
-    with terminal.progress(f"{len(plan.scenarios)} runs") as progress:
-        try:
-            result = sheet.carry_out(found, named, rows, plan, workers, progress, kept, terminal.warn)
-        except OSError as error:
-            stays = "what is stored stays, and the same command goes on from there"
-            raise UserError(origin, f"cannot be written: {error.strerror or error}; {stays}") from error
-    place = failed = None
-    if out is not None:
-        from goodqueue.suites import pages
+    result = planned.carry_out(
+        f"{len(plan.scenarios)} runs",
+        store,
+        lambda progress, kept: sheet.carry_out(found, named, rows, plan, workers, progress, kept, terminal.warn),
+    )
 
-        command = _command(name, result, only or [], quick, seeds, on)
-        with terminal.progress("figures and page") as progress:
-            place, failed = output.write(out, force, lambda folder: pages.write(folder, result, command, progress))
-    written = "report.html, with its figures and results.json beside it"
-    _print(result, json, place and f"{place}/{'results.json' if failed else written}")
-    if failed:
-        raise failed
-    if out is not None and place is not None and place != out:
-        raise output.appeared(out, place)
+    def pages(folder: "Path", progress: "Progress") -> UserError | None:
+        from goodqueue.suites import pages as sheets
 
+        command = planned.again(["suite", name, *result.subjects], only or [], quick, seeds, on, [])
+        return sheets.write(folder, result, command, progress)
 
-def _command(name: str, result: "Sheet", only: list[str], quick: bool, seeds: int | None, engine: str) -> str:
-    """Return the command that does this again."""
-    import shlex
-
-    words = ["goodqueue", "suite", name, *result.subjects]
-    for section in only:
-        words += ["--only", section]
-    words += ["--quick"] if quick else []
-    words += ["--seeds", str(seeds)] if seeds is not None else []
-    words += ["--engine", engine] if engine != "sim" else []
-    return shlex.join(words)
+    planned.write(out, force, pages, "results.json", lambda place: _print(result, json, place))
 
 
 def _print(result: "Sheet", json: bool, written: str | None) -> None:

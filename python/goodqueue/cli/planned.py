@@ -1,0 +1,85 @@
+"""What the verbs of whole plans share, ``study`` and ``suite``: their options, doing the runs, writing the page."""
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from goodqueue.cli.options import whole
+from goodqueue.errors import UserError
+
+if TYPE_CHECKING:
+    from goodqueue.run import Progress
+    from goodqueue.store import Store
+
+Made = TypeVar("Made")
+
+Quick = Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer seeds: a look, in seconds.")]
+Seeds = Annotated[
+    int | None,
+    typer.Option("--seeds", parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds a cell. [as it says]"),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")]
+OneEngine = Annotated[
+    str, typer.Option("--engine", metavar="NAME", help="sim, or kernel: Linux's own (see `kernel doctor`).")
+]
+StoreDir = Annotated[
+    str | None, typer.Option("--store", metavar="DIR", help="Keeps each run; what is in it is not run again.")
+]
+
+
+def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | None], Made]") -> Made:
+    """Return what ``work`` makes, under a progress bar with ``label``; it keeps its runs in the folder ``store``.
+
+    Raises UserError where that cannot be written.
+    """
+    from goodqueue import store as stores
+    from goodqueue import terminal
+
+    origin = f"--store {store}"
+    kept = stores.create(Path(store), origin) if store is not None else None
+    with terminal.progress(label) as progress:
+        try:
+            return work(progress, kept)
+        except OSError as error:
+            stays = "what is stored stays, and the same command goes on from there"
+            raise UserError(origin, f"cannot be written: {error.strerror or error}; {stays}") from error
+
+
+def again(verb: list[str], only: list[str], quick: bool, seeds: int | None, engine: str, more: list[str]) -> str:
+    """Return the command that does this again."""
+    words = ["goodqueue", *verb]
+    for one in only:
+        words += ["--only", one]
+    words += ["--quick"] if quick else []
+    words += ["--seeds", str(seeds)] if seeds is not None else []
+    words += more
+    words += ["--engine", engine] if engine != "sim" else []
+    return shlex.join(words)
+
+
+def write(
+    out: str | None,
+    force: bool,
+    pages: "Callable[[Path, Progress], UserError | None]",
+    data: str,
+    tell: Callable[..., None],
+) -> None:
+    """Let ``pages`` write the folder ``out``, if any, and ``tell`` the result with what was written, if anything.
+
+    ``data`` names the files beside report.html. Raises UserError where figures failed, or the folder stands elsewhere.
+    """
+    from goodqueue import output, terminal
+
+    if out is None:
+        tell(None)
+        return
+    with terminal.progress("figures and page") as progress:
+        place, failed = output.write(out, force, lambda folder: pages(folder, progress))
+    tell(f"{place}/{data if failed else f'report.html, with its figures, {data} beside it'}")
+    if failed:
+        raise failed
+    if place != out:
+        raise output.appeared(out, place)
