@@ -127,8 +127,8 @@ def test_a_row_is_about_its_part_of_the_points(mine: Path) -> None:
     found = gq.suite(mine, "codel", only="1.2", progress=False)
     (row,) = found.rows
     assert [(one.algorithm, one.metric, dict(one.at)) for one in row.numbers] == [
-        ("pfifo", "utilisation_percent", {}),
         ("codel", "utilisation_percent", {}),
+        ("pfifo", "utilisation_percent", {}),
     ]
     assert {one.cell.at["rate_mbps"] for one in found.sheet.outcome.cells} == {5, 10}
 

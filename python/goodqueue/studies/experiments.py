@@ -10,9 +10,10 @@ from goodqueue import scenario as scenarios
 from goodqueue.dotted import check_path
 from goodqueue.errors import UserError, quoted
 from goodqueue.studies.metrics import COMPUTATIONS, FORMS, POOLS
-from goodqueue.studies.model import ALONE, EACH, Experiment, Lines, Metric, Parameter, Quick
+from goodqueue.studies.model import ALONE, EACH, Experiment, Lines, Metric, Parameter, Quick, Tolerance
 from goodqueue.studies.published import At, Published
 from goodqueue.studies.reading import Table, unknown
+from goodqueue.studies.wording import Words
 
 
 def read_lines(table: Table) -> dict[str, Lines]:
@@ -222,3 +223,21 @@ def _options(compute: str, table: Table) -> dict[str, str | float]:
     if isinstance(rise, float) and isinstance(target, float) and 0 < rise < target:
         table.refuse("rise_ms", f"found {rise:g}; accepted: at least target_ms, {target:g} (or 0, for the same)")
     return options
+
+
+def read_words(names: Table, places: Table) -> Words:
+    """Return what things are called (the table ``names``) and how points are put (``places``)."""
+    found: dict[str, str | Mapping[str, str]] = {}
+    for name, content in places.content.items():
+        inner = places.table(name) if isinstance(content, dict) else None
+        found[name] = {value: inner.text(value) for value in inner.content} if inner else places.text(name)
+    return Words({name: names.text(name) for name in names.content}, found)
+
+
+def read_tolerance(table: Table) -> Tolerance:
+    """Return how far a measured value may lie from a published one."""
+    tolerance = Tolerance(table.number("reproduced", least=0.0), table.number("close", least=0.0))
+    if tolerance.close < tolerance.reproduced:
+        table.refuse("close", f"found {tolerance.close:g}; accepted: at least reproduced, {tolerance.reproduced:g}")
+    table.finish()
+    return tolerance

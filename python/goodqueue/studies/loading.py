@@ -4,14 +4,20 @@ from pathlib import Path
 
 from goodqueue.errors import quoted
 from goodqueue.studies import published
-from goodqueue.studies.experiments import check_sets, read_assignments, read_experiment, read_lines
+from goodqueue.studies.experiments import (
+    check_sets,
+    read_assignments,
+    read_experiment,
+    read_lines,
+    read_tolerance,
+    read_words,
+)
 from goodqueue.studies.model import (
     Decision,
     Exclusion,
     Experiment,
     Reconstruction,
     Study,
-    Tolerance,
 )
 from goodqueue.studies.published import Published
 from goodqueue.studies.reading import Table, load_toml, unknown
@@ -42,7 +48,7 @@ def load(folder: Path) -> Study:
         exclusions=tuple(_exclusion(table, facts) for table in top.tables("exclude")),
         decisions=tuple(_decision(table) for table in top.tables("decision")),
         reconstructions=tuple(_reconstruction(table, experiments) for table in top.tables("reconstruction")),
-        tolerances={unit: _tolerance(table) for unit, table in top.inner("tolerance").items()},
+        tolerances={unit: read_tolerance(table) for unit, table in top.inner("tolerance").items()},
         words=_words(top.table("words"), top.table("places"), facts, experiments),
     )
     about.finish()
@@ -86,11 +92,7 @@ def _words(names: Table, places: Table, facts: Published, experiments: tuple[Exp
         for name in table.content:
             if name not in accepted:
                 table.refuse(name, unknown(name, sorted(accepted)))
-    found: dict[str, str | dict[str, str]] = {}
-    for name, content in places.content.items():
-        inner = places.table(name) if isinstance(content, dict) else None
-        found[name] = {value: inner.text(value) for value in inner.content} if inner else places.text(name)
-    return Words({name: names.text(name) for name in names.content}, found)
+    return read_words(names, places)
 
 
 def _decision(table: Table) -> Decision:
@@ -130,11 +132,3 @@ def _reconstruction(table: Table, experiments: tuple[Experiment, ...]) -> Recons
     for experiment in own:
         check_sets(experiment, table, [(f"set.{key}", f"{key}={text}") for key, text in found.set.items()])
     return found
-
-
-def _tolerance(table: Table) -> Tolerance:
-    tolerance = Tolerance(table.number("reproduced", least=0.0), table.number("close", least=0.0))
-    if tolerance.close < tolerance.reproduced:
-        table.refuse("close", f"found {tolerance.close:g}; accepted: at least reproduced, {tolerance.reproduced:g}")
-    table.finish()
-    return tolerance

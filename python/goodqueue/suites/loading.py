@@ -6,11 +6,17 @@ from pathlib import Path
 from goodqueue.errors import quoted
 from goodqueue.library import SUITES
 from goodqueue.studies import published
-from goodqueue.studies.experiments import check_sets, read_assignments, read_experiment, read_lines
-from goodqueue.studies.model import Lines, Tolerance
+from goodqueue.studies.experiments import (
+    check_sets,
+    read_assignments,
+    read_experiment,
+    read_lines,
+    read_tolerance,
+    read_words,
+)
+from goodqueue.studies.model import Lines
 from goodqueue.studies.published import Claim, Published, Term
 from goodqueue.studies.reading import Table, load_toml, unknown
-from goodqueue.studies.wording import Words
 from goodqueue.suites.figures import KINDS
 from goodqueue.suites.model import TESTED, Check, Figure, Row, Suite, Trial
 from goodqueue.suites.statements import STATEMENTS
@@ -46,9 +52,9 @@ def load(folder: Path) -> Suite:
         queues=queues,
         trials=trials,
         rows=tuple(_row(table, known, beside) for table in top.tables("row")),
-        words=_words(top),
+        words=read_words(top.table("words"), top.table("places")),
         published=facts,
-        tolerances={unit: _tolerance(table) for unit, table in top.inner("tolerance").items()},
+        tolerances={unit: read_tolerance(table) for unit, table in top.inner("tolerance").items()},
     )
     about.finish()
     top.finish()
@@ -151,18 +157,3 @@ def _figure(table: Table) -> Figure:
     )
     table.finish()
     return figure
-
-
-def _words(top: Table) -> Words:
-    names, places = top.table("words"), top.table("places")
-    found: dict[str, str | Mapping[str, str]] = {}
-    for name, content in places.content.items():
-        inner = places.table(name) if isinstance(content, dict) else None
-        found[name] = {value: inner.text(value) for value in inner.content} if inner else places.text(name)
-    return Words({name: names.text(name) for name in names.content}, found)
-
-
-def _tolerance(table: Table) -> Tolerance:
-    tolerance = Tolerance(table.number("reproduced", least=0.0), table.number("close", least=0.0))
-    table.finish()
-    return tolerance
