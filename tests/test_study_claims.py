@@ -262,3 +262,11 @@ def as_list(value: Any) -> list[Any]:
 def test_our_published_facts_are_those_that_were_handed_over(key: str) -> None:
     path, handed = ROOT / "studies" / key / "published.toml", SHARED / f"{key}.toml"
     assert tomllib.loads(path.read_text(encoding="utf-8")) == tomllib.loads(handed.read_text(encoding="utf-8"))
+
+
+def test_a_step_back_of_just_the_tolerance_is_allowed() -> None:
+    """Wrong would be a course that fails at its limit, for numbers or for intervals."""
+    back = claim("monotone", direction="increasing", tolerance=1.0, **ALONG)
+    for steps in (False, True):
+        assert evaluate(back, rows(a=[3.0, 2.0, 4.0]), steps=steps)[0] is True
+        assert evaluate(back, rows(a=[3.0, 1.9, 4.0]), steps=steps)[0] is False

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.conftest import Result
 
 from goodqueue import library
-from goodqueue.studies import load, loading, metrics, planning, selection
+from goodqueue.record import Record
+from goodqueue.studies import load, loading, metrics, phases, planning, selection
 from goodqueue.studies.model import Metric
 
 
@@ -144,3 +145,52 @@ def test_hoiland_draws_what_was_run(tmp_path: Path, goodqueue: Callable[..., Res
     for name, svg in drawn.items():
         for algorithm in ("FIFO", "ARED", "PIE", "CoDel", "SFQ", "fq_nocodel", "fq_codel"):
             assert f">{algorithm}<" in svg, (name, algorithm)
+
+
+def flows(**named: tuple[float, float | None]) -> Record:
+    """Return what a record says of flows, a goodput and a loss each; small_0 is called small/0."""
+    return cast(
+        "Record",
+        {
+            "flows": [
+                {"name": name.replace("_", "/"), "direction": "down", "goodput_mbps": goodput, "loss_percent": loss}
+                for name, (goodput, loss) in named.items()
+            ]
+        },
+    )
+
+
+def test_flows_are_set_against_each_other_by_place_and_by_name() -> None:
+    """By hand: 1 + 3; 6 over 1; means of 2 and 0 % over 4 %. Wrong would be a flow of another name, or 0 over 0."""
+    found = flows(small_0=(1, 2.0), small_1=(3, None), big_0=(6, 4.0), bigger_0=(9, 0.0))
+    assert load.goodput_sum_mbps(found, {"name": "small"}) == 4
+    assert load.goodput_sum_mbps(found, {"name": "tiny"}) is None
+    assert load.least_goodput_mbps(found, {"name": "small"}) == 1
+    assert load.least_goodput_mbps(found, {"name": "tiny"}) is None
+    assert load.goodput_ratio(found, {"flow": 2, "to_flow": 0}) == 6
+    assert load.goodput_ratio(flows(a_0=(1, 0), b_0=(0, 0)), {"flow": 0, "to_flow": 1}) is None
+    assert load.loss_ratio(found, {"name": "small", "to_name": "big"}) == 0.25
+    assert load.loss_ratio(found, {"name": "small", "to_name": "bigger"}) is None
+    assert load.goodput_all_mbps(found, {}) == 19
+
+
+def test_phases_take_turns_from_their_start() -> None:
+    """Phases of 2 s from 1 s on, three of them: the second is 3 to 5 s and 9 to 11 s. An interval ends in its phase."""
+    count = 12
+    found = cast(
+        "Record",
+        {
+            "flows": [{"direction": "down"}, {"direction": "up"}],
+            "series": {
+                "time_s": [float(at + 1) for at in range(count)],
+                "queues": {"down": {"delay_ms": [None if at == 4 else float(at) for at in range(count)]}},
+                "flows": [{"goodput_mbps": [float(at) for at in range(count)]}, {"goodput_mbps": [100.0] * count}],
+            },
+        },
+    )
+    second = {"from_s": 1, "each_s": 2, "phases": 3, "phase": 2}
+    assert phases.delay_ms(found, second) == pytest.approx((3 + 9 + 10) / 3)
+    assert phases.delay_max_ms(found, second) == 10
+    assert phases.goodput_mbps(found, second) == pytest.approx((3 + 4 + 9 + 10) / 4)
+    assert phases.goodput_mbps(found, {**second, "phase": 3}) == pytest.approx((5 + 6 + 11) / 3)
+    assert phases.delay_ms(found, {**second, "from_s": 12}) is None
