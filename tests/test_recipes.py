@@ -124,7 +124,7 @@ def test_a_kind_of_traffic_and_a_kind_of_hop_are_a_file_and_a_word_each(
     printed = built_and_run(tmp_path, [traffic, hop])
 
     monkeypatch.setattr(reference, "tables", lambda: printed["tables"])
-    shared = ["cc", "stack", "ecn", "dscp", "initial_window", "ack_every"]
+    shared = ["cc", "stack", "ecn", "dscp", "initial_window", "ack_every", "mss"]
     assert key_names("[traffic]", "connect") == ["interval", *shared]
     assert key_names("[hop]", "policer") == ["rate", "burst"]
     headings = [heading for heading, _, _ in reference.headings()]

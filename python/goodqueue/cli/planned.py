@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 Quick = Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer seeds: a look, in seconds.")]
 Seeds = Annotated[
     int | None,
-    typer.Option("--seeds", parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds a cell. [as it says]"),
+    typer.Option("--seeds", parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds a cell. [its own number]"),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")]
 OneEngine = Annotated[
