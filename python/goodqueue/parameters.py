@@ -58,6 +58,12 @@ def numbers(line: str) -> dict[str, float | None]:
     return {key: float(value) for key, value in values.items() if key in names() and isinstance(value, int | float)}
 
 
+def declared(line: str) -> list[dict[str, Any]]:
+    """Return what the registry says of each parameter of a ``line``'s discipline: name, unit, default and more."""
+    params: list[dict[str, Any]] = _registry()[line.split(maxsplit=1)[0]]["params"]
+    return params
+
+
 @functools.cache
 def names() -> tuple[str, ...]:
     """Return the names of all parameters of all disciplines that are numbers, in the registry's order."""

@@ -54,7 +54,7 @@ Values = Mapping[str, Sequence[float]]
 def numbers(records: Sequence[Record]) -> Values:
     """Return what is felt of the runs ``records``, by metric: one number a run.
 
-    A page that never came took as long as the run; the same for pings and calls. None is left out as good.
+    A page that never came counts as one that took as long as the run. A ping or a call without an answer does too.
     """
     each = [metrics.numbers(record) for record in records]
     found = {}

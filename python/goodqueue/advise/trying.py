@@ -51,7 +51,7 @@ class Bench:
 
 
 def advise(question: Question, workers: int | None = None, progress: run.Progress | None = None) -> Advice:
-    """Run what ``question`` needs and return the answer, which Linux was not asked of."""
+    """Run what ``question`` needs in the simulator and return the answer; `checking` asks Linux."""
     show = progress or (lambda _: None)
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(question, Path(folder), workers, show)

@@ -1,7 +1,7 @@
 """What the verbs of whole plans share, ``study`` and ``suite``: their options, doing the runs, writing the page."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -64,7 +64,7 @@ def write(
     out: str | None,
     force: bool,
     pages: "Callable[[Path, Progress], UserError | None]",
-    data: str,
+    data: Sequence[str],
     tell: Callable[..., None],
 ) -> None:
     """Let ``pages`` write the folder ``out``, if any, and ``tell`` the result with what was written, if anything.
@@ -78,7 +78,9 @@ def write(
         return
     with terminal.progress("figures and page") as progress:
         place, failed = output.write(out, force, lambda folder: pages(folder, progress))
-    tell(f"{place}/{data if failed else f'report.html, with its figures, {data} beside it'}")
+    *more, last = ["its figures", *data]
+    whole = f"report.html, with {', '.join(more)} and {last} beside it"
+    tell(f"{place}/{' and '.join(data) if failed else whole}")
     if failed:
         raise failed
     if place != out:

@@ -75,7 +75,7 @@ def study(
         command = planned.again(["study", name], only or [], quick, seeds, on, more)
         return reports.write(folder, result, command, draw, progress)
 
-    planned.write(out, force, pages, "results.json and measured.csv", lambda place: _print(result, json, place))
+    planned.write(out, force, pages, ["results.json", "measured.csv"], lambda place: _print(result, json, place))
 
 
 def _print(result: "Outcome", json: bool, written: str | None) -> None:

@@ -69,7 +69,7 @@ def suite(
         command = planned.again(["suite", name, *result.subjects], only or [], quick, seeds, on, [])
         return sheets.write(folder, result, command, progress)
 
-    planned.write(out, force, pages, "results.json", lambda place: _print(result, json, place))
+    planned.write(out, force, pages, ["results.json"], lambda place: _print(result, json, place))
 
 
 def _print(result: "Sheet", json: bool, written: str | None) -> None:

@@ -73,7 +73,7 @@ def words(suite: Suite, tested: Sequence[str]) -> Words:
 
 def _of_qdiscs(trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment]:
     """Yield the experiment for those that take the scenario's buffer, and for those that do not without it."""
-    # What the experiment runs under a tested name is what somebody else ran under it.
+    # An experiment that repeats somebody's runs may have its own line for a tested name. Then that line is run.
     lines: dict[str, Lines] = {**{one.name: one.name for one in subjects}, **trial.experiment.qdiscs}
     if trial.varied:
         yield from (_varied(trial.experiment, one.name) for one in subjects)
@@ -93,8 +93,9 @@ def _of_qdiscs(trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment
 
 def _varied(experiment: Experiment, line: str) -> Experiment:
     """Return the experiment with the tested ``line`` as it is, and with each of its parameters halved and doubled."""
-    lines = {f"{VARIATION}={name}": whole for name, whole in variations(line).items()}
-    swept = {VARIATION: Parameter(VARIATION, {}, tuple(variations(line)))}
+    varied = variations(line)
+    lines = {f"{VARIATION}={name}": whole for name, whole in varied.items()}
+    swept = {VARIATION: Parameter(VARIATION, {}, tuple(varied))}
     scenario = {**experiment.scenario, "bottleneck": {**experiment.scenario["bottleneck"]}}
     scenario["bottleneck"].pop("buffer", None)  # it would set a limit that is one of the parameters
     id_ = f"{experiment.id}, {line}"
@@ -135,13 +136,7 @@ def selected(suite: Suite, rows: Sequence[Row]) -> Selection:
     """Return the selection of the runs behind ``rows``."""
     if len(rows) == len(suite.rows):
         return Selection(frozenset())
-    ids = dict.fromkeys(id_ for row in rows for id_ in scenarios_of(suite, row))
+    ids = dict.fromkeys(id_ for row in rows for id_ in suite.scenarios_of(row))
     # A selection without ids would be everything, and some rows need no runs.
     named = {*ids, *(f"row {row.section}" for row in rows)}
     return Selection(frozenset(named), tuple((id_, None, {}) for id_ in ids))
-
-
-def scenarios_of(suite: Suite, row: Row) -> list[str]:
-    """Return the ids of the scenarios that the experiments behind ``row`` answer."""
-    own = [trial.experiment for trial in suite.trials if trial.experiment.id in row.experiments]
-    return [id_ for experiment in own for id_ in experiment.published]

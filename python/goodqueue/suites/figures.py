@@ -39,11 +39,12 @@ def _groups(sheet: "Sheet", found: "RowResult", figure: "Figure") -> list["Group
     from goodqueue.plot.stored import Group
 
     wanted = {**found.row.at, **figure.at}
+    scenarios = sheet.suite.scenarios_of(found.row)
     cells = [
         cell
         for cell in sheet.outcome.cells
         if cell.packed
-        and any(cell.cell.experiment.id.partition(", ")[0] == id_ for id_ in found.row.experiments)
+        and cell.cell.scenario in scenarios
         and all(cell.cell.at.get(name, value) == value for name, value in wanted.items())
     ]
     words = sheet.words

@@ -97,7 +97,7 @@ class Suite:
     """Numbers that somebody printed for the same tests; an empty one where nobody did."""
     tolerances: Mapping[str, Tolerance]
 
-    @property
-    def file(self) -> Path:
-        """The suite's main file."""
-        return self.folder / "suite.toml"
+    def scenarios_of(self, row: Row) -> list[str]:
+        """Return the ids of the scenarios that the experiments behind ``row`` answer."""
+        own = [trial.experiment for trial in self.trials if trial.experiment.id in row.experiments]
+        return [id_ for experiment in own for id_ in experiment.published]

@@ -129,7 +129,7 @@ def carry_out(
 def _row(
     suite: Suite, row: Row, outcome: Outcome, judged: Mapping[str, JudgedClaim], subjects: Sequence[str]
 ) -> RowResult:
-    scenarios = building.scenarios_of(suite, row)
+    scenarios = suite.scenarios_of(row)
     cells = [cell for cell in outcome.cells if cell.cell.scenario in scenarios]
     ran = {cell.cell.algorithm for cell in cells}
     claimed = tuple(

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from goodqueue.studies import show as studies
-from goodqueue.suites import building
 from goodqueue.suites.loading import terms_of
 from goodqueue.suites.sheet import FAILS, MEASURED, NOT_RUN, OPEN, PASSES, STATED, Number, RowResult, Sheet
 from goodqueue.tables import Column, Table, decimals, number
@@ -42,7 +41,7 @@ MEANINGS = {
     PASSES: "passes: every check holds, for certain.",
     FAILS: "fails: a check does not hold, for certain.",
     OPEN: UNSURE,
-    MEASURED: "measured: numbers and no judgement: none is asked for, or it is itself what it would be held against.",
+    MEASURED: "measured: no check applies. The standard asks for none, or the line would be compared with itself.",
     STATED: "stated: the standard asks for words; they stand in the row.",
     NOT_RUN: "not run: nothing here answers it; the row says why.",
 }
@@ -62,7 +61,7 @@ def tables(sheet: Sheet, found: RowResult) -> list[Table]:
     for one in found.numbers:
         groups.setdefault(tuple(one.at), []).append(one)
     own = [_table(sheet, found, parameters, numbers) for parameters, numbers in groups.items()]
-    return [*own, *studies.tables(sheet.outcome, building.scenarios_of(sheet.suite, found.row))]
+    return [*own, *studies.tables(sheet.outcome, sheet.suite.scenarios_of(found.row))]
 
 
 def _table(sheet: Sheet, found: RowResult, parameters: Sequence[str], numbers: Sequence[Number]) -> Table:

@@ -1,19 +1,16 @@
 """What a standard asks to be told about a qdisc, and no run of traffic measures."""
 
-import json
 from collections.abc import Callable, Mapping
+from functools import cache
 
 from goodqueue.discipline import is_python
+from goodqueue.parameters import declared
 from goodqueue.suites import subjects
 
 
 def parameters(line: str) -> str:
     """Return how many parameters the qdisc ``line`` has, which of them it sets, and the values of the others."""
-    if is_python(line):
-        words = subjects.whole(line).split()[1:]
-        shown = dict(zip(words[::2], words[1::2], strict=True))
-    else:
-        shown = _of_registry(line)
+    shown = subjects.of_class(line) if is_python(line) else {one["name"]: str(one["default"]) for one in declared(line)}
     given = [name for name in shown if name in line.split()[1:]]
     others = [f"{name} {value}".rstrip() for name, value in shown.items() if name not in given]
     count = f"{len(shown)} parameter{'s' if len(shown) != 1 else ''}"
@@ -21,21 +18,11 @@ def parameters(line: str) -> str:
     return f"{count}, {set_here}" + (f"; as by default: {', '.join(others)}" if others else "") + "."
 
 
-def _of_registry(line: str) -> dict[str, str]:
-    from goodqueue import _goodqueue
-
-    known = {one["name"]: one for one in json.loads(_goodqueue.qdiscs())}
-    spec = known[line.split(maxsplit=1)[0]]
-    return {one["name"]: str(one["default"]) for one in spec["params"]}
-
-
 def cost(line: str) -> str:
     """Return what an enqueue and a dequeue cost on this machine, beside drop tail's."""
     if is_python(line):
         return "Not timed: the class is Python, and what it costs is what Python costs."
-    from goodqueue import bench
-
-    own, plain = (bench.run_qdisc(one, quick=True, repeats=3).pair_ns for one in (line, "pfifo"))
+    own, plain = _pair_ns(line), _pair_ns("pfifo")
     told = [f"{flows} flow{'s' if flows != '1' else ''} {ns:.0f} ns" for flows, ns in own.items() if ns is not None]
     beside = [ns for ns in plain.values() if ns is not None]
     if not told:
@@ -44,6 +31,13 @@ def cost(line: str) -> str:
         f"An enqueue and a dequeue take, with {', '.join(told)}; drop tail takes {min(beside):.0f} to "
         f"{max(beside):.0f} ns. Times are this machine's, and differ from run to run."
     )
+
+
+@cache
+def _pair_ns(line: str) -> Mapping[str, float | None]:
+    from goodqueue import bench
+
+    return bench.run_qdisc(line, quick=True, repeats=3).pair_ns
 
 
 STATEMENTS: Mapping[str, Callable[[str], str]] = {"parameters": parameters, "cost": cost}

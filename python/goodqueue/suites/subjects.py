@@ -46,8 +46,13 @@ def read(suite: Suite, named: Sequence[str]) -> list[Subject]:
 
 def takes_buffer(line: str) -> bool:
     """Whether a scenario's buffer sets the limit of the qdisc ``line``, which is a good one."""
+    return accepts(line, buffer={"bdp": 1.0})
+
+
+def accepts(line: str, **link: Any) -> bool:
+    """Whether the core takes the qdisc ``line`` above a link of 10 Mbit/s that has what ``link`` says."""
     try:
-        whole(line, buffer={"bdp": 1.0})
+        whole(line, **link)
     except UserError:
         return False
     return True
@@ -58,6 +63,12 @@ def whole(line: str, **link: Any) -> str:
     bottleneck = {"rate": "10mbit", "qdisc": line, **link}
     made = {"duration": "1s", "bottleneck": bottleneck, "path": {"rtt": "100ms"}, "traffic": [{"kind": BULK}]}
     return str(scenarios.resolve(made, "", {"bottleneck.qdisc": "QDISC"})["bottleneck"]["qdisc"])
+
+
+def of_class(line: str) -> dict[str, str]:
+    """Return the parameters of a ``line`` that names a class in Python, each with its value."""
+    words = whole(line).split()[1:]
+    return dict(zip(words[::2], words[1::2], strict=True))
 
 
 def _qdisc(line: str) -> Subject:
