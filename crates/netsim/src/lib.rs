@@ -32,6 +32,7 @@
 mod agenda;
 mod baseline;
 mod calendar;
+pub mod catalogue;
 mod cell;
 mod component;
 mod direction;
@@ -58,6 +59,7 @@ pub mod traffic;
 pub use observer::{Event, Observer, SharedObserver};
 pub use outline::FlowOutline;
 pub use packet::Packet;
+pub use probe::law::LawSeries;
 pub use probe::mos::mos;
 pub use record::Record;
 pub use scenario::{Scenario, ScenarioError};

@@ -23,6 +23,7 @@ use crate::observer::{Event, SharedObserver, Watch, tell};
 use crate::packet::{Body, Datagram, Packet};
 use crate::pipe::Pipes;
 use crate::probe::goodput::BIN;
+use crate::probe::law::LawSeries;
 use crate::probe::series::{FlowSeries, FlowTotals, Pick, QueueSeries};
 use crate::scenario::{Scenario, ScenarioError};
 use crate::sockets::Sockets;
@@ -221,14 +222,47 @@ impl Simulation {
 
     /// Runs until `elapsed` of the run has passed, its end at the latest. Cutting a run into pieces changes nothing.
     pub fn advance(&mut self, elapsed: Duration) {
-        let until = Instant::ZERO + elapsed.min(self.duration());
-        while let Some((time, component)) = self.agenda.next()
-            && time <= until
-        {
-            debug_assert!(time >= self.now, "component {component} acts in the past");
-            self.now = time;
-            self.act(component);
+        let until = self.at_most(elapsed);
+        while self.act_next(until) {}
+        self.settle(until);
+    }
+
+    /// Does what is next and returns true; or returns false, as [`advance`](Self::advance) ends, where nothing is left until
+    /// `elapsed` of the run has passed. Whoever looks on sees so what each single thing changes.
+    pub fn step(&mut self, elapsed: Duration) -> bool {
+        let until = self.at_most(elapsed);
+        let acted = self.act_next(until);
+        if !acted {
+            self.settle(until);
         }
+        acted
+    }
+
+    /// Notes in `law` what the bottleneck's discipline of `way` thinks now, as one more interval's end.
+    pub fn note_law(&self, way: Direction, law: &mut LawSeries) {
+        law.end_interval(self.now, |law| self.links[LinkId::bottleneck(way)].qdisc.show(law));
+    }
+
+    /// When `elapsed` has passed, or the run ends.
+    fn at_most(&self, elapsed: Duration) -> Instant {
+        Instant::ZERO + elapsed.min(self.duration())
+    }
+
+    /// Does what is next, unless that is later than `until`.
+    #[inline]
+    fn act_next(&mut self, until: Instant) -> bool {
+        let Some((time, component)) = self.agenda.next() else { return false };
+        if time > until {
+            return false;
+        }
+        debug_assert!(time >= self.now, "component {component} acts in the past");
+        self.now = time;
+        self.act(component);
+        true
+    }
+
+    /// Nothing is left to do until `until`.
+    fn settle(&mut self, until: Instant) {
         self.now = until.max(self.now);
         let (now, agenda) = (self.now, &mut self.agenda);
         let of_hops = self.row.iter_mut().flat_map(|row| row.hops.iter_mut().filter_map(HopState::link_mut));

@@ -15,8 +15,8 @@ use crate::law::{Failure, InRun, Law};
 use goodqueue_netsim::scenario::key::KeyDoc;
 use goodqueue_netsim::scenario::reference::TABLES;
 use goodqueue_netsim::traffic::KINDS;
-use goodqueue_netsim::{Scenario, Simulation as Run};
-use goodqueue_tcp::{Cc, Difference, Stack};
+use goodqueue_netsim::{Scenario, Simulation as Run, catalogue};
+use goodqueue_tcp::{Difference, Stack};
 use goodqueue_units::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -144,27 +144,7 @@ fn drawn_ahead(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
 /// Every queue discipline with its parameters.
 #[pyfunction]
 fn qdiscs() -> PyResult<String> {
-    let specs: Vec<Value> = goodqueue_qdisc::registry::ALL
-        .iter()
-        .map(|spec| {
-            let params: Vec<Value> = spec
-                .params
-                .iter()
-                .map(|param| {
-                    json!({
-                        "name": param.name,
-                        "unit": param.kind(),
-                        "default": param.show_default(),
-                        "accepted": param.accepted(),
-                        "source": param.source,
-                        "help": param.help,
-                    })
-                })
-                .collect();
-            json!({"name": spec.name, "summary": spec.summary, "source": spec.source, "params": params})
-        })
-        .collect();
-    to_json(&specs)
+    to_json(&catalogue::qdiscs())
 }
 
 /// Mean opinion score of a call.
@@ -176,22 +156,7 @@ fn mos(delay_ms: f64, loss_percent: f64) -> f64 {
 /// Every congestion control.
 #[pyfunction]
 fn congestion_controls() -> PyResult<String> {
-    let all: Vec<Value> = Cc::ALL
-        .iter()
-        .map(|cc| {
-            let words: Vec<Value> = cc
-                .words()
-                .iter()
-                .map(|word| {
-                    let number = word.number.map(|(least, most)| format!("{least} to {most}"));
-                    json!({"name": word.name, "number": number, "source": word.source, "help": word.help})
-                })
-                .collect();
-            let (name, summary, source, differs) = (cc.name(), cc.summary(), cc.source(), cc.differs());
-            json!({"name": name, "summary": summary, "source": source, "differs": differs, "words": words})
-        })
-        .collect();
-    to_json(&all)
+    to_json(&catalogue::congestion_controls())
 }
 
 /// Every TCP stack, and how they differ.

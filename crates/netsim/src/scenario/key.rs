@@ -61,6 +61,7 @@ enum Absent {
 }
 
 /// A key of a scenario's table, whose values are of type `T`.
+#[cfg_attr(not(feature = "reference"), allow(dead_code, reason = "some fields are for the reference alone"))]
 pub struct Key<T: 'static> {
     name: &'static str,
     absent: Absent,
@@ -106,13 +107,17 @@ impl<T> Key<T> {
 
     /// Where the default or the definition comes from.
     pub(crate) const fn source(mut self, source: &'static str) -> Self {
-        self.source = source;
+        if cfg!(feature = "reference") {
+            self.source = source;
+        }
         self
     }
 
     /// What it means, in one sentence.
     pub(crate) const fn help(mut self, help: &'static str) -> Self {
-        self.help = help;
+        if cfg!(feature = "reference") {
+            self.help = help;
+        }
         self
     }
 
@@ -138,6 +143,7 @@ impl<T: Copy> Key<T> {
 }
 
 /// What is known of a key, as text.
+#[cfg(feature = "reference")]
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct KeyDoc {
     /// The key.
@@ -170,6 +176,7 @@ pub trait AnyKey: Sync {
     /// Returns its name.
     fn name(&self) -> &'static str;
     /// Returns what is known of it.
+    #[cfg(feature = "reference")]
     fn doc(&self) -> KeyDoc;
     /// Reads its value from `table`: the default where the table has none.
     ///
@@ -183,6 +190,7 @@ impl<T: Quantity> AnyKey for Key<T> {
         self.name
     }
 
+    #[cfg(feature = "reference")]
     fn doc(&self) -> KeyDoc {
         KeyDoc {
             name: self.name,

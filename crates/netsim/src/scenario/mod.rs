@@ -10,6 +10,7 @@ mod ecn;
 mod hop;
 pub mod key;
 mod link;
+#[cfg(feature = "reference")]
 pub mod reference;
 mod series;
 mod text;
