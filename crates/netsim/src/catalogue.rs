@@ -15,6 +15,7 @@ pub fn qdiscs() -> Value {
                 json!({
                     "name": param.name,
                     "unit": param.kind(),
+                    "words": param.words(),
                     "default": param.show_default(),
                     "accepted": param.accepted(),
                     "source": param.source,

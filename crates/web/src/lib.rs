@@ -59,7 +59,7 @@ impl Run {
     }
 
     /// Runs on as [`advance`](Self::advance) does, but looks at each packet from the first call on. Returns a row for each
-    /// packet to which something has happened since the call before: `look::COLUMNS` says which numbers.
+    /// packet that was on its way since the call before, in no order: [`look::COLUMNS`] says which numbers.
     pub fn packets(&mut self, until_s: f64) -> Vec<f64> {
         let simulation = &mut self.simulation;
         let look = self.look.get_or_insert_with(|| {
@@ -89,16 +89,6 @@ impl Run {
     pub fn record(&self) -> String {
         serde_json::to_string(&self.simulation.record()).unwrap_or_default()
     }
-}
-
-/// The scenario with its defaults filled in, as JSON.
-///
-/// # Errors
-/// The refusal of the scenario.
-#[wasm_bindgen]
-pub fn resolve(scenario_json: &str) -> Result<String, JsError> {
-    let scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(&error))?;
-    serde_json::to_string(&scenario).map_err(|error| JsError::new(&error.to_string()))
 }
 
 /// Every queue discipline and every congestion control, as JSON: `{"qdiscs": …, "congestion_controls": …}`.

@@ -50,7 +50,7 @@ struct Known {
     row: [f64; COLUMNS],
     /// It came with a CE mark.
     came_marked: bool,
-    /// Its place among the rows since the call before, if it is there.
+    /// Its place among the rows, if it is there yet.
     place: Option<usize>,
 }
 
@@ -84,12 +84,14 @@ impl Look {
         }
     }
 
-    /// The rows since the call before, one after the other.
+    /// The rows since the call before, one after the other. Those that follow begin with the packets that are there now.
     pub(crate) fn take_rows(&mut self) -> Vec<f64> {
+        let taken = std::mem::take(&mut self.rows).into_flattened();
         for known in self.known.values_mut().flatten() {
-            known.place = None;
+            known.place = Some(self.rows.len());
+            self.rows.push(known.row);
         }
-        std::mem::take(&mut self.rows).into_flattened()
+        taken
     }
 
     /// What the laws thought since the call before, as JSON.
@@ -105,6 +107,7 @@ impl Look {
         if place == self.rows.len() {
             self.rows.push(known.row);
         } else {
+            known.row[8] = self.rows[place][8]; // a decision's law, noted since
             self.rows[place] = known.row;
         }
         place

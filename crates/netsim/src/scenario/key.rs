@@ -49,6 +49,7 @@ pub trait Quantity: Any + Clone + Debug + Send + Sync {
 
 /// What a key has where a scenario leaves it out.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "reference"), allow(dead_code, reason = "some words are for the reference alone"))]
 enum Absent {
     /// The scenario is refused.
     Required,

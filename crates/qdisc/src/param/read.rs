@@ -156,15 +156,7 @@ impl Args {
         if let Some(index) = negated.filter(|&index| self.spec.params[index].form == Form::Flag) {
             return Ok((index, false));
         }
-        let mut known: Vec<&str> = Vec::new();
-        for param in self.spec.params {
-            match param.form {
-                Form::Word(words) => known.extend(words),
-                Form::Shorthand(table) => known.extend(table.iter().map(|(word, _)| *word)),
-                Form::Alias(_) | Form::Refused(_) => {}
-                _ => known.push(param.name),
-            }
-        }
+        let known: Vec<&str> = self.spec.params.iter().flat_map(ParamSpec::words).collect();
         let hint = match parse::nearest(word, known.iter().copied()) {
             Some(near) => format!("did you mean {near:?}? "),
             None => String::new(),

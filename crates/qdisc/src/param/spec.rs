@@ -162,6 +162,17 @@ impl ParamSpec {
         }
     }
 
+    /// The words by which a line names it; none where it has no meaning here, or another name.
+    #[must_use]
+    pub fn words(&self) -> Vec<&'static str> {
+        match self.form {
+            Form::Word(words) => words.to_vec(),
+            Form::Shorthand(table) => table.iter().map(|(word, _)| *word).collect(),
+            Form::Alias(_) | Form::Refused(_) => Vec::new(),
+            Form::Number(_) | Form::Flag | Form::Choice(_) | Form::Child => [self.name].to_vec(),
+        }
+    }
+
     /// Reads `text`, refusing what is not of the form or out of range.
     pub(super) fn read(&self, text: &str) -> Result<Value, String> {
         let refused = || format!("found {text:?}; accepted: {}", self.accepted());

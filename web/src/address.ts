@@ -1,0 +1,79 @@
+// The address holds the whole experiment, in words that a person can read and change:
+//
+//   #qdisc=pfifo&qdisc=fq_codel+target+10ms&bottleneck.rate=20mbit&traffic.0.kind=bulk&traffic.0.count=2
+//
+// Each `qdisc` is a line; all else are the keys of the scenario as `goodqueue run --set KEY=VALUE` names them.
+
+import { FIRST, MOST_LINES, type Experiment } from "./experiment.ts";
+import { isTable, type Table, type Value } from "./record.ts";
+
+const LINE = "qdisc";
+/** Parts of a key; more would be nonsense. */
+const DEEPEST = 12;
+const MOST_ITEMS = 10_000;
+
+export function toAddress(experiment: Experiment): string {
+  const words = new URLSearchParams();
+  for (const line of experiment.lines) words.append(LINE, line);
+  for (const [key, leaf] of leaves(experiment.scenario)) words.append(key, written(leaf));
+  return `#${words.toString()}`;
+}
+
+/** The experiment of an address; undefined where it names none. Throws an Error, in one line, where it is nonsense. */
+export function fromAddress(hash: string): Experiment | undefined {
+  const words = new URLSearchParams(hash.replace(/^#/, ""));
+  const lines = words.getAll(LINE).slice(0, MOST_LINES);
+  const keys = [...words].filter(([key]) => key !== LINE);
+  if (lines.length === 0 && keys.length === 0) return undefined;
+  const scenario: Table = {};
+  for (const [key, text] of keys) put(scenario, key, read(text));
+  return {
+    lines: lines.length > 0 ? lines : FIRST.lines,
+    scenario: keys.length > 0 ? scenario : FIRST.scenario,
+  };
+}
+
+function* leaves(value: Value, path = ""): Generator<[string, Value]> {
+  const inner = Array.isArray(value) ? [...value.entries()] : isTable(value) ? Object.entries(value) : [];
+  // A list of numbers or words is one value; a list of tables is a table each.
+  const isLeaf = Array.isArray(value) ? !value.every(isTable) : !isTable(value);
+  if (isLeaf || inner.length === 0) yield [path, value];
+  else for (const [name, item] of inner) yield* leaves(item, path ? `${path}.${name}` : String(name));
+}
+
+/** Text stays as it is, unless it would be read as something else. */
+function written(leaf: Value): string {
+  return typeof leaf === "string" && read(leaf) === leaf ? leaf : JSON.stringify(leaf);
+}
+
+function read(text: string): Value {
+  try {
+    const value = JSON.parse(text) as Value | null;
+    return value ?? text;
+  } catch {
+    return text;
+  }
+}
+
+function put(scenario: Table, key: string, leaf: Value): void {
+  const parts = key.split(".");
+  if (parts.length > DEEPEST || parts.some((part) => part === "" || part === "__proto__")) {
+    throw new Error(`the address: found the key ${JSON.stringify(key.slice(0, 60))}; accepted: a dotted key, as in bottleneck.rate=10mbit`);
+  }
+  let holder: Table | Value[] = scenario;
+  for (const [depth, part] of parts.entries()) {
+    const isLast = depth === parts.length - 1;
+    const next: Value = isLast ? leaf : /^\d+$/.test(parts[depth + 1] ?? "") ? [] : {};
+    if (Array.isArray(holder)) {
+      const place = Number(part);
+      if (!(place <= holder.length && place < MOST_ITEMS)) {
+        throw new Error(`the address: found ${key.slice(0, 60)}; accepted: places of a list from 0 on, none left out`);
+      }
+      if (isLast || typeof holder[place] !== "object") holder[place] = next;
+      holder = holder[place] as Table | Value[];
+    } else {
+      if (isLast || typeof holder[part] !== "object") holder[part] = next;
+      holder = holder[part] as Table | Value[];
+    }
+  }
+}

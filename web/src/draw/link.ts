@@ -1,0 +1,171 @@
+// The link and its packets at one moment: what waits, what is on the wire, what has just been dropped.
+
+import { DROPS, FIRST_DROP, MARKED, type Packet, type Sight } from "../playing.ts";
+import { flowColour, type Theme } from "./colours.ts";
+
+export interface LinkView {
+  sight: Sight;
+  now_s: number;
+  /** How long a dropped packet is seen to fall, in seconds of the run. */
+  fall_s: number;
+  /** The longest queue of any lane, which sets the scale. */
+  most_packets: number;
+  /** Whether each flow has a queue of its own. */
+  byFlow: boolean;
+}
+
+/** The share of the width that the queue has. */
+const QUEUE_SHARE = 0.55;
+const EDGE = 6;
+const ACK_TRACK = 14;
+const LARGEST = 12;
+/** Drops at the head of the queue; others happen where packets come in. */
+const AT_HEAD = new Set<string>(["target"]);
+
+export function drawLink(ctx: CanvasRenderingContext2D, width: number, height: number, view: LinkView, theme: Theme): void {
+  const exit = Math.round(width * QUEUE_SHARE);
+  const floor = height - ACK_TRACK - 8;
+  const { now_s, sight } = view;
+  const queue: Packet[] = [];
+  const wire: Packet[] = [];
+  const acks: Packet[] = [];
+  const fallen: Packet[] = [];
+  for (const packet of sight.packets) {
+    if (packet.offered_s > now_s) break;
+    const isDecided = packet.decided_s <= now_s;
+    if (!isDecided) (packet.way === 0 ? queue : acks).push(packet);
+    else if (packet.fate >= FIRST_DROP) {
+      if (packet.way === 0 && now_s - packet.decided_s < view.fall_s) fallen.push(packet);
+    } else if (!(packet.arrived_s <= now_s)) (packet.way === 0 ? wire : acks).push(packet);
+  }
+  drawTracks(ctx, width, exit, floor, theme);
+  const size = cellSize(view.most_packets, exit - 2 * EDGE, floor - EDGE);
+  const tail = view.byFlow ? drawQueues(ctx, queue, exit, floor, theme) : drawFifo(ctx, queue, exit, floor, size, theme);
+  const travel_s = travelTime(sight);
+  // No larger than their distance, or those that follow each other at once would look like one.
+  const pitch = (width - exit) / Math.max(1, wire.length);
+  const wide = Math.max(2, Math.min(8, pitch * 0.8));
+  for (const packet of wire) {
+    const share = (now_s - packet.decided_s) / (Number.isNaN(packet.arrived_s) ? travel_s[0] : packet.arrived_s - packet.decided_s);
+    const x = exit + EDGE + Math.min(1, share) * (width - exit - 2 * EDGE);
+    drawPacket(ctx, x, floor - 16 - (packet.flow % 4) * 10, wide, packet, packet.fate === MARKED, theme);
+  }
+  for (const packet of acks) {
+    if (!(packet.decided_s <= now_s)) continue;
+    const share = (now_s - packet.decided_s) / (Number.isNaN(packet.arrived_s) ? travel_s[1] : packet.arrived_s - packet.decided_s);
+    ctx.fillStyle = flowColour(theme, packet.flow);
+    ctx.fillRect(width - EDGE - Math.min(1, share) * (width - 2 * EDGE), height - ACK_TRACK + 4, 3, 3);
+  }
+  for (const packet of fallen) {
+    const share = (now_s - packet.decided_s) / view.fall_s;
+    const x = AT_HEAD.has(DROPS[packet.fate - FIRST_DROP] ?? "") ? exit - 8 : Math.max(EDGE + 4, tail - 8);
+    ctx.globalAlpha = 1 - share * share;
+    drawCross(ctx, x - share * 10, EDGE + 8 + share * share * (height - 20), packet, theme);
+    ctx.globalAlpha = 1;
+  }
+}
+
+function drawTracks(ctx: CanvasRenderingContext2D, width: number, exit: number, floor: number, theme: Theme): void {
+  ctx.strokeStyle = theme.line;
+  ctx.lineWidth = 1;
+  ctx.strokeRect(EDGE - 3.5, EDGE - 3.5, exit - EDGE + 2, floor - EDGE + 7);
+  ctx.fillStyle = theme.soft;
+  ctx.font = "11px system-ui, sans-serif";
+  ctx.textBaseline = "top";
+  ctx.textAlign = "left";
+  ctx.fillText("queue", EDGE, EDGE);
+  ctx.fillText("wire, to the user", exit + EDGE, EDGE);
+  ctx.beginPath();
+  ctx.moveTo(exit + EDGE, floor - 6.5);
+  ctx.lineTo(width - EDGE, floor - 6.5);
+  ctx.stroke();
+}
+
+/** So large that the longest queue fits. */
+function cellSize(most: number, width: number, height: number): number {
+  return Math.max(1.5, Math.min(LARGEST, Math.sqrt((width * (height - 14)) / Math.max(1, most * 1.15))));
+}
+
+/** First in, first out: columns from the exit to the left. Returns where the tail is. */
+function drawFifo(ctx: CanvasRenderingContext2D, queue: readonly Packet[], exit: number, floor: number, size: number, theme: Theme): number {
+  const rows = Math.max(1, Math.floor((floor - EDGE - 14) / size));
+  queue.forEach((packet, place) => {
+    const x = exit - EDGE - (Math.floor(place / rows) + 0.5) * size;
+    drawPacket(ctx, x, floor - ((place % rows) + 0.5) * size, size > 3 ? size - 1 : size, packet, false, theme);
+  });
+  return exit - EDGE - Math.ceil(queue.length / rows) * size;
+}
+
+/** A queue per flow, one above the other. Returns where the longest one's tail is. */
+function drawQueues(ctx: CanvasRenderingContext2D, queue: readonly Packet[], exit: number, floor: number, theme: Theme): number {
+  const flows = group(queue);
+  const row = Math.min(LARGEST, (floor - EDGE - 14) / Math.max(1, flows.size));
+  let tail = exit - EDGE;
+  [...flows].sort(([a], [b]) => a - b).forEach(([, packets], place) => {
+    const pitch = Math.min(row, (exit - 2 * EDGE) / Math.max(1, packets.length));
+    packets.forEach((packet, number) => {
+      drawPacket(ctx, exit - EDGE - (number + 0.5) * pitch, floor - (place + 0.5) * row, Math.max(1.5, row - 2), packet, false, theme);
+    });
+    tail = Math.min(tail, exit - EDGE - packets.length * pitch);
+  });
+  return tail;
+}
+
+function group(queue: readonly Packet[]): Map<number, Packet[]> {
+  const flows = new Map<number, Packet[]>();
+  for (const packet of queue) {
+    const packets = flows.get(packet.flow);
+    if (packets) packets.push(packet);
+    else flows.set(packet.flow, [packet]);
+  }
+  return flows;
+}
+
+/** A packet: a square of its flow's colour. A marked one is turned, with an edge. */
+function drawPacket(ctx: CanvasRenderingContext2D, x: number, y: number, size: number, packet: Packet, isMarked: boolean, theme: Theme): void {
+  ctx.fillStyle = flowColour(theme, packet.flow);
+  if (!isMarked) {
+    ctx.fillRect(x - size / 2, y - size / 2, size, size);
+    return;
+  }
+  const half = size * 0.75;
+  ctx.beginPath();
+  ctx.moveTo(x, y - half);
+  ctx.lineTo(x + half, y);
+  ctx.lineTo(x, y + half);
+  ctx.lineTo(x - half, y);
+  ctx.closePath();
+  ctx.fill();
+  ctx.strokeStyle = theme.text;
+  ctx.lineWidth = 1.5;
+  ctx.stroke();
+}
+
+function drawCross(ctx: CanvasRenderingContext2D, x: number, y: number, packet: Packet, theme: Theme): void {
+  ctx.fillStyle = flowColour(theme, packet.flow);
+  ctx.fillRect(x - 4, y - 4, 8, 8);
+  ctx.strokeStyle = theme.bad;
+  ctx.lineWidth = 2.5;
+  ctx.beginPath();
+  ctx.moveTo(x - 6, y - 6);
+  ctx.lineTo(x + 6, y + 6);
+  ctx.moveTo(x + 6, y - 6);
+  ctx.lineTo(x - 6, y + 6);
+  ctx.stroke();
+}
+
+const known = new WeakMap<Sight, [number, number]>();
+
+/** How long packets are on the wire, down and up, for those of which the arrival is not seen. */
+function travelTime(sight: Sight): [number, number] {
+  const found = known.get(sight);
+  if (found) return found;
+  const of = (way: number): number => {
+    const times = sight.packets.filter((packet) => packet.way === way && packet.arrived_s > packet.decided_s);
+    const middle = times[times.length >> 1];
+    return middle ? middle.arrived_s - middle.decided_s : Math.max(1e-3, sight.until_s - sight.from_s);
+  };
+  const both: [number, number] = [of(0), of(1)];
+  known.set(sight, both);
+  return both;
+}

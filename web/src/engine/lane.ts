@@ -1,0 +1,86 @@
+// A lane: one worker that runs the experiment under one line. The newest question wins.
+
+import moduleUrl from "../../wasm/goodqueue_web_bg.wasm?url";
+import type { Choices } from "./choices.ts";
+import type { FromWorker, Refusal, ToWorker } from "./protocol.ts";
+
+let compiled: Promise<WebAssembly.Module> | undefined;
+
+/** The simulator, compiled once for all workers. */
+function module(): Promise<WebAssembly.Module> {
+  compiled ??= WebAssembly.compileStreaming(fetch(moduleUrl)).catch(async () =>
+    // A server that calls the file by another type.
+    WebAssembly.compile(await (await fetch(moduleUrl)).arrayBuffer()),
+  );
+  return compiled;
+}
+
+export interface Answer {
+  text: string;
+  duration_s: number;
+  took_ms: number;
+}
+
+export type Outcome = { kind: "record"; answer: Answer } | { kind: "refused"; refusal: Refusal } | { kind: "given_up" };
+
+export interface Packets {
+  rows: Float64Array;
+  laws: { down: Record<string, (number | null)[]>; up: Record<string, (number | null)[]> };
+}
+
+export class Lane {
+  readonly ready: Promise<Choices>;
+  private readonly worker: Worker;
+  private readonly waiting = new Map<number, (message: FromWorker) => void>();
+  private next = 1;
+
+  constructor() {
+    this.worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    this.ready = new Promise((resolve, reject) => {
+      this.worker.addEventListener("message", ({ data }: MessageEvent<FromWorker>) => {
+        if (data.kind === "ready") resolve(data.choices);
+        else this.waiting.get(data.id)?.(data);
+      });
+      this.worker.addEventListener("error", (event) => reject(new Error(event.message)));
+      module().then((compiled) => this.tell({ kind: "start", module: compiled }), reject);
+    });
+  }
+
+  /** Runs `scenario` (JSON). An older question that is still running may be given up. */
+  async run(scenario: string, progress?: (share: number) => void): Promise<Outcome> {
+    await this.ready;
+    const id = this.next++;
+    return new Promise((resolve) => {
+      this.waiting.set(id, (message) => {
+        if (message.kind === "progress") return progress?.(message.share);
+        this.waiting.delete(id);
+        if (message.kind === "record") resolve({ kind: "record", answer: message });
+        else if (message.kind === "refused") resolve({ kind: "refused", refusal: message.refusal });
+        else resolve({ kind: "given_up" });
+      });
+      this.tell({ kind: "run", id, scenario });
+    });
+  }
+
+  /** The packets on their way from `from_s` to `until_s`; undefined where the scenario is refused. */
+  async look(scenario: string, from_s: number, until_s: number): Promise<Packets | undefined> {
+    await this.ready;
+    const id = this.next++;
+    return new Promise((resolve) => {
+      this.waiting.set(id, (message) => {
+        this.waiting.delete(id);
+        if (message.kind !== "packets") return resolve(undefined);
+        resolve({ rows: message.rows, laws: JSON.parse(message.laws) as Packets["laws"] });
+      });
+      this.tell({ kind: "look", id, scenario, from_s, until_s });
+    });
+  }
+
+  close(): void {
+    this.worker.terminate();
+  }
+
+  private tell(message: ToWorker): void {
+    this.worker.postMessage(message);
+  }
+}

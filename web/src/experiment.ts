@@ -1,0 +1,89 @@
+// What the page is about: a scenario, and the qdisc lines that it runs under, side by side.
+
+import { at, isTable, type Table, type Value } from "./record.ts";
+
+export interface Experiment {
+  /** As a scenario file has it, except for `bottleneck.qdisc`. */
+  readonly scenario: Table;
+  /** What would follow `tc qdisc add dev X root`. */
+  readonly lines: readonly string[];
+}
+
+export const MOST_LINES = 4;
+
+export const FIRST: Experiment = {
+  lines: ["pfifo", "fq_codel"],
+  scenario: {
+    duration: "30s",
+    warmup: "5s",
+    bottleneck: { rate: "20mbit", buffer: { bdp: 4 } },
+    path: { rtt: "50ms" },
+    traffic: [
+      { kind: "bulk", count: 2, cc: "cubic", start_spread: "1s" },
+      { kind: "voip" },
+      { kind: "page", page: "google" },
+    ],
+  },
+};
+
+/** A copy of `value` in which `path`, such as `traffic.0.count`, is `leaf`; undefined removes it. */
+export function withAt<T extends Value>(value: T, path: string, leaf: Value | undefined): T {
+  const [first = "", ...rest] = path.split(".");
+  if (Array.isArray(value)) {
+    const inner = value[Number(first)];
+    const changed = rest.length === 0 ? leaf : withAt(inner ?? {}, rest.join("."), leaf);
+    return value.map((old, place) => (place === Number(first) && changed !== undefined ? changed : old)) as T;
+  }
+  const table: Table = isTable(value) ? { ...value } : {};
+  const changed = rest.length === 0 ? leaf : withAt(table[first] ?? {}, rest.join("."), leaf);
+  if (changed === undefined) delete table[first];
+  else table[first] = changed;
+  return table as T;
+}
+
+/** The scenario that runs under `line`: what a scenario file would hold. */
+export function scenarioOf(experiment: Experiment, line: string): Table {
+  const scenario = withAt(experiment.scenario, "bottleneck.qdisc", line.trim());
+  // A line with a limit of its own has it instead of the buffer that the slider sets.
+  const own = /\slimit\s/.test(` ${line} `);
+  return own ? withAt(scenario, "bottleneck.buffer", undefined) : scenario;
+}
+
+/** Intervals of the time series. */
+const INTERVALS = 300;
+
+/** `scenario` with time series for the charts, which change no other number of the record. */
+export function charted(scenario: Table): Table {
+  const duration = seconds(scenario["duration"]);
+  if (isTable(scenario["series"]) && scenario["series"]["interval"] !== undefined) return scenario;
+  if (duration === undefined) return scenario;
+  const interval = Math.max(1, Math.round((duration * 1000) / INTERVALS));
+  return withAt(scenario, "series.interval", `${interval}ms`);
+}
+
+const UNITS: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60 };
+
+/** A time such as `200ms` in seconds; undefined where it is none. */
+export function seconds(text: unknown): number | undefined {
+  const found = /^\s*([\d.]+)\s*([a-z]+)\s*$/.exec(String(text));
+  const unit = UNITS[found?.[2] ?? ""];
+  const number = Number(found?.[1]);
+  return unit === undefined || !Number.isFinite(number) ? undefined : number * unit;
+}
+
+const RATES: Readonly<Record<string, number>> = { bit: 1e-6, kbit: 1e-3, mbit: 1, gbit: 1e3 };
+
+/** A rate such as `20mbit` in Mbit/s; undefined where it is none that the slider knows. */
+export function mbps(text: unknown): number | undefined {
+  const found = /^\s*([\d.]+)\s*([a-z]+)\s*$/i.exec(String(text));
+  const unit = RATES[(found?.[2] ?? "").toLowerCase()];
+  const number = Number(found?.[1]);
+  return unit === undefined || !Number.isFinite(number) ? undefined : number * unit;
+}
+
+/** The place in `traffic` of the first bulk flows, which the controls are about. */
+export function bulkPlace(scenario: Table): number | undefined {
+  const traffic = scenario["traffic"];
+  const place = Array.isArray(traffic) ? traffic.findIndex((item) => at(item, "kind") === "bulk") : -1;
+  return place < 0 ? undefined : place;
+}

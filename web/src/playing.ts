@@ -1,0 +1,148 @@
+// The moment that is looked at, and the packets that are on their way then.
+
+import { effect, signal } from "@preact/signals";
+import type { Packets } from "./engine/lane.ts";
+import { mbps } from "./experiment.ts";
+import { at } from "./record.ts";
+import { experiment, lane, results, scenarioText } from "./state.ts";
+
+/** Seconds of the run. */
+export const playhead = signal(10);
+export const playing = signal(false);
+/** Seconds of the run that pass in a second. */
+export const speed = signal(0.05);
+
+/** The columns of a packet's row, as crates/web/src/look.rs has them. */
+export const COLUMNS = 9;
+export interface Packet {
+  way: number;
+  flow: number;
+  offered_s: number;
+  decided_s: number;
+  arrived_s: number;
+  fate: number;
+  law: number;
+}
+export const WAITING = 0;
+export const SENT = 1;
+export const MARKED = 2;
+export const FIRST_DROP = 3;
+/** By the number of a fate, from `FIRST_DROP` on: goodqueue_qdisc::Drop. */
+export const DROPS = ["overlimit", "memory", "early", "forced", "target", "flow", "ack"] as const;
+
+/** The packets of a span of the run, in the order in which they were offered. */
+export interface Sight {
+  scenario: string;
+  from_s: number;
+  until_s: number;
+  packets: Packet[];
+  /** The places of those that left the queue down or were dropped there, in that order. */
+  decided: Packet[];
+  laws: Packets["laws"];
+}
+
+export const sights = signal<readonly (Sight | undefined)[]>([]);
+
+/** About so many packets are in a span: enough to see, few enough to draw. */
+const SPAN_PACKETS = 1500;
+const FULL_BITS = 1514 * 8;
+
+/** How long the spans are, which begin at multiples of it. */
+export function span_s(): number {
+  const rate = mbps(at(experiment.value.scenario, "bottleneck.rate")) ?? 50;
+  return Math.min(1, Math.max(0.005, (SPAN_PACKETS * FULL_BITS) / (rate * 1e6)));
+}
+
+const pending: boolean[] = [];
+
+function isSeen(sight: Sight | undefined, scenario: string, time_s: number): boolean {
+  return sight !== undefined && sight.scenario === scenario && sight.from_s <= time_s && time_s < sight.until_s;
+}
+
+/** Asks for what lane `place` shows now, unless that is there, or the lane has something better to do. */
+async function see(place: number): Promise<void> {
+  const result = results.value[place];
+  const scenario = scenarioText(place);
+  if (!result?.record || result.progress !== undefined || result.refusal) return;
+  if (pending[place] || isSeen(sights.value[place], scenario, playhead.value)) return;
+  pending[place] = true;
+  const length = span_s();
+  const from_s = Math.floor(playhead.value / length + 1e-9) * length;
+  const packets = await lane(place).look(scenario, from_s, from_s + length);
+  pending[place] = false;
+  if (packets) {
+    const now = [...sights.value];
+    now[place] = sightOf(packets, scenario, from_s, from_s + length);
+    sights.value = now;
+  }
+}
+
+function sightOf({ rows, laws }: Packets, scenario: string, from_s: number, until_s: number): Sight {
+  const numbered: [number, Packet][] = [];
+  for (let i = 0; i < rows.length; i += COLUMNS) {
+    const [id = 0, way = 0, flow = 0, , offered_s = 0, decided_s = NaN, arrived_s = NaN, fate = 0, law = NaN] = rows.subarray(i, i + COLUMNS);
+    numbered.push([id, { way, flow, offered_s, decided_s, arrived_s, fate, law }]);
+  }
+  numbered.sort(([a], [b]) => a - b);
+  const packets = numbered.map(([, packet]) => packet);
+  const decided = packets.filter((packet) => packet.way === 0 && packet.decided_s >= from_s);
+  decided.sort((a, b) => a.decided_s - b.decided_s);
+  return { scenario, from_s, until_s, packets, decided, laws };
+}
+
+/** The decision that a law made last, at `time_s`. */
+export function lastDecision(sight: Sight, time_s: number): Packet | undefined {
+  let [low, high] = [0, sight.decided.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sight.decided[middle]?.decided_s ?? 0) <= time_s) low = middle + 1;
+    else high = middle;
+  }
+  return sight.decided[low - 1];
+}
+
+export function duration_s(): number {
+  return Math.max(0, ...results.value.map((result) => result.duration_s));
+}
+
+export function seek(time_s: number): void {
+  playhead.value = Math.min(Math.max(0, time_s), Math.max(0, duration_s() - 1e-6));
+}
+
+/** Goes on, or back, to the next packet that leaves a queue, or is dropped, in any lane. */
+export function step(way: 1 | -1): void {
+  playing.value = false;
+  const now = playhead.value;
+  const times = sights.value.flatMap((sight) => sight?.decided.map((packet) => packet.decided_s) ?? []);
+  // Beyond what is seen the next span begins.
+  const edge = sights.value.find((sight) => sight !== undefined);
+  const beyond = way > 0 ? (edge?.until_s ?? now) : Math.max(0, (edge?.from_s ?? now) - 1e-6);
+  const ahead = times.filter((time) => (way > 0 ? time > now + 1e-9 : time < now - 1e-9));
+  seek(ahead.length === 0 ? beyond : way > 0 ? Math.min(...ahead) : Math.max(...ahead));
+}
+
+/** Lets time pass while it plays, and fetches what is to be seen. */
+export function startClock(): void {
+  effect(() => {
+    void [results.value, playhead.value, sights.value];
+    experiment.value.lines.forEach((_, place) => void see(place));
+  });
+  let before = 0;
+  const tick = (now_ms: number): void => {
+    const passed_s = Math.min(0.1, (now_ms - before) / 1000);
+    before = now_ms;
+    if (!playing.value) return;
+    // Time waits for lanes that have nothing to show.
+    const waits = results.value.some((result, place) => {
+      return result.record && !result.refusal && !isSeen(sights.value[place], scenarioText(place), playhead.value);
+    });
+    const next = playhead.value + passed_s * speed.value;
+    if (!waits) seek(next >= duration_s() ? 0 : next);
+    requestAnimationFrame(tick);
+  };
+  effect(() => {
+    if (!playing.value) return;
+    before = performance.now();
+    requestAnimationFrame(tick);
+  });
+}

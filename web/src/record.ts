@@ -1,0 +1,76 @@
+// The parts of a record that the page shows (docs/record.md says what they are).
+
+export interface Spread {
+  mean: number;
+  p50: number;
+  p95: number;
+  p99: number;
+}
+
+export interface Queue {
+  qdisc: string;
+  utilisation_percent: number;
+  delay_ms: Spread | null;
+  drop_percent: number;
+  mark_percent: number;
+}
+
+export interface Flow {
+  name: string;
+  kind: string;
+  direction: string;
+  goodput_mbps: number;
+}
+
+export interface App {
+  name: string;
+  kind: string;
+  mos?: number | null;
+  load_ms?: Spread | null;
+}
+
+export interface QueueSeries {
+  delay_ms: (number | null)[];
+  backlog_packets: number[];
+  drop_probability: (number | null)[];
+}
+
+export interface FlowSeries {
+  name: string;
+  cwnd_packets: (number | null)[];
+}
+
+export interface Series {
+  time_s: number[];
+  queues: { down: QueueSeries; up: QueueSeries };
+  flows: FlowSeries[];
+}
+
+export interface RunRecord {
+  schema: number;
+  seed: number;
+  scenario: Table;
+  queues: { down: Queue; up: Queue };
+  flows: Flow[];
+  fairness: { jain_goodput: number | null };
+  apps: App[];
+  series?: Series;
+}
+
+/** A table of a scenario, as TOML and JSON have it. */
+export interface Table {
+  [key: string]: Value;
+}
+export type Value = string | number | boolean | Value[] | Table;
+
+export function isTable(value: unknown): value is Table {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What stands at a dotted path, as in `apps.0.mos`; undefined where nothing does. */
+export function at(value: unknown, path: string): unknown {
+  return path.split(".").reduce<unknown>((inner, part) => {
+    if (Array.isArray(inner)) return inner[Number(part)] as unknown;
+    return isTable(inner) ? inner[part] : undefined;
+  }, value);
+}

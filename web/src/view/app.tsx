@@ -1,0 +1,124 @@
+// The page.
+
+import { useRef } from "preact/hooks";
+import { flowColour, theme } from "../draw/colours.ts";
+import { FIRST, MOST_LINES } from "../experiment.ts";
+import { toToml } from "../files.ts";
+import { addLine, experiment, results, trouble } from "../state.ts";
+import { Controls } from "./controls.tsx";
+import { CopyButton, download } from "./copying.tsx";
+import { Lane } from "./lane.tsx";
+import { begin, lesson, LessonPanel, LESSONS } from "./lessons.tsx";
+import { openFile, OwnFiles, useDrops } from "./opening.tsx";
+import { Playback } from "./playback.tsx";
+import { TomlEditor } from "./toml-editor.tsx";
+import { Totals } from "./totals.tsx";
+
+const NEXT_LINES = ["codel", "pie", "cake", "fq_codel"];
+
+export function App() {
+  const isOver = useDrops();
+  const { lines } = experiment.value;
+  return (
+    <div class={isOver ? "page dropping" : "page"}>
+      <header>
+        <h1>goodqueue</h1>
+        <p>Real queue disciplines, real TCP, simulated here in your browser. Move a slider: everything runs again.</p>
+        <Tools />
+      </header>
+      <main>
+        <p class="error trouble" role="alert">
+          {trouble.value}
+        </p>
+        <nav aria-label="Lessons">
+          <ol class="lesson-list">
+            {LESSONS.map(({ title }, number) => (
+              <li key={title}>
+                <button type="button" aria-current={lesson.value === number ? "step" : undefined} onClick={() => begin(number)}>
+                  {title}
+                </button>
+              </li>
+            ))}
+          </ol>
+        </nav>
+        <LessonPanel />
+        <Controls />
+        <Playback />
+        <Legend />
+        <div class="lanes">
+          {lines.map((_, place) => (
+            <Lane key={place} place={place} />
+          ))}
+        </div>
+        {lines.length < MOST_LINES && (
+          <button type="button" class="add" onClick={() => addLine(NEXT_LINES.find((line) => !lines.includes(line)) ?? "codel")}>
+            Compare with another line
+          </button>
+        )}
+        <Totals />
+        <TomlEditor />
+      </main>
+      <footer>
+        <p>
+          The same simulator as on the command line gives the same record, to the byte. Delay is a packet's time in the queue; the first {String(experiment.value.scenario["warmup"] ?? "0s")} are left out of the numbers.
+        </p>
+      </footer>
+    </div>
+  );
+}
+
+function Tools() {
+  const chooser = useRef<HTMLInputElement>(null);
+  const { lines } = experiment.value;
+  return (
+    <div class="tools">
+      <CopyButton name="Copy link" text={() => location.href} />
+      <button type="button" onClick={() => download("scenario.toml", toToml(experiment.value, lines[0] ?? ""))}>
+        As TOML
+      </button>
+      <button type="button" onClick={() => chooser.current?.click()}>
+        Open a file
+      </button>
+      <input
+        ref={chooser}
+        type="file"
+        hidden
+        aria-label="Scenario or record"
+        onChange={(event) => {
+          const file = event.currentTarget.files?.[0];
+          event.currentTarget.value = "";
+          if (file) void openFile(file);
+        }}
+      />
+      <OwnFiles />
+      <button
+        type="button"
+        onClick={() => {
+          lesson.value = undefined;
+          experiment.value = FIRST;
+        }}
+      >
+        Start over
+      </button>
+    </div>
+  );
+}
+
+const MOST_NAMES = 10;
+
+function Legend() {
+  const flows = results.value.find((result) => result.record)?.record?.flows ?? [];
+  return (
+    <p class="legend">
+      {flows.slice(0, MOST_NAMES).map((flow, number) => (
+        <span key={flow.name}>
+          <i style={{ background: flowColour(theme.value, number) }} /> {flow.name}
+        </span>
+      ))}
+      {flows.length > MOST_NAMES && <span>and {flows.length - MOST_NAMES} more</span>}
+      <span>■ waits or travels</span>
+      <span>◆ marked (CE)</span>
+      <span>✕ dropped</span>
+    </p>
+  );
+}

@@ -1,0 +1,64 @@
+// The sliders: each changes a key of the scenario, and everything runs again.
+
+import { bulkPlace, mbps, seconds } from "../experiment.ts";
+import { at } from "../record.ts";
+import { change, choices, experiment } from "../state.ts";
+import { Slider } from "./slider.tsx";
+
+export function showRate(value: number): string {
+  return value < 1 ? `${Number((value * 1e3).toPrecision(3))} kbit/s` : value < 1000 ? `${value} Mbit/s` : `${value / 1000} Gbit/s`;
+}
+
+function rateText(value: number): string {
+  return value < 1 ? `${Number((value * 1e3).toPrecision(3))}kbit` : `${value}mbit`;
+}
+
+export function Controls() {
+  const { scenario } = experiment.value;
+  const rate = mbps(at(scenario, "bottleneck.rate"));
+  const rtt = seconds(at(scenario, "path.rtt"));
+  const bdp = at(scenario, "bottleneck.buffer.bdp");
+  const place = bulkPlace(scenario);
+  const bulk = `traffic.${place}`;
+  const cc = String(at(scenario, `${bulk}.cc`) ?? "cubic");
+  const [name = "cubic"] = cc.split(" ");
+  return (
+    <fieldset class="controls">
+      <legend>Link and traffic</legend>
+      {rate !== undefined && (
+        <Slider name="Rate" value={rate} least={0.25} most={1000} show={showRate} onChange={(value) => change("bottleneck.rate", rateText(value))} />
+      )}
+      {rtt !== undefined && (
+        <Slider name="Base RTT" value={Number((rtt * 1e3).toPrecision(6))} least={1} most={1000} show={(value) => `${value} ms`} onChange={(value) => change("path.rtt", `${value}ms`)} />
+      )}
+      {typeof bdp === "number" && rate !== undefined && rtt !== undefined && (
+        <Slider name="Buffer" value={bdp} least={0.05} most={20} show={(value) => showBuffer(value, rate, rtt)} onChange={(value) => change("bottleneck.buffer.bdp", value)} />
+      )}
+      {place !== undefined && (
+        <>
+          <Slider name="Downloads" whole value={Number(at(scenario, `${bulk}.count`) ?? 1)} least={1} most={64} show={String} onChange={(value) => change(`${bulk}.count`, value)} />
+          <label class="choice">
+            <span class="name">Congestion control</span>
+            <select value={name} onChange={(event) => change(`${bulk}.cc`, event.currentTarget.value)}>
+              {(choices.value?.congestion_controls ?? [{ name, summary: "" }]).map((one) => (
+                <option key={one.name} value={one.name} title={one.summary}>
+                  {one.name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="choice tick">
+            <input type="checkbox" checked={at(scenario, `${bulk}.ecn`) === true} onChange={(event) => change(`${bulk}.ecn`, event.currentTarget.checked ? true : undefined)} />
+            <span class="name">ECN</span>
+          </label>
+        </>
+      )}
+    </fieldset>
+  );
+}
+
+/** A buffer in multiples of the bandwidth-delay product, and what that is in packets, as the core computes it. */
+function showBuffer(bdp: number, rate: number, rtt: number): string {
+  const packets = Math.floor((bdp * rate * 1e6 * rtt) / (1514 * 8) + 1e-9);
+  return `${bdp} BDP, ${packets} packets`;
+}

@@ -1,0 +1,43 @@
+// What a person on this link feels: a call's quality, and how long a page takes to load.
+
+import type { RunRecord } from "../record.ts";
+import { number } from "./numbers.ts";
+
+/** Bands of ITU-T G.109, turned from R into MOS by ITU-T G.107, annex B. */
+const BANDS: readonly [number, string][] = [
+  [4.34, "users very satisfied"],
+  [4.03, "users satisfied"],
+  [3.6, "some users dissatisfied"],
+  [3.1, "many users dissatisfied"],
+  [2.58, "nearly all users dissatisfied"],
+  [0, "not recommended"],
+];
+
+export function Feeling({ record }: { record: RunRecord | undefined }) {
+  const mos = record?.apps.find((app) => app.kind === "voip")?.mos;
+  const page = record?.apps.find((app) => app.kind === "page")?.load_ms;
+  return (
+    <dl class="feeling">
+      {mos !== undefined && mos !== null && (
+        <div>
+          <dt>Call</dt>
+          <dd>
+            <meter min={1} max={4.5} low={3.1} high={4.03} optimum={4.5} value={mos} aria-label={`Mean opinion score ${number(mos, 2)} of 4.5`} />
+            <b>MOS {number(mos, 2)}</b> {BANDS.find(([least]) => mos >= least)?.[1]}
+          </dd>
+        </div>
+      )}
+      {page && (
+        <div>
+          <dt>Web page</dt>
+          <dd>
+            <span class="loading" aria-hidden="true">
+              <span style={{ animationDuration: `${Math.max(0.2, page.p50 / 1e3)}s` }} />
+            </span>
+            <b>{number(page.p50 / 1e3, 2)} s</b> to load; one in twenty takes {number(page.p95 / 1e3, 2)} s
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}

@@ -1,0 +1,97 @@
+// The lessons: each is a file in web/lessons, a scenario with a question that a slider answers.
+
+import { signal } from "@preact/signals";
+import { readToml } from "../files.ts";
+import { at, type RunRecord, type Table } from "../record.ts";
+import { experiment, results } from "../state.ts";
+
+interface Goal {
+  line?: number;
+  metric: string;
+  at_least?: number;
+  at_most?: number;
+  says: string;
+}
+
+export interface Lesson {
+  title: string;
+  text: string;
+  question: string;
+  hint: string;
+  answer: string;
+  lines: string[];
+  goal: Goal[];
+  scenario: Table;
+}
+
+const FILES = import.meta.glob<string>("../../lessons/*.toml", { query: "?raw", import: "default", eager: true });
+
+export const LESSONS: readonly Lesson[] = Object.entries(FILES)
+  .sort(([a], [b]) => a.localeCompare(b))
+  .map(([file, text]) => readToml(text, file) as unknown as Lesson);
+
+export const lesson = signal<number | undefined>(undefined);
+
+export function isReached(goal: Goal, records: readonly (RunRecord | undefined)[]): boolean {
+  const value = at(records[goal.line ?? 0], goal.metric);
+  return typeof value === "number" && value >= (goal.at_least ?? -Infinity) && value <= (goal.at_most ?? Infinity);
+}
+
+export function begin(number: number): void {
+  const chosen = LESSONS[number];
+  if (!chosen) return;
+  lesson.value = number;
+  experiment.value = { scenario: chosen.scenario, lines: chosen.lines };
+}
+
+export function LessonPanel() {
+  const number = lesson.value;
+  const chosen = number === undefined ? undefined : LESSONS[number];
+  if (chosen === undefined || number === undefined) return null;
+  const records = results.value.map((result) => (result.progress === undefined && !result.refusal ? result.record : undefined));
+  const ticks = chosen.goal.map((goal) => isReached(goal, records));
+  const isDone = ticks.every(Boolean);
+  return (
+    <section class="lesson" aria-label={`Lesson ${number + 1}`}>
+      <h2>
+        {number + 1}. {chosen.title}
+      </h2>
+      {chosen.text.trim().split(/\n\s*\n/).map((paragraph) => (
+        <p key={paragraph}>{paragraph}</p>
+      ))}
+      <p class="question">
+        <b>{chosen.question}</b>
+      </p>
+      <ul class="goals" role="status">
+        {chosen.goal.map((goal, place) => (
+          <li key={goal.says} class={ticks[place] ? "reached" : ""}>
+            {ticks[place] ? "✓" : "○"} {goal.says}
+            <span class="hidden">{ticks[place] ? ": reached" : ": not reached yet"}</span>
+          </li>
+        ))}
+      </ul>
+      {isDone ? (
+        <p class="answer">{chosen.answer}</p>
+      ) : (
+        <details>
+          <summary>A hint</summary>
+          <p>{chosen.hint}</p>
+        </details>
+      )}
+      <p class="tools">
+        <button type="button" onClick={() => begin(number)}>
+          Start again
+        </button>
+        {number + 1 < LESSONS.length && (
+          <button type="button" class={isDone ? "primary" : ""} onClick={() => begin(number + 1)}>
+            Next: {LESSONS[number + 1]?.title}
+          </button>
+        )}
+        <button type="button" onClick={() => (lesson.value = undefined)}>
+          Close
+        </button>
+      </p>
+    </section>
+  );
+}
+

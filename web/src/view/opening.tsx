@@ -1,0 +1,121 @@
+// What comes onto the page: files that are dropped or chosen, and what `goodqueue serve` has of one's own.
+
+import { signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+import { ofJson, open } from "../files.ts";
+import { at } from "../record.ts";
+import { experiment, trouble } from "../state.ts";
+import { lesson } from "./lessons.tsx";
+
+const MOST_BYTES = 64 * 1024 * 1024;
+
+export async function openFile(file: File): Promise<void> {
+  try {
+    if (file.size > MOST_BYTES) throw new Error(`${file.name}: found ${file.size} bytes; accepted: ${MOST_BYTES} at most`);
+    experiment.value = open(await file.text(), file.name);
+    lesson.value = undefined;
+    trouble.value = "";
+  } catch (error) {
+    trouble.value = error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Files that are dropped anywhere on the page open. */
+export function useDrops(): boolean {
+  const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    const over = (event: DragEvent): void => {
+      event.preventDefault();
+      setOver(true);
+    };
+    const leave = (event: DragEvent): void => {
+      if (event.relatedTarget === null) setOver(false);
+    };
+    const drop = (event: DragEvent): void => {
+      event.preventDefault();
+      setOver(false);
+      const file = event.dataTransfer?.files[0];
+      if (file) void openFile(file);
+    };
+    addEventListener("dragover", over);
+    addEventListener("dragleave", leave);
+    addEventListener("drop", drop);
+    return () => {
+      removeEventListener("dragover", over);
+      removeEventListener("dragleave", leave);
+      removeEventListener("drop", drop);
+    };
+  }, []);
+  return isOver;
+}
+
+interface Own {
+  name: string;
+  url: string;
+}
+interface Mine {
+  scenarios: Own[];
+  results: Own[];
+}
+
+const mine = signal<Mine>({ scenarios: [], results: [] });
+
+/** Asks the server for scenarios and results of the user's; a static host has none. */
+export async function fetchMine(): Promise<void> {
+  try {
+    mine.value = (await (await fetch("mine.json")).json()) as Mine;
+  } catch {
+    // A host without that file.
+  }
+}
+
+async function openOwn(own: Own): Promise<void> {
+  try {
+    const json: unknown = await (await fetch(own.url)).json();
+    const error = at(json, "error");
+    if (typeof error === "string") throw new Error(error);
+    experiment.value = ofJson(json, own.name);
+    lesson.value = undefined;
+    trouble.value = "";
+  } catch (error) {
+    trouble.value = error instanceof Error ? error.message : String(error);
+  }
+}
+
+export function OwnFiles() {
+  const { scenarios, results } = mine.value;
+  const all = [...scenarios, ...results];
+  if (all.length === 0) return null;
+  return (
+    <label class="choice">
+      <span class="name">Your own</span>
+      <select
+        value=""
+        onChange={(event) => {
+          const own = all.find(({ url }) => url === event.currentTarget.value);
+          if (own) void openOwn(own);
+        }}
+      >
+        <option value="">Scenarios and results</option>
+        {scenarios.length > 0 && (
+          <optgroup label="Scenarios">
+            {scenarios.map((own) => (
+              <option key={own.url} value={own.url}>
+                {own.name}
+              </option>
+            ))}
+          </optgroup>
+        )}
+        {results.length > 0 && (
+          <optgroup label="Results">
+            {results.map((own) => (
+              <option key={own.url} value={own.url}>
+                {own.name}
+              </option>
+            ))}
+          </optgroup>
+        )}
+      </select>
+    </label>
+  );
+}
