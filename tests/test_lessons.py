@@ -1,4 +1,4 @@
-"""The lessons of the page in the browser: files are whole, goals begin unmet and can be met, and texts tell the truth."""
+"""The lessons of the page in the browser: files are whole, goals begin unmet and can be met, texts tell the truth."""
 
 import copy
 import json
