@@ -4,6 +4,8 @@
 #   make test     everything: Rust, Python, lint, types
 #   make debug-test   Python tests on a debug build of the extension, which checks alignment and overflow
 #   make bench    packets per CPU second, nanoseconds per qdisc operation
+#   make web      the page for the browser, into the Python package; needs Node 20 and Rust for WebAssembly
+#   make web-test the page's tests, in a real browser; needs Chromium
 #   make fuzz     the fuzz targets, a minute each (SECONDS=60); needs cargo-fuzz
 #   make mutants  wrong changes that no test notices, of a share of all (SHARD=0/100); needs cargo-mutants
 #   make fuzz-standalone   the fuzz targets without cargo-fuzz: compiled, and run on random inputs (INPUTS=20000)
@@ -26,9 +28,9 @@ GOODQUEUE := $(BIN)/goodqueue
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo test debug-test bench bench-instructions fuzz fuzz-standalone mutants lint format rust rust-test python-test pins clean
+.PHONY: help demo web web-test test debug-test bench bench-instructions fuzz fuzz-standalone mutants lint format rust rust-test python-test pins clean
 help:
-	@sed -n '3,12s/^# *//p' Makefile
+	@sed -n '3,17s/^# *//p' Makefile
 
 # --- the environment; a stamp a step, so that only what changed is done again ---------------------------------------
 
@@ -73,6 +75,42 @@ pins: .venv/.dev
 	  project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	  print(*project["dependencies"], *project["optional-dependencies"]["dev"])')
 	@$(BIN)/pip freeze --exclude-editable | sed '1i # Written by make pins: the versions of Python packages that the tests are known to pass with.' >constraints.txt
+
+# --- the page -------------------------------------------------------------------------------------------------------
+
+WASM := wasm32-unknown-unknown
+page_sources := $(shell find web -path web/node_modules -prune -o -path web/wasm -prune -o -path web/tests -prune -o -type f -print)
+
+# Rust brings the standard library for WebAssembly, or its source, of which it is built then (Debian: rustc-web, rust-web-src).
+.PHONY: web-tools
+web-tools: | rust
+	@command -v npm >/dev/null || { echo "make web: no npm; accepted: Node 20.19 or newer with npm (Debian: nodejs, npm)" >&2; exit 1; }
+	@[ -d "$$(rustc --print target-libdir --target $(WASM))" ] || [ -d "$$(rustc --print sysroot)/lib/rustlib/src/rust/library" ] \
+	  || { command -v rustup >/dev/null && rustup target add $(WASM); } \
+	  || { echo "make web: no Rust for $(WASM); accepted: rustup target add $(WASM), or Rust's source (Debian: rust-web-src)" >&2; exit 1; }
+
+target/web.module: $(rust_sources) crates/web/bindgen/Cargo.lock crates/web/bindgen/src/main.rs | web-tools
+	@echo "building the simulator for the browser (about a minute the first time)"
+	@flags=; [ -d "$$(rustc --print target-libdir --target $(WASM))" ] || { flags='-Zbuild-std=std,panic_abort'; export RUSTC_BOOTSTRAP=1; }; \
+	  cargo build --quiet --locked --profile web --package goodqueue-web --target $(WASM) $$flags
+	@cargo run --quiet --locked --manifest-path crates/web/bindgen/Cargo.toml --target-dir target -- \
+	  target/$(WASM)/web/goodqueue_web.wasm web/wasm
+	@touch $@
+
+web/node_modules/.made: web/package.json web/package-lock.json | web-tools
+	@cd web && npm ci --silent || { echo "make web: npm cannot install what web/package-lock.json names; is its registry reachable?" >&2; exit 1; }
+	@touch $@
+
+python/goodqueue/page/index.html: target/web.module web/node_modules/.made $(page_sources)
+	@cd web && npm run --silent build -- --logLevel warn
+	@touch $@
+
+web: python/goodqueue/page/index.html
+	@echo "goodqueue serve opens it; python/goodqueue/page is all that a static host needs."
+
+web-test: web
+	@command -v chromium >/dev/null || { echo "make web-test: no chromium; accepted: Chromium on PATH (Debian: chromium)" >&2; exit 1; }
+	cd web && npm test --silent
 
 # --- what it is for -------------------------------------------------------------------------------------------------
 
@@ -145,4 +183,4 @@ fuzz-standalone: | rust
 	@target/debug/path $$(( ($(INPUTS) + 3) / 4 )) # where a scenario resolves, an input is two runs of it
 
 clean:
-	rm -rf .venv target demo-report python/goodqueue/_goodqueue*.so
+	rm -rf .venv target demo-report python/goodqueue/_goodqueue*.so python/goodqueue/page web/node_modules web/wasm

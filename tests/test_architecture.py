@@ -22,6 +22,7 @@ KNOWS = {
     "capture": set(),
     "trace": {"units", "qdisc", "tcp", "netsim", "capture"},
     "python": {"units", "qdisc", "tcp", "netsim", "conformance", "capture", "trace"},
+    "web": {"units", "qdisc", "netsim"},
 }
 
 

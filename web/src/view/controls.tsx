@@ -39,7 +39,7 @@ export function Controls() {
           <Slider name="Downloads" whole value={Number(at(scenario, `${bulk}.count`) ?? 1)} least={1} most={64} show={String} onChange={(value) => change(`${bulk}.count`, value)} />
           <label class="choice">
             <span class="name">Congestion control</span>
-            <select value={name} onChange={(event) => change(`${bulk}.cc`, event.currentTarget.value)}>
+            <select value={name} onChange={(event) => chooseCc(bulk, event.currentTarget.value)}>
               {(choices.value?.congestion_controls ?? [{ name, summary: "" }]).map((one) => (
                 <option key={one.name} value={one.name} title={one.summary}>
                   {one.name}
@@ -55,6 +55,12 @@ export function Controls() {
       )}
     </fieldset>
   );
+}
+
+/** Some congestion controls need ECN and others do not know it: each begins with what it asks for itself. */
+function chooseCc(bulk: string, name: string): void {
+  change(`${bulk}.ecn`, undefined);
+  change(`${bulk}.cc`, name);
 }
 
 /** A buffer in multiples of the bandwidth-delay product, and what that is in packets, as the core computes it. */
