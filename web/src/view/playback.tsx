@@ -35,7 +35,9 @@ export function Playback() {
       </label>
       <label class="time">
         <span class="name">Time in the run</span>
-        <output>{playhead.value.toFixed(4)} s</output>
+        <span class="value" aria-hidden="true">
+          {playhead.value.toFixed(4)} s
+        </span>
         <input
           type="range"
           min={0}

@@ -23,7 +23,9 @@ export function Slider({ name, value, least, most, show, whole = false, onChange
   return (
     <label class="slider">
       <span class="name">{name}</span>
-      <output>{show(value)}</output>
+      <span class="value" aria-hidden="true">
+        {show(value)}
+      </span>
       <input
         type="range"
         min={0}
