@@ -52,9 +52,11 @@ export function scenarioText(place: number): string {
 }
 
 function note(place: number, change: Partial<Result>): void {
-  const now = [...results.value];
-  now[place] = { ...(now[place] ?? NOTHING), ...change };
-  results.value = now;
+  // A later lane may be the first to know something: no place stays empty.
+  results.value = experiment.value.lines.map((_, of) => {
+    const before = results.value[of] ?? NOTHING;
+    return of === place ? { ...before, ...change } : before;
+  });
 }
 
 /** Runs a lane until nothing newer is asked. */

@@ -1,4 +1,5 @@
 // A slider whose steps are even in proportion: from 1 to 2 is as far as from 100 to 200.
+// The value is no <output>: a label names the first field in it, and an <output> would be that field.
 
 interface Props {
   name: string;
