@@ -13,6 +13,7 @@ interface Props {
 }
 
 const STEPS = 400;
+const WAYS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 
 /** Two digits are as many as a hand can set. */
 function rounded(value: number, whole: boolean): number {
@@ -20,7 +21,18 @@ function rounded(value: number, whole: boolean): number {
 }
 
 export function Slider({ name, value, least, most, show, whole = false, onChange }: Props) {
+  const valueAt = (step: number): number => rounded(least * (most / least) ** (step / STEPS), whole);
   const share = Math.log(Math.min(most, Math.max(least, value)) / least) / Math.log(most / least);
+  const place = Math.round(share * STEPS);
+  const onKey = (event: KeyboardEvent): void => {
+    const way = WAYS[event.key];
+    if (way === undefined || event.altKey) return;
+    event.preventDefault();
+    let step = place + way;
+    // Many steps round to the same value, on which the slider would stay for ever.
+    while (step > 0 && step < STEPS && valueAt(step) === value) step += way;
+    onChange(valueAt(Math.min(STEPS, Math.max(0, step))));
+  };
   return (
     <label class="slider">
       <span class="name">{name}</span>
@@ -32,12 +44,10 @@ export function Slider({ name, value, least, most, show, whole = false, onChange
         min={0}
         max={STEPS}
         step={1}
-        value={Math.round(share * STEPS)}
+        value={place}
         aria-valuetext={show(value)}
-        onInput={(event) => {
-          const at = Number(event.currentTarget.value) / STEPS;
-          onChange(rounded(least * (most / least) ** at, whole));
-        }}
+        onKeyDown={onKey}
+        onInput={(event) => onChange(valueAt(Number(event.currentTarget.value)))}
       />
     </label>
   );
