@@ -1,7 +1,7 @@
 // The moment that is looked at, and the packets that are on their way then.
 
 import { effect, signal } from "@preact/signals";
-import type { Packets } from "./engine/lane.ts";
+import type { Lane, Packets } from "./engine/lane.ts";
 import { mbps } from "./experiment.ts";
 import { at } from "./record.ts";
 import { experiment, lane, results, scenarioText } from "./state.ts";
@@ -53,7 +53,8 @@ export function span_s(): number {
   return Math.min(1, Math.max(0.005, (SPAN_PACKETS * FULL_BITS) / (rate * 1e6)));
 }
 
-const pending: boolean[] = [];
+/** Lanes that were asked and have not answered yet. One that is removed meanwhile never does. */
+const pending = new WeakSet<Lane>();
 
 function isSeen(sight: Sight | undefined, scenario: string, time_s: number): boolean {
   return sight !== undefined && sight.scenario === scenario && sight.from_s <= time_s && time_s < sight.until_s;
@@ -64,12 +65,13 @@ async function see(place: number): Promise<void> {
   const result = results.value[place];
   const scenario = scenarioText(place);
   if (!result?.record || result.progress !== undefined || result.refusal) return;
-  if (pending[place] || isSeen(sights.value[place], scenario, playhead.value)) return;
-  pending[place] = true;
+  const asked = lane(place);
+  if (pending.has(asked) || isSeen(sights.value[place], scenario, playhead.value)) return;
+  pending.add(asked);
   const length = span_s();
   const from_s = Math.floor(playhead.value / length + 1e-9) * length;
-  const packets = await lane(place).look(scenario, from_s, from_s + length);
-  pending[place] = false;
+  const packets = await asked.look(scenario, from_s, from_s + length);
+  pending.delete(asked);
   if (packets) {
     const now = [...sights.value];
     now[place] = sightOf(packets, scenario, from_s, from_s + length);
