@@ -54,7 +54,11 @@ async function repeat(): Promise<void> {
     const outcomes = await Promise.all(
       lines.map((line, place) => lane(place).run(JSON.stringify(withAt(scenarioOf({ scenario, lines }, line), "seed", seed + done)))),
     );
-    if (identity() !== of) return;
+    // The experiment changed, or something else ran in a lane: a seed may be missing.
+    if (identity() !== of || outcomes.some(({ kind }) => kind === "given_up")) {
+      if (repeats.value?.of === of) repeats.value = undefined;
+      return;
+    }
     outcomes.forEach((outcome, place) => {
       if (outcome.kind === "record") records[place]?.push(JSON.parse(outcome.answer.text) as RunRecord);
     });
