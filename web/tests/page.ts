@@ -1,0 +1,101 @@
+// What all tests share: a page that must not complain, and the words for what is on it.
+
+import { test as base, expect, type Locator, type Page } from "@playwright/test";
+
+export { expect };
+
+/** Every page of a test: no error on the console, none that is thrown, no request to another host. */
+export const test = base.extend({
+  context: async ({ context, baseURL }, use) => {
+    const complaints: string[] = [];
+    context.on("console", (message) => {
+      if (message.type() === "error") complaints.push(`console: ${message.text()}`);
+    });
+    context.on("weberror", (thrown) => complaints.push(`thrown: ${thrown.error().message}`));
+    context.on("request", (request) => {
+      const { protocol, origin } = new URL(request.url());
+      if (protocol.startsWith("http") && origin !== new URL(baseURL ?? "").origin) complaints.push(`asked: ${request.url()}`);
+    });
+    await use(context);
+    expect(complaints, "the page complains").toEqual([]);
+  },
+});
+
+/** The page's first experiment, but so short that a run takes no time worth waiting for. */
+export const SHORT =
+  "#qdisc=pfifo&qdisc=fq_codel&duration=6s&warmup=1s&bottleneck.rate=10mbit&bottleneck.buffer.bdp=4&path.rtt=20ms" +
+  "&traffic.0.kind=bulk&traffic.0.count=2&traffic.0.cc=cubic&traffic.0.start_spread=1s&traffic.1.kind=voip";
+
+/** Opens the page at an experiment, and waits for its results. */
+export async function open(page: Page, hash = SHORT): Promise<void> {
+  await page.goto(`./${hash}`);
+  await settled(page);
+}
+
+/** Waits until each lane has run. Right after a change the lanes still show the run before: wait for a row to change then. */
+export async function settled(page: Page): Promise<void> {
+  await expect(page.locator(".lane .state").first()).toBeVisible();
+  await expect(page.locator(".lane .state").filter({ hasNotText: "simulated in" })).toHaveCount(0);
+}
+
+export function slider(page: Page, name: string): Locator {
+  return page.getByRole("slider", { name, exact: true });
+}
+
+export function lane(page: Page, place: number): Locator {
+  return page.locator("section.lane").nth(place);
+}
+
+/** The field of a lane that takes the tc line. */
+export function field(page: Page, place: number): Locator {
+  return lane(page, place).getByRole("combobox", { name: "tc qdisc add dev X root" });
+}
+
+/** What the core says of a lane's line; empty where nothing is wrong. */
+export function refusal(page: Page, place: number): Locator {
+  return lane(page, place).locator(".line-field .error");
+}
+
+/** The one line in which the page says what went wrong beside the experiment. */
+export function trouble(page: Page): Locator {
+  return page.locator(".trouble");
+}
+
+/** The totals: a row each line, each with its line and its numbers as they read. */
+export async function totals(page: Page): Promise<string[][]> {
+  return page.locator("table.totals tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent ?? "")));
+}
+
+/** Does `action`, which changes the experiment once, and waits until the numbers of row `place` are others. */
+export async function changes(page: Page, place: number, action: () => Promise<unknown>): Promise<void> {
+  const numbers = async (): Promise<string> => (await totals(page))[place]?.slice(1).join(" ") ?? "";
+  const before = await numbers();
+  await action();
+  await expect.poll(numbers).not.toBe(before);
+}
+
+/** The scenario, as the page has it now. */
+export async function scenario(page: Page): Promise<string> {
+  return page.locator(".editor textarea").inputValue();
+}
+
+/** The lines, as the page has them now. */
+export async function lines(page: Page): Promise<string[]> {
+  return page.locator(".line-field input").evaluateAll((fields) => fields.map((one) => (one as HTMLInputElement).value));
+}
+
+/** Applies TOML through the editor. */
+export async function applyToml(page: Page, text: string): Promise<void> {
+  const editor = page.getByLabel("Scenario in TOML");
+  if (!(await editor.isVisible())) await page.getByText("All keys, as TOML").click();
+  await editor.fill(text);
+  await page.getByRole("button", { name: "Apply" }).click();
+}
+
+/** One line that says something: no empty one, no traceback, no name of a JavaScript error. */
+export async function saysOneLine(message: Locator): Promise<void> {
+  await expect(message).not.toBeEmpty();
+  const text = (await message.textContent()) ?? "";
+  expect(text.trim(), "one line").not.toContain("\n");
+  expect(text, "the page's own words").not.toMatch(/undefined|\[object|TypeError|RangeError|SyntaxError|InternalError|unreachable|panicked/);
+}
