@@ -52,7 +52,7 @@ export function scenarioText(place: number): string {
 }
 
 function note(place: number, change: Partial<Result>): void {
-  const now = [...results.value];
+  const now = experiment.value.lines.map((_, at) => results.value[at] ?? NOTHING);
   now[place] = { ...(now[place] ?? NOTHING), ...change };
   results.value = now;
 }
