@@ -82,6 +82,12 @@ def mounts() -> bool:
     return True
 
 
+def page() -> bool:
+    """Say that the page was built, and that Node runs what it is made of."""
+    built = Path(__file__).resolve().parents[1] / "web" / "wasm" / "goodqueue_web.js"
+    return built.is_file() and shutil.which("node") is not None
+
+
 NEEDS = {
     "chromium": Need(lambda: CHROMIUM is not None, "chromium"),
     "dask": Need(module("distributed"), remedy="make .venv/.dev"),
@@ -92,6 +98,7 @@ NEEDS = {
     "host": Need(programs("ip", "tc", "tcpdump", "unshare"), "iproute2 tcpdump", "root, who may build networks"),
     "image": Need(image, remedy=".venv/bin/goodqueue kernel image, on a Debian system"),
     "mount": Need(mounts, remedy="root, who may mount"),
+    "page": Need(page, remedy="make web, which needs Node 20.19 or newer"),
     "proc": Need(Path("/proc/self/status").exists, remedy="a system that has /proc"),
     "qemu": Need(programs("qemu-system-x86_64"), "qemu-system-x86"),
     "shared": Need(SHARED.is_dir, remedy="the reference data in ../shared, which is not published"),

@@ -1,7 +1,7 @@
 // Scenarios as text: TOML files, records, and the command that runs the same experiment elsewhere.
 
 import { parse, stringify, TomlError } from "smol-toml";
-import { scenarioOf, withAt, type Experiment } from "./experiment.ts";
+import { MOST_LINES, scenarioOf, withAt, type Experiment } from "./experiment.ts";
 import { at, isTable, type Table, type Value } from "./record.ts";
 
 const LINE = "bottleneck.qdisc";
@@ -51,21 +51,16 @@ export function open(text: string, name: string): Experiment {
   return ofJson(json, name);
 }
 
-/** The experiment of a record's JSON, of a scenario's, or of a comparison's. */
+/** The experiment of a record's JSON, or of what `goodqueue compare --json` prints. */
 export function ofJson(json: unknown, name: string): Experiment {
-  const records = [json, ...listed(at(json, "records")), ...listed(at(json, "runs"))];
-  const scenarios = records.map((record) => at(record, "scenario")).filter(isTable);
-  const first = scenarios[0];
-  if (first === undefined) {
+  const scenario = at(json, "scenario");
+  if (!isTable(scenario)) {
     throw new Error(`${name}: found JSON without a scenario; accepted: what goodqueue run --json prints, or a scenario in TOML`);
   }
-  const seed = at(records.find((record) => isTable(at(record, "scenario"))), "seed");
-  const seeded = typeof seed === "number" && first["seed"] === undefined ? withAt(first, "seed", seed) : first;
-  return ofScenario(seeded, name);
-}
-
-function listed(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
+  const compared = at(json, "qdiscs");
+  const lines = Array.isArray(compared) ? compared.map((one) => at(one, "qdisc")).filter((line) => typeof line === "string") : [];
+  if (lines.length > 0) return { scenario, lines: lines.slice(0, MOST_LINES) };
+  return ofScenario(scenario, name);
 }
 
 function ofScenario(scenario: Table, name: string): Experiment {

@@ -52,11 +52,9 @@ export function scenarioText(place: number): string {
 }
 
 function note(place: number, change: Partial<Result>): void {
-  // A later lane may be the first to know something: no place stays empty.
-  results.value = experiment.value.lines.map((_, of) => {
-    const before = results.value[of] ?? NOTHING;
-    return of === place ? { ...before, ...change } : before;
-  });
+  const now = experiment.value.lines.map((_, at) => results.value[at] ?? NOTHING);
+  now[place] = { ...(now[place] ?? NOTHING), ...change };
+  results.value = now;
 }
 
 /** Runs a lane until nothing newer is asked. */

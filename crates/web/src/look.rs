@@ -30,17 +30,19 @@ struct Likeness {
     way: u8,
     flow: u32,
     connection: u32,
-    /// Of a segment its sequence number and its acknowledgment number; of a datagram its number.
-    numbers: (u32, u32),
+    bytes: u32,
+    /// Of a segment its sequence number, acknowledgment number and timestamp; of a datagram its number.
+    numbers: [u32; 3],
 }
 
 impl Likeness {
     fn of(way: Direction, packet: &Packet) -> Self {
         let numbers = match packet.segment() {
-            Some(segment) => (segment.seq.0, segment.ack.0),
-            None => (packet.datagram().unwrap_or(0), 0),
+            Some(segment) => [segment.seq.0, segment.ack.0, segment.tsval],
+            None => [packet.datagram().unwrap_or(0), 0, 0],
         };
-        Self { way: way as u8, flow: packet.flow(), connection: packet.connection(way), numbers }
+        let (flow, connection, bytes) = (packet.flow(), packet.connection(way), packet.len());
+        Self { way: way as u8, flow, connection, bytes, numbers }
     }
 }
 
@@ -155,6 +157,91 @@ impl Observer for Look {
         }
         if matches!(event, Event::Offered | Event::Started) {
             self.known.entry(likeness).or_default().push_back(known);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_netsim::Scenario;
+    use goodqueue_units::Duration;
+    use std::sync::{Arc, Mutex};
+
+    /// All rows of a run, the last one of each packet, and what the law thought, in pieces of `piece_ms`.
+    fn rows(qdisc: &str, piece_ms: u64) -> (Simulation, Vec<[f64; COLUMNS]>, Vec<serde_json::Value>) {
+        let json = serde_json::json!({
+            "duration": "3s", "bottleneck": {"rate": "5mbit", "qdisc": qdisc}, "path": {"rtt": "30ms"},
+            "traffic": [{"kind": "bulk", "count": 2, "ecn": qdisc.contains(" ecn")}, {"kind": "ping"}]
+        });
+        let mut simulation = Simulation::new(Scenario::from_json(&json.to_string()).unwrap()).unwrap();
+        let look = Arc::new(Mutex::new(Look::default()));
+        simulation.observe(Arc::clone(&look) as _);
+        let (mut all, mut laws) = (HashMap::new(), Vec::new());
+        for piece in 1..=3000 / piece_ms {
+            while simulation.step(Duration::from_millis(piece * piece_ms)) {
+                look.lock().unwrap().note_laws(&simulation);
+            }
+            let mut look = look.lock().unwrap();
+            for row in look.take_rows().as_chunks::<COLUMNS>().0 {
+                all.insert(row[0] as u64, *row);
+            }
+            laws.push(serde_json::from_str(&look.take_laws()).unwrap());
+        }
+        let mut rows: Vec<_> = all.into_values().collect();
+        rows.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        (simulation, rows, laws)
+    }
+
+    fn count(rows: &[[f64; COLUMNS]], wanted: impl Fn(f64) -> bool) -> u64 {
+        rows.iter().filter(|row| row[1] == 0.0 && wanted(row[7])).count() as u64
+    }
+
+    /// Else the page would show other packets than the record counts.
+    #[test]
+    fn each_packet_of_the_record_has_a_row() {
+        for line in ["pfifo limit 20", "codel", "codel ecn", "pie", "fq_codel"] {
+            let (simulation, rows, _) = rows(line, 100);
+            let packets = simulation.record().queues.down.packets;
+            assert_eq!(count(&rows, |_| true), packets.offered, "{line}");
+            assert_eq!(count(&rows, |fate| fate >= DROPPED), packets.dropped, "{line}");
+            assert_eq!(count(&rows, |fate| fate == MARKED), packets.marked, "{line}");
+            assert_eq!(count(&rows, |fate| fate == SENT || fate == MARKED), packets.forwarded, "{line}");
+        }
+    }
+
+    /// A packet is offered, leaves, and arrives half the base RTT and its transmission later.
+    #[test]
+    fn times_follow_each_other() {
+        let (_, rows, _) = rows("codel", 100);
+        let arrived: Vec<_> = rows.iter().filter(|row| row[1] == 0.0 && row[6] > 0.0).collect();
+        assert!(arrived.len() > 500);
+        for row in arrived {
+            let travel = 0.015 + row[3] * 8.0 / 5e6;
+            assert!(row[4] <= row[5] && (row[6] - row[5] - travel).abs() < 1e-6, "{row:?}");
+        }
+    }
+
+    /// Cut into pieces, a run shows the same packets: those that are on their way at a cut are told of twice.
+    #[test]
+    fn pieces_show_what_the_whole_shows() {
+        let [whole, pieces] = [3000, 50].map(|ms| rows("codel", ms).1);
+        assert_eq!(whole.len(), pieces.len());
+        for (one, other) in whole.iter().zip(&pieces) {
+            let same = |column: usize| one[column].to_bits() == other[column].to_bits();
+            assert!((0..8).all(same), "{one:?} {other:?}");
+        }
+    }
+
+    /// CoDel counts its drops: the count after a drop is that of the law's list at the packet's place.
+    #[test]
+    fn each_drop_has_what_the_law_thought() {
+        let (_, rows, laws) = rows("codel", 3000);
+        let thought = &laws[0]["down"]["count"];
+        let dropped: Vec<_> = rows.iter().filter(|row| row[1] == 0.0 && row[7] >= DROPPED).collect();
+        assert!(!dropped.is_empty());
+        for row in dropped {
+            assert!(thought[row[8] as usize].as_f64().unwrap() >= 1.0, "{row:?}");
         }
     }
 }

@@ -56,9 +56,12 @@ export function LessonPanel() {
       <h2>
         {number + 1}. {chosen.title}
       </h2>
-      {chosen.text.trim().split(/\n\s*\n/).map((paragraph) => (
-        <p key={paragraph}>{paragraph}</p>
-      ))}
+      <div class="told">
+        {chosen.text.trim().split(/\n\s*\n/).map((paragraph) => (
+          <p key={paragraph}>{paragraph}</p>
+        ))}
+      </div>
+      <div class="asked">
       <p class="question">
         <b>{chosen.question}</b>
       </p>
@@ -91,6 +94,7 @@ export function LessonPanel() {
           Close
         </button>
       </p>
+      </div>
     </section>
   );
 }
