@@ -1,6 +1,7 @@
 // The page.
 
 import { useRef } from "preact/hooks";
+import { toAddress } from "../address.ts";
 import { flowColour, theme } from "../draw/colours.ts";
 import { FIRST, MOST_LINES } from "../experiment.ts";
 import { toToml } from "../files.ts";
@@ -72,7 +73,7 @@ function Tools() {
   const { lines } = experiment.value;
   return (
     <div class="tools">
-      <CopyButton name="Copy link" text={() => location.href} />
+      <CopyButton name="Copy link" text={() => new URL(toAddress(experiment.value), location.href).href} />
       <button type="button" onClick={() => download("scenario.toml", toToml(experiment.value, lines[0] ?? ""))}>
         As TOML
       </button>
