@@ -96,6 +96,7 @@ function Tools() {
         type="button"
         onClick={() => {
           lesson.value = undefined;
+          trouble.value = "";
           experiment.value = FIRST;
         }}
       >
