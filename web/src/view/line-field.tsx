@@ -1,6 +1,6 @@
 // The field that takes a tc line: it completes words, and shows what the core says of the line.
 
-import { useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Choices, Param } from "../engine/choices.ts";
 import { changeLine, choices, experiment, results } from "../state.ts";
 
@@ -44,6 +44,7 @@ export function LineField({ place }: { place: number }) {
   const line = experiment.value.lines[place] ?? "";
   const refusal = results.value[place]?.refusal;
   const found = isOpen ? suggest(line, choices.value) : [];
+  useEffect(() => document.getElementById(`${id}-${chosen}`)?.scrollIntoView({ block: "nearest" }), [chosen]);
   const take = (suggestion: Suggestion | undefined): void => {
     if (!suggestion?.word) return;
     changeLine(place, `${line.replace(/\S*$/, "")}${suggestion.word} `);
