@@ -10,6 +10,8 @@ interface Suggestion {
 }
 
 const MOST = 12;
+/** Letters at either end of a message. */
+const MOST_SAID = 200;
 
 /** What may follow: names of disciplines for the first word, then the words of parameters that the line does not have yet. */
 export function suggest(line: string, all: Choices | undefined): Suggestion[] {
@@ -29,6 +31,11 @@ export function suggest(line: string, all: Choices | undefined): Suggestion[] {
     return begun === "" ? [{ word: "", help }] : [];
   }
   return params.flatMap((param) => param.words.map((word) => ({ word, help: param.help }))).filter(begins).slice(0, MOST);
+}
+
+/** A message says at its beginning what was found and at its end what is accepted; a very long line is not said in full. */
+function shortened(message: string): string {
+  return message.length <= 2 * MOST_SAID ? message : `${message.slice(0, MOST_SAID)} … ${message.slice(-MOST_SAID)}`;
 }
 
 /** Words such as `ecn` or `diffserv4` stand alone; a value follows the name of all else. */
@@ -105,7 +112,7 @@ export function LineField({ place }: { place: number }) {
         ))}
       </ul>
       <p id={`${id}-error`} class="error" role="status">
-        {refusal && `${refusal.key ? `${refusal.key}: ` : ""}${refusal.message}`}
+        {refusal && shortened(`${refusal.key ? `${refusal.key}: ` : ""}${refusal.message}`)}
       </p>
     </div>
   );
