@@ -5,11 +5,10 @@
 // Each `qdisc` is a line; all else are the keys of the scenario as `goodqueue run --set KEY=VALUE` names them.
 
 import { FIRST, MOST_LINES, type Experiment } from "./experiment.ts";
+import { DEEPEST, plain } from "./files.ts";
 import { isTable, type Table, type Value } from "./record.ts";
 
 const LINE = "qdisc";
-/** Parts of a key; more would be nonsense. */
-const DEEPEST = 12;
 const MOST_ITEMS = 10_000;
 
 export function toAddress(experiment: Experiment): string {
@@ -29,7 +28,7 @@ export function fromAddress(hash: string): Experiment | undefined {
   for (const [key, text] of keys) put(scenario, key, read(text));
   return {
     lines: lines.length > 0 ? lines : FIRST.lines,
-    scenario: keys.length > 0 ? scenario : FIRST.scenario,
+    scenario: keys.length > 0 ? (plain(scenario, "the address") as Table) : FIRST.scenario,
   };
 }
 

@@ -5,11 +5,13 @@ import { MOST_LINES, scenarioOf, withAt, type Experiment } from "./experiment.ts
 import { at, isTable, type Table, type Value } from "./record.ts";
 
 const LINE = "bottleneck.qdisc";
+/** Parts of a key; more would be nonsense. */
+export const DEEPEST = 12;
 
 /** The scenario of a TOML file. Throws an Error, in one line, that says what is wrong where. */
 export function readToml(text: string, name: string): Table {
   try {
-    return plain(parse(text), "") as Table;
+    return plain(parse(text), name) as Table;
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const why = error.message.split("\n")[0]?.replace(/^Invalid TOML document: /, "") ?? "";
@@ -17,15 +19,18 @@ export function readToml(text: string, name: string): Table {
   }
 }
 
-/** As JSON has it: TOML also knows dates and numbers without end, which no key of a scenario takes. */
-function plain(value: unknown, key: string): Value {
-  if (Array.isArray(value)) return value.map((item, place) => plain(item, `${key}.${place}`));
-  if (typeof value === "number" && !Number.isFinite(value)) {
-    throw new Error(`${key.slice(1)}: found ${value}; accepted: a finite number`);
-  }
+/** What a scenario may hold: TOML also knows dates and numbers without end, and JSON knows null, which no key takes. */
+export function plain(value: unknown, name: string, keys: readonly (string | number)[] = []): Value {
+  const refuse = (found: string, accepted: string): never => {
+    throw new Error(`${name}: ${keys.join(".").slice(0, 60)}: found ${found}; accepted: ${accepted}`);
+  };
+  if (keys.length > DEEPEST) refuse(`tables in more than ${DEEPEST} others`, "a scenario");
+  if (value === null) refuse("null", "a value, or no such key");
+  if (typeof value === "number" && !Number.isFinite(value)) refuse(String(value), "a finite number");
+  if (Array.isArray(value)) return value.map((item, place) => plain(item, name, [...keys, place]));
   if (value instanceof Date) return value.toISOString();
   if (typeof value !== "object" || value === null) return value as Value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item, `${key}.${name}`)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item, name, [...keys, key])]));
 }
 
 /** A scenario file of the experiment under `line`. */
@@ -53,10 +58,11 @@ export function open(text: string, name: string): Experiment {
 
 /** The experiment of a record's JSON, or of what `goodqueue compare --json` prints. */
 export function ofJson(json: unknown, name: string): Experiment {
-  const scenario = at(json, "scenario");
-  if (!isTable(scenario)) {
+  const found = at(json, "scenario");
+  if (!isTable(found)) {
     throw new Error(`${name}: found JSON without a scenario; accepted: what goodqueue run --json prints, or a scenario in TOML`);
   }
+  const scenario = plain(found, name) as Table;
   const compared = at(json, "qdiscs");
   const lines = Array.isArray(compared) ? compared.map((one) => at(one, "qdisc")).filter((line) => typeof line === "string") : [];
   if (lines.length > 0) return { scenario, lines: lines.slice(0, MOST_LINES) };
