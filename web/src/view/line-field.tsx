@@ -63,7 +63,7 @@ export function LineField({ place }: { place: number }) {
     else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       if (!isOpen) setOpen(true);
-      else if (found.length > 0) setChosen((chosen + (event.key === "ArrowDown" ? 1 : found.length) + (chosen < 0 && event.key === "ArrowUp" ? 1 : 0)) % found.length);
+      else if (found.length > 0) setChosen(event.key === "ArrowDown" ? (chosen + 1) % found.length : (chosen <= 0 ? found.length : chosen) - 1);
     } else if (event.key === "Enter" && found[chosen]) {
       event.preventDefault();
       take(found[chosen]);
