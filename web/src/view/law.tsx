@@ -12,7 +12,7 @@ export function Law({ place, name, target_ms }: { place: number; name: string; t
   return (
     <details class="law" open>
       <summary>What is {name || "the law"} thinking?</summary>
-      <p>{packet ? sentence(name, packet, vars, target_ms) : "No packet has left the queue yet."}</p>
+      <p>{packet ? sentence(name, packet, vars, target_ms) : `No packet has left the queue since ${ms((sight?.from_s ?? 0) * 1e3)} ms, where what is shown begins.`}</p>
       <table>
         <caption class="hidden">Variables of {name} after the last packet</caption>
         <tbody>
