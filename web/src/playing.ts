@@ -129,6 +129,10 @@ export function startClock(): void {
     void [results.value, playhead.value, sights.value];
     experiment.value.lines.forEach((_, place) => void see(place));
   });
+  // A run may become shorter than where one looks.
+  effect(() => {
+    if (duration_s() > 0) seek(playhead.value);
+  });
   let before = 0;
   const tick = (now_ms: number): void => {
     const passed_s = Math.min(0.1, (now_ms - before) / 1000);
