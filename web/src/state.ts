@@ -16,6 +16,8 @@ export const trouble = signal("");
 /** What is known of the experiment under one line. */
 export interface Result {
   record: RunRecord | undefined;
+  /** What `record` is of. */
+  question: string;
   /** Of the experiment as it is now, which is why `record` is of an earlier one. */
   refusal: Refusal | undefined;
   duration_s: number;
@@ -24,7 +26,7 @@ export interface Result {
   progress: number | undefined;
 }
 
-const NOTHING: Result = { record: undefined, refusal: undefined, duration_s: 0, took_ms: 0, progress: 0 };
+const NOTHING: Result = { record: undefined, question: "", refusal: undefined, duration_s: 0, took_ms: 0, progress: 0 };
 
 export const results = signal<readonly Result[]>([]);
 
@@ -51,6 +53,17 @@ export function scenarioText(place: number): string {
   return JSON.stringify(scenarioOf(experiment.value, lines[place] ?? ""));
 }
 
+/** What is asked of a lane under `line`: with what the charts need. */
+function question(line: string): string {
+  return JSON.stringify(charted(scenarioOf(experiment.value, line)));
+}
+
+/** The record of the experiment as it is now; undefined while a lane has only that of an earlier one. */
+export function currentRecord(place: number): RunRecord | undefined {
+  const result = results.value[place];
+  return result?.question === question(experiment.value.lines[place] ?? "") ? result.record : undefined;
+}
+
 function note(place: number, change: Partial<Result>): void {
   const now = experiment.value.lines.map((_, at) => results.value[at] ?? NOTHING);
   now[place] = { ...(now[place] ?? NOTHING), ...change };
@@ -68,7 +81,7 @@ async function work(place: number): Promise<void> {
     if (outcome.kind === "record") {
       const { text: json, duration_s, took_ms } = outcome.answer;
       const record = JSON.parse(json) as RunRecord;
-      note(place, { record, refusal: undefined, duration_s, took_ms, progress: undefined });
+      note(place, { record, question: text, refusal: undefined, duration_s, took_ms, progress: undefined });
     } else if (outcome.kind === "refused") {
       note(place, { refusal: outcome.refusal, progress: undefined });
     }
@@ -82,7 +95,7 @@ effect(() => {
   const { lines } = experiment.value;
   batch(() => {
     lines.forEach((line, place) => {
-      const text = JSON.stringify(charted(scenarioOf(experiment.value, line)));
+      const text = question(line);
       if (last[place] === text) return;
       last[place] = text;
       asked[place] = text;

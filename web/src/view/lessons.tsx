@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { readToml } from "../files.ts";
 import { at, type RunRecord, type Table } from "../record.ts";
-import { experiment, results } from "../state.ts";
+import { currentRecord, experiment } from "../state.ts";
 
 interface Goal {
   line?: number;
@@ -48,7 +48,7 @@ export function LessonPanel() {
   const number = lesson.value;
   const chosen = number === undefined ? undefined : LESSONS[number];
   if (chosen === undefined || number === undefined) return null;
-  const records = results.value.map((result) => (result.progress === undefined && !result.refusal ? result.record : undefined));
+  const records = experiment.value.lines.map((_, place) => currentRecord(place));
   const ticks = chosen.goal.map((goal) => isReached(goal, records));
   const isDone = ticks.every(Boolean);
   return (
