@@ -57,6 +57,7 @@ export function Lane({ place }: { place: number }) {
   const pointTime = (x: number, width: number): void => seek(timeAt(x, width, end_s));
   return (
     <section class={`lane${result?.refusal ? " refused" : ""}`} aria-label={`Under ${line}`}>
+      <h2 class="hidden">Under {line}</h2>
       <LineField place={place} />
       <div class="tools">
         <CopyButton name="Copy as command" text={() => toCommand(experiment.value, line)} />

@@ -65,7 +65,8 @@ export function LessonPanel() {
       <p class="question">
         <b>{chosen.question}</b>
       </p>
-      <ul class="goals" role="status">
+      <div role="status">
+      <ul class="goals">
         {chosen.goal.map((goal, place) => (
           <li key={goal.says} class={ticks[place] ? "reached" : ""}>
             {ticks[place] ? "✓" : "○"} {goal.says}
@@ -73,6 +74,7 @@ export function LessonPanel() {
           </li>
         ))}
       </ul>
+      </div>
       {isDone ? (
         <p class="answer">{chosen.answer}</p>
       ) : (
