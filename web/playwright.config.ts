@@ -1,13 +1,7 @@
 // The page's tests, in the Chromium of this machine: `npm test`, after `npm run build`.
 
-import { existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
 import { defineConfig } from "@playwright/test";
-
-const NAMES = ["chromium", "chromium-browser", "google-chrome"];
-const folders = (process.env["PATH"] ?? "").split(delimiter);
-const chromium = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find((file) => existsSync(file));
-if (chromium === undefined) throw new Error(`no browser on PATH; accepted: one of ${NAMES.join(", ")}`);
+import { launchOptions, viewport } from "./tests/browser.mjs";
 
 const PORT = 8291;
 const address = `http://127.0.0.1:${PORT}/`;
@@ -25,11 +19,8 @@ export default defineConfig({
   expect: { timeout: 30_000 },
   use: {
     baseURL: address,
-    viewport: { width: 1280, height: 900 },
-    launchOptions: {
-      executablePath: chromium,
-      args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-    },
+    viewport,
+    launchOptions,
   },
   webServer: {
     command: `python3 -m http.server ${PORT} --bind 127.0.0.1 --directory ../python/goodqueue/page`,
