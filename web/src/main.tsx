@@ -1,11 +1,12 @@
 import { render } from "preact";
 import { startClock } from "./playing.ts";
-import { followAddress } from "./state.ts";
+import { followAddress, startRuns } from "./state.ts";
 import "./style.css";
 import { App } from "./view/app.tsx";
 import { fetchMine } from "./view/opening.tsx";
 
 followAddress();
+startRuns();
 startClock();
 void fetchMine();
 const root = document.getElementById("app");

@@ -89,23 +89,26 @@ async function work(place: number): Promise<void> {
   busy[place] = false;
 }
 
-/** Asks each lane whose scenario changed to run. */
 const last: string[] = [];
-effect(() => {
-  const { lines } = experiment.value;
-  batch(() => {
-    lines.forEach((line, place) => {
-      const text = question(line);
-      if (last[place] === text) return;
-      last[place] = text;
-      asked[place] = text;
-      void work(place);
+
+/** Asks each lane whose scenario changed to run, from now on. */
+export function startRuns(): void {
+  effect(() => {
+    const { lines } = experiment.value;
+    batch(() => {
+      lines.forEach((line, place) => {
+        const text = question(line);
+        if (last[place] === text) return;
+        last[place] = text;
+        asked[place] = text;
+        void work(place);
+      });
+      for (const surplus of lanes.splice(lines.length)) surplus.close();
+      busy.length = asked.length = last.length = lines.length;
+      if (results.peek().length > lines.length) results.value = results.peek().slice(0, lines.length);
     });
-    for (const surplus of lanes.splice(lines.length)) surplus.close();
-    busy.length = asked.length = last.length = lines.length;
-    if (results.peek().length > lines.length) results.value = results.peek().slice(0, lines.length);
   });
-});
+}
 
 export function change(path: string, value: Value | undefined): void {
   experiment.value = { ...experiment.value, scenario: withAt(experiment.value.scenario, path, value) };
