@@ -61,6 +61,19 @@ test("an address that a person writes is not understood", async ({ page }) => {
   expect(Number((await totals(page))[0]?.[1]), "link used, %").toBeGreaterThan(50);
 });
 
+test("the numbers of the first experiment show for a moment where the address has another", async ({ page }) => {
+  await page.addInitScript(() => {
+    const seen = new Set<string>();
+    Object.assign(window, { seen });
+    new MutationObserver(() => seen.add(document.querySelector("table.totals thead")?.textContent ?? "")).observe(document, { subtree: true, childList: true, characterData: true });
+  });
+  await open(page);
+  const columns = await page.evaluate(() => [...(window as unknown as { seen: Set<string> }).seen]);
+  expect(columns.join(), "the totals of this one").toContain("Goodput");
+  // Only the first experiment loads pages.
+  expect(columns.join()).not.toContain("Page");
+});
+
 test("an address that is changed by hand changes nothing", async ({ page }) => {
   await open(page);
   await changes(page, 0, () => page.evaluate((hash) => (location.hash = hash), SHORT.replace("qdisc=pfifo", "qdisc=pie")));
@@ -94,7 +107,7 @@ test("a nonsense address breaks the page, or is not told in a line", async ({ pa
   // At once: the address that follows an experiment a moment later must not come between.
   const go = (hash: string): Promise<void> =>
     page.evaluate((to) => {
-      location.hash = to;
+      history.replaceState(null, "", to);
       dispatchEvent(new HashChangeEvent("hashchange"));
     }, hash);
   const message = page.locator(".error:not(:empty)").first();
