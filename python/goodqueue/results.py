@@ -93,8 +93,14 @@ def in_store(kept: Store, keys: Sequence[str]) -> list[Loose]:
 def about_in_store(kept: Store, keys: Sequence[str]) -> Iterator[About]:
     """Yield of each of the runs ``keys`` what tells it from others, without its record. Raises as `in_store` does."""
     with _whole_files():
-        for row in kept.rows(keys, ["scenario", "engine", "version", "seed"]):
-            about: Any = row | {"scenario": json.loads(str(row["scenario"]))}
+        for row in kept.rows(keys, ["key", "scenario", "engine", "version", "seed"]):
+            path = kept.path(str(row["key"]))
+            try:
+                scenario = inputs.from_json(str(row["scenario"]))
+            except ValueError:
+                raise DamagedError(path, "its scenario is none") from None
+            checking.scenario(scenario, f"{path}: scenario")
+            about: Any = row | {"scenario": scenario}
             yield about
 
 
