@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import pytest
 
 from conftest import ROOT, SCENARIO, TOML, Result
 from goodqueue import run, scenario, store
+from goodqueue.cli import serve
 from goodqueue.serving import mine, server
 from goodqueue.store import Store, identity
 
@@ -47,16 +49,16 @@ def page(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     return folder
 
 
-Ask = Callable[..., tuple[int, dict[str, str], bytes]]
+@dataclass(frozen=True)
+class Ask:
+    """Sends one request just as it is told, path and headers, and returns status, headers and body."""
 
+    port: int
 
-def asking(port: int) -> Ask:
-    """Return what sends one request just as it is told, path and headers, and returns status, headers and body."""
-
-    def ask(
-        path: str, method: str = "GET", hosts: Sequence[str] = ("localhost",), **headers: str
+    def __call__(
+        self, path: str, method: str = "GET", hosts: Sequence[str] = ("localhost",), **headers: str
     ) -> tuple[int, dict[str, str], bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for host in hosts:
@@ -69,8 +71,6 @@ def asking(port: int) -> Ask:
         finally:
             connection.close()
 
-    return ask
-
 
 @contextmanager
 def served(*paths: str) -> Iterator[Ask]:
@@ -79,7 +79,7 @@ def served(*paths: str) -> Iterator[Ask]:
         thread = threading.Thread(target=listening.serve_forever, args=[0.01])
         thread.start()
         try:
-            yield asking(listening.server_address[1])
+            yield Ask(listening.server_address[1])
         finally:
             listening.shutdown()
             thread.join()
@@ -140,12 +140,16 @@ def test_each_answer_says_what_a_browser_may_do_with_it(ask: Ask, path: str) -> 
 
 @pytest.mark.parametrize("path", ["/", "/mine.json", "/mine/0.json", "/none"])
 def test_head_is_get_without_the_body(ask: Ask, path: str) -> None:
-    status, headers, body = ask(path)
-    head_status, head_headers, nothing = ask(path, "HEAD")
-    assert nothing == b""
-    del headers["Date"], head_headers["Date"]
-    assert (head_status, head_headers) == (status, headers)
-    assert int(headers["Content-Length"]) == len(body)
+    def sent(method: str) -> tuple[list[str], bytes]:
+        with socket.create_connection(("127.0.0.1", ask.port), timeout=LIMIT_S) as raw:
+            raw.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            answer = b"".join(iter(lambda: raw.recv(65536), b""))
+        head, _, body = answer.partition(b"\r\n\r\n")
+        return [line for line in head.decode().splitlines() if not line.startswith("Date")], body
+
+    lines, body = sent("GET")
+    assert f"Content-Length: {len(body)}" in lines
+    assert sent("HEAD") == (lines, b""), "a body would be taken for the next answer"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "BREW"])
@@ -527,7 +531,7 @@ def test_it_ends_quietly_and_leaves_nothing(page: Path, here: Path, number: int,
         assert process.stdout is not None
         url = json.loads(process.stdout.readline())["url"]
         port = int(url.removeprefix("http://127.0.0.1:").removesuffix("/"))
-        ask = asking(port)
+        ask = Ask(port)
         assert ask("/")[2] == (page / "index.html").read_bytes()
         assert body_of(ask, "/mine.json")["scenarios"] == [{"name": "ok.toml", "url": "mine/0.json"}]
         with socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S) as idle:  # as browsers keep one ready
@@ -557,3 +561,15 @@ def test_it_opens_the_browser_at_the_address_that_it_prints(page: Path, here: Pa
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=LIMIT_S) == ("", "")
         assert process.returncode == 0
+
+
+def test_no_browser_where_none_is_wanted(
+    page: Path, here: Path, goodqueue: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(serve, "_open", opened.append)
+    monkeypatch.setattr(server.Server, "serve_forever", lambda listening: None)
+    assert goodqueue("serve", "--port", "0", "--no-browser").status == 0
+    assert opened == []
+    result = goodqueue("serve", "--port", "0", "--json")
+    assert opened == [json.loads(result.out)["url"]]
