@@ -1,7 +1,5 @@
-"""`goodqueue serve`: the page and the user's own files for the browser of this machine, and nothing for others."""
+"""`goodqueue serve`: the user's own scenarios and results as they are now, and a command that ends quietly."""
 
-import gzip
-import http.client
 import json
 import os
 import shlex
@@ -9,267 +7,28 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import ROOT, SCENARIO, TOML, Result
+from conftest import PAGE, ROOT, SCENARIO, TOML, Result
 from goodqueue import run, scenario, store
 from goodqueue.cli import serve
 from goodqueue.serving import mine, server
 from goodqueue.store import Store, identity
+from served import LIMIT_S, Ask, body_of, served
 
 Command = Callable[..., Result]
-
-LIMIT_S = 100
-"""Generous: without an answer each wait would be for ever."""
-
-WASM = b"\0asm\1\0\0\0" + b"\0" * 5000
-NOISE = bytes(range(256))
-"""What no compression makes smaller."""
-
-
-@pytest.fixture
-def page(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A page as `make web` builds one, in the place of the package's."""
-    folder = tmp_path_factory.mktemp("built") / "page"
-    (folder / "assets").mkdir(parents=True)
-    (folder / "index.html").write_text("<!doctype html><title>page</title>" + " " * 500, encoding="utf-8")
-    (folder / "mine.json").write_text('{"scenarios": [], "results": []}', encoding="utf-8")
-    (folder / "assets" / "main.js").write_text("export const one = 1;", encoding="utf-8")
-    (folder / "assets" / "page.css").write_text("body { margin: 0 }", encoding="utf-8")
-    (folder / "assets" / "core.wasm").write_bytes(WASM)
-    (folder / "assets" / "icon.png").write_bytes(NOISE)
-    monkeypatch.setattr(server, "PAGE", folder)
-    return folder
-
-
-@dataclass(frozen=True)
-class Ask:
-    """Sends one request just as it is told, path and headers, and returns status, headers and body."""
-
-    port: int
-
-    def __call__(
-        self, path: str, method: str = "GET", hosts: Sequence[str] = ("localhost",), **headers: str
-    ) -> tuple[int, dict[str, str], bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
-        try:
-            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-            for host in hosts:
-                connection.putheader("Host", host)
-            for name, value in headers.items():
-                connection.putheader(name.replace("_", "-"), value)
-            connection.endheaders()
-            answer = connection.getresponse()
-            return answer.status, dict(answer.getheaders()), answer.read()
-        finally:
-            connection.close()
-
-
-@contextmanager
-def served(*paths: str) -> Iterator[Ask]:
-    """The server in this process, with what ``paths`` hold."""
-    with server.Server(server.page(), mine.find(paths), 0) as listening:
-        thread = threading.Thread(target=listening.serve_forever, args=[0.01])
-        thread.start()
-        try:
-            yield Ask(listening.server_address[1])
-        finally:
-            listening.shutdown()
-            thread.join()
-
-
-@pytest.fixture
-def ask(page: Path, here: Path) -> Iterator[Ask]:
-    with served("ok.toml") as found:
-        yield found
-
-
-# --- the page --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("path", "kind", "file"),
-    [
-        ("/", "text/html; charset=utf-8", "index.html"),
-        ("/?scenario=first", "text/html; charset=utf-8", "index.html"),
-        ("/index.html", "text/html; charset=utf-8", "index.html"),
-        ("/assets/main.js", "text/javascript; charset=utf-8", "assets/main.js"),
-        ("/assets/page.css", "text/css; charset=utf-8", "assets/page.css"),
-        ("/assets/core.wasm", "application/wasm", "assets/core.wasm"),
-        ("/assets/icon%2epng", "image/png", "assets/icon.png"),
-    ],
-)
-def test_each_file_comes_whole_and_as_what_it_is(page: Path, ask: Ask, path: str, kind: str, file: str) -> None:
-    status, headers, body = ask(path)
-    assert (status, body) == (200, (page / file).read_bytes())
-    assert headers["Content-Type"] == kind, "a browser compiles no WebAssembly, and runs no script, of another type"
-    assert "Content-Encoding" not in headers
-
-
-def test_gzip_for_who_takes_it(ask: Ask) -> None:
-    for asked in ("gzip", "gzip, deflate, br", "br;q=1.0, gzip;q=0.5"):
-        status, headers, body = ask("/assets/core.wasm", Accept_Encoding=asked)
-        assert (status, headers["Content-Encoding"], gzip.decompress(body)) == (200, "gzip", WASM)
-        assert int(headers["Content-Length"]) == len(body) < len(WASM)
-        assert headers["Content-Type"] == "application/wasm"
-    for asked in ("br", "gzip;q=0", "deflate, gzip; q=0.000", "x-gzip", ""):
-        assert ask("/assets/core.wasm", Accept_Encoding=asked)[2] == WASM, "it would see noise"
-    assert ask("/assets/icon.png", Accept_Encoding="gzip")[2] == NOISE, "what gzip makes larger stays as it is"
-
-
-@pytest.mark.parametrize("path", ["/", "/mine.json", "/mine/0.json", "/none", "/mine/9.json"])
-def test_each_answer_says_what_a_browser_may_do_with_it(ask: Ask, path: str) -> None:
-    _, headers, _ = ask(path)
-    assert headers["X-Content-Type-Options"] == "nosniff"
-    assert headers["Cache-Control"] == "no-cache"
-    policy = dict(part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";"))
-    assert policy["default-src"] == "'self'"
-    assert policy["script-src"] == "'self' 'wasm-unsafe-eval'"
-    assert policy["worker-src"] == "'self'"
-    assert policy["style-src"] == "'self' 'unsafe-inline'"
-    assert policy["img-src"] == "'self' data: blob:"
-    assert "access-control-allow-origin" not in {name.lower() for name in headers}, "other sites read nothing here"
-
-
-@pytest.mark.parametrize("path", ["/", "/mine.json", "/mine/0.json", "/none"])
-def test_head_is_get_without_the_body(ask: Ask, path: str) -> None:
-    def sent(method: str) -> tuple[list[str], bytes]:
-        with socket.create_connection(("127.0.0.1", ask.port), timeout=LIMIT_S) as raw:
-            raw.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-            answer = b"".join(iter(lambda: raw.recv(65536), b""))
-        head, _, body = answer.partition(b"\r\n\r\n")
-        return [line for line in head.decode().splitlines() if not line.startswith("Date")], body
-
-    lines, body = sent("GET")
-    assert f"Content-Length: {len(body)}" in lines
-    assert sent("HEAD") == (lines, b""), "a body would be taken for the next answer"
-
-
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "BREW"])
-def test_nothing_but_get_and_head(ask: Ask, method: str) -> None:
-    status, headers, body = ask("/mine.json", method)
-    assert (status, headers["Allow"]) == (405, "GET, HEAD")
-    assert json.loads(body) == {"error": f"found {method}; accepted: GET, HEAD"}
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/../secret",
-        "/%2e%2e/secret",
-        "/%2E%2E%2Fsecret",
-        "/assets/../../secret",
-        "/assets/%2e%2e/%2e%2e/secret",
-        "/..%5csecret",
-        "/%252e%252e/secret",
-        "../secret",
-        "//secret",
-        "/index.html/../../secret",
-        "/index.html%00",
-        "/mine/../../secret",
-        "/mine/-1.json",
-        "/mine/1.json",
-        "/mine/99999999999999999999.json",
-        "/out.txt",
-        "/outside/secret",
-        "/assets",
-        "/assets/",
-        "/ok.toml",
-        "http://localhost/secret",
-    ],
-)
-def test_no_way_out_of_the_folder_and_no_listing(page: Path, here: Path, path: str) -> None:
-    secret = page.parent / "secret"
-    secret.write_text("SECRET", encoding="utf-8")
-    (page / "out.txt").symlink_to(secret)
-    (page / "outside").symlink_to(page.parent, target_is_directory=True)
-    with served("ok.toml") as ask:
-        status, _, body = ask(path)
-        absolute = ask(str(secret))[0]
-    assert (status, absolute) == (404, 404)
-    assert json.loads(body)["error"]
-    assert b"SECRET" not in body
-    assert b"main.js" not in body
-
-
-def test_a_link_within_the_folder_is_followed(page: Path) -> None:
-    (page / "alias.js").symlink_to("assets/main.js")
-    assert server.page()["/alias.js"].data == b"export const one = 1;"
-
-
-@pytest.mark.parametrize(
-    "hosts",
-    [
-        [],
-        [""],
-        ["evil.example"],
-        ["evil.example:8289"],
-        ["localhost.evil.example"],
-        ["127.0.0.1.evil.example"],
-        ["127.0.0.2"],
-        ["0"],  # leads here too
-        ["[::1"],
-        ["localhost:80@evil.example"],
-        ["localhost", "evil.example"],
-        ["evil.example", "localhost"],
-    ],
-)
-@pytest.mark.parametrize("path", ["/", "/mine.json", "/mine/0.json"])
-def test_a_foreign_name_that_leads_here_is_refused(ask: Ask, hosts: list[str], path: str) -> None:
-    """Else any site could have its name lead to 127.0.0.1, and read the user's files as its own."""
-    status, _, body = ask(path, hosts=hosts)
-    assert (status, list(json.loads(body))) == (403, ["error"])
-
-
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:8289", "[::1]:9000", "127.0.0.1"])
-def test_this_machine_by_any_of_its_names_and_ports(ask: Ask, host: str) -> None:
-    assert ask("/mine.json", hosts=[host])[0] == 200
-
-
-@pytest.mark.parametrize("sent", [b"what is this thing", b"GET / HTTP/9.9", b"GET", b"GET / HTTP/x y z"])
-def test_what_is_no_http_is_answered_in_a_line(page: Path, sent: bytes, capfd: pytest.CaptureFixture[str]) -> None:
-    with server.Server(server.page(), mine.Mine([], [], []), 0) as listening:
-        thread = threading.Thread(target=listening.handle_request)
-        thread.start()
-        with socket.create_connection(listening.server_address, timeout=LIMIT_S) as raw:
-            raw.sendall(sent + b"\r\n\r\n")
-            answer = b"".join(iter(lambda: raw.recv(4096), b""))
-        thread.join()
-    assert list(json.loads(answer.rpartition(b"\r\n\r\n")[2])) == ["error"]
-    assert capfd.readouterr().err == ""
-
-
-def test_a_browser_that_goes_away_is_no_error(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def told(error: Exception) -> str:
-        try:
-            raise error
-        except type(error):
-            listening.handle_error(None, ("127.0.0.1", 1))
-        return capsys.readouterr().err
-
-    with server.Server(server.page(), mine.Mine([], [], []), 0) as listening:
-        assert told(BrokenPipeError()) == told(ConnectionResetError()) == ""
-        assert "ZeroDivisionError" in told(ZeroDivisionError()), "a fault of ours must be seen"
 
 
 # --- the user's own --------------------------------------------------------------------------------------------------
 
 
-def body_of(ask: Ask, path: str) -> Any:
-    status, headers, body = ask(path)
-    assert (status, headers["Content-Type"]) == (200, "application/json"), body
-    return json.loads(body)
-
-
-def one_text(seed: int, **changes: Any) -> str:
-    return run.one_text(scenario.resolve({**SCENARIO, "seed": seed, **changes}))
+def one_text(seed: int) -> str:
+    return run.one_text(scenario.resolve({**SCENARIO, "seed": seed}))
 
 
 def kept(folder: Path, *scenarios: dict[str, Any]) -> Store:
@@ -306,7 +65,9 @@ def test_records_are_the_engines_own_bytes(page: Path, here: Path, goodqueue: Co
     lines = [one_text(1), one_text(2)]
     Path("two.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     stored = kept(here / "st", {"seed": 5, "bottleneck": {"rate": "5mbit", "qdisc": "pie"}}, {"seed": 4})
-    assert goodqueue("compare", "pfifo", "codel", "--duration", "6s", "--seeds", "2", "--out", "cmp").status == 0
+    Path("cmp").mkdir()
+    Path("cmp/results.json").write_text('{"made_by": "goodqueue compare"}', encoding="utf-8")
+    Path("cmp/records.jsonl").write_text(f"{one_text(7)}\n{one_text(8)}\n", encoding="utf-8")
     with served("ok.toml", "record.json", "two.jsonl", "st", "cmp", "cmp/results.json") as ask:
         listing = body_of(ask, "/mine.json")
         assert [one["name"] for one in listing["scenarios"]] == ["ok.toml"]
@@ -392,7 +153,7 @@ def test_without_paths_the_scenarios_here_and_nothing_else(page: Path, here: Pat
 
 
 def test_many_runs_are_listed_by_their_columns(page: Path, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    count = 300
+    count = 60
     text = one_text(1)
     stored = store.create(here / "st", "--out")
     for seed in range(count):
@@ -410,7 +171,7 @@ def test_many_runs_are_listed_by_their_columns(page: Path, here: Path, monkeypat
     found = mine.find(["st", "one.json"])
     assert len(found.results) == 7
     assert found.left_out == [
-        "st: left out: 293 of 300 results; 7 are listed at most",
+        "st: left out: 53 of 60 results; 7 are listed at most",
         "one.json: left out: 1 of 1 results; 7 are listed at most",
     ]
 
@@ -532,7 +293,7 @@ def test_it_ends_quietly_and_leaves_nothing(page: Path, here: Path, number: int,
         url = json.loads(process.stdout.readline())["url"]
         port = int(url.removeprefix("http://127.0.0.1:").removesuffix("/"))
         ask = Ask(port)
-        assert ask("/")[2] == (page / "index.html").read_bytes()
+        assert ask("/")[2] == PAGE["index.html"]
         assert body_of(ask, "/mine.json")["scenarios"] == [{"name": "ok.toml", "url": "mine/0.json"}]
         with socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S) as idle:  # as browsers keep one ready
             assert ask("/")[0] == 200, "the connection before this one was accepted by now"
