@@ -201,3 +201,26 @@ def sockets_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for one in made:
         one.close()
+
+
+PAGE = {
+    "index.html": b"<!doctype html><title>page</title>" + b" " * 500,
+    "mine.json": b'{"scenarios": [], "results": []}',
+    "assets/main.js": b"export const one = 1;",
+    "assets/page.css": b"body { margin: 0 }",
+    "assets/core.wasm": b"\0asm\1\0\0\0" + b"\0" * 5000,
+    "assets/icon.png": bytes(range(256)),  # what no compression makes smaller
+}
+
+
+@pytest.fixture
+def page(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A page as `make web` builds one, in the place of the package's."""
+    from goodqueue.serving import server
+
+    folder = tmp_path_factory.mktemp("built") / "page"
+    for name, data in PAGE.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    monkeypatch.setattr(server, "PAGE", folder)
+    return folder
