@@ -39,6 +39,8 @@ def measured(number: float | None, half: float | None = None) -> Measurement:
         (value(10), measured(7.9), "close"),  # ln 0.79 = -0.24
         (value(10), measured(12, half=2.5), "reproduced"),  # in the interval, which is narrow enough
         (value(10), measured(12, half=8), "close"),  # an interval from 4 to 20 proves nothing
+        (value(10), measured(12, half=1), "close"),  # narrow enough, and without the published value
+        (value(10), measured(12, half=2), "reproduced"),  # it is the interval's end
         (value(10), measured(0), "differs"),
         (value(0), measured(0), "reproduced"),
         (value(80, "percent"), measured(80.5), "reproduced"),
@@ -48,6 +50,11 @@ def measured(number: float | None, half: float | None = None) -> Measurement:
         (value(80, "percent"), measured(81.5, half=3), "close"),
         (value(10, high=20), measured(15), "reproduced"),
         (value(10, high=20), measured(22), "close"),
+        (value(0.90, "index"), measured(0.9049), "reproduced"),  # shares differ, by 0.005
+        (value(0.90, "index"), measured(0.9051), "close"),
+        (value(0.90, "index"), measured(0.8801), "close"),  # and by 0.02
+        (value(0.90, "index"), measured(0.8799), "differs"),
+        (value(5, "percentage_points"), measured(5.5), "reproduced"),  # no second distance: no share of a whole
         (value(-math.inf, high=20), measured(1), "reproduced"),
         (value(10), measured(None), "not_run"),
     ],
