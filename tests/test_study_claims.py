@@ -51,6 +51,9 @@ CASES = [
     (claim("less_than"), rows(a=(2, 3), b=2), None),  # the format has no more than numbers fail at equality
     (claim("less_than", or_equal=True), rows(a=(1, 2), b=2), True),
     (claim("less_than", or_equal=True), rows(a=(2, 3), b=2), None),
+    (claim("less_than"), rows(a=2.5, b=2), False),
+    (claim("less_than", or_equal=True), rows(a=(1.5, 2.5), b=2), None),
+    (claim("greater_than"), rows(a=(1.5, 2.5), b=2), None),
     (claim("greater_than"), rows(a=(1, 2), b=2), False),
     (claim("greater_than"), rows(a=(2, 3), b=2), None),
     (claim("less_than"), rows(a=1), None),
@@ -69,11 +72,16 @@ CASES = [
     (claim("ratio_between", low=0.9, high=1.1), rows(a=1, b=2), False),
     (claim("ratio_between", low=0.5, high=2), rows(a=1, b=2), True),  # both ends are between
     (claim("ratio_between", low=0.5, high=2), rows(a=4, b=2), True),
+    (claim("ratio_between", low=0.5, high=2), rows(a=0.5, b=2), False),
+    (claim("ratio_between", low=0.5, high=2), rows(a=4.5, b=2), False),
     (claim("ratio_between", low=0.5, high=2), rows(a=(0, 1), b=2), None),
+    (claim("ratio_between", low=0.5, high=2), rows(a=(0, 1.5), b=2), None),
     (claim("ratio_between", low=0.5, high=2), rows(a=(4, 5), b=2), None),
     (claim("ordering", items=(A, B, Term(algorithms=("c",)))), rows(a=1, b=2, c=3), True),
     (claim("ordering", items=(A, B, Term(algorithms=("c",)))), rows(a=1, b=3, c=3), False),
     (claim("ordering", items=(A, B)), rows(a=1), None),
+    (claim("ordering", items=(A, B)), rows(a=1, b=1.5), True),
+    (claim("ordering", items=(A, B)), rows(a=(1, 2), b=(1.5, 1.7)), None),
     (claim("monotone", direction="increasing", **ALONG), rows(a=[1, 2, 2]), True),
     (claim("monotone", direction="increasing", **ALONG), rows(a=[1, 2, 1.9]), False),
     (claim("monotone", direction="increasing", tolerance=0.11, **ALONG), rows(a=[1, 2, 1.9]), True),
@@ -181,6 +189,9 @@ PAIRS = [
     (claim("ratio_between", low=0.9, high=0.94), runs(a=[20, 21, 22], b=[21, 22.1, 23]), False),  # 0.29 ± 0.20
     (claim("approximately_equal", tolerance=2), runs(a=[10, 20, 30], b=[11, 21.2, 30.8]), True),
     (claim("approximately_equal", tolerance=0.4), runs(a=[10, 20, 30], b=[11, 21.2, 30.8]), False),
+    (claim("approximately_equal", tolerance=0.4), runs(a=[11, 21.2, 30.8], b=[10, 20, 30]), False),  # 1 above
+    (claim("approximately_equal", tolerance=1), runs(a=[10, 20, 30], b=[11, 21, 31]), True),  # just 1 below
+    (claim("approximately_equal", tolerance=1), runs(a=[11, 21, 31], b=[10, 20, 30]), True),  # just 1 above
     (claim("approximately_equal", tolerance=0.1, relative=True), runs(a=[20, 21, 22], b=[21, 22.1, 23]), True),
     (claim("approximately_equal", tolerance=0.01, relative=True), runs(a=[20, 21, 22], b=[21, 22.1, 23]), False),
     (claim("approximately_equal", tolerance=0.1, relative=True), runs(a=[0.2, 0.21, 0.22], b=[0.3, 0.31, 0.32]), False),
