@@ -43,6 +43,11 @@ def test_the_round_trip_of_a_packet_is_what_captures_at_both_ends_show() -> None
     assert roundtrip.rtt_ms(record(), options) == pytest.approx(150 + SENDING_MS)
     for of in (roundtrip.delay_ms, roundtrip.rtt_ms):
         assert of(record(), {"percentile": 90.0, "above": 10.0}) == pytest.approx(80), "a tail has no base RTT"
+        assert of(record(), {"percentile": 90.0, "above": 0.0}) == pytest.approx(90), "the least is a percentile, too"
+    lossy = record()
+    lossy["queues"]["down"]["delay_percentiles_ms"][95] = None
+    assert roundtrip.delay_ms(lossy, {"percentile": 95.0, "above": 10.0}) is None
+    assert roundtrip.delay_ms(lossy, {"percentile": 99.0, "above": 95.0}) is None
     empty = record()
     empty["queues"]["down"]["delay_percentiles_ms"] = None
     assert roundtrip.delay_ms(empty, options) is None
