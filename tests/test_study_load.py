@@ -235,3 +235,5 @@ def test_phases_take_turns_from_their_start() -> None:
     assert phases.goodput_mbps(found, second) == pytest.approx((3 + 4 + 9 + 10) / 4)
     assert phases.goodput_mbps(found, {**second, "phase": 3}) == pytest.approx((5 + 6 + 11) / 3)
     assert phases.delay_ms(found, {**second, "from_s": 12}) is None
+    found["series"]["flows"][0]["goodput_mbps"][3] = None
+    assert phases.goodput_mbps(found, second) == pytest.approx((4 + 9 + 10) / 4), "what nobody saw is nothing"
