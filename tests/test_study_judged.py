@@ -12,8 +12,8 @@ from goodqueue.studies import judging
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.metrics import Measurement
 from goodqueue.studies.model import Cell, Exclusion, Experiment, Metric, Quick, Study
-from goodqueue.studies.published import Published, Value
-from goodqueue.studies.selection import Selection
+from goodqueue.studies.published import Claim, Published, Term, Value
+from goodqueue.studies.selection import Selection, select
 
 EVERYTHING = Selection(frozenset())
 
@@ -96,6 +96,22 @@ def test_only_what_was_asked_for_is_judged() -> None:
     both = of(delay("one"), delay("other"))
     found = judged(both, cell({"x": 1}, delay=measured(10)), selection=Selection(frozenset({"one"})))
     assert found == {"one": ("reproduced", ""), "other": ("not_run", "left out by --only")}
+
+
+def test_a_claim_is_asked_for_by_its_id_or_by_one_of_its_scenarios() -> None:
+    """Wrong would be all claims but those that were asked for, or runs that only another claim needs."""
+    left = Term(algorithms=("codel",), metrics=("delay_ms",))
+    own = Claim("k/c1", ("k/s",), "…", "within", left, low=1, high=2)
+    other = Claim("k/c2", ("k/s", "k/t"), "…", "less_than", left, Term(constant=5.0))
+    facts = Published(Path("p"), "k", "t", (), 2014, "", {}, (), (own, other))
+    whole = Study(Path("f"), "k", "t", "", "", facts, (), (), (), {})
+    by_id = select(whole, ["c1"])
+    assert by_id.wanted == (("k/s", "codel", {}),)
+    assert (by_id.takes_claim(own), by_id.takes_claim(other)) == (True, False)
+    by_scenario = Selection(frozenset({"k/t"}))
+    assert (by_scenario.takes_claim(own), by_scenario.takes_claim(other)) == (False, True)
+    assert EVERYTHING.takes_claim(own)
+    assert select(whole, ["c2"]).wanted == (("k/s", "codel", {}), ("k/t", "codel", {}))
 
 
 @pytest.mark.parametrize(
