@@ -55,7 +55,7 @@ def test_a_value_is_judged_by_the_number_of_its_metric_at_its_point() -> None:
     values = (delay("here"), delay("there", 20, at={"x": 2}), delay("loss", 30, metric="loss_percent"))
     first = cell({"x": 1}, loss=measured(30), delay=measured(10))
     found = judged(of(*values), first, cell({"x": 2}, loss=measured(40), delay=measured(20)))
-    assert found == {name: ("reproduced", "") for name in ("here", "there", "loss")}
+    assert found == dict.fromkeys(("here", "there", "loss"), ("reproduced", ""))
     assert judged(of(*values), first)["there"] == ("not_run", "the study does not run this point")
     assert judged(of(delay("pie", algorithm="pie")), first)["pie"][0] == "not_run"
 
