@@ -175,8 +175,12 @@ def test_a_mean_has_students_interval_and_a_deviation_that_of_chi_squared() -> N
     # chi-squared with 3 degrees: 9.348404 and 0.215795
     assert deviation.low == pytest.approx(math.sqrt(5 / 9.348404))
     assert deviation.high == pytest.approx(math.sqrt(5 / 0.215795), rel=1e-5)
+    # two seeds are enough; with 1 degree: 5.023886 and 0.000982069
+    two = metrics.over_seeds(Metric("m", over_seeds="sd"), [1.0, None, 3.0])
+    assert (two.value, two.n, two.missing) == (pytest.approx(math.sqrt(2)), 2, 1)
+    assert (two.low, two.high) == pytest.approx((math.sqrt(2 / 5.023886), math.sqrt(2 / 0.000982069)))
     assert metrics.over_seeds(Metric("m", over_seeds="sd"), [1.0]).value is None
-    assert metrics.over_seeds(Metric("m"), [None]).value is None
+    assert metrics.over_seeds(Metric("m"), [None]) == Measurement(None, None, None, 0, 1, (None,))
     assert metrics.over_seeds(Metric("m"), [2.0]).low is None
 
 

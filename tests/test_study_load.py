@@ -100,6 +100,8 @@ def test_the_peak_is_that_of_the_mean_of_the_seeds() -> None:
     found = load.peak_ms(record(), {"until_s": 4.0})
     assert found is not None
     assert found[4::5] == pytest.approx((20.0, 250.0, 135.5, 21.0))  # at 1 to 4 s; at 3 s between its neighbours
+    seconds = Metric("latency_peak_s", compute="latency_peak_ms", options={"until_s": 4.0}, scale=1e-3)
+    assert metrics.of_record(seconds, record()) == pytest.approx([one / 1e3 for one in found])
     assert load.peak_ms(record() | {"series": {"time_s": [1.0], "flows": []}}, {"until_s": 1.0}) is None
 
 

@@ -136,6 +136,10 @@ def test_pooling_and_setting_against() -> None:
     flat = metrics.pool("correlation", [[2.0], [2.0]], [1, 4])
     assert flat == [None], "what never moves is correlated with nothing"
     assert metrics.pool("correlation", [[2.0], [3.0]], ["a", "b"]) == [None]
+    assert metrics.pool("correlation", [[2.0], [3.0]], [1, 1]) == [None], "nor is what was seen at one place"
+    assert metrics.pool("correlation", [[2.0], [3.0]], [1, 4]) == pytest.approx([1.0]), "two points lie on a line"
+    assert metrics.pool("spread", [[0.0], [2.0]], [1, 4]) == [None], "nothing is a multiple of 0"
+    assert metrics.pool("spread", [[0.5], [2.0]], [1, 4]) == [4.0]
     against = {form: metrics.set_against(Metric("m", form=form), 6.0, 8.0) for form in metrics.FORMS}
     shares = {"ratio": 0.75, "percent": 75.0, "less_percent": 25.0, "more_percent": -25.0}
     assert against == {**shares, "difference": -2.0, "less": 2.0}

@@ -51,6 +51,8 @@ def test_the_metrics_read_start_and_packets_from_a_record() -> None:
     assert metrics.of_record(tau, record) == pytest.approx(3500)  # type: ignore[arg-type]
     in_seconds = Metric("tau_s", compute="tau_ms", options=options, scale=1e-3)
     assert metrics.of_record(in_seconds, record) == pytest.approx(3.5)  # type: ignore[arg-type]
+    bare = options | {"rise_ms": metrics.COMPUTATIONS["tau_ms"].options["rise_ms"].default}
+    assert metrics.of_record(Metric("tau_mean_ms", compute="tau_ms", options=bare), record) == pytest.approx(3500)  # type: ignore[arg-type]
     largest = Metric("delay_max_mean_ms", compute="delay_max_ms", options=options)
     assert metrics.of_record(largest, record) == 20  # type: ignore[arg-type]
     nobody = Metric("tau_mean_ms", compute="tau_ms", options=options | {"flow": "voip/0"})

@@ -62,8 +62,8 @@ def test_a_queue_counts_the_packet_on_the_wire_and_an_empty_one_is_empty() -> No
     assert varying.queue_packets(record(), {"statistic": "max", "from_s": 0.4, "to_s": 0.5}) == pytest.approx(5.0)
     short = record()
     short["series"]["packets"]["down"]["delay_ms"] = [0.5] * 4
-    found = varying.queue_packets(short, {"statistic": "min", "from_s": 0, "to_s": 1})
-    assert found == pytest.approx(1.05), "a part of a packet, and the one on the wire"
+    least = varying.queue_packets(short, {"statistic": "min", "from_s": 0, "to_s": 1})
+    assert least == pytest.approx(1.05), "a part of a packet, and the one on the wire"
     assert varying.wait_ms(record(), {"number": 2}) == 9.0
     assert varying.wait_ms(record(), {"number": 4}) == 40.0
     assert varying.wait_ms(record(), {"number": 5}) is None
