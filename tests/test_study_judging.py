@@ -191,7 +191,11 @@ def test_the_summary_takes_the_mean_of_points_and_the_median_of_logarithms() -> 
     percent = [judged(value(90, "percent", algorithm=name), d) for name, d in [("a", -1.0), ("a", 3.0), ("b", 5.0)]]
     times = [judged(value(9, algorithm=name), d) for name, d in [("a", -0.1), ("b", 0.2), ("b", 0.7)]]
     skipped = [Judged(value(9), None, "not_run", None)]
-    points, logs = summarise([*percent, *times, *skipped])
+    shares = [judged(value(0.9, "index"), -0.01)]
+    points, logs, fairness = summarise([*percent, *times, *skipped, *shares])
+    assert points.measure == "mean |measured - published|, percentage points"
+    assert logs.measure == "median |ln(measured / published)|"
+    assert (fairness.measure, fairness.overall.value) == ("mean |measured - published|, index", 0.01)
     assert (points.overall.value, points.overall.n) == (3.0, 3)
     assert {name: error.value for name, error in points.by_algorithm.items()} == {"a": 2.0, "b": 5.0}
     assert (logs.overall.value, logs.overall.n) == (0.2, 3)

@@ -24,7 +24,8 @@ CODEL, PIE = Term(algorithms=("codel",), metrics=("delay_ms",)), Term(algorithms
 
 
 def claim(kind: str, **more: Any) -> Claim:
-    return Claim(**({"id": "c", "scenarios": ("k/s",), "statement": "", "kind": kind, "left": CODEL} | more))
+    named: dict[str, Any] = {"id": "c", "scenarios": ("k/s",), "statement": "", "kind": kind, "left": CODEL}
+    return Claim(**(named | more))
 
 
 def row(algorithm: str, number: float, metric: str = "delay_ms", **at: Any) -> Row:
