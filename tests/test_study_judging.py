@@ -120,7 +120,8 @@ def test_a_model_that_never_loses_is_judged_as_we_are() -> None:
     losses = [value(number, PERCENT, id=f"l{number}", metric="voip_loss_percent") for number in (0, 0.04, 0.4, 8.5)]
     used = [value(number, PERCENT, id=f"u{number}", metric="utilisation_percent") for number in (100, 99.8, 70)]
     delays = [value(5, id="delay", metric="delay_mean_ms"), value(0, id="ratio", unit="ratio", metric="loss_ratio")]
-    compared = [judging.compare(study(), one, measured(one.low)) for one in (*losses, *used, *delays)]
+    swings = value(100, PERCENT, id="swings", metric="oscillation_percent")
+    compared = [judging.compare(study(), one, measured(one.low)) for one in (*losses, *used, *delays, swings)]
     unknown = Judged(value(0, PERCENT, id="none", metric="drop_percent"), None, "not_run", None)
     found = trivial.judge(study(), [*compared, unknown])
     assert found == {
