@@ -38,12 +38,19 @@ of_loads_ms = { metric = "delay_ms", record = "queues.down.delay_ms.mean", poole
 error_ms = { record = "queues.down.delay_ms.mean", distance_from = "target_ms" }
 least_ms = { record = "queues.down.delay_ms.mean", pooled = ["flows", "target_ms"], pooled_as = "least" }
 spread_ratio = { record = "queues.down.delay_ms.mean", pooled = "target_ms", pooled_as = "spread" }
+offered_packets.record = "queues.down.packets.offered"
+forwarded_packets.record = "queues.down.packets.forwarded"
 growth_percent = { record = "queues.down.delay_ms.mean", to = { target_ms = 5 }, as = "more_percent" }
 
 [experiment.metrics.sent_ratio]
 record = "queues.down.packets.forwarded"
 to = { target_ms = 5 }
 to_record = "queues.down.packets.offered"
+
+[experiment.metrics.offered_ratio]
+record = "queues.down.packets.offered"
+to = { target_ms = 5 }
+to_record = "queues.down.packets.forwarded"
 
 [experiment.metrics.ranged_ms]
 at = { target_ms = "5-50" }
@@ -83,13 +90,14 @@ right = {{ value = -1e9, unit = "ms" }}
 
 AT = {"least_ms": {}, "spread_ratio": {"flows": 2}}
 EACH = {"flows": 2, "target_ms": 50}
-METRICS = ("delay_ms", "error_ms", "least_ms", "spread_ratio", "growth_percent", "sent_ratio")
+METRICS = ("delay_ms", "error_ms", "least_ms", "spread_ratio", "growth_percent", "sent_ratio", "offered_ratio")
+COUNTS = ("offered_packets", "forwarded_packets")
 
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
     facts = PUBLISHED
-    for metric in METRICS:
+    for metric in METRICS + COUNTS:
         at = ", ".join(f"{name} = {value}" for name, value in AT.get(metric, EACH).items())
         facts += CLAIM.format(metric=metric, at=f", at = {{ {at} }}" if at else "")
     for name, text in (("study", STUDY), ("published", facts), ("link", TOML)):
@@ -115,8 +123,13 @@ def test_numbers_of_several_points(mine: Path, goodqueue: Command) -> None:
     assert claims["mine/spread_ratio"] == pytest.approx(fmean(ratios))
     growth = [100 * (after / before - 1) for before, after in zip(delays[2, 5], delays[2, 50], strict=True)]
     assert claims["mine/growth_percent"] == pytest.approx(fmean(growth))
-    assert 0 < claims["mine/sent_ratio"] < 1.1, "forwarded here over offered there"
-    assert claims["mine/sent_ratio"] != 1
+    offered, sent = (
+        {point: own[f"{what}_packets"] for point, own in runs.items()} for what in ("offered", "forwarded")
+    )
+    assert offered[2, 5] != sent[2, 5]
+    for name, here, there in (("sent", sent, offered), ("offered", offered, sent)):
+        ratios = [one / other for one, other in zip(here[2, 50], there[2, 5], strict=True)]
+        assert claims[f"mine/{name}_ratio"] == pytest.approx(fmean(ratios)), f"{name} here over the other there"
     value = found["values"][0]
     assert value["measured"] == pytest.approx(fmean(delays[1, 50])), "of the range, the points that are named"
     pooled = next(cell for cell in found["cells"] if "of_loads_ms" in cell["runs"] and cell["at"] == {"flows": 2})
