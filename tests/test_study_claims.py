@@ -189,10 +189,13 @@ PAIRS = [
     (claim("ratio_between", low=0.9, high=0.94), runs(a=[20, 21, 22], b=[21, 22.1, 23]), False),  # 0.29 ± 0.20
     (claim("approximately_equal", tolerance=2), runs(a=[10, 20, 30], b=[11, 21.2, 30.8]), True),
     (claim("approximately_equal", tolerance=0.4), runs(a=[10, 20, 30], b=[11, 21.2, 30.8]), False),
+    (claim("approximately_equal", tolerance=1), runs(a=[10, 20, 30], b=[11, 21.2, 30.8]), None),  # 0.5 to 1.5 below
+    (claim("approximately_equal", tolerance=1), runs(a=[11, 21.2, 30.8], b=[10, 20, 30]), None),
     (claim("approximately_equal", tolerance=0.4), runs(a=[11, 21.2, 30.8], b=[10, 20, 30]), False),  # 1 above
     (claim("approximately_equal", tolerance=1), runs(a=[10, 20, 30], b=[11, 21, 31]), True),  # just 1 below
     (claim("approximately_equal", tolerance=1), runs(a=[11, 21, 31], b=[10, 20, 30]), True),  # just 1 above
     (claim("approximately_equal", tolerance=0.1, relative=True), runs(a=[20, 21, 22], b=[21, 22.1, 23]), True),
+    (claim("approximately_equal", tolerance=0.1, relative=True), runs(a=[23, 24, 25], b=[20, 21, 22]), False),
     (claim("approximately_equal", tolerance=0.01, relative=True), runs(a=[20, 21, 22], b=[21, 22.1, 23]), False),
     (claim("approximately_equal", tolerance=0.1, relative=True), runs(a=[0.2, 0.21, 0.22], b=[0.3, 0.31, 0.32]), False),
     (claim("ordering", items=(A, B, Term(algorithms=("c",)))),
