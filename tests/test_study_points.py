@@ -36,6 +36,7 @@ target_ms.cases = [{ value = 5 }, { value = 50 }]
 delay_ms = { record = "queues.down.delay_ms.mean" }
 of_loads_ms = { metric = "delay_ms", record = "queues.down.delay_ms.mean", pooled = "target_ms" }
 error_ms = { record = "queues.down.delay_ms.mean", distance_from = "target_ms" }
+nobody_ms = { compute = "loss_ratio", name = "nobody", to_name = "nobody", distance_from = "target_ms" }
 least_ms = { record = "queues.down.delay_ms.mean", pooled = ["flows", "target_ms"], pooled_as = "least" }
 spread_ratio = { record = "queues.down.delay_ms.mean", pooled = "target_ms", pooled_as = "spread" }
 offered_packets.record = "queues.down.packets.offered"
@@ -91,13 +92,13 @@ right = {{ value = -1e9, unit = "ms" }}
 AT = {"least_ms": {}, "spread_ratio": {"flows": 2}}
 EACH = {"flows": 2, "target_ms": 50}
 METRICS = ("delay_ms", "error_ms", "least_ms", "spread_ratio", "growth_percent", "sent_ratio", "offered_ratio")
-COUNTS = ("offered_packets", "forwarded_packets")
+OTHERS = ("offered_packets", "forwarded_packets", "nobody_ms")
 
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
     facts = PUBLISHED
-    for metric in METRICS + COUNTS:
+    for metric in METRICS + OTHERS:
         at = ", ".join(f"{name} = {value}" for name, value in AT.get(metric, EACH).items())
         facts += CLAIM.format(metric=metric, at=f", at = {{ {at} }}" if at else "")
     for name, text in (("study", STUDY), ("published", facts), ("link", TOML)):
@@ -117,6 +118,7 @@ def test_numbers_of_several_points(mine: Path, goodqueue: Command) -> None:
     claims = {claim["id"]: next(iter(claim["measured"].values())) for claim in found["claims"]}
     delays = {point: own["delay_ms"] for point, own in runs.items()}
     assert claims["mine/error_ms"] == pytest.approx(fmean(abs(one - 50) for one in delays[2, 50]))
+    assert claims["mine/nobody_ms"] is None, "what no seed shows is at no distance"
     seeds = range(2)
     assert claims["mine/least_ms"] == pytest.approx(fmean(min(own[n] for own in delays.values()) for n in seeds))
     ratios = [max(pair) / min(pair) for pair in zip(delays[2, 5], delays[2, 50], strict=True)]
