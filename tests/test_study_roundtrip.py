@@ -77,4 +77,5 @@ def test_goodput_by_spans_is_that_of_the_flows_of_one_way_together() -> None:
     assert load.goodput_spans_mbps(record(), {"direction": "down", "percentile": 25.0}) == 4.0
     without = record()
     del without["series"]
+    assert load.spans_mbps(without, "down") == []
     assert load.goodput_spans_mbps(without, {"direction": "down", "percentile": 50.0}) is None
