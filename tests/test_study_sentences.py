@@ -62,6 +62,7 @@ KINDS = [
         TWO,
         "CoDel's delay at reference 4 ms: 5 ms, more than the reference of 4 ms",
     ),
+    (claim("within", low=1, high=4), (row("codel", 4.0001),), "CoDel's delay: 4.0001 ms; claimed: 1 to 4 ms"),
     (claim("within", low=1, high=5), TWO, "CoDel's delay: 5 ms; claimed: 1 to 5 ms"),
     (claim("within", low=1, high=4, tolerance=1), TWO, "CoDel's delay: 5 ms; claimed: 1 to 4 ms (± 1)"),
     (
