@@ -66,6 +66,11 @@ KINDS = [
     (claim("within", low=1, high=5), TWO, "CoDel's delay: 5 ms; claimed: 1 to 5 ms"),
     (claim("within", low=1, high=4, tolerance=1), TWO, "CoDel's delay: 5 ms; claimed: 1 to 4 ms (± 1)"),
     (
+        claim("approximately_equal", right=Term(constant=4.0), tolerance=2),
+        TWO,
+        "CoDel's delay: 5 ms, within 2 ms of 4 ms",
+    ),
+    (
         claim("approximately_equal", right=PIE, tolerance=2),
         TWO,
         "delay: CoDel 5 ms, not within 2 ms of PIE's 10 ms",
