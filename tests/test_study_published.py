@@ -1,4 +1,4 @@
-"""Published facts as a person writes them: numbers, ranges and texts; claims that say little, and claims that say all."""
+"""Published facts as people write them: numbers, ranges and texts; claims that say little, and claims that say all."""
 
 from pathlib import Path
 
