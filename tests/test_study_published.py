@@ -55,6 +55,21 @@ def test_a_claim_that_says_no_more_than_its_sides(tmp_path: Path) -> None:
     assert (plain.low, plain.high, plain.quantifier, plain.points, plain.needs) == (0, 0, "all", ({},), ())
 
 
+@pytest.mark.parametrize(
+    ("said", "want", "is_lookup"),
+    [
+        ("value = 5", Term(constant=5.0), False),
+        ('param = "x"', Term(param="x"), False),
+        ('metric = "m"', Term(metrics=("m",)), True),
+    ],
+)
+def test_a_side_is_a_number_a_swept_value_or_looked_up(tmp_path: Path, said: str, want: Term, is_lookup: bool) -> None:
+    left = 'left = { algorithm = "a", metric = "m" }'
+    right = claim(tmp_path, f'kind = "less_than"\n{left}\nright = {{ {said} }}').right
+    assert right == want
+    assert right.is_lookup is is_lookup
+
+
 def test_a_claim_that_says_all(tmp_path: Path) -> None:
     whole = (
         'kind = "approximately_equal"\ntolerance = 0.5\ntolerance_kind = "relative"\nquantifier = "most"\nfactor = 2\n'
