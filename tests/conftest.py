@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 import needs
@@ -30,6 +31,10 @@ os.environ.pop("COLUMNS", None)
 
 # A shell starts what runs in the background with SIGINT ignored, and children inherit that: tests of Ctrl-C would wait.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# An example that takes long is no wrong one: on a busy machine hypothesis would call a test flaky that is only slow.
+hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("patient")
 
 SCENARIO: Scenario = {
     "duration": "4s",
