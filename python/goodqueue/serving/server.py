@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from goodqueue.errors import UserError
 from goodqueue.serving.mine import Mine
 
-PAGE = Path(__file__).resolve().parent.with_name("page")
+PAGE = Path(__file__).resolve().parents[1].joinpath("page/index.html").parent
 """What `make web` builds, and a wheel brings along."""
 
 HOST = "127.0.0.1"
