@@ -81,17 +81,18 @@ pins: .venv/.dev
 WASM := wasm32-unknown-unknown
 page_sources := $(shell find web -path web/node_modules -prune -o -path web/wasm -prune -o -path web/tests -prune -o -type f -print)
 
-# Rust brings the standard library for WebAssembly, or its source, of which it is built then (Debian: rustc-web, rust-web-src).
+# Rust brings the standard library for WebAssembly, or its source: of that it is built, with the linker of Debian's lld.
 .PHONY: web-tools
 web-tools: | rust
 	@command -v npm >/dev/null || { echo "make web: no npm; accepted: Node 20.19 or newer with npm (Debian: nodejs, npm)" >&2; exit 1; }
 	@[ -d "$$(rustc --print target-libdir --target $(WASM))" ] || [ -d "$$(rustc --print sysroot)/lib/rustlib/src/rust/library" ] \
 	  || { command -v rustup >/dev/null && rustup target add $(WASM); } \
-	  || { echo "make web: no Rust for $(WASM); accepted: rustup target add $(WASM), or Rust's source (Debian: rust-web-src)" >&2; exit 1; }
+	  || { echo "make web: no Rust for $(WASM); accepted: rustup target add $(WASM), or Rust's source and wasm-ld (Debian: rustc-web, cargo-web, rust-web-src, lld)" >&2; exit 1; }
 
 target/web.module: $(rust_sources) crates/web/bindgen/Cargo.lock crates/web/bindgen/src/main.rs | web-tools
 	@echo "building the simulator for the browser (about a minute the first time)"
-	@flags=; [ -d "$$(rustc --print target-libdir --target $(WASM))" ] || { flags='-Zbuild-std=std,panic_abort'; export RUSTC_BOOTSTRAP=1; }; \
+	@flags=; [ -d "$$(rustc --print target-libdir --target $(WASM))" ] || { flags='-Zbuild-std=std,panic_abort'; \
+	    export RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$$(command -v wasm-ld || echo rust-lld)"; }; \
 	  cargo build --quiet --locked --profile web --package goodqueue-web --target $(WASM) $$flags
 	@cargo run --quiet --locked --manifest-path crates/web/bindgen/Cargo.toml --target-dir target -- \
 	  target/$(WASM)/web/goodqueue_web.wasm web/wasm

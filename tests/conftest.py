@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 import needs
@@ -30,6 +31,10 @@ os.environ.pop("COLUMNS", None)
 
 # A shell starts what runs in the background with SIGINT ignored, and children inherit that: tests of Ctrl-C would wait.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# An example that takes long is no wrong one: on a busy machine hypothesis would call a test flaky that is only slow.
+hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("patient")
 
 SCENARIO: Scenario = {
     "duration": "4s",
@@ -201,3 +206,26 @@ def sockets_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for one in made:
         one.close()
+
+
+PAGE = {
+    "index.html": b"<!doctype html><title>page</title>" + b" " * 500,
+    "mine.json": b'{"scenarios": [], "results": []}',
+    "assets/main.js": b"export const one = 1;",
+    "assets/page.css": b"body { margin: 0 }",
+    "assets/core.wasm": b"\0asm\1\0\0\0" + b"\0" * 5000,
+    "assets/icon.png": bytes(range(256)),  # what no compression makes smaller
+}
+
+
+@pytest.fixture
+def page(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A page as `make web` builds one, in the place of the package's."""
+    from goodqueue.serving import server
+
+    folder = tmp_path_factory.mktemp("built") / "page"
+    for name, data in PAGE.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    monkeypatch.setattr(server, "PAGE", folder)
+    return folder

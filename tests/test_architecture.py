@@ -118,7 +118,8 @@ def test_disciplines_and_tcp_do_without_std(tmp_path: Path, line: str, refused: 
     """They and what they depend on, with the features that they ask for themselves: the workspace's share std's."""
     crates = ("units", "qdisc", "tcp")
     lines = [f'goodqueue-{crate} = {{ path = "{ROOT / "crates" / crate}" }}' for crate in crates]
-    package = '[package]\nname = "bare"\nedition = "2024"\n[workspace]\n[dependencies]'
+    name = "with_std" if refused else "bare"  # cargo takes packages of one name for the same, whatever their folder
+    package = f'[package]\nname = "{name}"\nedition = "2024"\n[workspace]\n[dependencies]'
     (tmp_path / "Cargo.toml").write_text("\n".join([package, *lines, ""]), encoding="utf-8")
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "lib.rs").write_text(BARE + line, encoding="utf-8")

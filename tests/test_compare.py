@@ -40,6 +40,42 @@ def test_disciplines_see_the_same_arrivals() -> None:
     assert fifo.values == codel.values, "changing the AQM must not move another stream's draws"
 
 
+def test_a_law_that_draws_differs_seed_by_seed_from_one_that_does_not() -> None:
+    """Where flows start together a FIFO is the same for every seed: one run. PIE's are three, and so their differences.
+
+    Wrong would be the difference of the first seeds alone, without an interval.
+    """
+    together = SCENARIO | {"traffic": [{"kind": "bulk", "count": 2}]}
+    found = comparing.compare(together, ["pfifo limit 100", "pie", "pfifo limit 50"], [1, 2, 3])
+    fifo, pie, shorter = found.entries
+    assert (fifo.is_nil, pie.is_nil, shorter.is_nil, found.spread_is_nil()) == (True, False, True, False)
+    by_seed, at_once = pie.differences["delay_mean_ms"], shorter.differences["delay_mean_ms"]
+    assert by_seed is not None
+    assert (by_seed.n, by_seed.half_width is not None) == (3, True)
+    assert at_once is not None
+    assert (at_once.n, at_once.half_width) == (1, None)
+
+
+def test_each_line_has_its_seeds_and_its_ways() -> None:
+    found = comparing.scenarios(SCENARIO, ["codel / fq_codel", "pie"], [4, 7])
+    told = [(one["bottleneck"]["qdisc"], one["bottleneck"].get("up"), one["seed"]) for one in found]
+    up = {"qdisc": "fq_codel"}
+    assert told == [("codel", up, 4), ("codel", up, 7), ("pie", None, 4), ("pie", None, 7)]
+    assert SCENARIO["bottleneck"]["qdisc"] == "codel", "what was given stays as it is"
+
+
+def test_somebody_asked_for_metrics_or_nobody_did(comparison: Comparison) -> None:
+    asked = comparing.compare(SCENARIO, ["pfifo"], [1], shown=metrics.find(["delay_mean_ms"]))
+    assert (asked.is_asked, comparison.is_asked) == (True, False)
+    assert [metric.key for metric in asked.shown()] == ["delay_mean_ms"]
+
+
+def test_what_no_seed_shows_has_no_number_in_the_json() -> None:
+    assert comparing.estimate_json(None) == {"mean": None, "ci": None, "n": 0}
+    assert comparing.estimate_json(stats.Estimate(2.0, None, 1)) == {"mean": 2.0, "ci": None, "n": 1}
+    assert comparing.estimate_json(stats.Estimate(2.0, 0.5, 3)) == {"mean": 2.0, "ci": [1.5, 2.5], "n": 3}
+
+
 def test_the_shared_scenario_names_no_qdisc_and_no_seed(comparison: Comparison) -> None:
     assert "seed" not in comparison.scenario
     assert "qdisc" not in comparison.scenario["bottleneck"]
@@ -54,7 +90,7 @@ def test_json_is_the_same_with_any_number_of_threads(here: Path, goodqueue: Call
     first = goodqueue("compare", "pfifo", "pie", *QUICK, "--json", "--workers", "1")
     assert goodqueue("compare", "pfifo", "pie", *QUICK, "--json", "--workers", "3") == first
     found = json.loads(first.out)
-    assert found["seeds"] == [1, 2, 3]
+    assert (found["schema"], found["made_by"], found["seeds"]) == (1, "goodqueue compare", [1, 2, 3])
     pie = found["qdiscs"][1]
     assert pie["resolved"].startswith("pie limit 1000 target 15ms")
     low, high = pie["metrics"]["delay_mean_ms"]["ci"]

@@ -120,6 +120,9 @@ def test_equal_seeds_are_one_run() -> None:
     assert measured.is_nil(equal)
     assert not measured.is_nil(equal | {"c": [1.0, 1.0, 2.0]})
     assert not measured.is_nil({"a": [1.0]}), "a single seed says nothing about its spread"
+    assert measured.is_nil({"a": [1.0, 1.0]}), "two seeds do"
+    assert not measured.is_nil({"a": [1.0, 2.0]})
+    assert measured.of([{"a": 1.0, "b": None}]) == {"a": [1.0], "b": [None]}
     one = measured.estimate(equal, "a", True)
     assert one is not None
     assert (one.n, one.half_width) == (1, None)

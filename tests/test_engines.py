@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Result
+from conftest import ROOT, SCENARIO, Result
+from goodqueue import compare as comparing
 from goodqueue import engines, stats
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
@@ -46,6 +47,15 @@ def test_a_row_an_engine_with_their_difference_by_seed(
     assert codel["difference_from_first_engine"] is None, "the first engine is what the others differ from"
     assert other_codel["difference_from_first_engine"]["delay_mean_ms"]["mean"] == by_engine.mean
     assert other_codel["difference_from_first"]["delay_mean_ms"]["mean"] == by_qdisc.mean, "on the same engine"
+
+
+def test_progress_is_that_of_all_engines_together(kernel: list[Scenario]) -> None:
+    """Wrong would be a bar that begins again with the second engine, or that ends at a half."""
+    shares: list[float] = []
+    comparing.compare(SCENARIO, ["pfifo"], [1, 2], progress=shares.append, on=("sim", "kernel"))
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert 0.5 in shares
 
 
 def test_the_report_names_the_engine_of_each_row(

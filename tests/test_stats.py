@@ -24,6 +24,7 @@ def test_the_interval_of_five_numbers() -> None:
 def test_one_seed_has_no_interval_and_none_has_nothing() -> None:
     single = stats.estimate([7.0])
     assert single is not None
+    assert (single.mean, single.n) == (7.0, 1)
     assert single.half_width is None, "one value says nothing of the spread"
     assert not single.excludes_zero, "and so nothing can be significant"
     assert stats.estimate([]) is None
@@ -77,7 +78,7 @@ def test_no_difference_is_none_however_sure() -> None:
 
 @pytest.mark.parametrize(
     ("value", "at_most", "less"),
-    [(-1, 0, 0), (0, 1 / 8, 0), (15, 3 / 8, 3 / 8), (20, 3 / 4, 1 / 2), (40, 1, 1), (41, 1, 1)],
+    [(-1, 0, 0), (0, 1 / 8, 0), (15, 3 / 8, 3 / 8), (20, 3 / 4, 1 / 2), (36, 7.6 / 8, 7.6 / 8), (40, 1, 1), (41, 1, 1)],
 )
 def test_the_share_below_by_hand(value: float, at_most: float, less: float) -> None:
     """Eighths: an eighth waited 0, then it rises to 10 and 20, a quarter waited 20, and it rises to 30 and 40."""

@@ -10,7 +10,7 @@ from tests.conftest import TOML, Result
 
 from goodqueue.dotted import check_path, walk
 from goodqueue.record import Record
-from goodqueue.studies import loading, outcome, planning, selection
+from goodqueue.studies import execution, loading, outcome, planning, selection
 
 Command = Callable[..., Result]
 
@@ -269,6 +269,16 @@ def test_the_result_does_not_depend_on_the_number_of_workers(mine: Path, goodque
     first, again = (goodqueue("study", str(mine), "--json", "--workers", n) for n in ("1", "2"))
     assert first.status == 0
     assert first.out == again.out
+
+
+def test_progress_goes_from_nothing_to_all(mine: Path) -> None:
+    """Wrong would be a bar that goes back, or that ends before the runs or after them."""
+    study = loading.load(mine)
+    shares: list[float] = []
+    execution.execute(planning.plan(study, selection.select(study, [])), progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[0] < 0.5
+    assert shares[-1] == pytest.approx(1)
 
 
 def test_seeds_and_quick_change_what_is_run(mine: Path, goodqueue: Command) -> None:

@@ -48,6 +48,14 @@ CASES = [
     (claim("less_than", factor=0.5), rows(a=1.1, b=2), False),
     (claim("less_than"), rows(a=(1, 3), b=2), None),
     (claim("less_than"), rows(a=(1, 1.9), b=2), True),
+    (claim("less_than"), rows(a=(2, 3), b=2), None),  # the format has no more than numbers fail at equality
+    (claim("less_than", or_equal=True), rows(a=(1, 2), b=2), True),
+    (claim("less_than", or_equal=True), rows(a=(2, 3), b=2), None),
+    (claim("less_than"), rows(a=2.5, b=2), False),
+    (claim("less_than", or_equal=True), rows(a=(1.5, 2.5), b=2), None),
+    (claim("greater_than"), rows(a=(1.5, 2.5), b=2), None),
+    (claim("greater_than"), rows(a=(1, 2), b=2), False),
+    (claim("greater_than"), rows(a=(2, 3), b=2), None),
     (claim("less_than"), rows(a=1), None),
     (claim("greater_than"), rows(a=2, b=2), False),
     (claim("greater_than", factor=4), rows(a=9, b=2), True),
@@ -57,22 +65,43 @@ CASES = [
     (claim("within", low=1, high=2), rows(a=2.05), False),
     (claim("within", low=1, high=2, tolerance=0.1), rows(a=2.05), True),
     (claim("within", low=1, high=2), rows(a=(0, 3)), None),
+    (claim("within", low=1, high=2), rows(a=(1, 2)), True),  # both ends are within
+    (claim("within", low=1, high=2), rows(a=(0, 1)), None),  # and what reaches one may be
+    (claim("within", low=1, high=2), rows(a=(2, 3)), None),
     (claim("ratio_between", low=0.9, high=1.1), rows(a=1, b=1), True),
     (claim("ratio_between", low=0.9, high=1.1), rows(a=1, b=2), False),
+    (claim("ratio_between", low=0.5, high=2), rows(a=1, b=2), True),  # both ends are between
+    (claim("ratio_between", low=0.5, high=2), rows(a=4, b=2), True),
+    (claim("ratio_between", low=0.5, high=2), rows(a=0.5, b=2), False),
+    (claim("ratio_between", low=0.5, high=2), rows(a=4.5, b=2), False),
+    (claim("ratio_between", low=0.5, high=2), rows(a=(0, 1), b=2), None),
+    (claim("ratio_between", low=0.5, high=2), rows(a=(0, 1.5), b=2), None),
+    (claim("ratio_between", low=0.5, high=2), rows(a=(4, 5), b=2), None),
     (claim("ordering", items=(A, B, Term(algorithms=("c",)))), rows(a=1, b=2, c=3), True),
     (claim("ordering", items=(A, B, Term(algorithms=("c",)))), rows(a=1, b=3, c=3), False),
     (claim("ordering", items=(A, B)), rows(a=1), None),
+    (claim("ordering", items=(A, B)), rows(a=1, b=1.5), True),
+    (claim("ordering", items=(A, B)), rows(a=(1, 2), b=(1.5, 1.7)), None),
     (claim("monotone", direction="increasing", **ALONG), rows(a=[1, 2, 2]), True),
     (claim("monotone", direction="increasing", **ALONG), rows(a=[1, 2, 1.9]), False),
     (claim("monotone", direction="increasing", tolerance=0.11, **ALONG), rows(a=[1, 2, 1.9]), True),
     (claim("monotone", direction="decreasing", **ALONG), rows(a=[3, (1, 2), 0]), None),
+    (claim("monotone", direction="decreasing", points=({"x": 0}, {"x": 1})), rows(a=[3, 2]), True),
+    (claim("monotone", direction="decreasing", points=({"x": 0},)), rows(a=[3]), None),  # one point has no course
     (claim("approximately_equal", tolerance=0.5), rows(a=1.4, b=1), True),
+    (claim("approximately_equal", tolerance=0.5), rows(a=1.5, b=1), True),
+    (claim("approximately_equal", tolerance=0.5), rows(a=0.5, b=1), True),
+    (claim("approximately_equal", tolerance=0.5), rows(a=(1, 1.6), b=1), None),
+    (claim("approximately_equal", tolerance=0.5), rows(a=(1.5, 2), b=1), None),
+    (claim("approximately_equal", tolerance=0.5), rows(a=(0, 0.5), b=1), None),
     (claim("approximately_equal", tolerance=0.1, relative=True), rows(a=11.1, b=10), False),
     (claim("approximately_equal", tolerance=0.1, relative=True), rows(a=10.9, b=10), True),
     (claim("less_than", **ALONG), rows(a=[1, 2, 3], b=2.5), False),
     (claim("less_than", quantifier="some", **ALONG), rows(a=[1, 2, 3], b=1.5), True),
     (claim("less_than", quantifier="most", **ALONG), rows(a=[1, 2, 3], b=1.5), False),
     (claim("less_than", quantifier="most", **ALONG), rows(a=[1, 2, 3], b=2.5), True),
+    (claim("less_than", quantifier="most", **ALONG), rows(a=[1, 2], b=1.5), None),
+    (claim("less_than", quantifier="most", points=({"x": 0}, {"x": 1})), rows(a=[1, 2], b=1.5), False),  # half
     (claim("less_than", **ALONG), rows(a=[1, 3], b=2), False),
     (claim("less_than", quantifier="some", **ALONG), rows(a=[1, 3], b=2), None),
     (claim("less_than", right=Term(algorithms=("b", "c"))), rows(a=1, b=2, c=0), False),
@@ -94,11 +123,32 @@ def test_the_most_specific_row_is_taken_and_a_loose_one_holds_everywhere() -> No
     assert checks[1].terms == {"a m[x=1]": 9}
 
 
+def test_what_was_looked_up_is_named_and_what_was_given_is_not() -> None:
+    """Wrong would be a constant or a swept value among what was measured, or a number at another place."""
+    at = ({"x": 1},)
+    for right in (Term(constant=5.0), Term(param="x")):
+        _, (check,) = evaluate(claim("greater_than", right=right, points=at), rows(a=[6, 7]))
+        assert check.terms == {"a m[x=1]": 7}
+        left = check.found[0]
+        assert (left.scenario, left.algorithm, left.metric, left.at) == ("s", "a", "m", {"x": 1})
+    _, (check,) = evaluate(claim("greater_than", right=Term(param="y"), points=at), rows(a=[6, 7]))
+    assert check.terms == {"a m[x=1]": 7, "y": None}, "a place that is not there is missing, and said to be"
+
+
+@pytest.mark.parametrize("item", [Term(algorithms=("a", "c"), metrics=("m",)), Term(algorithms=("a",))])
+def test_an_item_that_names_two_algorithms_or_no_metric_has_no_number(item: Term) -> None:
+    """Wrong would be the number of the first of them, or a traceback."""
+    items = (Term(algorithms=("b",)), item) if item.metrics else (item, Term(algorithms=("b",)))
+    assert evaluate(claim("ordering", items=items), rows(a=2, b=1, c=3))[0] is None
+
+
 def test_with_steps_intervals_that_do_not_overlap_decide_a_monotone_claim() -> None:
     falls = claim("monotone", direction="decreasing", **ALONG)
     assert evaluate(falls, rows(a=[(5, 6), (3, 4), (1, 2)]), steps=True)[0] is True
     assert evaluate(falls, rows(a=[(5, 6), (3, 4), (5, 6)]), steps=True)[0] is False
     assert evaluate(falls, rows(a=[(5, 6), (3, 5.5), (1, 2)]), steps=True)[0] is None
+    rises = claim("monotone", direction="increasing", tolerance=1.0, points=({"x": 0}, {"x": 1}))
+    assert evaluate(rises, rows(a=[(2, 3), 1]), steps=True)[0] is None, "a step back of 1 to 2: 1 is allowed"
 
 
 @pytest.mark.parametrize(
@@ -139,8 +189,15 @@ PAIRS = [
     (claim("ratio_between", low=0.9, high=0.94), runs(a=[20, 21, 22], b=[21, 22.1, 23]), False),  # 0.29 ± 0.20
     (claim("approximately_equal", tolerance=2), runs(a=[10, 20, 30], b=[11, 21.2, 30.8]), True),
     (claim("approximately_equal", tolerance=0.4), runs(a=[10, 20, 30], b=[11, 21.2, 30.8]), False),
+    (claim("approximately_equal", tolerance=1), runs(a=[10, 20, 30], b=[11, 21.2, 30.8]), None),  # 0.5 to 1.5 below
+    (claim("approximately_equal", tolerance=1), runs(a=[11, 21.2, 30.8], b=[10, 20, 30]), None),
+    (claim("approximately_equal", tolerance=0.4), runs(a=[11, 21.2, 30.8], b=[10, 20, 30]), False),  # 1 above
+    (claim("approximately_equal", tolerance=1), runs(a=[10, 20, 30], b=[11, 21, 31]), True),  # just 1 below
+    (claim("approximately_equal", tolerance=1), runs(a=[11, 21, 31], b=[10, 20, 30]), True),  # just 1 above
     (claim("approximately_equal", tolerance=0.1, relative=True), runs(a=[20, 21, 22], b=[21, 22.1, 23]), True),
+    (claim("approximately_equal", tolerance=0.1, relative=True), runs(a=[23, 24, 25], b=[20, 21, 22]), False),
     (claim("approximately_equal", tolerance=0.01, relative=True), runs(a=[20, 21, 22], b=[21, 22.1, 23]), False),
+    (claim("approximately_equal", tolerance=0.1, relative=True), runs(a=[0.2, 0.21, 0.22], b=[0.3, 0.31, 0.32]), False),
     (claim("ordering", items=(A, B, Term(algorithms=("c",)))),
      runs(a=[10, 20, 30], b=[11, 21.2, 30.8], c=[12, 22, 32]), True),
     (claim("less_than"), runs(a=[10, None, 20, 30], b=[11, 0, 21.2, 30.8]), True),  # one is not there

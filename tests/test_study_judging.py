@@ -39,6 +39,8 @@ def measured(number: float | None, half: float | None = None) -> Measurement:
         (value(10), measured(7.9), "close"),  # ln 0.79 = -0.24
         (value(10), measured(12, half=2.5), "reproduced"),  # in the interval, which is narrow enough
         (value(10), measured(12, half=8), "close"),  # an interval from 4 to 20 proves nothing
+        (value(10), measured(12, half=1), "close"),  # narrow enough, and without the published value
+        (value(10), measured(12, half=2), "reproduced"),  # it is the interval's end
         (value(10), measured(0), "differs"),
         (value(0), measured(0), "reproduced"),
         (value(80, "percent"), measured(80.5), "reproduced"),
@@ -48,6 +50,11 @@ def measured(number: float | None, half: float | None = None) -> Measurement:
         (value(80, "percent"), measured(81.5, half=3), "close"),
         (value(10, high=20), measured(15), "reproduced"),
         (value(10, high=20), measured(22), "close"),
+        (value(0.90, "index"), measured(0.9049), "reproduced"),  # shares differ, by 0.005
+        (value(0.90, "index"), measured(0.9051), "close"),
+        (value(0.90, "index"), measured(0.8801), "close"),  # and by 0.02
+        (value(0.90, "index"), measured(0.8799), "differs"),
+        (value(5, "percentage_points"), measured(5.5), "reproduced"),  # no second distance: no share of a whole
         (value(-math.inf, high=20), measured(1), "reproduced"),
         (value(10), measured(None), "not_run"),
     ],
@@ -113,7 +120,8 @@ def test_a_model_that_never_loses_is_judged_as_we_are() -> None:
     losses = [value(number, PERCENT, id=f"l{number}", metric="voip_loss_percent") for number in (0, 0.04, 0.4, 8.5)]
     used = [value(number, PERCENT, id=f"u{number}", metric="utilisation_percent") for number in (100, 99.8, 70)]
     delays = [value(5, id="delay", metric="delay_mean_ms"), value(0, id="ratio", unit="ratio", metric="loss_ratio")]
-    compared = [judging.compare(study(), one, measured(one.low)) for one in (*losses, *used, *delays)]
+    swings = value(100, PERCENT, id="swings", metric="oscillation_percent")
+    compared = [judging.compare(study(), one, measured(one.low)) for one in (*losses, *used, *delays, swings)]
     unknown = Judged(value(0, PERCENT, id="none", metric="drop_percent"), None, "not_run", None)
     found = trivial.judge(study(), [*compared, unknown])
     assert found == {
@@ -168,8 +176,12 @@ def test_a_mean_has_students_interval_and_a_deviation_that_of_chi_squared() -> N
     # chi-squared with 3 degrees: 9.348404 and 0.215795
     assert deviation.low == pytest.approx(math.sqrt(5 / 9.348404))
     assert deviation.high == pytest.approx(math.sqrt(5 / 0.215795), rel=1e-5)
+    # two seeds are enough; with 1 degree: 5.023886 and 0.000982069
+    two = metrics.over_seeds(Metric("m", over_seeds="sd"), [1.0, None, 3.0])
+    assert (two.value, two.n, two.missing) == (pytest.approx(math.sqrt(2)), 2, 1)
+    assert (two.low, two.high) == pytest.approx((math.sqrt(2 / 5.023886), math.sqrt(2 / 0.000982069)))
     assert metrics.over_seeds(Metric("m", over_seeds="sd"), [1.0]).value is None
-    assert metrics.over_seeds(Metric("m"), [None]).value is None
+    assert metrics.over_seeds(Metric("m"), [None]) == Measurement(None, None, None, 0, 1, (None,))
     assert metrics.over_seeds(Metric("m"), [2.0]).low is None
 
 
@@ -180,7 +192,11 @@ def test_the_summary_takes_the_mean_of_points_and_the_median_of_logarithms() -> 
     percent = [judged(value(90, "percent", algorithm=name), d) for name, d in [("a", -1.0), ("a", 3.0), ("b", 5.0)]]
     times = [judged(value(9, algorithm=name), d) for name, d in [("a", -0.1), ("b", 0.2), ("b", 0.7)]]
     skipped = [Judged(value(9), None, "not_run", None)]
-    points, logs = summarise([*percent, *times, *skipped])
+    shares = [judged(value(0.9, "index"), -0.01)]
+    points, logs, fairness = summarise([*percent, *times, *skipped, *shares])
+    assert points.measure == "mean |measured - published|, percentage points"
+    assert logs.measure == "median |ln(measured / published)|"
+    assert (fairness.measure, fairness.overall.value) == ("mean |measured - published|, index", 0.01)
     assert (points.overall.value, points.overall.n) == (3.0, 3)
     assert {name: error.value for name, error in points.by_algorithm.items()} == {"a": 2.0, "b": 5.0}
     assert (logs.overall.value, logs.overall.n) == (0.2, 3)

@@ -65,6 +65,31 @@ def test_the_steady_state_is_of_its_time() -> None:
     assert load.steady_ms(record(), {"from_s": 3.0}) == 20.0
     assert load.settle_s(record(), {"from_s": 3.0, "factor": 1.25}) == 4.0
     assert load.settle_s(record(), {"from_s": 3.0, "factor": 0.5}) is None
+    assert load.settle_s(record(), {"from_s": 3.0, "factor": 1.05}) == 4.0, "21 is just 1.05 times 20"
+    assert load.settle_s(record(), {"from_s": 3.0, "factor": 0.96}) == 5.0, "19 is below 19.2, in the last second"
+    assert load.steady_ms(record(), {"from_s": 4.0}) == 19.0, "what ended at that time is of before"
+    assert load.settle_s(record(), {"from_s": 2.0, "factor": 100.0}) == 4.0, "never before the peak, which ended at 2 s"
+    assert load.settle_s(record(), {"from_s": 5.0, "factor": 9.0}) is None, "nothing is steady after the end"
+    assert load.settle_s(record(), {"from_s": 0.5, "factor": 9.0}) is None, "there was no peak before"
+
+
+def test_a_course_begins_with_its_first_span_and_ends_with_its_last() -> None:
+    """Ten spans of 0.2 s up to 2 s: to the first echo its latency, then on the line from 20 to 250 ms."""
+    found = load.course(record(), 2.0)
+    assert found == pytest.approx((*[20.0] * 5, 66.0, 112.0, 158.0, 204.0, 250.0))
+
+
+def test_the_round_trips_that_senders_measured_are_those_of_the_flow_in_the_middle() -> None:
+    """Medians of 30, 50 and 70 ms. Wrong would be a flow of the other way, of datagrams, or one that measured none."""
+    flow = {"cc": "cubic", "direction": "down"}
+    times = [{"p10": low, "p50": low + 10.0, "p90": None} for low in (60.0, 20.0, 40.0, 99.0, 98.0)]
+    own: list[dict[str, Any]] = [flow | {"rtt_ms": one} for one in times]
+    own[3]["direction"], own[4]["cc"] = "up", None
+    found = cast("Record", {"flows": [*own, flow | {"rtt_ms": None}]})
+    assert load.flow_rtts_ms(found, {"direction": "down", "percentile": 50.0}) == 50
+    assert load.flow_rtts_ms(found, {"direction": "down", "percentile": 10.0}) == 40
+    assert load.flow_rtts_ms(found, {"direction": "up", "percentile": 50.0}) == 109
+    assert load.flow_rtts_ms(found, {"direction": "down", "percentile": 90.0}) is None
 
 
 def test_the_peak_is_that_of_the_mean_of_the_seeds() -> None:
@@ -75,6 +100,8 @@ def test_the_peak_is_that_of_the_mean_of_the_seeds() -> None:
     found = load.peak_ms(record(), {"until_s": 4.0})
     assert found is not None
     assert found[4::5] == pytest.approx((20.0, 250.0, 135.5, 21.0))  # at 1 to 4 s; at 3 s between its neighbours
+    seconds = Metric("latency_peak_s", compute="latency_peak_ms", options={"until_s": 4.0}, scale=1e-3)
+    assert metrics.of_record(seconds, record()) == pytest.approx([one / 1e3 for one in found])
     assert load.peak_ms(record() | {"series": {"time_s": [1.0], "flows": []}}, {"until_s": 1.0}) is None
 
 
@@ -83,6 +110,13 @@ def test_drops_are_known_to_their_interval() -> None:
     assert load.first_drop_ms(record(), {}) == 2000.0
     assert load.burstiness_index(record(), {"flow": "a/0"}) == pytest.approx(2.4)
     assert load.burstiness_index(record(), {"flow": "p"}) is None
+    more = record()
+    more["series"]["flows"][0]["dropped_packets"] = [1, 0, 4, 0, 5]  # mean 2: squares 1 4 4 4 9, so 22/5 over 2
+    assert load.burstiness_index(more, {"flow": "a/0"}) == pytest.approx(2.2)
+    assert load.first_drop_ms(more, {}) == 0.0, "the first interval begins with the run"
+    never = record()
+    never["series"]["flows"] = never["series"]["flows"][1:]
+    assert load.first_drop_ms(never, {}) is None
     assert load.drop_probability_percent(record(), {"from_s": 2.0}) == pytest.approx(2.0)
     assert load.cwnd_packets(record(), {}) == 20.0
 
@@ -90,6 +124,13 @@ def test_drops_are_known_to_their_interval() -> None:
 def test_a_calls_delay_is_above_half_the_round_trip() -> None:
     assert load.call_delay_ms(record(), {"percentile": 50.0, "above": -1.0}) == 50.0
     assert load.call_delay_ms(record(), {"percentile": 90.0, "above": 10.0}) == 80.0
+    longer = record() | {"scenario": {"path": {"rtt": "60ms"}}}
+    assert load.call_delay_ms(longer, {"percentile": 90.0, "above": 0.0}) == 90.0, "above the least, not above the way"
+    lossy = record()
+    lossy["apps"][0]["delay_percentiles_ms"][95] = None
+    assert load.call_delay_ms(lossy, {"percentile": 95.0, "above": 10.0}) is None
+    assert load.call_delay_ms(lossy, {"percentile": 99.0, "above": 95.0}) is None
+    assert load.call_delay_ms(record() | {"apps": []}, {"percentile": 50.0, "above": -1.0}) is None
 
 
 def test_numbers_are_set_against_others() -> None:
@@ -161,16 +202,19 @@ def flows(**named: tuple[float, float | None]) -> Record:
 
 
 def test_flows_are_set_against_each_other_by_place_and_by_name() -> None:
-    """By hand: 1 + 3; 6 over 1; means of 2 and 0 % over 4 %. Wrong would be a flow of another name, or 0 over 0."""
+    """By hand: 1 + 3; 6 over 3; means of 2 and 0 % over 4 %. Wrong would be a flow of another name, or 0 over 0."""
     found = flows(small_0=(1, 2.0), small_1=(3, None), big_0=(6, 4.0), bigger_0=(9, 0.0))
     assert load.goodput_sum_mbps(found, {"name": "small"}) == 4
     assert load.goodput_sum_mbps(found, {"name": "tiny"}) is None
     assert load.least_goodput_mbps(found, {"name": "small"}) == 1
     assert load.least_goodput_mbps(found, {"name": "tiny"}) is None
-    assert load.goodput_ratio(found, {"flow": 2, "to_flow": 0}) == 6
+    assert load.goodput_ratio(found, {"flow": 2, "to_flow": 1}) == 2
     assert load.goodput_ratio(flows(a_0=(1, 0), b_0=(0, 0)), {"flow": 0, "to_flow": 1}) is None
     assert load.loss_ratio(found, {"name": "small", "to_name": "big"}) == 0.25
     assert load.loss_ratio(found, {"name": "small", "to_name": "bigger"}) is None
+    assert load.loss_ratio(found, {"name": "bigger", "to_name": "big"}) == 0
+    assert load.loss_ratio(found, {"name": "tiny", "to_name": "big"}) is None, "nobody of that name lost nothing"
+    assert load.loss_ratio(found, {"name": "small", "to_name": "tiny"}) is None
     assert load.goodput_all_mbps(found, {}) == 19
 
 
@@ -194,3 +238,5 @@ def test_phases_take_turns_from_their_start() -> None:
     assert phases.goodput_mbps(found, second) == pytest.approx((3 + 4 + 9 + 10) / 4)
     assert phases.goodput_mbps(found, {**second, "phase": 3}) == pytest.approx((5 + 6 + 11) / 3)
     assert phases.delay_ms(found, {**second, "from_s": 12}) is None
+    found["series"]["flows"][0]["goodput_mbps"][3] = None
+    assert phases.goodput_mbps(found, second) == pytest.approx((4 + 9 + 10) / 4), "what nobody saw is nothing"

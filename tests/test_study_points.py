@@ -36,14 +36,22 @@ target_ms.cases = [{ value = 5 }, { value = 50 }]
 delay_ms = { record = "queues.down.delay_ms.mean" }
 of_loads_ms = { metric = "delay_ms", record = "queues.down.delay_ms.mean", pooled = "target_ms" }
 error_ms = { record = "queues.down.delay_ms.mean", distance_from = "target_ms" }
+nobody_ms = { compute = "loss_ratio", name = "nobody", to_name = "nobody", distance_from = "target_ms" }
 least_ms = { record = "queues.down.delay_ms.mean", pooled = ["flows", "target_ms"], pooled_as = "least" }
 spread_ratio = { record = "queues.down.delay_ms.mean", pooled = "target_ms", pooled_as = "spread" }
+offered_packets.record = "queues.down.packets.offered"
+forwarded_packets.record = "queues.down.packets.forwarded"
 growth_percent = { record = "queues.down.delay_ms.mean", to = { target_ms = 5 }, as = "more_percent" }
 
 [experiment.metrics.sent_ratio]
 record = "queues.down.packets.forwarded"
 to = { target_ms = 5 }
 to_record = "queues.down.packets.offered"
+
+[experiment.metrics.offered_ratio]
+record = "queues.down.packets.offered"
+to = { target_ms = 5 }
+to_record = "queues.down.packets.forwarded"
 
 [experiment.metrics.ranged_ms]
 at = { target_ms = "5-50" }
@@ -83,13 +91,14 @@ right = {{ value = -1e9, unit = "ms" }}
 
 AT = {"least_ms": {}, "spread_ratio": {"flows": 2}}
 EACH = {"flows": 2, "target_ms": 50}
-METRICS = ("delay_ms", "error_ms", "least_ms", "spread_ratio", "growth_percent", "sent_ratio")
+METRICS = ("delay_ms", "error_ms", "least_ms", "spread_ratio", "growth_percent", "sent_ratio", "offered_ratio")
+OTHERS = ("offered_packets", "forwarded_packets", "nobody_ms")
 
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
     facts = PUBLISHED
-    for metric in METRICS:
+    for metric in METRICS + OTHERS:
         at = ", ".join(f"{name} = {value}" for name, value in AT.get(metric, EACH).items())
         facts += CLAIM.format(metric=metric, at=f", at = {{ {at} }}" if at else "")
     for name, text in (("study", STUDY), ("published", facts), ("link", TOML)):
@@ -109,14 +118,20 @@ def test_numbers_of_several_points(mine: Path, goodqueue: Command) -> None:
     claims = {claim["id"]: next(iter(claim["measured"].values())) for claim in found["claims"]}
     delays = {point: own["delay_ms"] for point, own in runs.items()}
     assert claims["mine/error_ms"] == pytest.approx(fmean(abs(one - 50) for one in delays[2, 50]))
+    assert claims["mine/nobody_ms"] is None, "what no seed shows is at no distance"
     seeds = range(2)
     assert claims["mine/least_ms"] == pytest.approx(fmean(min(own[n] for own in delays.values()) for n in seeds))
     ratios = [max(pair) / min(pair) for pair in zip(delays[2, 5], delays[2, 50], strict=True)]
     assert claims["mine/spread_ratio"] == pytest.approx(fmean(ratios))
     growth = [100 * (after / before - 1) for before, after in zip(delays[2, 5], delays[2, 50], strict=True)]
     assert claims["mine/growth_percent"] == pytest.approx(fmean(growth))
-    assert 0 < claims["mine/sent_ratio"] < 1.1, "forwarded here over offered there"
-    assert claims["mine/sent_ratio"] != 1
+    offered, sent = (
+        {point: own[f"{what}_packets"] for point, own in runs.items()} for what in ("offered", "forwarded")
+    )
+    assert offered[2, 5] != sent[2, 5]
+    for name, here, there in (("sent", sent, offered), ("offered", offered, sent)):
+        ratios = [one / other for one, other in zip(here[2, 50], there[2, 5], strict=True)]
+        assert claims[f"mine/{name}_ratio"] == pytest.approx(fmean(ratios)), f"{name} here over the other there"
     value = found["values"][0]
     assert value["measured"] == pytest.approx(fmean(delays[1, 50])), "of the range, the points that are named"
     pooled = next(cell for cell in found["cells"] if "of_loads_ms" in cell["runs"] and cell["at"] == {"flows": 2})
@@ -136,6 +151,10 @@ def test_pooling_and_setting_against() -> None:
     flat = metrics.pool("correlation", [[2.0], [2.0]], [1, 4])
     assert flat == [None], "what never moves is correlated with nothing"
     assert metrics.pool("correlation", [[2.0], [3.0]], ["a", "b"]) == [None]
+    assert metrics.pool("correlation", [[2.0], [3.0]], [1, 1]) == [None], "nor is what was seen at one place"
+    assert metrics.pool("correlation", [[2.0], [3.0]], [1, 4]) == pytest.approx([1.0]), "two points lie on a line"
+    assert metrics.pool("spread", [[0.0], [2.0]], [1, 4]) == [None], "nothing is a multiple of 0"
+    assert metrics.pool("spread", [[0.5], [2.0]], [1, 4]) == [4.0]
     against = {form: metrics.set_against(Metric("m", form=form), 6.0, 8.0) for form in metrics.FORMS}
     shares = {"ratio": 0.75, "percent": 75.0, "less_percent": 25.0, "more_percent": -25.0}
     assert against == {**shares, "difference": -2.0, "less": 2.0}

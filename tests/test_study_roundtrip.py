@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from goodqueue.studies import load, roundtrip
+from goodqueue.studies import load, metrics, roundtrip
 
 
 def record() -> Any:
@@ -41,8 +41,16 @@ def test_the_round_trip_of_a_packet_is_what_captures_at_both_ends_show() -> None
     options: dict[str, str | float] = {"percentile": 50.0, "above": -1.0}
     assert roundtrip.delay_ms(record(), options) == pytest.approx(50 + SENDING_MS)
     assert roundtrip.rtt_ms(record(), options) == pytest.approx(150 + SENDING_MS)
+    above = metrics.COMPUTATIONS["packet_rtt_ms"].options["above"].default
+    assert above is not None
+    assert roundtrip.rtt_ms(record(), {"percentile": 50.0, "above": above}) == pytest.approx(150 + SENDING_MS)
     for of in (roundtrip.delay_ms, roundtrip.rtt_ms):
         assert of(record(), {"percentile": 90.0, "above": 10.0}) == pytest.approx(80), "a tail has no base RTT"
+        assert of(record(), {"percentile": 90.0, "above": 0.0}) == pytest.approx(90), "the least is a percentile, too"
+    lossy = record()
+    lossy["queues"]["down"]["delay_percentiles_ms"][95] = None
+    assert roundtrip.delay_ms(lossy, {"percentile": 95.0, "above": 10.0}) is None
+    assert roundtrip.delay_ms(lossy, {"percentile": 99.0, "above": 95.0}) is None
     empty = record()
     empty["queues"]["down"]["delay_percentiles_ms"] = None
     assert roundtrip.delay_ms(empty, options) is None
@@ -69,4 +77,5 @@ def test_goodput_by_spans_is_that_of_the_flows_of_one_way_together() -> None:
     assert load.goodput_spans_mbps(record(), {"direction": "down", "percentile": 25.0}) == 4.0
     without = record()
     del without["series"]
+    assert load.spans_mbps(without, "down") == []
     assert load.goodput_spans_mbps(without, {"direction": "down", "percentile": 50.0}) is None

@@ -18,6 +18,7 @@ TIMES = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
         ([30, 2, 9, 20, 3, 2], 1.5, 5, (3.5, 20)),  # what was before the step does not count
         ([1, 6, 4, 20, 9, 2], 1.5, 5, (1.5, 6)),  # to the letter: the first crossing ends it
         ([1, 6, 4, 20, 9, 2], 1.5, 10, (4.5, 20)),  # a rise of twice the target looks past it
+        ([1, 5, 4, 5, 4, 4], 1.5, 5, None),  # at the bound is not above it
         ([1, 2, 3, 4, 4, 4], 1.5, 5, None),  # never exceeds the target
         ([1, 6, 7, 8, 9, 9], 1.5, 5, None),  # does not come back
         ([1, 6, 7, 8, 9, 2], 7.0, 5, None),  # nothing after the step
@@ -29,6 +30,9 @@ def test_excursions(delays: list[float], start: float, rise: float, want: tuple[
 
 
 def test_a_packet_that_leaves_at_the_very_start_counts() -> None:
+    short = excursion([1.0, 2.0], [0.8, 0.1], start_s=1.0, target_ms=0.5, rise_ms=0.5)
+    assert short is not None
+    assert short.delay_max_ms == 0.8
     found = excursion([1.0, 2.0], [9.0, 1.0], start_s=1.0, target_ms=5, rise_ms=5)
     assert found is not None
     assert found.delay_max_ms == 9.0
@@ -51,6 +55,8 @@ def test_the_metrics_read_start_and_packets_from_a_record() -> None:
     assert metrics.of_record(tau, record) == pytest.approx(3500)  # type: ignore[arg-type]
     in_seconds = Metric("tau_s", compute="tau_ms", options=options, scale=1e-3)
     assert metrics.of_record(in_seconds, record) == pytest.approx(3.5)  # type: ignore[arg-type]
+    bare = options | {"rise_ms": metrics.COMPUTATIONS["tau_ms"].options["rise_ms"].default}
+    assert metrics.of_record(Metric("tau_mean_ms", compute="tau_ms", options=bare), record) == pytest.approx(3500)  # type: ignore[arg-type]
     largest = Metric("delay_max_mean_ms", compute="delay_max_ms", options=options)
     assert metrics.of_record(largest, record) == 20  # type: ignore[arg-type]
     nobody = Metric("tau_mean_ms", compute="tau_ms", options=options | {"flow": "voip/0"})

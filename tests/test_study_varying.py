@@ -44,6 +44,11 @@ def test_fairness_of_drops_is_of_those_who_send_that_way() -> None:
     lossless = record()
     lossless["flows"] = [flow | {"loss_percent": 0.0} for flow in lossless["flows"]]
     assert varying.drop_share_jain_index(lossless, {"direction": "down"}) is None, "0/0 is no fairness"
+    uneven = record()
+    uneven["flows"][0]["loss_percent"] = 0.0
+    assert varying.drop_share_jain_index(uneven, {"direction": "down"}) == 0.5, "who loses nothing has a share: none"
+    uneven["flows"][0] |= {"goodput_mbps": 0.0, "loss_percent": 100.0}
+    assert varying.drop_share_jain_index(uneven, {"direction": "down"}) == pytest.approx(103**2 / (2 * 10009))
 
 
 def test_a_queue_counts_the_packet_on_the_wire_and_an_empty_one_is_empty() -> None:
@@ -53,7 +58,14 @@ def test_a_queue_counts_the_packet_on_the_wire_and_an_empty_one_is_empty() -> No
     assert found == pytest.approx({"min": 1.9, "mean": 1 + 67 / 30, "max": 5.0})
     assert varying.queue_packets(record(), {"statistic": "min", "from_s": 0, "to_s": 1}) == 0.0
     assert varying.queue_packets(record(), {"statistic": "min", "from_s": 1, "to_s": 2}) is None
+    assert varying.queue_packets(record(), {"statistic": "max", "from_s": 0.1, "to_s": 0.4}) == pytest.approx(2.8)
+    assert varying.queue_packets(record(), {"statistic": "max", "from_s": 0.4, "to_s": 0.5}) == pytest.approx(5.0)
+    short = record()
+    short["series"]["packets"]["down"]["delay_ms"] = [0.5] * 4
+    least = varying.queue_packets(short, {"statistic": "min", "from_s": 0, "to_s": 1})
+    assert least == pytest.approx(1.05), "a part of a packet, and the one on the wire"
     assert varying.wait_ms(record(), {"number": 2}) == 9.0
+    assert varying.wait_ms(record(), {"number": 4}) == 40.0
     assert varying.wait_ms(record(), {"number": 5}) is None
 
 
@@ -67,7 +79,33 @@ def test_only_a_fall_is_recovered_from_and_at_the_latest_when_the_rate_changes()
     """The second second after the fall has a mean of 40 ms. A rise is no fall."""
     assert varying.recovery_time_s(record(), {"below_ms": 100}) == 2.0
     assert varying.recovery_time_s(record(), {"below_ms": 1000}) == 1.0
+    assert varying.recovery_time_s(record(), {"below_ms": 800}) == 2.0, "the first second's mean is just that"
     assert varying.recovery_time_s(record(), {"below_ms": 10}) == 2.0, "never: the two seconds until the rise"
+
+
+def changed(*changes: dict[str, str]) -> Any:
+    """The same record with other changes of the link."""
+    other = record()
+    other["scenario"]["change"] = list(changes)
+    return other
+
+
+SAME = {"at": "2s", "rate": "1.2112mbit", "direction": "down"}
+UP = {"at": "2s", "rate": "1kbit", "direction": "up"}
+DELAY = {"at": "2s", "rtt": "100ms", "direction": "down"}
+
+
+@pytest.mark.parametrize("change", [SAME, UP, DELAY])
+def test_the_same_rate_the_way_up_and_another_rtt_are_no_fall(change: dict[str, str]) -> None:
+    assert varying.recovery_time_s(changed(change), {"below_ms": 100}) is None
+    assert varying.adapt_ms(changed(change), {}) is None
+
+
+@pytest.mark.parametrize("change", [SAME, DELAY])
+def test_what_does_not_raise_the_rate_is_no_jump(change: dict[str, str]) -> None:
+    """One flow of 1 Mbit/s and one of 0.5 for 6 s, half a second of it unknown: 1125 kB less 31.25."""
+    assert varying.transferred_kb(changed(change), {"phase": "jump"}) == 0
+    assert varying.transferred_kb(changed(change), {"phase": "other"}) == pytest.approx(1125 - 31.25)
 
 
 def test_the_first_drop_after_the_fall_counts_not_one_before() -> None:

@@ -47,17 +47,27 @@ def test_a_flow_that_swings_within_a_second_does_not_oscillate() -> None:
     """RFC 8867, 4.3 takes rates over a second. Wrong would be the frames of a video as its oscillation."""
     assert windows.oscillation_percent(course([0.0, 2.0] * 4), of("video/0", 0, 4)) == 0
     assert windows.oscillation_percent(course([1.0, 1.0, 3.0, 3.0]), of("video/0", 0, 2)) == 50
+    assert windows.oscillation_percent(course([0.0, 2.0] * 4), of("video/0", 0.3, 2.3)) == 0, "seconds of the window"
+    assert windows.oscillation_percent(course([0.0] * 4), of("video/0", 0, 2)) is None, "nothing arrives"
+    assert windows.oscillation_percent(course([1.0] * 4), of("audio", 0, 2)) is None
 
 
 def test_a_flow_has_settled_at_the_first_second_near_its_end() -> None:
     """Wrong would be the time of the peak, or of the last change."""
     assert windows.settle_s(course([0.2, 0.2, 0.5, 0.5, *[1.0] * 20]), of("video/0", 0, 12)) == 2
+    # The last ten seconds alone say what it settles to: 2, and 1.6 is near that; 18 before them has no part in it.
+    late = course([6.0, 6.0, 18.0, 18.0, 1.6, 1.6, *[2.0] * 16, 2.4, 2.4])
+    assert windows.settle_s(late, of("video/0", 0, 12)) == 2
+    assert windows.settle_s(course([0.0] * 4), of("video/0", 0, 2)) is None, "nothing arrives"
+    assert windows.settle_s(course([1.0] * 4), of("audio", 0, 2)) is None
 
 
 def test_the_least_share_is_of_all_flows_that_begin_so() -> None:
     """Wrong would be the share of neighbours."""
     record = course([1.0, 1.0], [4.0, 4.0], [2.0, 2.0])
     assert windows.least_share(record, of("video", 0, 1)) == 0.25
+    assert windows.least_share(course([1.0, 1.0], [None, 0.0]), of("video", 0, 1)) == 0, "who gets nothing has a share"
+    assert windows.least_share(course([0.0, 0.0], [0.0, 0.0]), of("video", 0, 1)) is None
 
 
 def test_every_basic_case_of_rfc_8867_is_there_as_its_tables_have_it() -> None:

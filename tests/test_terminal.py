@@ -22,7 +22,7 @@ from goodqueue.stats import Estimate
 from goodqueue.studies import loading, outcome, planning, selection, show
 from goodqueue.tables import Column, Table
 
-VERBS = ["run", "compare", "advise", "sweep", "report", "study", "list", "replay", "bench"]
+VERBS = ["run", "compare", "advise", "sweep", "report", "serve", "study", "list", "replay", "bench"]
 HEAVY = ("numpy", "scipy", "matplotlib", "jinja2", "rich", "concurrent.futures", "pyarrow", "goodqueue._goodqueue")
 
 

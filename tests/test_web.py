@@ -50,7 +50,9 @@ def scenarios() -> dict[str, Scenario]:
     """Return what runs in both, by name, beside the examples."""
     of_bench = {f"case-{case.name}": case.scenario(quick=True) for case in (*CASES, WEB, PACKMIME)}
     of_qdiscs = {f"qdisc-{one['name']}": short(one["name"], "cubic") for one in gq.qdiscs()}
-    of_ccs = {f"cc-{one['name']}": short("fq_codel", one["name"]) for one in json.loads(_goodqueue.congestion_controls())}
+    of_ccs = {
+        f"cc-{one['name']}": short("fq_codel", one["name"]) for one in json.loads(_goodqueue.congestion_controls())
+    }
     return of_bench | of_qdiscs | of_ccs | dict(lessons())
 
 
@@ -85,7 +87,9 @@ def test_each_example_that_needs_no_file_has_the_same_record(written: Path) -> N
     assert len(shown) > 20
     native = run.many([from_file(example) for example in shown])
     for example, text in zip(shown, native, strict=True):
-        assert (written / f"{example.stem}.record").read_text(encoding="utf-8") == text, f"{example.name}: another record"
+        assert (written / f"{example.stem}.record").read_text(encoding="utf-8") == text, (
+            f"{example.name}: another record"
+        )
 
 
 def test_a_refusal_is_the_cores_own(written: Path) -> None:

@@ -1,10 +1,11 @@
 """Records, from whatever holds them, and what to call each."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from goodqueue import checking, describe, inputs, store
 from goodqueue import labels as naming
@@ -24,6 +25,15 @@ MOST_BYTES = 2048 * inputs.MIB
 
 RECORDS = "records.jsonl"
 """Beside the `output.RESULTS` of a comparison."""
+
+
+class About(TypedDict):
+    """Of a record what tells it from others."""
+
+    scenario: Scenario
+    engine: str
+    version: str
+    seed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +64,7 @@ def records(paths: Sequence[str]) -> list[Loose]:
             found += in_file(path, ACCEPTED)
         elif (path / store.MANIFEST).exists():
             kept = store.find(path)
-            found += sorted(in_store(kept, kept.all_keys()), key=lambda one: _order(one.record))
+            found += sorted(in_store(kept, kept.all_keys()), key=lambda one: order(one.record))
         elif (path / RECORDS).exists():
             found += in_file(path / RECORDS, ACCEPTED)
         else:
@@ -64,7 +74,8 @@ def records(paths: Sequence[str]) -> list[Loose]:
     return found
 
 
-def _order(record: Record) -> tuple[str, str, int]:
+def order(record: About) -> tuple[str, str, int]:
+    """Return what the records of a store are sorted by: scenario, qdisc and seed."""
     scenario = record["scenario"]
     return _shared(scenario), str(scenario["bottleneck"]["qdisc"]), record["seed"]
 
@@ -72,24 +83,48 @@ def _order(record: Record) -> tuple[str, str, int]:
 def in_store(kept: Store, keys: Sequence[str]) -> list[Loose]:
     """Return the records of the runs ``keys``. Raises UserError for one that is damaged."""
     found: list[Loose] = []
-    try:
+    with _whole_files():
         for key, row in zip(keys, kept.rows(keys, ["build", "record"]), strict=True):
             text, build = str(row["record"]), row["build"]
             found.append(Loose(text, json.loads(text), None if build is None else str(build), str(kept.path(key))))
+    return found
+
+
+def about_in_store(kept: Store, keys: Sequence[str]) -> Iterator[About]:
+    """Yield of each of the runs ``keys`` what tells it from others, without its record. Raises as `in_store` does."""
+    with _whole_files():
+        for row in kept.rows(keys, ["key", "scenario", "engine", "version", "seed"]):
+            path = kept.path(str(row["key"]))
+            try:
+                scenario = inputs.from_json(str(row["scenario"]))
+            except ValueError:
+                raise DamagedError(path, "its scenario is none") from None
+            checking.scenario(scenario, f"{path}: scenario")
+            about: Any = row | {"scenario": scenario}
+            yield about
+
+
+@contextmanager
+def _whole_files() -> Iterator[None]:
+    """Refuse a store's damaged file with what mends it."""
+    try:
+        yield
     except DamagedError as damaged:
         accepted = "whole files (`goodqueue sweep` sets broken ones aside and runs them again)"
         raise UserError(f"{damaged}; accepted: {accepted}") from None
-    return found
 
 
 def in_file(path: Path, accepted: str) -> list[Loose]:
     """Return the record in a file, or those in one with the suffix ``.jsonl``. Raises UserError."""
+    return [Loose(one, record(one, place, accepted), None, place) for one, place in texts(path, accepted)]
+
+
+def texts(path: Path, accepted: str) -> list[tuple[str, str]]:
+    """Return what should be the records in a file, as `in_file` does, and the place of each. Raises UserError."""
     whole = text(path, accepted)
-    texts = whole.splitlines() if path.suffix == ".jsonl" else [whole]
-    places = [str(path)] if len(texts) == 1 else [f"{path}: line {number}" for number in range(1, len(texts) + 1)]
-    return [
-        Loose(one.strip(), record(one, place, accepted), None, place) for one, place in zip(texts, places, strict=True)
-    ]
+    lines = whole.splitlines() if path.suffix == ".jsonl" else [whole]
+    places = [str(path)] if len(lines) == 1 else [f"{path}: line {number}" for number in range(1, len(lines) + 1)]
+    return [(line.strip(), place) for line, place in zip(lines, places, strict=True)]
 
 
 def text(path: Path, accepted: str) -> str:
@@ -122,7 +157,7 @@ NAME = 40
 """Characters of the title of a measurement that are shown."""
 
 
-def labels(found: Sequence[Record]) -> list[str]:
+def labels(found: Sequence[About]) -> list[str]:
     """Return what to call each of several records: its qdisc, and whatever else is needed to tell it from the others.
 
     Repeats, which differ in the seed alone, are called the same; whatever is not, is not.
@@ -130,7 +165,7 @@ def labels(found: Sequence[Record]) -> list[str]:
     kinds = [json.dumps([_unseeded(one["scenario"]), one["engine"], one["version"]], sort_keys=True) for one in found]
     called = _names(found)
     ups = naming.short([_up(one) for one in found])
-    aspects: tuple[Callable[[Record], str], ...] = (
+    aspects: tuple[Callable[[About], str], ...] = (
         lambda one: f"{ups[_up(one)]} up",
         lambda one: describe.link(one["scenario"]),
         lambda one: str(one["scenario"]["path"]["rtt"]),
@@ -151,12 +186,12 @@ def labels(found: Sequence[Record]) -> list[str]:
     return result
 
 
-def _up(record: Record) -> str:
+def _up(record: About) -> str:
     bottleneck = record["scenario"]["bottleneck"]
     return str((bottleneck.get("up") or {}).get("qdisc") or bottleneck["qdisc"])
 
 
-def _names(found: Sequence[Record]) -> list[str]:
+def _names(found: Sequence[About]) -> list[str]:
     """Return each record's qdisc, and the title of a measurement of which no more is known."""
     lines = [str(one["scenario"]["bottleneck"]["qdisc"]) for one in found]
     known = [one["scenario"]["bottleneck"].get("rate") != UNKNOWN for one in found]

@@ -64,6 +64,8 @@ pub(crate) struct Calendar {
     days: Box<[Vec<Entry>]>,
     /// A bit for each of `days`: whether it has plans.
     busy: [u64; DAYS as usize / 64],
+    /// Empty lists of days that are over, for days that get their first plan: their memory is still in a cache.
+    spare: Vec<Vec<Entry>>,
     /// Plans for the days after those.
     later: Vec<Entry>,
 }
@@ -78,6 +80,7 @@ impl Default for Calendar {
             next: 0,
             days: (0..DAYS).map(|_| Vec::new()).collect(),
             busy: [0; _],
+            spare: Vec::new(),
             later: Vec::new(),
         }
     }
@@ -127,7 +130,11 @@ impl Calendar {
             self.late.push(Reverse(entry));
         } else if day < self.next + DAYS {
             let place = (day % DAYS) as usize;
-            self.days[place].push(entry);
+            let list = &mut self.days[place];
+            if list.capacity() == 0 {
+                *list = self.spare.pop().unwrap_or_default();
+            }
+            list.push(entry);
             self.busy[place / 64] |= 1 << (place % 64);
         } else {
             self.later.push(entry);
@@ -194,7 +201,11 @@ impl Calendar {
         let is_half_over = day / HALF >= self.next.div_ceil(HALF);
         self.next = day + 1;
         // Before anything is inserted: from now on the place is that of a day to come.
-        self.present = std::mem::take(&mut self.days[place]);
+        let over = std::mem::replace(&mut self.present, std::mem::take(&mut self.days[place]));
+        debug_assert!(over.is_empty(), "a day begins when the one before is over");
+        if over.capacity() > 0 {
+            self.spare.push(over);
+        }
         self.present.sort_unstable_by(|a, b| b.cmp(a));
         self.busy[place / 64] &= !(1 << (place % 64));
         if is_half_over {

@@ -29,6 +29,7 @@ from goodqueue.cli import (
     report,
     run,
     schema,
+    serve,
     study,
     suite,
     sweep,
@@ -67,6 +68,7 @@ app.command("compare")(compare.compare)
 app.command("advise")(advise.advise)
 app.command("sweep")(sweep.sweep)
 app.command("report")(report.report)
+app.command("serve")(serve.serve)
 app.command("plot")(plot.plot)
 app.command("export")(export.export)
 app.command("import")(importing.import_)

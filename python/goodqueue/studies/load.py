@@ -47,13 +47,12 @@ def least_goodput_mbps(record: Record, options: Options) -> float | None:
 def loss_ratio(record: Record, options: Options) -> float | None:
     """Return the mean share that flows called ``name`` lose of their packets over that of those called ``to_name``.
 
-    None where the others lose nothing.
+    None without such flows, and where the others lose nothing.
     """
     one, other = (
-        fmean([flow["loss_percent"] or 0.0 for flow in _called(record, options[key])] or [0.0])
-        for key in ("name", "to_name")
+        [flow["loss_percent"] or 0.0 for flow in _called(record, options[key])] for key in ("name", "to_name")
     )
-    return one / other if other else None
+    return fmean(one) / fmean(other) if one and any(other) else None
 
 
 def _called(record: Record, name: str | float) -> list[Flow]:

@@ -181,11 +181,11 @@ def _whole(study: Study, one: Found) -> str:
 
 
 def _told(study: Study, claim: Claim, checks: Sequence[Check]) -> str:
-    """Return the comparisons one after the other; what several have in common is said once."""
+    """Return the comparisons one after the other; what several have in common, if anything, is said once."""
     groups: dict[str, list[str]] = {}
     for head, text in dict.fromkeys(compared(study, claim, check) for check in checks[:SHOWN]):
         groups.setdefault(head, []).append(text)
-    told = "; ".join(f"{head}: {'; '.join(texts)}" for head, texts in groups.items())
+    told = "; ".join(": ".join(filter(None, [head, "; ".join(texts)])) for head, texts in groups.items())
     return f"{told}; …" if len(checks) > SHOWN else told
 
 

@@ -1,0 +1,74 @@
+"""``goodqueue serve``: the page in the browser, with the user's own scenarios and results."""
+
+from typing import Annotated
+
+import typer
+
+from goodqueue.cli.options import whole
+
+PORT = 8289
+"""CoDel's RFC."""
+
+
+def serve(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PATH",
+            help="Scenarios, records, stores, comparisons, folders of scenarios. [scenarios in this folder]",
+        ),
+    ] = None,
+    port: Annotated[
+        int, typer.Option(parser=whole("--port", 0, 65535), metavar="N", help="Where to listen; 0 picks one.")
+    ] = PORT,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the address as JSON.")] = False,
+) -> None:
+    """Serve a page that simulates in the browser, with your own scenarios.
+
+    \b
+    Examples:
+      goodqueue serve
+      goodqueue serve examples store
+      goodqueue run one-flow.toml --json > record.json; goodqueue serve one-flow.toml record.json
+      goodqueue serve --port 0 --no-browser --json
+
+    The page runs scenarios and shows stored results; nothing leaves this machine: the command listens on 127.0.0.1
+    alone, and ends with Ctrl-C. A file is read again each time the page asks for it, so a change shows after a reload.
+    """
+    from json import dumps
+
+    from goodqueue import terminal
+    from goodqueue.serving import mine, server
+
+    files = server.page()
+    with terminal.progress("results") as progress:
+        found = mine.find(paths or (), progress)
+    for line in found.left_out:
+        terminal.warn(line)
+    with server.Server(files, found, port) as listening:
+        try:
+            if json:
+                terminal.emit(dumps({"url": listening.url}) + "\n")
+            else:
+                terminal.emit(f"{listening.url}\n")
+                terminal.emit(f"Scenarios: {len(found.scenarios)}, results: {len(found.results)}. Ctrl-C ends it.\n")
+            if not no_browser:
+                _open(listening.url)
+            listening.serve_forever()
+        except KeyboardInterrupt:
+            return
+
+
+def _open(url: str) -> None:
+    """Open the browser, beside the server: one that is drawn in the terminal returns when it is left."""
+    import threading
+    import webbrowser
+
+    from goodqueue import terminal
+
+    def show() -> None:
+        if not webbrowser.open(url):
+            terminal.warn(f"no browser found; accepted: {url} in one, or --no-browser")
+
+    threading.Thread(target=show, daemon=True).start()

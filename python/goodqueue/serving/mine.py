@@ -1,0 +1,174 @@
+"""What the page shows of the user's: scenarios and results, found once, and read again each time one is asked for."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from goodqueue import results, store
+from goodqueue import scenario as scenarios
+from goodqueue.errors import UserError
+from goodqueue.output import RESULTS
+from goodqueue.record import Scenario
+from goodqueue.results import About
+from goodqueue.run import Progress
+from goodqueue.store import Store
+
+ACCEPTED = f"a scenario (.toml), a folder of them, {results.ACCEPTED}"
+
+MOST = 2000
+"""Results that are listed: to read the name of one takes some milliseconds."""
+
+One = TypeVar("One")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A scenario or a result."""
+
+    name: str
+    read: Callable[[], str]
+    """Returns it as it is now, in JSON. Raises UserError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mine:
+    """What was found."""
+
+    scenarios: list[Entry]
+    results: list[Entry]
+    left_out: list[str]
+    """What was not taken, and why: a line each."""
+
+    @property
+    def entries(self) -> list[Entry]:
+        """Everything, in the order by which it is numbered."""
+        return [*self.scenarios, *self.results]
+
+    def listing(self) -> dict[str, list[dict[str, str]]]:
+        """Return names and addresses, as ``mine.json`` has them."""
+        rows = [{"name": one.name, "url": f"mine/{number}.json"} for number, one in enumerate(self.entries)]
+        return {"scenarios": rows[: len(self.scenarios)], "results": rows[len(self.scenarios) :]}
+
+
+@dataclass(slots=True)
+class _Search:
+    """What was found so far, by its place: what is given twice is listed once."""
+
+    progress: Progress
+    scenarios: dict[str, Entry] = field(default_factory=dict)
+    runs: dict[str, tuple[About, Callable[[], str]]] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+
+    def take(self, place: Path, found: Sequence[One]) -> Sequence[One]:
+        """Return as many of the results ``found`` as can still be listed."""
+        room = MOST - len(self.runs)
+        if len(found) > room:
+            count = f"{len(found) - room} of {len(found)} results"
+            self.left_out.append(f"{place}: left out: {count}; {MOST} are listed at most")
+        return found[:room]
+
+
+def find(paths: Sequence[str], progress: Progress = lambda _: None) -> Mine:
+    """Return what is in ``paths``; without any, the scenarios in this folder. Raises UserError."""
+    search = _Search(progress)
+    for name in paths:
+        _look(Path(name), search)
+    if not paths:
+        _look_for_scenarios(Path(), search)
+    return Mine(list(search.scenarios.values()), _named(search.runs), search.left_out)
+
+
+def _look(path: Path, search: _Search) -> None:
+    if path.name == RESULTS:
+        path = path.parent
+    if path.is_dir():
+        if (path / store.MANIFEST).exists():
+            _look_in_store(store.find(path), search)
+        elif (path / results.RECORDS).exists():
+            _look_for_records(path / results.RECORDS, search)
+        elif not _look_for_scenarios(path, search):
+            held = f"no {store.MANIFEST}, no {results.RECORDS} and no scenario in it"
+            raise UserError(str(path), f"{held}; accepted: {ACCEPTED}")
+    elif path.exists() and not path.is_file():
+        raise UserError(str(path), "found no regular file, and what is served is read several times; accepted: a file")
+    elif path.suffix == ".toml":
+        if not _is_scenario(scenarios.load(path)):
+            raise UserError(str(path), "found no [bottleneck]; accepted: a scenario in TOML")
+        _add_scenario(path, search)
+    else:
+        _look_for_records(path, search)
+
+
+def _look_for_scenarios(folder: Path, search: _Search) -> bool:
+    """Find the scenarios in ``folder``, and return whether there is one. Other files in TOML are none of ours."""
+    found = False
+    for file in sorted(folder.glob("*.toml")):
+        try:
+            if _is_scenario(scenarios.load(file)):
+                _add_scenario(file, search)
+                found = True
+        except UserError as error:
+            search.left_out.append(f"left out: {error}")
+    return found
+
+
+def _is_scenario(scenario: Scenario) -> bool:
+    return "bottleneck" in scenario
+
+
+def _add_scenario(file: Path, search: _Search) -> None:
+    search.scenarios[str(file)] = Entry(str(file), partial(_scenario, file))
+
+
+def _scenario(file: Path) -> str:
+    """Return the scenario in ``file`` for the page, which gives it to the core. Raises UserError."""
+    scenario = scenarios.load(file)
+    try:
+        return f'{{"scenario": {scenarios.to_json(scenario)}}}'
+    except UserError as error:
+        raise UserError(str(file), str(error)) from None
+
+
+def _look_for_records(file: Path, search: _Search) -> None:
+    found = results.in_file(file, ACCEPTED)
+    for index, one in enumerate(search.take(file, found)):
+        search.runs[one.place] = one.record, partial(_record, file, index)
+
+
+def _record(file: Path, index: int) -> str:
+    """Return the text of a record, which may have changed since it was found. Raises UserError."""
+    found = results.texts(file, ACCEPTED)
+    if index >= len(found):
+        raise UserError(str(file), f"found {len(found)} records; accepted: {index + 1} or more, as it had before")
+    text, place = found[index]
+    results.record(text, place, ACCEPTED)
+    return text
+
+
+def _look_in_store(kept: Store, search: _Search) -> None:
+    keys = search.take(kept.folder, kept.all_keys())
+    found = []
+    for key, about in zip(keys, results.about_in_store(kept, keys), strict=True):
+        found.append((key, about))
+        search.progress(len(found) / len(keys))
+    for key, about in sorted(found, key=lambda one: results.order(one[1])):
+        search.runs[str(kept.path(key))] = about, partial(_stored, kept, key)
+
+
+def _stored(kept: Store, key: str) -> str:
+    return results.in_store(kept, [key])[0].text
+
+
+def _named(runs: dict[str, tuple[About, Callable[[], str]]]) -> list[Entry]:
+    """Return the runs, each with a name of its own: what tells its scenario from the others', its seed, its place."""
+    abouts = [about for about, _ in runs.values()]
+    labels = results.labels(abouts)
+    names = [f"{label}, seed {about['seed']}" for label, about in zip(labels, abouts, strict=True)]
+    counts = Counter(names)
+    return [
+        Entry(f"{name}, {place}" if counts[name] > 1 else name, read)
+        for name, (place, (_, read)) in zip(names, runs.items(), strict=True)
+    ]

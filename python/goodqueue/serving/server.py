@@ -1,0 +1,193 @@
+"""The page over HTTP, for the browser of this machine alone.
+
+It listens on 127.0.0.1, where any program of this machine reaches it, and any page that the browser shows can try to.
+So a request must name this machine as its host (a foreign name that was made to lead here is refused), and what may be
+asked for is listed before the first request: no path of a request ever reaches the file system.
+"""
+
+import errno
+import gzip
+import json
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote
+
+from goodqueue.errors import UserError
+from goodqueue.serving.mine import Mine
+
+PAGE = Path(__file__).resolve().parents[1].joinpath("page/index.html").parent
+"""What `make web` builds, and a wheel brings along."""
+
+HOST = "127.0.0.1"
+
+_HERE = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]*)?", re.IGNORECASE)
+"""What the header Host may say; a tunnel brings a port of its own."""
+
+_MINE = re.compile(r"/mine/([0-9]{1,9})\.json")
+
+JSON = "application/json"
+_OTHER = "application/octet-stream"
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": JSON,
+    ".map": JSON,
+    ".mjs": "text/javascript; charset=utf-8",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".wasm": "application/wasm",
+    ".woff2": "font/woff2",
+}
+"""Written down, as Python's `mimetypes` says what the system's files or registry say."""
+
+_HEADERS = {
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'",
+    "Vary": "Accept-Encoding",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is sent."""
+
+    status: int
+    kind: str
+    data: bytes
+    zipped: bytes | None = None
+    """The same for a browser that takes gzip, where that is smaller."""
+
+
+def page(folder: Path | None = None) -> dict[str, Answer]:
+    """Return the files of the page by the paths that a browser asks for. Raises UserError where there is no page.
+
+    A link that leads out of the folder is passed over.
+    """
+    root = (folder or PAGE).resolve()
+    if not (root / "index.html").is_file():
+        accepted = "a wheel of goodqueue, or `make web` in a checkout"
+        raise UserError(f"found no page in the package ({root}); accepted: {accepted}")
+    files = {
+        f"/{file.relative_to(root).as_posix()}": _static(file)
+        for file in sorted(root.rglob("*"))
+        if file.is_file() and file.resolve().is_relative_to(root)
+    }
+    return files | {"/": files["/index.html"]}
+
+
+def _static(file: Path) -> Answer:
+    data = file.read_bytes()
+    zipped = gzip.compress(data, mtime=0)
+    return Answer(200, _TYPES.get(file.suffix, _OTHER), data, zipped if len(zipped) < len(data) else None)
+
+
+class Server(ThreadingHTTPServer):
+    """Listens from when it is made, and answers while ``serve_forever`` runs."""
+
+    def __init__(self, files: Mapping[str, Answer], mine: Mine, port: int) -> None:
+        """Take ``port``, or any where that is 0. Raises UserError where it cannot be had."""
+        self.files = files
+        self.mine = mine
+        try:
+            super().__init__((HOST, port), Handler)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                why = "which another program listens on"
+            else:
+                why = f"which cannot be had: {error.strerror}"
+            raise UserError("--port", f"found {port}, {why}; accepted: another port, or 0 for any") from None
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        return f"http://{HOST}:{self.server_address[1]}/"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Pass over a browser that went away in the middle of an answer."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers one request."""
+
+    server: Server
+    server_version = "goodqueue"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        """Send what was asked for."""
+        self._send(self._answer())
+
+    do_HEAD = do_GET  # noqa: N815
+
+    def _answer(self) -> Answer:
+        hosts = self.headers.get_all("Host", [])
+        if len(hosts) != 1 or not _HERE.fullmatch(hosts[0].strip()):
+            return _error(403, "found the name of another host; accepted: localhost, 127.0.0.1 or [::1]")
+        path = unquote(self.path.partition("?")[0])
+        if path == "/mine.json":
+            return _json(200, self.server.mine.listing())
+        if number := _MINE.fullmatch(path):
+            return self._mine(int(number[1]))
+        return self.server.files.get(path) or _error(404, "not found; accepted: what the page asks for")
+
+    def _mine(self, number: int) -> Answer:
+        entries = self.server.mine.entries
+        if number >= len(entries):
+            return _error(404, f"found number {number}; accepted: one that mine.json lists")
+        try:
+            return Answer(200, JSON, entries[number].read().encode())
+        except UserError as error:  # the file was changed, and is broken
+            return _error(422, str(error))
+
+    def _send(self, answer: Answer) -> None:
+        data = answer.data
+        self.send_response(answer.status)
+        for name, value in _HEADERS.items():
+            self.send_header(name, value)
+        if answer.zipped is not None and self._takes_gzip():
+            data = answer.zipped
+            self.send_header("Content-Encoding", "gzip")
+        if answer.status == 405:
+            self.send_header("Allow", "GET, HEAD")
+        self.send_header("Content-Type", answer.kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def _takes_gzip(self) -> bool:
+        for one in ",".join(self.headers.get_all("Accept-Encoding", [])).lower().split(","):
+            name, _, weight = one.partition(";")
+            if name.strip() == "gzip":
+                return not re.fullmatch(r"\s*q=0(\.0*)?\s*", weight)
+        return False
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Answer what `http.server` refuses by itself: another method, or what is no HTTP."""
+        del explain
+        if code == 501:
+            self._send(_error(405, f"found {self.command}; accepted: GET, HEAD"))
+        else:
+            self._send(_error(code, message or "not understood"))
+
+    def log_message(self, format: str, *values: object) -> None:  # noqa: A002
+        """Say nothing: the terminal is the user's."""
+
+
+def _json(status: int, value: object) -> Answer:
+    return Answer(status, JSON, json.dumps(value).encode())
+
+
+def _error(status: int, message: str) -> Answer:
+    return _json(status, {"error": message})
