@@ -79,7 +79,7 @@ pins: .venv/.dev
 # --- the page -------------------------------------------------------------------------------------------------------
 
 WASM := wasm32-unknown-unknown
-page_sources := $(shell find web -path web/node_modules -prune -o -path web/wasm -prune -o -path web/tests -prune -o -type f -print)
+page_sources := $(shell find web/src web/lessons web/public -type f) web/index.html web/tsconfig.json web/vite.config.ts
 
 # Rust brings the standard library for WebAssembly, or its source: of that it is built, with the linker of Debian's lld.
 .PHONY: web-tools

@@ -36,7 +36,7 @@ function* leaves(value: Value, path = ""): Generator<[string, Value]> {
   const inner = Array.isArray(value) ? [...value.entries()] : isTable(value) ? Object.entries(value) : [];
   // A list of numbers or words is one value; a list of tables is a table each.
   const isLeaf = Array.isArray(value) ? !value.every(isTable) : !isTable(value);
-  if (isLeaf || inner.length === 0) yield [path, value];
+  if (isLeaf || (inner.length === 0 && path !== "")) yield [path, value];
   else for (const [name, item] of inner) yield* leaves(item, path ? `${path}.${name}` : String(name));
 }
 

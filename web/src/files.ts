@@ -43,10 +43,17 @@ export function toCommand(experiment: Experiment, line: string): string {
   return `goodqueue run /dev/stdin <<'END'\n${toToml(experiment, line)}END\n`;
 }
 
-/** Whatever a person drops on the page: a scenario file, a record, or results that hold records. */
-export function open(text: string, name: string): Experiment {
+/** What a file holds. */
+export interface Opened {
+  experiment: Experiment;
+  /** What a person should know of it, in one line; empty: nothing. */
+  note: string;
+}
+
+/** Whatever a person drops on the page: a scenario file, a record, or a comparison. */
+export function open(text: string, name: string): Opened {
   const isJson = /^\s*[{[]/.test(text) && !/^\s*\[\[?[A-Za-z"']/.test(text);
-  if (!isJson) return ofScenario(readToml(text, name), name);
+  if (!isJson) return { experiment: ofScenario(readToml(text, name), name), note: "" };
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -57,7 +64,7 @@ export function open(text: string, name: string): Experiment {
 }
 
 /** The experiment of a record's JSON, or of what `goodqueue compare --json` prints. */
-export function ofJson(json: unknown, name: string): Experiment {
+export function ofJson(json: unknown, name: string): Opened {
   const found = at(json, "scenario");
   if (!isTable(found)) {
     throw new Error(`${name}: found JSON without a scenario; accepted: what goodqueue run --json prints, or a scenario in TOML`);
@@ -65,8 +72,10 @@ export function ofJson(json: unknown, name: string): Experiment {
   const scenario = plain(found, name) as Table;
   const compared = at(json, "qdiscs");
   const lines = Array.isArray(compared) ? compared.map((one) => at(one, "qdisc")).filter((line) => typeof line === "string") : [];
-  if (lines.length > 0) return { scenario, lines: lines.slice(0, MOST_LINES) };
-  return ofScenario(scenario, name);
+  const experiment = lines.length > 0 ? { scenario, lines: lines.slice(0, MOST_LINES) } : ofScenario(scenario, name);
+  const engine = at(json, "engine") ?? "sim";
+  const note = engine === "sim" ? "" : `${name}: measured by ${String(engine).slice(0, 40)}; this page simulates its scenario`;
+  return { experiment, note };
 }
 
 function ofScenario(scenario: Table, name: string): Experiment {

@@ -76,6 +76,7 @@ async function see(place: number): Promise<void> {
     const now = [...sights.value];
     now[place] = sightOf(packets, scenario, from_s, from_s + length);
     sights.value = now;
+    goOn();
   }
 }
 
@@ -111,16 +112,39 @@ export function seek(time_s: number): void {
   playhead.value = Math.min(Math.max(0, time_s), Math.max(0, duration_s() - 1e-6));
 }
 
+/** Whether a lane has nothing to show yet of the moment that is looked at. */
+function isFetching(): boolean {
+  return results.value.some((result, place) => {
+    return result.record && !result.refusal && !isSeen(sights.value[place], scenarioText(place), playhead.value);
+  });
+}
+
+/** Packets that a person wants to go on, or back, and that were not in sight yet. */
+let wanted = 0;
+
 /** Goes on, or back, to the next packet that leaves a queue, or is dropped, in any lane. */
 export function step(way: 1 | -1): void {
   playing.value = false;
-  const now = playhead.value;
-  const times = sights.value.flatMap((sight) => sight?.decided.map((packet) => packet.decided_s) ?? []);
-  // Beyond what is seen the next span begins.
-  const edge = sights.value.find((sight) => sight !== undefined);
-  const beyond = way > 0 ? (edge?.until_s ?? now) : Math.max(0, (edge?.from_s ?? now) - 1e-6);
-  const ahead = times.filter((time) => (way > 0 ? time > now + 1e-9 : time < now - 1e-9));
-  seek(ahead.length === 0 ? beyond : way > 0 ? Math.min(...ahead) : Math.max(...ahead));
+  wanted += way;
+  goOn();
+}
+
+/** Goes to the packets that are wanted, as far as they are in sight; the next span is fetched, and then goes on. */
+function goOn(): void {
+  while (wanted !== 0 && !isFetching()) {
+    const [now, isAhead] = [playhead.value, wanted > 0];
+    const times = sights.value.flatMap((sight) => sight?.decided.map((packet) => packet.decided_s) ?? []);
+    const ahead = times.filter((time) => (isAhead ? time > now + 1e-9 : time < now - 1e-9));
+    const edge = sights.value.find((sight) => sight !== undefined);
+    if (ahead.length > 0) {
+      wanted -= Math.sign(wanted);
+      seek(isAhead ? Math.min(...ahead) : Math.max(...ahead));
+    } else if (edge === undefined || (isAhead ? edge.until_s >= duration_s() : edge.from_s <= 0)) {
+      wanted = 0; // nothing comes after the last packet, or before the first
+    } else {
+      seek(isAhead ? edge.until_s : edge.from_s - 1e-6);
+    }
+  }
 }
 
 /** Lets time pass while it plays, and fetches what is to be seen. */
@@ -139,11 +163,8 @@ export function startClock(): void {
     before = now_ms;
     if (!playing.value) return;
     // Time waits for lanes that have nothing to show.
-    const waits = results.value.some((result, place) => {
-      return result.record && !result.refusal && !isSeen(sights.value[place], scenarioText(place), playhead.value);
-    });
     const next = playhead.value + passed_s * speed.value;
-    if (!waits) seek(next >= duration_s() ? 0 : next);
+    if (!isFetching()) seek(next >= duration_s() ? 0 : next);
     requestAnimationFrame(tick);
   };
   effect(() => {

@@ -8,7 +8,7 @@ import { drawSojourn, timeAt as timeInSight } from "../draw/sojourn.ts";
 import { seconds } from "../experiment.ts";
 import { toCommand } from "../files.ts";
 import { playhead, playing, seek, sights, speed } from "../playing.ts";
-import { choices, experiment, lane, removeLine, results, scenarioText } from "../state.ts";
+import { choices, experiment, lane, removeLine, results, scenarioText, type Result } from "../state.ts";
 import { Canvas } from "./canvas.tsx";
 import { CopyButton, download } from "./copying.tsx";
 import { Feeling } from "./feeling.tsx";
@@ -61,7 +61,7 @@ export function Lane({ place }: { place: number }) {
       <LineField place={place} />
       <div class="tools">
         <CopyButton name="Copy as command" text={() => toCommand(experiment.value, line)} />
-        <button type="button" onClick={() => void saveRecord(place)} disabled={!record}>
+        <button type="button" onClick={() => void saveRecord(place)} disabled={!record || result?.refusal !== undefined}>
           Record
         </button>
         {experiment.value.lines.length > 1 && (
@@ -69,7 +69,7 @@ export function Lane({ place }: { place: number }) {
             Remove
           </button>
         )}
-        <span class="state">{result?.progress !== undefined ? `running: ${Math.round(result.progress * 100)} %` : result ? `simulated in ${result.took_ms.toFixed(0)} ms` : ""}</span>
+        <span class="state">{result && stateOf(result)}</span>
       </div>
       <Canvas
         label={`The link: ${down ? `${percent(down.utilisation_percent)} used, ${percent(down.drop_percent)} of packets dropped, ${percent(down.mark_percent)} marked` : "nothing yet"}`}
@@ -121,6 +121,11 @@ export function Lane({ place }: { place: number }) {
       <Law place={place} name={name} target_ms={target_s === undefined ? undefined : target_s * 1e3} />
     </section>
   );
+}
+
+function stateOf({ progress, refusal, took_ms }: Result): string {
+  if (progress !== undefined) return `running: ${Math.round(progress * 100)} %`;
+  return refusal ? "refused: what is shown is of the line before" : `simulated in ${took_ms.toFixed(0)} ms`;
 }
 
 /** Saves the record as `goodqueue run --json` prints it: without what the charts add. */

@@ -2,19 +2,23 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { ofJson, open } from "../files.ts";
+import { ofJson, open, type Opened } from "../files.ts";
 import { at } from "../record.ts";
 import { experiment, trouble } from "../state.ts";
 import { lesson } from "./lessons.tsx";
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
+function show({ experiment: opened, note }: Opened): void {
+  experiment.value = opened;
+  lesson.value = undefined;
+  trouble.value = note;
+}
+
 export async function openFile(file: File): Promise<void> {
   try {
     if (file.size > MOST_BYTES) throw new Error(`${file.name}: found ${file.size} bytes; accepted: ${MOST_BYTES} at most`);
-    experiment.value = open(await file.text(), file.name);
-    lesson.value = undefined;
-    trouble.value = "";
+    show(open(await file.text(), file.name));
   } catch (error) {
     trouble.value = error instanceof Error ? error.message : String(error);
   }
@@ -74,9 +78,7 @@ async function openOwn(own: Own): Promise<void> {
     const json: unknown = await (await fetch(own.url)).json();
     const error = at(json, "error");
     if (typeof error === "string") throw new Error(error);
-    experiment.value = ofJson(json, own.name);
-    lesson.value = undefined;
-    trouble.value = "";
+    show(ofJson(json, own.name));
   } catch (error) {
     trouble.value = error instanceof Error ? error.message : String(error);
   }
