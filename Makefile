@@ -84,7 +84,9 @@ page_sources := $(shell find web/src web/lessons web/public -type f) web/index.h
 # Rust brings the standard library for WebAssembly, or its source: of that it is built, with the linker of Debian's lld.
 .PHONY: web-tools
 web-tools: | rust
-	@command -v npm >/dev/null || { echo "make web: no npm; accepted: Node 20.19 or newer with npm (Debian: nodejs, npm)" >&2; exit 1; }
+	@command -v npm >/dev/null || { echo "make web: no npm; accepted: Node 20.19 or newer with npm (https://nodejs.org)" >&2; exit 1; }
+	@found=$$(node --version | tr -d v); [ "$$(printf '%s\n' 20.19 "$$found" | sort -V | head -n 1)" = 20.19 ] \
+	  || { echo "make web: found Node $$found; accepted: 20.19 or newer (https://nodejs.org)" >&2; exit 1; }
 	@[ -d "$$(rustc --print target-libdir --target $(WASM))" ] || [ -d "$$(rustc --print sysroot)/lib/rustlib/src/rust/library" ] \
 	  || { command -v rustup >/dev/null && rustup target add $(WASM); } \
 	  || { echo "make web: no Rust for $(WASM); accepted: rustup target add $(WASM), or Rust's source and wasm-ld (Debian: rustc-web, cargo-web, rust-web-src, lld)" >&2; exit 1; }

@@ -72,7 +72,6 @@ function note(place: number, change: Partial<Result>): void {
 
 /** Runs a lane until nothing newer is asked. */
 async function work(place: number): Promise<void> {
-  if (busy[place]) return;
   busy[place] = true;
   for (let text = asked[place]; text !== undefined; text = asked[place]) {
     asked[place] = undefined;
@@ -101,7 +100,8 @@ export function startRuns(): void {
         if (last[place] === text) return;
         last[place] = text;
         asked[place] = text;
-        void work(place);
+        if (busy[place]) lane(place).giveUp();
+        else void work(place);
       });
       for (const surplus of lanes.splice(lines.length)) surplus.close();
       busy.length = asked.length = last.length = lines.length;

@@ -16,9 +16,8 @@ export interface Chart {
   playhead_s: number;
 }
 
-const LEFT = 44;
-const BOTTOM = 16;
-const TOP = 6;
+/** What axes and their numbers take, in pixels. */
+export const [LEFT, BOTTOM, TOP] = [44, 16, 6];
 
 /** The time at `x` of a chart that is `width` wide. */
 export function timeAt(x: number, width: number, end_s: number): number {

@@ -1,7 +1,7 @@
 // Each packet's time in the queue, about the moment that is looked at, against the law's target.
 
 import { FIRST_DROP, MARKED, type Sight } from "../playing.ts";
-import { scale } from "./chart.ts";
+import { BOTTOM, LEFT, scale, timeAt as timeFromStart, TOP } from "./chart.ts";
 import { flowColour, type Theme } from "./colours.ts";
 
 export interface SojournView {
@@ -10,14 +10,9 @@ export interface SojournView {
   target_ms: number | undefined;
 }
 
-const LEFT = 44;
-const BOTTOM = 16;
-const TOP = 6;
-
 /** The time at `x` of a drawing that is `width` wide. */
 export function timeAt(x: number, width: number, sight: Sight): number {
-  const share = Math.min(1, Math.max(0, x - LEFT) / Math.max(1, width - LEFT));
-  return sight.from_s + share * (sight.until_s - sight.from_s);
+  return Math.min(sight.until_s, sight.from_s + timeFromStart(x, width, sight.until_s - sight.from_s));
 }
 
 export function drawSojourn(ctx: CanvasRenderingContext2D, width: number, height: number, view: SojournView, theme: Theme): void {

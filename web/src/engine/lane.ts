@@ -46,7 +46,7 @@ export class Lane {
     });
   }
 
-  /** Runs `scenario` (JSON). An older question that is still running may be given up. */
+  /** Runs `scenario` (JSON). */
   async run(scenario: string, progress?: (share: number) => void): Promise<Outcome> {
     await this.ready;
     const id = this.next++;
@@ -60,6 +60,11 @@ export class Lane {
       });
       this.tell({ kind: "run", id, scenario });
     });
+  }
+
+  /** Nobody waits for what is running any more. */
+  giveUp(): void {
+    this.tell({ kind: "give_up" });
   }
 
   /** The packets on their way from `from_s` to `until_s`; undefined where the scenario is refused. */

@@ -4,8 +4,9 @@ import type { Choices } from "./choices.ts";
 
 export type ToWorker =
   | { kind: "start"; module: WebAssembly.Module }
-  /** Run this scenario; what is running is given up if it takes long. */
   | { kind: "run"; id: number; scenario: string }
+  /** Nobody waits for what is running any more: it ends, unless it is about to. */
+  | { kind: "give_up" }
   /** Show the packets that are on their way in a span of the run. */
   | { kind: "look"; id: number; scenario: string; from_s: number; until_s: number };
 

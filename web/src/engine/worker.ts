@@ -33,6 +33,7 @@ function refusalOf(error: unknown): Refusal {
   }
 }
 
+/** The run that somebody waits for; 0: none. */
 let newest = 0;
 
 async function run(id: number, scenario: string): Promise<void> {
@@ -91,6 +92,8 @@ addEventListener("message", ({ data }: MessageEvent<ToWorker>) => {
     });
   } else if (data.kind === "run") {
     void run(data.id, data.scenario);
+  } else if (data.kind === "give_up") {
+    newest = 0;
   } else {
     look(data.id, data.scenario, data.from_s, data.until_s);
   }

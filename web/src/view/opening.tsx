@@ -99,25 +99,22 @@ export function OwnFiles() {
         }}
       >
         <option value="">Scenarios and results</option>
-        {scenarios.length > 0 && (
-          <optgroup label="Scenarios">
-            {scenarios.map((own) => (
-              <option key={own.url} value={own.url}>
-                {own.name}
-              </option>
-            ))}
-          </optgroup>
-        )}
-        {results.length > 0 && (
-          <optgroup label="Results">
-            {results.map((own) => (
-              <option key={own.url} value={own.url}>
-                {own.name}
-              </option>
-            ))}
-          </optgroup>
-        )}
+        <Group name="Scenarios" of={scenarios} />
+        <Group name="Results" of={results} />
       </select>
     </label>
+  );
+}
+
+function Group({ name, of }: { name: string; of: readonly Own[] }) {
+  if (of.length === 0) return null;
+  return (
+    <optgroup label={name}>
+      {of.map((own) => (
+        <option key={own.url} value={own.url}>
+          {own.name}
+        </option>
+      ))}
+    </optgroup>
   );
 }
