@@ -109,7 +109,8 @@ function Tools() {
 const MOST_NAMES = 10;
 
 function Legend() {
-  const flows = results.value.find((result) => result.record)?.record?.flows ?? [];
+  // Those of the series are all flows, in the order of their numbers; pings have no row among the record's flows.
+  const flows = results.value.find((result) => result.record)?.record?.series?.flows ?? [];
   return (
     <p class="legend">
       {flows.slice(0, MOST_NAMES).map((flow, number) => (
