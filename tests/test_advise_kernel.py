@@ -21,6 +21,9 @@ LINKS = {
 }
 """Slow ones, for each packet is emulated. `goodqueue advise --verify` asks of any."""
 
+ASKED_OF_LINUX = ("cable", "dsl")
+"""The satellite's RTT makes its run so long that it would take minutes."""
+
 
 def asked(name: str) -> question.Question:
     down, up, rtt, link = LINKS[name]
@@ -48,7 +51,7 @@ def delays(found: list[Check]) -> Iterator[Check]:
 
 @pytest.mark.kernel
 @pytest.mark.needs("qemu", "image")
-@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.parametrize("name", ASKED_OF_LINUX)
 def test_promised_delays_hold_on_linux(name: str) -> None:
     one = asked(name)
     found, why_not = checking.check(one, candidates.of(one)[1], lambda _: None)
