@@ -462,3 +462,38 @@ fn a_segment_that_waits_for_company_waits_for_an_ack_and_not_for_the_next_questi
     plain(&mut s, 106, 4);
     assert_eq!(transmit(&mut s, 106).0, [13, 14]);
 }
+
+/// A lone segment that is not full may have waited for the receiver's delayed ACK: BBR's RTT of 100 ms, ten seconds old, does not make
+/// way for its 150 ms. A full one's does. Wrong would be an RTT, and so a window, that holds the receiver's timer.
+#[test]
+fn the_ack_of_a_lone_small_segment_may_be_a_delayed_one() {
+    for (bytes, min_rtt_ms) in [(u64::from(MSS) - 1, 100.0), (u64::from(MSS), 150.0)] {
+        let mut s = sender(&Config { cc: Cc::Bbr, ..config(10) }, 0);
+        s.write(bytes);
+        assert_eq!(transmit(&mut s, 11_000).0, [0]);
+        let segment = Segment { ack: SeqNumber(1 + bytes as u32), tsecr: 0, ..WIDE };
+        s.on_ack::<true>(at(11_150), &segment, false);
+        let mut shown = None;
+        s.probe(&mut |name, value| shown = shown.or((name == "mrtt_ms").then_some(value)));
+        assert_eq!(shown, Some(min_rtt_ms), "{bytes} bytes");
+    }
+}
+
+/// RFC 3168, 6.1.2 and 6.1.5: CWR goes on the first new data segment, and what has no data is not ECN-capable. Wrong would be a FIN that
+/// takes CWR away, or may be marked: within the window, or beyond it.
+#[test]
+fn a_fin_alone_says_no_cwr_and_is_not_ecn_capable() {
+    for (segments, beyond) in [(0, false), (2, true)] {
+        let mut s = sender(&config(2), segments);
+        assert_eq!(transmit(&mut s, 0).0.len() as u64, segments);
+        s.cwr_due = true;
+        s.close();
+        assert_eq!(s.board.in_flight() >= s.window.cwnd, beyond);
+        let (chunk, flags, is_ect) = s.poll_transmit(at(0)).unwrap();
+        assert_eq!(
+            (chunk.len, chunk.ends, flags.contains(Flags::CWR), is_ect),
+            (0, Flags::FIN, false, false)
+        );
+        assert!(s.cwr_due);
+    }
+}

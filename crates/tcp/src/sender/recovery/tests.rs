@@ -265,3 +265,21 @@ fn early_retransmit_is_for_the_last_two_or_three() {
     assert!(!may(3, &[(2, 3)], 5, false), "new data may go, and be SACKed");
     assert!(!may(3, &[(2, 3)], 0, true));
 }
+
+/// RFC 5682, step 3a: after new data was sent, an ACK that SACKs what was known before is a duplicate: the new data overtook what is
+/// missing. Wrong would be to go on asking, and to take the next ACK, which a retransmission may have caused, for a sign that the timeout
+/// was needless.
+#[test]
+fn f_rto_ends_with_a_duplicate_ack_that_sacks_nothing_new() {
+    let mut s = sender(&Config { stack: Stack::Rfc, ..config(10) }, 1000);
+    transmit(&mut s, 0);
+    without_echo(&mut s, 100, 0, &[(5, 6)]);
+    let ms = time_out(&mut s);
+    transmit(&mut s, ms);
+    without_echo(&mut s, ms + 100, 1, &[(5, 6)]);
+    assert!(s.frto.is_some() && !transmit(&mut s, ms + 100).0.is_empty());
+    without_echo(&mut s, ms + 200, 1, &[(5, 6)]);
+    assert_eq!((s.state, s.frto), (CongestionState::Loss, None));
+    without_echo(&mut s, ms + 300, 2, &[]);
+    assert_eq!((s.state, s.stats.undos, transmit(&mut s, ms + 300).0[0]), (CongestionState::Loss, 0, 2));
+}
