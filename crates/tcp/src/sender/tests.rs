@@ -497,3 +497,52 @@ fn a_fin_alone_says_no_cwr_and_is_not_ecn_capable() {
         assert!(s.cwr_due);
     }
 }
+
+/// Two segments of room: as much, and FIN may stand on it, leaves at once; a byte more waits on. Wrong would be an end of a transfer
+/// that waits for company that cannot come.
+#[test]
+fn what_fits_the_window_to_the_byte_does_not_wait() {
+    let waits = [0, 1, u64::from(MSS)].map(|more| {
+        let mut s = sender(&config(10), 0);
+        (s.held_back, s.unsent) = (true, 2 * u64::from(MSS) + more);
+        s.window.cwnd = 2;
+        s.poll_transmit(at(0)).is_none()
+    });
+    assert_eq!(waits, [false, true, true]);
+}
+
+/// A SYN-ACK may come with a closed window. Wrong would be segments without a byte from then on.
+#[test]
+fn a_closed_window_at_first_does_not_shorten_segments() {
+    let mut s = Sender::new(&config(10), SeqNumber(1));
+    s.open(at(0), Some(Duration::from_millis(100)), 0, &Segment { window: 0, ..WIDE }, EcnMode::Off);
+    assert_eq!(u32::from(s.mss), MSS);
+    let mut s = Sender::new(&config(10), SeqNumber(1));
+    s.open(at(0), Some(Duration::from_millis(100)), 0, &Segment { window: 700, ..WIDE }, EcnMode::Off);
+    assert_eq!(s.mss, 700);
+}
+
+/// A sender with nothing to send and nothing out is not asked again; one that has closed has FIN to send, and one that owes a probe
+/// the probe. Wrong would be a connection that never ends.
+#[test]
+fn dormant_is_who_has_nothing_to_send() {
+    let dormant = [(End::Open, Due::Nothing), (End::FinSent, Due::Nothing), (End::Open, Due::WindowProbe)]
+        .map(|(end, due)| {
+            let mut s = sender(&config(10), 0);
+            (s.end, s.due) = (end, due);
+            assert_eq!(s.send_new(at(0)), None);
+            s.is_dormant
+        });
+    assert_eq!(dormant, [true, true, false]);
+}
+
+/// Wrong would be a tail loss probe that is FIN alone, and may be marked (RFC 3168, 6.1.5).
+#[test]
+fn a_probe_without_data_is_not_ecn_capable() {
+    let mut s = sender(&config(2), 2);
+    transmit(&mut s, 0);
+    s.close();
+    s.due = Due::TailProbe;
+    let (chunk, _, is_ect) = s.poll_transmit(at(300)).unwrap();
+    assert_eq!((chunk.len, chunk.ends, is_ect, s.stats.tlp_probes), (0, Flags::FIN, false, 1));
+}
