@@ -331,18 +331,6 @@ fn the_right_edge_of_the_window_is_within() {
     assert_eq!(held, [true, false]);
 }
 
-/// RFC 5681, 4.2: the filling of a gap is told at once, however small the segment that fills it. Wrong would be a sender that takes
-/// what has arrived for lost while a delayed ACK waits.
-#[test]
-fn a_small_segment_that_fills_a_gap_is_acknowledged_at_once() {
-    let mut r = settled();
-    let first = r.nxt.0;
-    r.on_data(at(100), &Segment { payload_len: 10, ..segment(first + 10) }, &rtt(), false);
-    ack(&mut r).expect("a duplicate ACK");
-    r.on_data(at(101), &Segment { payload_len: 10, ..segment(first) }, &rtt(), false);
-    assert_eq!(ack(&mut r).map(|ack| ack.ack.0), Some(first + 20));
-}
-
 /// Data has no room for SACK blocks here, so the ACK that is to carry them stays due. Wrong would be a sender that never hears of what
 /// came out of order; or, without a gap, a bare ACK beside the data that said it all.
 #[test]
