@@ -298,4 +298,17 @@ mod tests {
         assert_eq!(packet(pace, &narrow, 1448, Duration::from_micros(100)), 5);
         assert_eq!(packet_of_rate(rate, 1448, 1), 1);
     }
+
+    /// A third of a window of 10, rounded up, is 4 segments. On a path of 1 ms the ACK is expected soon if half of that has passed.
+    /// Wrong would be a wait of most of a round trip there.
+    #[test]
+    fn a_packet_waits_where_it_is_short_and_the_ack_is_near() {
+        let window = Window { cwnd: 10, ssthresh: 2, ..Window::new(&Config::default()) };
+        let us = Duration::from_micros;
+        let defers = |room, oldest| {
+            Offload::default().defers(room, us(0), us(oldest), &window, Some(us(1000)), |_| true)
+        };
+        assert_eq!([defers(3, 500), defers(4, 500)], [true, false]);
+        assert_eq!([defers(1, 499), defers(1, 500)], [false, true]);
+    }
 }

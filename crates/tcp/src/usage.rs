@@ -139,4 +139,15 @@ mod tests {
             assert_eq!(u.is_cwnd_limited(&window), limited);
         }
     }
+
+    /// As many out as before is no fuller moment. Wrong would be a window's round that never ends, as each segment begins it anew.
+    #[test]
+    fn a_round_goes_on_while_as_many_are_out() {
+        let mut u = Usage::new(SeqNumber(0));
+        u.on_sent(false, 5, SeqNumber(0), SeqNumber(10));
+        u.on_sent(false, 5, SeqNumber(1), SeqNumber(11));
+        assert_eq!(u.end, SeqNumber(10));
+        u.on_sent(false, 6, SeqNumber(1), SeqNumber(12));
+        assert_eq!(u.end, SeqNumber(12));
+    }
 }

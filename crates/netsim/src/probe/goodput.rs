@@ -72,4 +72,14 @@ mod tests {
         let quantiles = bins.quantiles().unwrap();
         assert_eq!((quantiles.p10, quantiles.p50, quantiles.p90), (1.0, 5.0, 9.0));
     }
+    /// 625 000 bytes in 5 s are 1 Mbit/s. Wrong would be a first bin with what came before the start, or bins of before it.
+    #[test]
+    fn a_start_forgets_what_came_before() {
+        let mut bins = Bins::default();
+        bins.end_bin(6_250_000, true);
+        bins.start(7_000_000);
+        bins.end_bin(7_625_000, true);
+        let quantiles = bins.quantiles().unwrap();
+        assert_eq!((quantiles.p10, quantiles.p90), (1.0, 1.0));
+    }
 }

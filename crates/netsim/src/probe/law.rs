@@ -109,11 +109,12 @@ mod tests {
         });
         law.end_interval(Instant::ZERO, |law| {
             law.foreign("late", f64::NAN);
+            law.foreign("own", 0.75);
             law.foreign(ELSEWHERE, 0.5);
             law.measured("key", 7_u32.into(), Measure::Internal);
         });
         let text = serde_json::to_string(&law).unwrap();
-        assert_eq!(text, r#"{"early":[1.0,2.0,null],"late":[null,0.25,null]}"#);
+        assert_eq!(text, r#"{"early":[1.0,2.0,null],"late":[null,0.25,null],"own":[null,null,0.75]}"#);
     }
 
     /// CoDel's clock turns after 2^42 ns: what it shows as 0.5 ms is ahead of the turn's end, and behind the next one's begin.

@@ -207,6 +207,7 @@ impl Probe for Pick {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use goodqueue_tcp::Config;
 
     /// Two more, 3 and 6 ms: 4.5. None more has no mean.
     #[test]
@@ -225,5 +226,82 @@ mod tests {
         }
         let PacketSeries { time_s, delay_ms, flow } = log.series();
         assert_eq!((time_s, delay_ms, flow), (vec![1.0, 1.999], vec![10.0, 19.0], Some(vec![7, 7])));
+    }
+    /// Two packets that waited 3 and 6 ms, then none. Wrong would be a mean of all that ever left, or a queue without a course.
+    #[test]
+    fn a_queue_has_a_value_an_interval() {
+        let mut queue = QueueSeries::new(false);
+        queue.end_interval((2, 9_000_000), 7, Some(0.125_000_04));
+        queue.end_interval((2, 9_000_000), 0, None);
+        assert_eq!(queue.delay_ms, [Some(4.5), None]);
+        assert_eq!(queue.backlog_packets, [7, 0]);
+        assert_eq!(queue.drop_probability, [Some(0.125), None]);
+    }
+
+    /// 25 000 bytes in 100 ms are 2 Mbit/s, 12 500 more 1 Mbit/s. Wrong would be a goodput of the whole run, or drops that are
+    /// counted twice. An interval without a sender has no window.
+    #[test]
+    fn a_flow_has_what_came_within_each_interval() {
+        let mut flow = FlowSeries::new("a".to_string(), true, true);
+        let interval = Duration::from_millis(100);
+        let totals = |delivered_bytes, dropped, echoes| FlowTotals { delivered_bytes, dropped, echoes };
+        flow.end_interval(
+            totals(25_000, 3, (1, 20_000_000)),
+            Some(&Connection::client(Config::default())),
+            interval,
+        );
+        flow.end_interval(totals(37_500, 5, (1, 20_000_000)), None, interval);
+        assert_eq!(flow.goodput_mbps, [2.0, 1.0]);
+        assert_eq!(flow.dropped_packets, [3, 2]);
+        assert_eq!(flow.rtt_ms, Some(vec![Some(20.0), None]));
+        assert_eq!(flow.cwnd_packets, [Some(10), None]);
+        assert_eq!(flow.tcp.unwrap().rto_ms, [Some(1000.0), None]); // RFC 6298, 2.1
+    }
+
+    /// A handshake over 20 ms: SRTT 20 ms, RTTVAR half of it, RTO 20 ms and Linux's floor of 200 ms. Ten segments of 1448 bytes
+    /// are out, and paced at twice the window an RTT: 11.584 Mbit/s. When they are acknowledged at once, 20 ms later, the rate
+    /// is 10 * 1448 * 8 bits in 20 ms. The threshold is that of the configuration, once there is one.
+    #[test]
+    fn a_sender_shows_what_ss_shows() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        for (initial_ssthresh, shown) in [(INFINITE_SSTHRESH, None), (64, Some(64))] {
+            let config = Config { delivery_rate: true, initial_ssthresh, ..Config::default() };
+            let (mut client, mut server) =
+                (Connection::client(config), Connection::server(Config::default()));
+            let mut series = TcpSeries::default();
+            client.write_unlimited();
+            let syn = client.poll_transmit(at(0)).unwrap();
+            server.handle_segment(at(10), &syn);
+            let syn_ack = server.poll_transmit(at(10)).unwrap();
+            client.handle_segment(at(20), &syn_ack);
+            let sent: Vec<_> = std::iter::from_fn(|| client.poll_transmit(at(20))).collect();
+            series.end_interval(Some(&client));
+            sent.iter().for_each(|segment| _ = server.handle_segment(at(30), segment));
+            let acks: Vec<_> = std::iter::from_fn(|| server.poll_transmit(at(30))).collect();
+            acks.iter().for_each(|segment| _ = client.handle_segment(at(40), segment));
+            series.end_interval(Some(&client));
+            series.end_interval(None);
+            assert_eq!(series.ssthresh_packets, [shown, shown, None]);
+            assert_eq!(series.rtt_ms, [Some(20.0), Some(20.0), None]);
+            assert_eq!((series.rttvar_ms[0], series.rto_ms[0]), (Some(10.0), Some(220.0)));
+            assert_eq!(series.unacked_packets, [Some(10), Some(0), None]);
+            assert_eq!(series.delivery_rate_mbps, [None, Some(5.792), None]);
+            assert_eq!(series.pacing_rate_mbps[0], Some(11.584));
+            assert_eq!(
+                (series.rttvar_ms[2], series.rto_ms[2], series.pacing_rate_mbps[2]),
+                (None, None, None)
+            );
+        }
+    }
+
+    /// Wrong would be a value of another name.
+    #[test]
+    fn one_variable_is_picked_by_its_name() {
+        let mut pick = Pick { name: "p", value: None };
+        pick.real("q", 0.5);
+        assert_eq!(pick.value, None);
+        pick.real("p", 0.25);
+        pick.real("q", 0.5);
+        assert_eq!(pick.value, Some(0.25));
     }
 }

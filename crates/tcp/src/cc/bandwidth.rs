@@ -189,4 +189,43 @@ mod tests {
     fn no_bdp_is_more_than_a_quarter_of_the_numbers() {
         assert_eq!(Bandwidth(u64::MAX).bdp(Duration::from_secs(10), UNIT), 0x3fff_ffff);
     }
+
+    /// Wrong would be a maximum that is forgotten as soon as it is as old as the window, and not after it.
+    #[test]
+    fn a_maximum_as_old_as_the_window_is_kept() {
+        let mut filter = MaxFilter::default();
+        filter.update(10, 0, Bandwidth(100));
+        filter.update(10, 10, Bandwidth(50));
+        assert_eq!(filter.get(), Bandwidth(100));
+        filter.update(10, 11, Bandwidth(30));
+        assert_eq!(filter.get(), Bandwidth(50));
+    }
+
+    /// Two later ones are kept: 90 at 3, and from the second half 70 at 6, then 80 at 7, which is larger. Wrong would be the 70, or
+    /// none of the second half, once 100 and 90 are too old.
+    #[test]
+    fn the_largest_of_the_last_half_is_what_is_left() {
+        let mut filter = MaxFilter::default();
+        let gets = [(0, 100), (3, 90), (6, 70), (7, 80), (11, 10), (14, 5)].map(|(time, bw)| {
+            filter.update(10, time, Bandwidth(bw));
+            filter.get().0
+        });
+        assert_eq!(gets, [100, 100, 100, 100, 90, 80]);
+        let mut filter = MaxFilter::default();
+        [(0, 100), (3, 90), (6, 70), (11, 10)]
+            .iter()
+            .for_each(|&(time, bw)| filter.update(10, time, Bandwidth(bw)));
+        filter.update(10, 14, Bandwidth(5));
+        assert_eq!(filter.get(), Bandwidth(70));
+    }
+
+    /// The first quarter of 10 ends with 2: what comes then is not kept. Wrong would be 50 in place of the 40 that came after it.
+    #[test]
+    fn the_first_quarter_has_no_successor() {
+        let mut filter = MaxFilter::default();
+        [(0, 100), (2, 50), (3, 40), (11, 10)]
+            .iter()
+            .for_each(|&(time, bw)| filter.update(10, time, Bandwidth(bw)));
+        assert_eq!(filter.get(), Bandwidth(40));
+    }
 }

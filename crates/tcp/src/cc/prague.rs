@@ -351,4 +351,16 @@ mod tests {
             assert_eq!(found, moved, "{rounds} rounds");
         }
     }
+
+    /// 2.4.1: a window of 20 that marks brought below half, to 8, is not raised by a loss; from 15 it falls to 10.
+    #[test]
+    fn a_loss_after_marks_takes_no_window_back() {
+        let thresholds = [15, 10, 8].map(|ssthresh| {
+            let (mut p, mut w) = prague();
+            (p.fell, w.cwnd, w.ssthresh) = (Some((at(0), 20)), ssthresh, ssthresh);
+            p.on_state(CongestionState::Recovery, &mut w);
+            w.ssthresh
+        });
+        assert_eq!(thresholds, [10, 10, 8]);
+    }
 }

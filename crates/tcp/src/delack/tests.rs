@@ -195,3 +195,14 @@ fn two_short_segments_alike_are_messages_where_they_are_pushed() {
         assert_eq!(d.mss, mss, "{len} {push}");
     }
 }
+
+/// Linux: data that leaves within the ATO after data came is an answer. Wrong would be one more at the ATO itself.
+#[test]
+fn what_leaves_within_the_ato_is_an_answer() {
+    for (after, more) in [(0, 1), (39, 1), (40, 0)] {
+        let mut d = settled();
+        (d.last_data, d.ato, d.answers) = (at(100), Duration::from_millis(40), 0);
+        d.on_sent_data(at(100 + after));
+        assert_eq!(d.answers, more, "after {after} ms");
+    }
+}

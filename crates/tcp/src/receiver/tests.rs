@@ -317,3 +317,30 @@ fn what_overlaps_with_what_was_held_is_told_as_come_twice() {
     let told = ack(&mut r).expect("a gap is filled");
     assert_eq!((told.ack, blocks(told)), (SeqNumber(6000), [(5500, 5700)].to_vec()));
 }
+
+/// RFC 9293, 3.10.7.4, as Linux has it: what begins at the window's right edge, to the byte, is still taken where the window is open;
+/// what begins a byte later is not.
+#[test]
+fn the_right_edge_of_the_window_is_within() {
+    let held = [0, 1].map(|beyond| {
+        let mut r = receiver();
+        let edge = r.nxt + r.window.left(r.nxt);
+        data(&mut r, 0, edge.0 + beyond);
+        r.has_gap()
+    });
+    assert_eq!(held, [true, false]);
+}
+
+/// Data has no room for SACK blocks here, so the ACK that is to carry them stays due. Wrong would be a sender that never hears of what
+/// came out of order; or, without a gap, a bare ACK beside the data that said it all.
+#[test]
+fn data_carries_the_ack_but_for_blocks() {
+    for gap in [0, 500] {
+        let mut r = receiver();
+        let seq = r.nxt.0 + gap;
+        data(&mut r, 0, seq);
+        assert!(r.is_ack_due());
+        r.on_split(at(0));
+        assert_eq!(r.is_ack_due(), gap > 0);
+    }
+}

@@ -462,3 +462,87 @@ fn a_segment_that_waits_for_company_waits_for_an_ack_and_not_for_the_next_questi
     plain(&mut s, 106, 4);
     assert_eq!(transmit(&mut s, 106).0, [13, 14]);
 }
+
+/// A lone segment that is not full may have waited for the receiver's delayed ACK: BBR's RTT of 100 ms, ten seconds old, does not make
+/// way for its 150 ms. A full one's does. Wrong would be an RTT, and so a window, that holds the receiver's timer.
+#[test]
+fn the_ack_of_a_lone_small_segment_may_be_a_delayed_one() {
+    for (bytes, min_rtt_ms) in [(u64::from(MSS) - 1, 100.0), (u64::from(MSS), 150.0)] {
+        let mut s = sender(&Config { cc: Cc::Bbr, ..config(10) }, 0);
+        s.write(bytes);
+        assert_eq!(transmit(&mut s, 11_000).0, [0]);
+        let segment = Segment { ack: SeqNumber(1 + bytes as u32), tsecr: 0, ..WIDE };
+        s.on_ack::<true>(at(11_150), &segment, false);
+        let mut shown = None;
+        s.probe(&mut |name, value| shown = shown.or((name == "mrtt_ms").then_some(value)));
+        assert_eq!(shown, Some(min_rtt_ms), "{bytes} bytes");
+    }
+}
+
+/// RFC 3168, 6.1.2 and 6.1.5: CWR goes on the first new data segment, and what has no data is not ECN-capable. Wrong would be a FIN that
+/// takes CWR away, or may be marked: within the window, or beyond it.
+#[test]
+fn a_fin_alone_says_no_cwr_and_is_not_ecn_capable() {
+    for (segments, beyond) in [(0, false), (2, true)] {
+        let mut s = sender(&config(2), segments);
+        assert_eq!(transmit(&mut s, 0).0.len() as u64, segments);
+        s.cwr_due = true;
+        s.close();
+        assert_eq!(s.board.in_flight() >= s.window.cwnd, beyond);
+        let (chunk, flags, is_ect) = s.poll_transmit(at(0)).unwrap();
+        assert_eq!(
+            (chunk.len, chunk.ends, flags.contains(Flags::CWR), is_ect),
+            (0, Flags::FIN, false, false)
+        );
+        assert!(s.cwr_due);
+    }
+}
+
+/// Two segments of room: as much, and FIN may stand on it, leaves at once; a byte more waits on. Wrong would be an end of a transfer
+/// that waits for company that cannot come.
+#[test]
+fn what_fits_the_window_to_the_byte_does_not_wait() {
+    let waits = [0, 1, u64::from(MSS)].map(|more| {
+        let mut s = sender(&config(10), 0);
+        (s.held_back, s.unsent) = (true, 2 * u64::from(MSS) + more);
+        s.window.cwnd = 2;
+        s.poll_transmit(at(0)).is_none()
+    });
+    assert_eq!(waits, [false, true, true]);
+}
+
+/// A SYN-ACK may come with a closed window. Wrong would be segments without a byte from then on.
+#[test]
+fn a_closed_window_at_first_does_not_shorten_segments() {
+    let mut s = Sender::new(&config(10), SeqNumber(1));
+    s.open(at(0), Some(Duration::from_millis(100)), 0, &Segment { window: 0, ..WIDE }, EcnMode::Off);
+    assert_eq!(u32::from(s.mss), MSS);
+    let mut s = Sender::new(&config(10), SeqNumber(1));
+    s.open(at(0), Some(Duration::from_millis(100)), 0, &Segment { window: 700, ..WIDE }, EcnMode::Off);
+    assert_eq!(s.mss, 700);
+}
+
+/// A sender with nothing to send and nothing out is not asked again; one that has closed has FIN to send, and one that owes a probe
+/// the probe. Wrong would be a connection that never ends.
+#[test]
+fn dormant_is_who_has_nothing_to_send() {
+    let dormant = [(End::Open, Due::Nothing), (End::FinSent, Due::Nothing), (End::Open, Due::WindowProbe)]
+        .map(|(end, due)| {
+            let mut s = sender(&config(10), 0);
+            (s.end, s.due) = (end, due);
+            assert_eq!(s.send_new(at(0)), None);
+            s.is_dormant
+        });
+    assert_eq!(dormant, [true, true, false]);
+}
+
+/// Wrong would be a tail loss probe that is FIN alone, and may be marked (RFC 3168, 6.1.5).
+#[test]
+fn a_probe_without_data_is_not_ecn_capable() {
+    let mut s = sender(&config(2), 2);
+    transmit(&mut s, 0);
+    s.close();
+    s.due = Due::TailProbe;
+    let (chunk, _, is_ect) = s.poll_transmit(at(300)).unwrap();
+    assert_eq!((chunk.len, chunk.ends, is_ect, s.stats.tlp_probes), (0, Flags::FIN, false, 1));
+}

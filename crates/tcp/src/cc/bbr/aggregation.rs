@@ -80,4 +80,17 @@ mod tests {
         aggregation.on_ack(at(1000), 1, bw, 100, true, 5);
         assert_eq!(aggregation.budget(bw), 1);
     }
+
+    /// Nothing is expected, so all is extra and one epoch goes on: to 2^20 - 1 segments, as many as Linux can count. Wrong would be an
+    /// epoch that ends before, and forgets the bunch.
+    #[test]
+    fn an_epoch_ends_with_2_to_the_20_segments() {
+        let (mut aggregation, now) = (Aggregation::default(), Instant::from_nanos(1));
+        let most = EPOCH_MOST as u32;
+        let counts = [most - 5, 4, 1].map(|acked| {
+            aggregation.on_ack(now, acked, Bandwidth::ZERO, 100, false, 5);
+            aggregation.acked
+        });
+        assert_eq!(counts, [EPOCH_MOST - 5, EPOCH_MOST - 1, 1]);
+    }
 }

@@ -156,4 +156,20 @@ mod tests {
             assert_eq!(policer.bw > Bandwidth::ZERO, is_known, "{rounds} rounds");
         }
     }
+
+    /// 48 rounds are counted: not ACKs within a round, nor rounds of another mode than ProbeBW. Wrong would be a connection that runs
+    /// into the policer again at once.
+    #[test]
+    fn a_rate_is_used_for_rounds_that_probe() {
+        let mut policer = Policer { is_used: true, ..Policer::default() };
+        let mut rate = RateEstimator::default();
+        let sample = rate.sample(Instant::ZERO, 1, 0, Duration::ZERO);
+        let mut on_ack =
+            |round_start, is_probing| policer.on_ack(&sample, &rate, 0, round_start, is_probing, 1448);
+        for _ in 0..2 * USED_ROUNDS {
+            assert!(!on_ack(true, false) && !on_ack(false, true));
+        }
+        let ended: std::vec::Vec<bool> = (0..USED_ROUNDS).map(|_| on_ack(true, true)).collect();
+        assert_eq!(ended.iter().position(|&ended| ended), Some(USED_ROUNDS as usize - 1));
+    }
 }

@@ -285,3 +285,15 @@ fn a_small_window_of_a_recovery_or_of_probe_rtt_is_not_remembered() {
         assert_eq!(bench.cc.prior_cwnd, prior_cwnd, "{prior_state:?}");
     }
 }
+
+/// 4.2.2. Wrong would be bursts of two where a segment takes 10 ms, or single segments, each with its costs, where it takes less.
+#[test]
+fn a_packet_has_one_segment_below_1_2_mbit_s() {
+    let least = [1_199_999, 1_200_000, 1_200_001].map(|bps| {
+        let mut bench = Bench::<Bbr>::new();
+        bench.window.pacing_rate = goodqueue_units::Rate::from_bps(bps);
+        bench.cc.set_pacing_rate(Bandwidth::ZERO, UNIT, Some(RTT), &mut bench.window);
+        bench.window.min_packet
+    });
+    assert_eq!(least, [1, 2, 2]);
+}

@@ -95,4 +95,20 @@ mod tests {
             assert_eq!(ecn.alpha, UNIT);
         }
     }
+
+    /// Half of ten segments a round: alpha goes from 256 towards 128 by sixteenths, (15 * 256 + 128) / 16 = 248, then 240 and 233.
+    /// Wrong would be a share of all marks there ever were.
+    #[test]
+    fn the_share_of_a_round_that_is_marked_in_part() {
+        let (mut ecn, mut rate) = (Ecn::new(), RateEstimator::default());
+        rate.grow(0..0, 1);
+        let alphas = [1, 2, 3].map(|round| {
+            let now = Instant::ZERO + SHORT * round;
+            rate.sample(now, 10, 5, SHORT);
+            ecn.on_ack(&Ack { marked: 5, ..Ack::of(now, 10) }, SHORT);
+            ecn.end_round(&rate, true);
+            ecn.alpha
+        });
+        assert_eq!(alphas, [248, 240, 233]);
+    }
 }

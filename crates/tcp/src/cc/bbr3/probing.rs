@@ -343,4 +343,74 @@ mod tests {
         assert_eq!([raised(true, 59, 60), raised(false, 60, 60)], [60; 2]);
         assert_eq!(raised(true, INFINITE, INFINITE - 2), INFINITE - 1);
     }
+
+    /// 5.5.11.2: the probe that needless losses ended is taken up again. Wrong would be one under way that begins anew, or a ProbeRTT
+    /// that is left before its time.
+    #[test]
+    fn an_undo_takes_up_the_probe_that_was_ended() {
+        let after = [State::Down, State::Cruise, State::Up, State::ProbeRtt].map(|state| {
+            let mut bench = Bench::<Bbr3>::new();
+            (bench.cc.state, bench.cc.undo_state) = (state, Some(State::Up));
+            bench.cc.return_from_needless_recovery(&bench.rate);
+            bench.cc.state
+        });
+        assert_eq!(after, [State::Refill, State::Refill, State::Up, State::ProbeRtt]);
+    }
+
+    /// An ACK of a round's start, of 10 segments, with these of them marked, and lost, on a path of `rtt`.
+    fn adapt(bench: &mut Bench<Bbr3>, rtt: Duration, delivered_ce: u64, lost: u64, is_app_limited: bool) {
+        let ack = Ack { in_flight: 10, ..Ack::of(bench.now, 10) };
+        bench.cc.ecn.on_ack(&ack, rtt);
+        let mut sample = bench.rate.sample(bench.now, 10, 0, RTT);
+        (sample.delivered, sample.delivered_ce, sample.lost) = (10, delivered_ce, lost);
+        (sample.tx_in_flight, sample.is_app_limited) = (10, is_app_limited);
+        bench.cc.round_start = true;
+        bench.cc.adapt_longterm(&ack, &sample, &bench.rate, &bench.window);
+    }
+
+    /// Of the ten of a probe eight are marked on a short path: too many. Losses are judged as they are found, once; wrong would be to
+    /// judge them here again, or marks of a long path, or of what was not sent to probe.
+    #[test]
+    fn marks_of_a_probe_are_too_many_on_short_paths() {
+        let short = Duration::from_millis(5);
+        let cases = [
+            (short, 8, 0, true, true),
+            (short, 0, 5, true, false),
+            (short, 8, 0, false, false),
+            (RTT, 8, 5, true, false),
+        ];
+        for (rtt, marked, lost, is_sample, too_high) in cases {
+            let mut bench = Bench::<Bbr3>::new();
+            bench.cc.probing.is_sample = is_sample;
+            adapt(&mut bench, rtt, marked, lost, false);
+            assert_eq!(bench.cc.probing.was_too_high, too_high, "{marked} {lost} {is_sample}");
+        }
+    }
+
+    /// 5.3.3.9: with the last ACK of a probe the cycle's maximum becomes that of the cycle before; not where the application was what
+    /// limited the rate. Wrong would be a maximum that is forgotten because there was nothing to send.
+    #[test]
+    fn a_cycle_counts_where_the_path_was_the_limit() {
+        for (is_app_limited, left) in [(false, 50), (true, 100)] {
+            let mut bench = Bench::<Bbr3>::new();
+            bench.cc.state = State::Cruise;
+            bench.cc.probing.ack_phase = AckPhase::ProbeStopping;
+            bench.cc.bounds.take(Bandwidth(100));
+            adapt(&mut bench, RTT, 0, 0, is_app_limited);
+            bench.cc.bounds.take(Bandwidth(50));
+            bench.cc.bounds.advance();
+            assert_eq!(bench.cc.bounds.max_bw(), Bandwidth(left));
+        }
+    }
+
+    /// 5.3.3.8.3: after the wait, by the clock. Wrong would be a probe on the very nanosecond only, or none until Reno's rounds are over.
+    #[test]
+    fn it_is_time_to_probe_after_the_wait() {
+        let mut bench = Bench::<Bbr3>::new();
+        bench.cc.bounds.take(Bandwidth::of(1000, RTT));
+        (bench.cc.probing.begun, bench.cc.probing.wait) = (bench.now, LEAST_WAIT);
+        let end = bench.now + LEAST_WAIT;
+        let times = [end, end + Duration::from_nanos(1), end + RTT];
+        assert_eq!(times.map(|now| bench.cc.is_time_to_probe(now, &bench.window)), [false, true, true]);
+    }
 }

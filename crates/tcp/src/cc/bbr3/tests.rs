@@ -452,3 +452,45 @@ fn a_small_window_of_a_recovery_or_of_probe_rtt_is_not_remembered() {
         assert_eq!(bench.cc.prior_cwnd, prior_cwnd, "{prior_state:?}");
     }
 }
+
+/// 5.4.1 with 5.3.4.3: an application that was silent until ProbeRTT's 200 ms were over finds its window again with the first
+/// segment that it sends. Wrong would be half a BDP for one more round trip; or, in Startup, a look for the RTT that ends again.
+#[test]
+fn a_silence_may_end_probe_rtt() {
+    for (state, after, cwnd) in [(State::ProbeRtt, State::Cruise, 80), (State::Drain, State::Drain, 20)] {
+        let mut bench = Bench::<Bbr3>::new();
+        bench.fill();
+        (bench.cc.state, bench.cc.probe_rtt_end, bench.cc.prior_cwnd) = (state, Some(bench.now), 80);
+        bench.window.cwnd = 20;
+        bench.rate.mark_app_limited(0);
+        bench.cc.on_transmit_start(bench.now + STEP, &bench.rate, &mut bench.window);
+        assert_eq!((bench.cc.state, bench.window.cwnd), (after, cwnd));
+    }
+}
+
+/// 5.3.1.3 is for a Startup that has not filled the path: wrong would be a bound on the flight by losses of ProbeRTT, or one that comes
+/// with the plateau of the rate, and stays for the whole connection.
+#[test]
+fn losses_end_startup_and_nothing_else() {
+    let cases =
+        [(State::Startup, false, true), (State::Startup, true, false), (State::ProbeRtt, false, false)];
+    for (state, is_full, bounded) in cases {
+        let mut bench = Bench::<Bbr3>::new();
+        (bench.cc.state, bench.cc.full_bw_reached) = (state, is_full);
+        (bench.cc.loss_events, bench.cc.bounds.loss_round_start) = (FULL_LOSSES, true);
+        let mut sample = bench.rate.sample(bench.now, 1, 0, RTT);
+        (sample.lost, sample.tx_in_flight) = (3, 100);
+        let ack = Ack { state: CongestionState::Recovery, ..Ack::of(bench.now, 1) };
+        bench.cc.check_startup_done(&ack, &sample, &mut bench.window);
+        assert_eq!(bench.cc.bounds.inflight_longterm != INFINITE, bounded, "{state:?} {is_full}");
+    }
+}
+
+/// 5.6.4.2: three packets, of 8 segments at 100 Mbit/s, where a packet lasts about a millisecond: 24. Wrong would be a window that
+/// leaves the path idle while a packet is made up, or four segments.
+#[test]
+fn the_window_has_room_for_three_packets() {
+    let mut bench = Bench::<Bbr3>::new();
+    bench.window.pacing_rate = goodqueue_units::Rate::from_bps(100_000_000);
+    assert_eq!([0, 24, 25].map(|cap| bench.cc.quantized(cap, &bench.window)), [24, 24, 25]);
+}

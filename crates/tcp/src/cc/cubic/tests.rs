@@ -221,3 +221,17 @@ fn hystart_plus_plus_stands_in_the_place_of_hystart() {
         assert_eq!(w.ssthresh == 20, leaves);
     }
 }
+
+/// The threshold of a timeout says where slow start ends, and HyStart++ has stopped. Wrong would be HyStart in its place from then on,
+/// which ends slow start by a train of ACKs, though HyStart++ was asked for.
+#[test]
+fn after_a_timeout_hystart_does_not_come_back() {
+    let mut c = Cubic { plus_plus: Some(Box::new(HyStartPlusPlus::new())), ..Cubic::of(Stack::Linux6) };
+    let mut w = window(Stack::Linux6, 20, 1000);
+    c.ssthresh(&congestion(20));
+    c.on_rto();
+    for ms in 0..100 {
+        c.on_delivered(&ack(ms, 1), &mut w);
+    }
+    assert_eq!(w.ssthresh, 1000);
+}

@@ -265,3 +265,55 @@ fn early_retransmit_is_for_the_last_two_or_three() {
     assert!(!may(3, &[(2, 3)], 5, false), "new data may go, and be SACKed");
     assert!(!may(3, &[(2, 3)], 0, true));
 }
+
+/// RFC 5682, step 3a: after new data was sent, an ACK that SACKs what was known before is a duplicate: the new data overtook what is
+/// missing. Wrong would be to go on asking, and to take the next ACK, which a retransmission may have caused, for a sign that the timeout
+/// was needless.
+#[test]
+fn f_rto_ends_with_a_duplicate_ack_that_sacks_nothing_new() {
+    let mut s = sender(&Config { stack: Stack::Rfc, ..config(10) }, 1000);
+    transmit(&mut s, 0);
+    without_echo(&mut s, 100, 0, &[(5, 6)]);
+    let ms = time_out(&mut s);
+    transmit(&mut s, ms);
+    without_echo(&mut s, ms + 100, 1, &[(5, 6)]);
+    assert!(s.frto.is_some() && !transmit(&mut s, ms + 100).0.is_empty());
+    without_echo(&mut s, ms + 200, 1, &[(5, 6)]);
+    assert_eq!((s.state, s.frto), (CongestionState::Loss, None));
+    without_echo(&mut s, ms + 300, 2, &[]);
+    assert_eq!((s.state, s.stats.undos, transmit(&mut s, ms + 300).0[0]), (CongestionState::Loss, 0, 2));
+}
+
+/// RFC 8985, 7.4.2, without DSACK: the original of 9 and its probe both came, and what answers the second is a bare ACK with the same
+/// window. Wrong would be a reduction for a loss that was none; or none, as data of the peer, or a window that opens, say nothing.
+#[test]
+fn a_bare_duplicate_ack_tells_that_the_probe_came_twice() {
+    for (payload_len, window, is_over) in [(0, u16::MAX, true), (500, u16::MAX, false), (0, 60_000, false)] {
+        let mut s = sender(&config(10), 10);
+        transmit(&mut s, 0);
+        plain(&mut s, 100, 9);
+        s.on_timeout(at(400));
+        transmit(&mut s, 400);
+        plain(&mut s, 450, 10);
+        assert!(s.tail.is_pending());
+        let ack = SeqNumber(1 + 10 * MSS);
+        let seq = SeqNumber(1); // a window that is new needs a newer segment
+        let segment = Segment { ack, seq, tsecr: 0, payload_len, window, ..crate::sender::tests::WIDE };
+        s.on_ack::<true>(at(500), &segment, false);
+        assert_eq!(s.tail.is_pending(), !is_over, "{payload_len} {window}");
+    }
+}
+
+/// RFC 5827: new data would bring the missing duplicate ACKs, but a full window lets none leave. Wrong would be to wait for the timeout.
+#[test]
+fn early_retransmit_is_for_a_full_window_too() {
+    let may = [3, 2].map(|cwnd| {
+        let mut s = sender(&Config { stack: Stack::Linux3_10, ..config(3) }, 8);
+        transmit(&mut s, 0);
+        sacked(&mut s, 100, 0, &[(2, 3)]);
+        s.window.cwnd = cwnd;
+        assert_eq!(s.board.in_flight(), 2);
+        s.may_retransmit_early()
+    });
+    assert_eq!(may, [false, true]);
+}
