@@ -104,6 +104,8 @@ fn max_p_is_adapted_by_the_report_s_steps() {
     assert_eq!(adapted(66_001, 85_899_345), (107_374_181, 1790)); // 1789.57, rounded
     assert_eq!(adapted(53_999, 85_899_345), (77_309_406, 1288)); // 1288.49
     assert_eq!(adapted(60_000, 85_899_345).0, 85_899_345);
+    // 4/10 and 6/10 of the way from min to max, to the byte, are within the target.
+    assert_eq!([54_000, 66_000].map(|average| adapted(average, 85_899_345).0), [85_899_345; 2]);
     assert_eq!(adapted(66_001, 50 * ONE_PERCENT).0, 51 * ONE_PERCENT);
     assert_eq!(adapted(66_001, 51 * ONE_PERCENT).0, 51 * ONE_PERCENT);
     assert_eq!(adapted(53_999, ONE_PERCENT - 1).0, ONE_PERCENT - 1);

@@ -214,4 +214,13 @@ mod tests {
             assert_eq!(filter(false, &[ack(1), ack(2)], TcpHeader { flags, ..ack(3) }), None);
         }
     }
+
+    /// 500 bytes of the ACK's block are in nobody else's, though the newest SACKs more in all. Wrong would be a sender that sends
+    /// these again.
+    #[test]
+    fn blocks_that_overlap_replace_nothing() {
+        for newest in [(3500, 5000), (2000, 3500)] {
+            assert_eq!(filter(true, &[with_sack(1000, &[(3000, 4000)])], with_sack(1000, &[newest])), None);
+        }
+    }
 }

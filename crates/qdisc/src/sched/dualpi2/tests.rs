@@ -362,6 +362,15 @@ fn classic_drops_with_the_square() {
     assert_eq!(first(0.5, Ecn::Ect0), Some((5, (false, false))));
 }
 
+/// A.2: p_Cmax is 1 / k^2. With k = 1 that is 1, so p_C = 0.5625 marks ECT(0) still. Wrong would be drops from 1 / (k + k) on.
+#[test]
+fn classic_is_marked_up_to_the_inverse_of_k_squared() {
+    let Law::Rfc9332(mut law) = build("variant rfc9332 coupling_factor 1").law else { unreachable!() };
+    law.p = 0.75;
+    let fates: Vec<_> = (0..2).map(|_| passes(&mut law, Side::Classic, Ecn::Ect0, 0, 9)).collect();
+    assert_eq!(fates, [(true, false), (true, true)]);
+}
+
 /// A.2, overload: from k p' = 1 on the L4S queue drops with p'^2 and marks what is left. At p' = 0.5 one call adds 1/4 and,
 /// unless that dropped, 1: 1.25 marks (0.25 stays), then 0.5 + 1, 0.75 + 1, 1.0 + 1 mark, and 1.25 drops.
 #[test]
