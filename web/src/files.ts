@@ -52,7 +52,7 @@ export interface Opened {
 
 /** Whatever a person drops on the page: a scenario file, a record, or a comparison. */
 export function open(text: string, name: string): Opened {
-  const isJson = /^\s*[{[]/.test(text) && !/^\s*\[\[?[A-Za-z"']/.test(text);
+  const isJson = /^\s*\{/.test(text); // no TOML begins so
   if (!isJson) return { experiment: ofScenario(readToml(text, name), name), note: "" };
   let json: unknown;
   try {

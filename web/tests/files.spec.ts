@@ -71,7 +71,7 @@ for (const [name, rate, rtt] of [
     await expect(slider(page, "Base RTT")).toHaveAttribute("aria-valuetext", rtt);
     await expect(trouble(page)).toBeEmpty();
     await expect(refusal(page, 0)).toBeEmpty();
-    await expect(page.locator(".legend")).toContainText(name === "rrul" ? "TCP download BE/0" : /^ bulk\/0 bulk\/1■/);
+    await expect(page.locator(".legend")).toContainText(name === "rrul" ? "TCP download BE/0" : /^ bulk\/0 bulk\/1 ping\/0■/);
   });
 }
 
