@@ -65,18 +65,20 @@ const UNITS: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3, 
 
 /** A time such as `200ms` in seconds; undefined where it is none. */
 export function seconds(text: unknown): number | undefined {
-  const found = /^\s*([\d.]+)\s*([a-z]+)\s*$/.exec(String(text));
-  const unit = UNITS[found?.[2] ?? ""];
-  const number = Number(found?.[1]);
-  return unit === undefined || !Number.isFinite(number) ? undefined : number * unit;
+  return quantity(String(text), UNITS);
 }
 
 const RATES: Readonly<Record<string, number>> = { bit: 1e-6, kbit: 1e-3, mbit: 1, gbit: 1e3 };
 
 /** A rate such as `20mbit` in Mbit/s; undefined where it is none that the slider knows. */
 export function mbps(text: unknown): number | undefined {
-  const found = /^\s*([\d.]+)\s*([a-z]+)\s*$/i.exec(String(text));
-  const unit = RATES[(found?.[2] ?? "").toLowerCase()];
+  return quantity(String(text).toLowerCase(), RATES);
+}
+
+/** A number with one of `units` behind it, as that many times the unit. */
+function quantity(text: string, units: Readonly<Record<string, number>>): number | undefined {
+  const found = /^\s*([\d.]+)\s*([a-z]+)\s*$/.exec(text);
+  const unit = units[found?.[2] ?? ""];
   const number = Number(found?.[1]);
   return unit === undefined || !Number.isFinite(number) ? undefined : number * unit;
 }

@@ -13,7 +13,7 @@ export const playing = signal(false);
 export const speed = signal(0.05);
 
 /** The columns of a packet's row, as crates/web/src/look.rs has them. */
-export const COLUMNS = 9;
+const COLUMNS = 9;
 export interface Packet {
   way: number;
   flow: number;
@@ -23,8 +23,7 @@ export interface Packet {
   fate: number;
   law: number;
 }
-export const WAITING = 0;
-export const SENT = 1;
+/** Fates are 0 while a packet waits, and 1 once it was sent. */
 export const MARKED = 2;
 export const FIRST_DROP = 3;
 /** By the number of a fate, from `FIRST_DROP` on: goodqueue_qdisc::Drop. */
@@ -36,7 +35,7 @@ export interface Sight {
   from_s: number;
   until_s: number;
   packets: Packet[];
-  /** The places of those that left the queue down or were dropped there, in that order. */
+  /** Those that left the queue down or were dropped there, in the order in which they did. */
   decided: Packet[];
   laws: Packets["laws"];
 }

@@ -227,8 +227,8 @@ impl Simulation {
         self.settle(until);
     }
 
-    /// Does what is next and returns true; or returns false, as [`advance`](Self::advance) ends, where nothing is left until
-    /// `elapsed` of the run has passed. Whoever looks on sees so what each single thing changes.
+    /// Does what is next and returns true; or returns false, as [`advance`](Self::advance) ends, where nothing is left
+    /// until `elapsed` of the run has passed. An observer thus sees what each step changes.
     pub fn step(&mut self, elapsed: Duration) -> bool {
         let until = self.at_most(elapsed);
         let acted = self.act_next(until);

@@ -299,8 +299,8 @@ mod tests {
         assert_eq!(packet_of_rate(rate, 1448, 1), 1);
     }
 
-    /// A third of a window of 10, rounded up, is 4 segments. On a path of 1 ms the ACK is expected soon if half of that has passed.
-    /// Wrong would be a wait of most of a round trip there.
+    /// A third of a window of 10, rounded up, is 4 segments. On a path of 1 ms the ACK is expected soon if half of that
+    /// has passed. Wrong would be a wait of most of a round trip there.
     #[test]
     fn a_packet_waits_where_it_is_short_and_the_ack_is_near() {
         let window = Window { cwnd: 10, ssthresh: 2, ..Window::new(&Config::default()) };

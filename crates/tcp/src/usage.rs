@@ -140,7 +140,8 @@ mod tests {
         }
     }
 
-    /// As many out as before is no fuller moment. Wrong would be a window's round that never ends, as each segment begins it anew.
+    /// As many out as before is no fuller moment. Wrong would be a window's round that never ends, as each segment
+    /// begins it anew.
     #[test]
     fn a_round_goes_on_while_as_many_are_out() {
         let mut u = Usage::new(SeqNumber(0));

@@ -1,5 +1,5 @@
-//! The WebAssembly binding: converts, never decides. Everything structured crosses as JSON text, as in the Python binding,
-//! except packets, of which there are many: they cross as rows of numbers (see [`look`]).
+//! The WebAssembly binding: converts, never decides. Everything structured crosses as JSON text, as in the Python
+//! binding, except packets, of which there are many: they cross as rows of numbers (see [`look`]).
 //!
 //! A refusal is thrown as JSON text: `{"key": …, "message": …}`.
 
@@ -58,8 +58,8 @@ impl Run {
         self.simulation.advance(Duration::from_secs_f64(until_s));
     }
 
-    /// Runs on as [`advance`](Self::advance) does, but looks at each packet from the first call on. Returns a row for each
-    /// packet that was on its way since the call before, in no order: [`look::COLUMNS`] says which numbers.
+    /// Runs on as [`advance`](Self::advance) does, but looks at each packet from the first call on. Returns a row for
+    /// each packet that was on its way since the call before, in no order: [`look::COLUMNS`] says which numbers.
     pub fn packets(&mut self, until_s: f64) -> Vec<f64> {
         let simulation = &mut self.simulation;
         let look = self.look.get_or_insert_with(|| {
@@ -76,8 +76,8 @@ impl Run {
         look.take_rows()
     }
 
-    /// What the laws of both directions thought, since the call before, whenever a packet left the queue or was dropped: as
-    /// JSON, `{"down": {"count": […], …}, "up": …}`. A row's column `law` is the place in these lists.
+    /// What the laws of both directions thought, since the call before, whenever a packet left the queue or was
+    /// dropped: as JSON, `{"down": {"count": […], …}, "up": …}`. A row's column `law` is the place in these lists.
     pub fn laws(&mut self) -> String {
         let taken =
             self.look.as_ref().map(|look| look.lock().unwrap_or_else(PoisonError::into_inner).take_laws());

@@ -86,7 +86,8 @@ impl Look {
         }
     }
 
-    /// The rows since the call before, one after the other. Those that follow begin with the packets that are there now.
+    /// The rows since the call before, one after the other. Those that follow begin with the packets that are there
+    /// now.
     pub(crate) fn take_rows(&mut self) -> Vec<f64> {
         let taken = std::mem::take(&mut self.rows).into_flattened();
         for known in self.known.values_mut().flatten() {

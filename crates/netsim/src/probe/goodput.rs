@@ -72,7 +72,8 @@ mod tests {
         let quantiles = bins.quantiles().unwrap();
         assert_eq!((quantiles.p10, quantiles.p50, quantiles.p90), (1.0, 5.0, 9.0));
     }
-    /// 625 000 bytes in 5 s are 1 Mbit/s. Wrong would be a first bin with what came before the start, or bins of before it.
+    /// 625 000 bytes in 5 s are 1 Mbit/s. Wrong would be a first bin with what came before the start, or bins of before
+    /// it.
     #[test]
     fn a_start_forgets_what_came_before() {
         let mut bins = Bins::default();

@@ -174,8 +174,9 @@ mod tests {
         (100_000_000..200_000_000).step_by(100_000).for_each(|nanos| rtt.record(nanos));
         assert!(size_of_val(&*rtt.cells) <= 1024, "{} bytes", size_of_val(&*rtt.cells));
     }
-    /// 2048 values in as many cells, upwards or downwards, and by half as many cells more each time: 32 * 1.5^n, in whole
-    /// groups of 32, are 2048 and more after ten times. Wrong would be one group more each time, 63 times all copied.
+    /// 2048 values in as many cells, upwards or downwards, and by half as many cells more each time: 32 * 1.5^n, in
+    /// whole groups of 32, are 2048 and more after ten times. Wrong would be one group more each time, 63 times all
+    /// copied.
     #[test]
     fn cells_that_are_added_are_half_as_many_as_there_are() {
         fn sizes(values: impl Iterator<Item = u64>) -> usize {

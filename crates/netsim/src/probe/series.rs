@@ -227,7 +227,8 @@ mod tests {
         let PacketSeries { time_s, delay_ms, flow } = log.series();
         assert_eq!((time_s, delay_ms, flow), (vec![1.0, 1.999], vec![10.0, 19.0], Some(vec![7, 7])));
     }
-    /// Two packets that waited 3 and 6 ms, then none. Wrong would be a mean of all that ever left, or a queue without a course.
+    /// Two packets that waited 3 and 6 ms, then none. Wrong would be a mean of all that ever left, or a queue without a
+    /// course.
     #[test]
     fn a_queue_has_a_value_an_interval() {
         let mut queue = QueueSeries::new(false);
@@ -238,8 +239,8 @@ mod tests {
         assert_eq!(queue.drop_probability, [Some(0.125), None]);
     }
 
-    /// 25 000 bytes in 100 ms are 2 Mbit/s, 12 500 more 1 Mbit/s. Wrong would be a goodput of the whole run, or drops that are
-    /// counted twice. An interval without a sender has no window.
+    /// 25 000 bytes in 100 ms are 2 Mbit/s, 12 500 more 1 Mbit/s. Wrong would be a goodput of the whole run, or drops
+    /// that are counted twice. An interval without a sender has no window.
     #[test]
     fn a_flow_has_what_came_within_each_interval() {
         let mut flow = FlowSeries::new("a".to_string(), true, true);
@@ -258,9 +259,10 @@ mod tests {
         assert_eq!(flow.tcp.unwrap().rto_ms, [Some(1000.0), None]); // RFC 6298, 2.1
     }
 
-    /// A handshake over 20 ms: SRTT 20 ms, RTTVAR half of it, RTO 20 ms and Linux's floor of 200 ms. Ten segments of 1448 bytes
-    /// are out, and paced at twice the window an RTT: 11.584 Mbit/s. When they are acknowledged at once, 20 ms later, the rate
-    /// is 10 * 1448 * 8 bits in 20 ms. The threshold is that of the configuration, once there is one.
+    /// A handshake over 20 ms: SRTT 20 ms, RTTVAR half of it, RTO 20 ms and Linux's floor of 200 ms. Ten segments of
+    /// 1448 bytes are out, and paced at twice the window an RTT: 11.584 Mbit/s. When they are acknowledged at once, 20
+    /// ms later, the rate is 10 * 1448 * 8 bits in 20 ms. The threshold is that of the configuration, once there is
+    /// one.
     #[test]
     fn a_sender_shows_what_ss_shows() {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);

@@ -201,8 +201,8 @@ mod tests {
         assert_eq!(filter.get(), Bandwidth(50));
     }
 
-    /// Two later ones are kept: 90 at 3, and from the second half 70 at 6, then 80 at 7, which is larger. Wrong would be the 70, or
-    /// none of the second half, once 100 and 90 are too old.
+    /// Two later ones are kept: 90 at 3, and from the second half 70 at 6, then 80 at 7, which is larger. Wrong would
+    /// be the 70, or none of the second half, once 100 and 90 are too old.
     #[test]
     fn the_largest_of_the_last_half_is_what_is_left() {
         let mut filter = MaxFilter::default();
@@ -219,7 +219,8 @@ mod tests {
         assert_eq!(filter.get(), Bandwidth(70));
     }
 
-    /// The first quarter of 10 ends with 2: what comes then is not kept. Wrong would be 50 in place of the 40 that came after it.
+    /// The first quarter of 10 ends with 2: what comes then is not kept. Wrong would be 50 in place of the 40 that came
+    /// after it.
     #[test]
     fn the_first_quarter_has_no_successor() {
         let mut filter = MaxFilter::default();

@@ -318,8 +318,8 @@ fn what_overlaps_with_what_was_held_is_told_as_come_twice() {
     assert_eq!((told.ack, blocks(told)), (SeqNumber(6000), [(5500, 5700)].to_vec()));
 }
 
-/// RFC 9293, 3.10.7.4, as Linux has it: what begins at the window's right edge, to the byte, is still taken where the window is open;
-/// what begins a byte later is not.
+/// RFC 9293, 3.10.7.4, as Linux has it: what begins at the window's right edge, to the byte, is still taken where the
+/// window is open; what begins a byte later is not.
 #[test]
 fn the_right_edge_of_the_window_is_within() {
     let held = [0, 1].map(|beyond| {
@@ -331,8 +331,8 @@ fn the_right_edge_of_the_window_is_within() {
     assert_eq!(held, [true, false]);
 }
 
-/// Data has no room for SACK blocks here, so the ACK that is to carry them stays due. Wrong would be a sender that never hears of what
-/// came out of order; or, without a gap, a bare ACK beside the data that said it all.
+/// Data has no room for SACK blocks here, so the ACK that is to carry them stays due. Wrong would be a sender that
+/// never hears of what came out of order; or, without a gap, a bare ACK beside the data that said it all.
 #[test]
 fn data_carries_the_ack_but_for_blocks() {
     for gap in [0, 500] {

@@ -463,8 +463,9 @@ fn a_segment_that_waits_for_company_waits_for_an_ack_and_not_for_the_next_questi
     assert_eq!(transmit(&mut s, 106).0, [13, 14]);
 }
 
-/// A lone segment that is not full may have waited for the receiver's delayed ACK: BBR's RTT of 100 ms, ten seconds old, does not make
-/// way for its 150 ms. A full one's does. Wrong would be an RTT, and so a window, that holds the receiver's timer.
+/// A lone segment that is not full may have waited for the receiver's delayed ACK: BBR's RTT of 100 ms, ten seconds
+/// old, does not make way for its 150 ms. A full one's does. Wrong would be an RTT, and so a window, that holds the
+/// receiver's timer.
 #[test]
 fn the_ack_of_a_lone_small_segment_may_be_a_delayed_one() {
     for (bytes, min_rtt_ms) in [(u64::from(MSS) - 1, 100.0), (u64::from(MSS), 150.0)] {
@@ -479,8 +480,8 @@ fn the_ack_of_a_lone_small_segment_may_be_a_delayed_one() {
     }
 }
 
-/// RFC 3168, 6.1.2 and 6.1.5: CWR goes on the first new data segment, and what has no data is not ECN-capable. Wrong would be a FIN that
-/// takes CWR away, or may be marked: within the window, or beyond it.
+/// RFC 3168, 6.1.2 and 6.1.5: CWR goes on the first new data segment, and what has no data is not ECN-capable. Wrong
+/// would be a FIN that takes CWR away, or may be marked: within the window, or beyond it.
 #[test]
 fn a_fin_alone_says_no_cwr_and_is_not_ecn_capable() {
     for (segments, beyond) in [(0, false), (2, true)] {
@@ -498,8 +499,8 @@ fn a_fin_alone_says_no_cwr_and_is_not_ecn_capable() {
     }
 }
 
-/// Two segments of room: as much, and FIN may stand on it, leaves at once; a byte more waits on. Wrong would be an end of a transfer
-/// that waits for company that cannot come.
+/// Two segments of room: as much, and FIN may stand on it, leaves at once; a byte more waits on. Wrong would be an end
+/// of a transfer that waits for company that cannot come.
 #[test]
 fn what_fits_the_window_to_the_byte_does_not_wait() {
     let waits = [0, 1, u64::from(MSS)].map(|more| {
@@ -522,8 +523,8 @@ fn a_closed_window_at_first_does_not_shorten_segments() {
     assert_eq!(s.mss, 700);
 }
 
-/// A sender with nothing to send and nothing out is not asked again; one that has closed has FIN to send, and one that owes a probe
-/// the probe. Wrong would be a connection that never ends.
+/// A sender with nothing to send and nothing out is not asked again; one that has closed has FIN to send, and one that
+/// owes a probe the probe. Wrong would be a connection that never ends.
 #[test]
 fn dormant_is_who_has_nothing_to_send() {
     let dormant = [(End::Open, Due::Nothing), (End::FinSent, Due::Nothing), (End::Open, Due::WindowProbe)]

@@ -215,8 +215,8 @@ mod tests {
         }
     }
 
-    /// 500 bytes of the ACK's block are in nobody else's, though the newest SACKs more in all. Wrong would be a sender that sends
-    /// these again.
+    /// 500 bytes of the ACK's block are in nobody else's, though the newest SACKs more in all. Wrong would be a sender
+    /// that sends these again.
     #[test]
     fn blocks_that_overlap_replace_nothing() {
         for newest in [(3500, 5000), (2000, 3500)] {

@@ -362,7 +362,8 @@ fn classic_drops_with_the_square() {
     assert_eq!(first(0.5, Ecn::Ect0), Some((5, (false, false))));
 }
 
-/// A.2: p_Cmax is 1 / k^2. With k = 1 that is 1, so p_C = 0.5625 marks ECT(0) still. Wrong would be drops from 1 / (k + k) on.
+/// A.2: p_Cmax is 1 / k^2. With k = 1 that is 1, so p_C = 0.5625 marks ECT(0) still.
+/// Wrong would be drops from 1 / (k + k) on.
 #[test]
 fn classic_is_marked_up_to_the_inverse_of_k_squared() {
     let Law::Rfc9332(mut law) = build("variant rfc9332 coupling_factor 1").law else { unreachable!() };

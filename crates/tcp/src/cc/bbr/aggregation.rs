@@ -81,8 +81,8 @@ mod tests {
         assert_eq!(aggregation.budget(bw), 1);
     }
 
-    /// Nothing is expected, so all is extra and one epoch goes on: to 2^20 - 1 segments, as many as Linux can count. Wrong would be an
-    /// epoch that ends before, and forgets the bunch.
+    /// Nothing is expected, so all is extra and one epoch goes on: to 2^20 - 1 segments, as many as Linux can count.
+    /// Wrong would be an epoch that ends before, and forgets the bunch.
     #[test]
     fn an_epoch_ends_with_2_to_the_20_segments() {
         let (mut aggregation, now) = (Aggregation::default(), Instant::from_nanos(1));

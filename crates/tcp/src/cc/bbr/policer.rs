@@ -157,8 +157,8 @@ mod tests {
         }
     }
 
-    /// 48 rounds are counted: not ACKs within a round, nor rounds of another mode than ProbeBW. Wrong would be a connection that runs
-    /// into the policer again at once.
+    /// 48 rounds are counted: not ACKs within a round, nor rounds of another mode than ProbeBW. Wrong would be a
+    /// connection that runs into the policer again at once.
     #[test]
     fn a_rate_is_used_for_rounds_that_probe() {
         let mut policer = Policer { is_used: true, ..Policer::default() };

@@ -286,7 +286,8 @@ fn a_small_window_of_a_recovery_or_of_probe_rtt_is_not_remembered() {
     }
 }
 
-/// 4.2.2. Wrong would be bursts of two where a segment takes 10 ms, or single segments, each with its costs, where it takes less.
+/// 4.2.2. Wrong would be bursts of two where a segment takes 10 ms, or single segments, each with its costs, where it
+/// takes less.
 #[test]
 fn a_packet_has_one_segment_below_1_2_mbit_s() {
     let least = [1_199_999, 1_200_000, 1_200_001].map(|bps| {

@@ -96,8 +96,8 @@ mod tests {
         }
     }
 
-    /// Half of ten segments a round: alpha goes from 256 towards 128 by sixteenths, (15 * 256 + 128) / 16 = 248, then 240 and 233.
-    /// Wrong would be a share of all marks there ever were.
+    /// Half of ten segments a round: alpha goes from 256 towards 128 by sixteenths, (15 * 256 + 128) / 16 = 248, then
+    /// 240 and 233. Wrong would be a share of all marks there ever were.
     #[test]
     fn the_share_of_a_round_that_is_marked_in_part() {
         let (mut ecn, mut rate) = (Ecn::new(), RateEstimator::default());

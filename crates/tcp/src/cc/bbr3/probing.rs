@@ -344,8 +344,8 @@ mod tests {
         assert_eq!(raised(true, INFINITE, INFINITE - 2), INFINITE - 1);
     }
 
-    /// 5.5.11.2: the probe that needless losses ended is taken up again. Wrong would be one under way that begins anew, or a ProbeRTT
-    /// that is left before its time.
+    /// 5.5.11.2: the probe that needless losses ended is taken up again. Wrong would be one under way that begins anew,
+    /// or a ProbeRTT that is left before its time.
     #[test]
     fn an_undo_takes_up_the_probe_that_was_ended() {
         let after = [State::Down, State::Cruise, State::Up, State::ProbeRtt].map(|state| {
@@ -368,8 +368,8 @@ mod tests {
         bench.cc.adapt_longterm(&ack, &sample, &bench.rate, &bench.window);
     }
 
-    /// Of the ten of a probe eight are marked on a short path: too many. Losses are judged as they are found, once; wrong would be to
-    /// judge them here again, or marks of a long path, or of what was not sent to probe.
+    /// Of the ten of a probe eight are marked on a short path: too many. Losses are judged as they are found, once;
+    /// wrong would be to judge them here again, or marks of a long path, or of what was not sent to probe.
     #[test]
     fn marks_of_a_probe_are_too_many_on_short_paths() {
         let short = Duration::from_millis(5);
@@ -387,8 +387,9 @@ mod tests {
         }
     }
 
-    /// 5.3.3.9: with the last ACK of a probe the cycle's maximum becomes that of the cycle before; not where the application was what
-    /// limited the rate. Wrong would be a maximum that is forgotten because there was nothing to send.
+    /// 5.3.3.9: with the last ACK of a probe the cycle's maximum becomes that of the cycle before; not where the
+    /// application was what limited the rate. Wrong would be a maximum that is forgotten because there was nothing to
+    /// send.
     #[test]
     fn a_cycle_counts_where_the_path_was_the_limit() {
         for (is_app_limited, left) in [(false, 50), (true, 100)] {
@@ -403,7 +404,8 @@ mod tests {
         }
     }
 
-    /// 5.3.3.8.3: after the wait, by the clock. Wrong would be a probe on the very nanosecond only, or none until Reno's rounds are over.
+    /// 5.3.3.8.3: after the wait, by the clock. Wrong would be a probe on the very nanosecond only, or none until
+    /// Reno's rounds are over.
     #[test]
     fn it_is_time_to_probe_after_the_wait() {
         let mut bench = Bench::<Bbr3>::new();

@@ -453,8 +453,9 @@ fn a_small_window_of_a_recovery_or_of_probe_rtt_is_not_remembered() {
     }
 }
 
-/// 5.4.1 with 5.3.4.3: an application that was silent until ProbeRTT's 200 ms were over finds its window again with the first
-/// segment that it sends. Wrong would be half a BDP for one more round trip; or, in Startup, a look for the RTT that ends again.
+/// 5.4.1 with 5.3.4.3: an application that was silent until ProbeRTT's 200 ms were over finds its window again with the
+/// first segment that it sends. Wrong would be half a BDP for one more round trip; or, in Startup, a look for the RTT
+/// that ends again.
 #[test]
 fn a_silence_may_end_probe_rtt() {
     for (state, after, cwnd) in [(State::ProbeRtt, State::Cruise, 80), (State::Drain, State::Drain, 20)] {
@@ -468,8 +469,8 @@ fn a_silence_may_end_probe_rtt() {
     }
 }
 
-/// 5.3.1.3 is for a Startup that has not filled the path: wrong would be a bound on the flight by losses of ProbeRTT, or one that comes
-/// with the plateau of the rate, and stays for the whole connection.
+/// 5.3.1.3 is for a Startup that has not filled the path: wrong would be a bound on the flight by losses of ProbeRTT,
+/// or one that comes with the plateau of the rate, and stays for the whole connection.
 #[test]
 fn losses_end_startup_and_nothing_else() {
     let cases =
@@ -486,8 +487,8 @@ fn losses_end_startup_and_nothing_else() {
     }
 }
 
-/// 5.6.4.2: three packets, of 8 segments at 100 Mbit/s, where a packet lasts about a millisecond: 24. Wrong would be a window that
-/// leaves the path idle while a packet is made up, or four segments.
+/// 5.6.4.2: three packets, of 8 segments at 100 Mbit/s, where a packet lasts about a millisecond: 24. Wrong would be a
+/// window that leaves the path idle while a packet is made up, or four segments.
 #[test]
 fn the_window_has_room_for_three_packets() {
     let mut bench = Bench::<Bbr3>::new();

@@ -222,8 +222,8 @@ fn hystart_plus_plus_stands_in_the_place_of_hystart() {
     }
 }
 
-/// The threshold of a timeout says where slow start ends, and HyStart++ has stopped. Wrong would be HyStart in its place from then on,
-/// which ends slow start by a train of ACKs, though HyStart++ was asked for.
+/// The threshold of a timeout says where slow start ends, and HyStart++ has stopped. Wrong would be HyStart in its
+/// place from then on, which ends slow start by a train of ACKs, though HyStart++ was asked for.
 #[test]
 fn after_a_timeout_hystart_does_not_come_back() {
     let mut c = Cubic { plus_plus: Some(Box::new(HyStartPlusPlus::new())), ..Cubic::of(Stack::Linux6) };

@@ -266,9 +266,9 @@ fn early_retransmit_is_for_the_last_two_or_three() {
     assert!(!may(3, &[(2, 3)], 0, true));
 }
 
-/// RFC 5682, step 3a: after new data was sent, an ACK that SACKs what was known before is a duplicate: the new data overtook what is
-/// missing. Wrong would be to go on asking, and to take the next ACK, which a retransmission may have caused, for a sign that the timeout
-/// was needless.
+/// RFC 5682, step 3a: after new data was sent, an ACK that SACKs what was known before is a duplicate: the new data
+/// overtook what is missing. Wrong would be to go on asking, and to take the next ACK, which a retransmission may have
+/// caused, for a sign that the timeout was needless.
 #[test]
 fn f_rto_ends_with_a_duplicate_ack_that_sacks_nothing_new() {
     let mut s = sender(&Config { stack: Stack::Rfc, ..config(10) }, 1000);
@@ -284,8 +284,9 @@ fn f_rto_ends_with_a_duplicate_ack_that_sacks_nothing_new() {
     assert_eq!((s.state, s.stats.undos, transmit(&mut s, ms + 300).0[0]), (CongestionState::Loss, 0, 2));
 }
 
-/// RFC 8985, 7.4.2, without DSACK: the original of 9 and its probe both came, and what answers the second is a bare ACK with the same
-/// window. Wrong would be a reduction for a loss that was none; or none, as data of the peer, or a window that opens, say nothing.
+/// RFC 8985, 7.4.2, without DSACK: the original of 9 and its probe both came, and what answers the second is a bare ACK
+/// with the same window. Wrong would be a reduction for a loss that was none; or none, as data of the peer, or a window
+/// that opens, say nothing.
 #[test]
 fn a_bare_duplicate_ack_tells_that_the_probe_came_twice() {
     for (payload_len, window, is_over) in [(0, u16::MAX, true), (500, u16::MAX, false), (0, 60_000, false)] {
@@ -304,7 +305,8 @@ fn a_bare_duplicate_ack_tells_that_the_probe_came_twice() {
     }
 }
 
-/// RFC 5827: new data would bring the missing duplicate ACKs, but a full window lets none leave. Wrong would be to wait for the timeout.
+/// RFC 5827: new data would bring the missing duplicate ACKs, but a full window lets none leave. Wrong would be to wait
+/// for the timeout.
 #[test]
 fn early_retransmit_is_for_a_full_window_too() {
     let may = [3, 2].map(|cwnd| {
