@@ -14,7 +14,8 @@ pub enum Direction {
 }
 
 impl Direction {
-    pub(crate) const ALL: [Self; 2] = [Self::Down, Self::Up];
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Down, Self::Up];
 
     /// The word in a scenario.
     #[must_use]

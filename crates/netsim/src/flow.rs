@@ -46,6 +46,10 @@ pub(crate) enum Source {
     Bulk(CcLine),
     Isochronous(Box<Isochronous>), // in a box: else each of a hundred thousand transfers would have its 250 bytes
     App(Box<App>),
+    /// Nobody in the run.
+    Outside {
+        delivered_bytes: u64,
+    },
 }
 
 impl Flow {
@@ -112,6 +116,7 @@ impl Flow {
             Make::Datagrams(pace) => {
                 Source::Isochronous(Box::new(Isochronous::new(start, pace(&traffic.values))))
             }
+            Make::Outside => Source::Outside { delivered_bytes: 0 },
             Make::Flows(_) => unreachable!("a scenario that was read has the flows in its place"),
         };
         Self {
@@ -139,6 +144,7 @@ impl Flow {
                 Totals { delivered_bytes: source.received_bytes, ..Totals::default() }
             }
             Source::App(app) => app.totals(sockets),
+            &Source::Outside { delivered_bytes } => Totals { delivered_bytes, ..Totals::default() },
         };
         Totals { fates, ..totals }
     }
@@ -148,7 +154,7 @@ impl Flow {
     pub(crate) fn sender<'a>(&'a self, id: FlowId, sockets: &'a Sockets) -> Option<&'a Connection> {
         match &self.source {
             Source::Bulk(_) => Some(sockets.bulk[id].sender(self.direction)),
-            Source::Isochronous(_) => None,
+            Source::Isochronous(_) | Source::Outside { .. } => None,
             Source::App(app) => app.sender(sockets),
         }
     }
@@ -158,7 +164,7 @@ impl Flow {
         match &self.source {
             Source::App(app) => Some(app.result(now)),
             Source::Isochronous(source) => source.result(),
-            Source::Bulk(_) => None,
+            Source::Bulk(_) | Source::Outside { .. } => None,
         }
     }
 
@@ -167,7 +173,7 @@ impl Flow {
         match &mut self.source {
             Source::Isochronous(source) => source.log(),
             Source::App(app) => app.log(),
-            Source::Bulk(_) => {}
+            Source::Bulk(_) | Source::Outside { .. } => {}
         }
     }
 
@@ -176,7 +182,7 @@ impl Flow {
         match &self.source {
             Source::Isochronous(source) => source.series(&self.name),
             Source::App(app) => app.series(&self.name),
-            Source::Bulk(_) => None,
+            Source::Bulk(_) | Source::Outside { .. } => None,
         }
     }
 

@@ -44,6 +44,7 @@ mod lists;
 mod metronome;
 mod observer;
 mod outline;
+mod outside;
 mod packet;
 pub mod path;
 mod pipe;
@@ -58,7 +59,9 @@ pub mod traffic;
 
 pub use observer::{Event, Observer, SharedObserver};
 pub use outline::FlowOutline;
+pub use outside::{Arrival, Envelope, Headers};
 pub use packet::Packet;
+pub use probe::delay::{FlowDelays as Delays, Summary};
 pub use probe::law::LawSeries;
 pub use probe::mos::mos;
 pub use record::Record;

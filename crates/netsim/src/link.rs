@@ -40,6 +40,9 @@ impl Owner<Packet> for Fates {
     fn dropped(&mut self, packet: Packet, why: Drop) {
         self.drops[why as usize] += 1;
         self.dropped[packet.flow] += 1;
+        if let Some(envelope) = packet.envelope() {
+            envelope.over();
+        }
         if let Some(watch) = &self.watch {
             watch.dropped(packet, why);
         }

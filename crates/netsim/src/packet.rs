@@ -3,6 +3,7 @@
 use crate::direction::Direction;
 use crate::ids::FlowId;
 use crate::lists::PerWay;
+use crate::outside::Envelope;
 use goodqueue_qdisc::{Packet as QdiscPacket, TcpHeader};
 use goodqueue_tcp::{Flags, Segment};
 use goodqueue_units::{Ecn, Instant};
@@ -38,6 +39,8 @@ pub(crate) struct Datagram {
     pub(crate) ecn: Ecn,
     /// Differentiated services codepoint.
     pub(crate) dscp: u8,
+    /// Of a packet from outside: what else a discipline may ask of it.
+    pub(crate) envelope: Option<&'static Envelope>,
 }
 
 /// A classifier's hash differs between the directions of a connection; of an application's connections by this, so that
@@ -115,7 +118,7 @@ impl QdiscPacket for Packet {
         u64::from(self.flow.number()) << 32 | u64::from(self.hash)
     }
     fn tcp(&self) -> Option<TcpHeader> {
-        let Body::Tcp(segment) = self.body else { return None };
+        let Body::Tcp(segment) = self.body else { return self.envelope().and_then(|own| own.headers().tcp) };
         let mut sack = [(0, 0); 4];
         for (block, shown) in segment.sack_blocks().iter().zip(&mut sack) {
             *shown = (block.start.0, block.end.0);
@@ -133,6 +136,9 @@ impl QdiscPacket for Packet {
     /// Every flow runs between two hosts of its own, which all connections of an application share. The multiplier is that of
     /// Fibonacci hashing: odd, so that no two flows share a hash.
     fn host_hashes(&self) -> (u32, u32) {
+        if let Some(envelope) = self.envelope() {
+            return envelope.headers().host_hashes;
+        }
         let host = self.flow.number().wrapping_mul(0x9E37_79B1);
         (host, !host)
     }

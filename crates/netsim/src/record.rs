@@ -430,7 +430,7 @@ impl Simulation {
         let tcp = flow.kind.is_tcp();
         let (cc, rtt_ms) = match &flow.source {
             Source::Bulk(cc) => (Some(cc.to_string()), self.sockets.bulk[id].rtt.summary()),
-            Source::Isochronous(_) => (None, None),
+            Source::Isochronous(_) | Source::Outside { .. } => (None, None),
             Source::App(app) => (tcp.then(|| app.cc().to_string()), app.rtt.summary()),
         };
         FlowRecord {

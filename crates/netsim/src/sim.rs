@@ -5,6 +5,7 @@ mod air;
 mod applications;
 mod build;
 mod onward;
+mod outside;
 pub(crate) mod row;
 mod timers;
 mod way;
@@ -20,6 +21,7 @@ use crate::link::{Link, Parts};
 use crate::lists::{List, PerFlow, PerWay};
 use crate::metronome::{Beat, Metronome};
 use crate::observer::{Event, SharedObserver, Watch, tell};
+use crate::outside::Arrival;
 use crate::packet::{Body, Datagram, Packet};
 use crate::pipe::Pipes;
 use crate::probe::goodput::BIN;
@@ -57,6 +59,8 @@ pub struct Simulation {
     /// What every packet of a flow asks for; beside the flows, which are too large to stay in a cache.
     ways: PerFlow<Way>,
     observer: Option<SharedObserver>,
+    /// Packets from outside that have come to their end, for their owner to take.
+    arrivals: Vec<Arrival>,
 }
 
 /// Where a connection puts its segments.
@@ -179,6 +183,7 @@ impl Simulation {
             components,
             ways,
             observer: None,
+            arrivals: Vec::new(),
             scenario,
         })
     }
@@ -343,6 +348,9 @@ impl Simulation {
     /// A datagram of `flow` has come.
     #[inline(never)] // out of the way of segments
     fn datagram_arrived(&mut self, flow: FlowId, direction: Direction, datagram: Datagram) {
+        if self.leaves(flow, direction, &datagram) {
+            return;
+        }
         let Source::Isochronous(source) = &mut self.flows[flow].source else {
             return self.heard_datagram(flow, direction, datagram);
         };
@@ -387,7 +395,7 @@ impl Simulation {
             arrival: self.now,
             flow,
             hash: hash[direction],
-            body: Body::Datagram(Datagram { number, len: source.len, ecn: source.ecn, dscp }),
+            body: Body::Datagram(Datagram { number, len: source.len, ecn: source.ecn, dscp, envelope: None }),
         };
         self.offer(direction, packet);
     }
@@ -466,6 +474,7 @@ impl Simulation {
                 Source::Bulk(_) => self.sockets.bulk[id].rtt.reset(),
                 Source::Isochronous(source) => source.measure_from_now(),
                 Source::App(app) => app.measure_from(self.now),
+                Source::Outside { .. } => {}
             }
         }
     }
@@ -495,7 +504,7 @@ impl Simulation {
             let totals = self.totals(id);
             let echoes = match &self.flows[id].source {
                 Source::Isochronous(source) => source.echoes,
-                Source::Bulk(_) | Source::App(_) => Default::default(),
+                Source::Bulk(_) | Source::App(_) | Source::Outside { .. } => Default::default(),
             };
             let totals =
                 FlowTotals { delivered_bytes: totals.delivered_bytes, dropped: totals.fates.dropped, echoes };

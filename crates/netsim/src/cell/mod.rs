@@ -462,6 +462,9 @@ impl Cell {
                 Fate::Lost => {
                     counts.lost += 1;
                     books.lost[packet.flow] += 1;
+                    if let Some(envelope) = packet.envelope() {
+                        envelope.over();
+                    }
                 }
             }
         }

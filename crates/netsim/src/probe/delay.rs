@@ -8,7 +8,7 @@ use std::ops::AddAssign;
 
 /// A distribution of delays in bounded memory; in nanoseconds.
 #[repr(align(64))] // one cache line beside the cell: a thousand flows count in turns
-pub(crate) struct Delays<C, const BITS: u32> {
+pub struct Delays<C, const BITS: u32> {
     sum_of_squares: u128,
     min: u64,
     max: u64,
@@ -20,16 +20,19 @@ const _: () = processor::fills_lines::<FlowDelays>(1);
 /// The distribution of a queue's delays: every packet is recorded, quantiles are exact to 0.1 %.
 pub(crate) type QueueDelays = Delays<u64, 10>;
 /// The distribution of one flow's round-trip times: quantiles exact to 0.8 %, about 500 bytes.
-pub(crate) type FlowDelays = Delays<u32, 7>;
+pub type FlowDelays = Delays<u32, 7>;
 
 impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Delays<C, BITS> {
-    pub(crate) fn new() -> Self {
+    /// Nothing was counted yet.
+    #[must_use]
+    #[allow(clippy::new_without_default)] // what is counted says which
+    pub fn new() -> Self {
         Self { sum_of_squares: 0, min: u64::MAX, max: 0, histogram: Histogram::new() }
     }
 
     /// Counts one delay.
     #[inline]
-    pub(crate) fn record(&mut self, delay: Duration) {
+    pub fn record(&mut self, delay: Duration) {
         let nanos = delay.as_nanos();
         self.sum_of_squares += u128::from(nanos) * u128::from(nanos);
         self.min = self.min.min(nanos);
@@ -44,7 +47,8 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Dela
     }
 
     /// How many were counted.
-    pub(crate) fn count(&self) -> u64 {
+    #[must_use]
+    pub fn count(&self) -> u64 {
         self.histogram.total()
     }
 
@@ -75,7 +79,8 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Dela
     }
 
     /// The summary that a record prints; `None` if nothing was measured.
-    pub(crate) fn summary(&self) -> Option<Summary> {
+    #[must_use]
+    pub fn summary(&self) -> Option<Summary> {
         let count = self.count();
         let n = count as f64;
         let mean = self.histogram.sum() as f64 / n;

@@ -163,6 +163,11 @@ impl Scenario {
     /// # Errors
     /// The first key that is unknown, missing, ill-formed, out of range or in contradiction with another.
     pub fn from_json(json: &str) -> Result<Self> {
+        Self::read(json, false)
+    }
+
+    /// As [`from_json`](Self::from_json). To one that is `open`, packets may come from outside: it need have no traffic of its own.
+    pub(crate) fn read(json: &str, open: bool) -> Result<Self> {
         let content: Json =
             serde_json::from_str(json).map_err(|error| ScenarioError::new("", error.to_string()))?;
         let table = Table::new("", &content)?;
@@ -181,7 +186,14 @@ impl Scenario {
         let bottleneck = Bottleneck::read(&bottleneck, path)?;
         let hops = Hops::read(&table, path)?;
         let change = change::read(&table, duration.0, &bottleneck, &hops)?;
-        let traffic = traffic::read(&table, duration.0, path.rtt)?;
+        let mut traffic = if open && !table.has("traffic") {
+            Vec::new()
+        } else {
+            traffic::read(&table, duration.0, path.rtt)?
+        };
+        if open {
+            traffic.push(Traffic::from_outside(duration, path.rtt));
+        }
         let most = u64::from(path.frame_bytes());
         if let Some(place) =
             traffic.iter().position(|one| one.packet_bytes().is_some_and(|bytes| bytes > most))

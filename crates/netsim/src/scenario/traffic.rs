@@ -4,7 +4,7 @@ use super::key::{AnyKey, Key, Quantity, Result, Table, Values, describe, no_such
 use super::text::Span;
 use super::{Direction, Dscp, Json, ScenarioError, refuse};
 use crate::traffic::kind::Make;
-use crate::traffic::{KINDS, Kind, app, flent, tcp};
+use crate::traffic::{KINDS, Kind, app, flent, outside, tcp};
 use goodqueue_units::Duration;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
@@ -215,6 +215,25 @@ impl Traffic {
         traffic.read_values(table)?;
         traffic.check_last_rtt(table)?;
         Ok(traffic)
+    }
+
+    /// Of packets that come from outside, throughout the `whole` run.
+    pub(super) fn from_outside(whole: Span, rtt: Span) -> Self {
+        Self {
+            kind: &outside::KIND,
+            name: None,
+            count: 1,
+            direction: Direction::Down,
+            start: Span(Duration::ZERO),
+            start_spread: Span(Duration::ZERO),
+            stagger: Span(Duration::ZERO),
+            stop: whole,
+            rtt,
+            rtt_step: None,
+            hops: None,
+            station: None,
+            values: Values::default(),
+        }
     }
 
     fn check_times(&self, table: &Table<'_>, whole: Duration) -> Result<()> {

@@ -76,7 +76,7 @@ impl Simulation {
     fn app(&mut self, flow: FlowId) -> Option<&mut App> {
         match &mut self.flows[flow].source {
             Source::App(app) => Some(app),
-            Source::Bulk(_) | Source::Isochronous(_) => None,
+            Source::Bulk(_) | Source::Isochronous(_) | Source::Outside { .. } => None,
         }
     }
 }

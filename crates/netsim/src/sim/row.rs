@@ -14,7 +14,7 @@ use crate::link::{Link, Parts};
 use crate::lists::{List, PerFlow, PerHop, PerWay};
 use crate::packet::Packet;
 use crate::path::kind::Element;
-use crate::path::netem::WireCounts;
+use crate::path::netem::{Accepted, WireCounts};
 use crate::pipe::{Exit, Fan, Pipes};
 use crate::probe::series::QueueSeries;
 use crate::scenario::{BOTTLENECK, Scenario};
@@ -309,8 +309,15 @@ impl HopState {
                 link.offer(now, Packet { arrival: now, ..packet }, agenda);
             }
             Body::Element(element) => {
-                if element.accept(now, packet).lost {
+                let Accepted { lost, duplicated } = element.accept(now, packet);
+                if let Some(envelope) = packet.envelope().filter(|_| duplicated) {
+                    envelope.doubled();
+                }
+                if lost {
                     self.lost[packet.flow] += 1;
+                    if let Some(envelope) = packet.envelope() {
+                        envelope.over();
+                    }
                 }
                 agenda.set(self.component, element.next_time().unwrap_or(Instant::MAX));
             }

@@ -36,6 +36,7 @@ impl Simulation {
                 app.handle_timeout(now, stop, &mut self.sockets);
                 self.serve(flow);
             }
+            Source::Outside { .. } => self.agenda.set(self.components.flow(flow, timer), Instant::MAX),
         }
     }
 

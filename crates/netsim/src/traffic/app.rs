@@ -182,7 +182,7 @@ impl Host<'_> {
 
     /// Sends the datagram `number`, of `len` bytes as `tc` counts them, from `end`.
     pub(crate) fn send_datagram(&mut self, end: Side, hash: PerWay<u32>, number: u32, len: u16, ecn: Ecn) {
-        let datagram = Datagram { number, len, ecn, dscp: 0 };
+        let datagram = Datagram { number, len, ecn, dscp: 0, envelope: None };
         self.desk.datagrams.push_back(Outgoing { end, hash, datagram });
     }
 

@@ -63,6 +63,8 @@ pub(crate) enum Make {
     Conversation(fn(&Values, Random) -> Box<dyn Application>),
     /// Datagrams at fixed times.
     Datagrams(fn(&Values) -> Pace),
+    /// Packets that are put into the run from outside.
+    Outside,
     /// Flows of other kinds: the tables that the table stands for.
     Flows(fn(&Table<'_>) -> Result<Vec<Content>>),
 }

@@ -8,6 +8,7 @@ mod connections;
 pub(crate) mod flent;
 pub(crate) mod isochronous;
 pub(crate) mod kind;
+pub(crate) mod outside;
 pub(crate) mod result;
 pub mod tcp;
 
