@@ -11,6 +11,7 @@
 
 mod capture;
 mod flows;
+mod join;
 #[cfg(target_os = "linux")]
 mod live;
 mod offload;

@@ -2,6 +2,7 @@
 
 use crate::capture::Capture;
 use crate::flows::{Flows, rounded};
+use crate::join::Joined;
 use crate::offload::{self, Offload};
 use crate::packet::{self, Hashing};
 use crate::pool::Pool;
@@ -116,28 +117,60 @@ impl Path {
     /// Writes to the capture what has happened, before a slot is used again.
     fn note(&mut self) {
         if let Some(capture) = &mut self.capture
-            && let Err(error) = capture.write(&mut self.pool)
+            && let Err(error) = capture.write(&self.pool)
         {
             (self.failure, self.capture) = (Some(error), None);
         }
     }
 
-    /// Hands every packet that has come to its end to `send`: which way it goes, when it was to arrive, its bytes and what is
-    /// left to a card. `send` returns how much of the run had passed when it was sent, or `None` where it could not be.
-    pub fn deliver(&mut self, mut send: impl FnMut(Direction, Instant, &[u8], Offload) -> Option<Duration>) {
+    /// Hands every packet that has come to its end to `send`, several of a connection at once where they follow each other: which
+    /// way they go, the bytes in parts, and what is left to a card. `send` returns how much of the run had passed when they
+    /// were sent, or `None` where they could not be.
+    pub fn deliver(&mut self, mut send: impl FnMut(Direction, &[&[u8]], Offload) -> Option<Duration>) {
         self.run.take_arrivals(&mut self.arrivals);
-        for Arrival { time, way, envelope, ecn, dscp } in self.arrivals.drain(..) {
-            let slot = self.pool.of(envelope);
-            packet::set_traffic_class(&mut slot.bytes, ecn, dscp);
-            match send(way, time, &slot.bytes, slot.offload) {
-                Some(sent) => {
-                    self.late.record(sent.saturating_sub(time.since(Instant::ZERO)));
-                    self.flows.arrived(time, way, slot.flow, &slot.seen);
-                }
-                None => self.odd.refused += 1,
-            }
-            envelope.over();
+        for Arrival { envelope, ecn, dscp, .. } in &self.arrivals {
+            packet::set_traffic_class(&mut self.pool.of_mut(envelope).bytes, *ecn, *dscp);
         }
+        let mut rest = &self.arrivals[..];
+        while let [first, others @ ..] = rest {
+            let slot = self.pool.of(first.envelope);
+            let mut joined = Joined::begin(&slot.bytes, slot.seen.payload, slot.offload);
+            let follows = |next: &&Arrival| {
+                let other = self.pool.of(next.envelope);
+                next.way == first.way
+                    && other.flow == slot.flow
+                    && joined
+                        .as_mut()
+                        .is_some_and(|joined| joined.take(&slot.bytes, &other.bytes, other.offload))
+            };
+            let count = 1 + others.iter().take_while(follows).count();
+            let (group, left) = rest.split_at(count);
+            rest = left;
+            let sent = match &joined {
+                Some(joined) if count > 1 => {
+                    let last = &self.pool.of(group[count - 1].envelope).bytes;
+                    let mut head = slot.bytes.clone();
+                    let offload = joined.head(&mut head, last);
+                    let payload = |one: &Arrival| &self.pool.of(one.envelope).bytes[joined.head_len()..];
+                    let parts: Vec<&[u8]> =
+                        std::iter::once(&head[..]).chain(group.iter().map(payload)).collect();
+                    send(first.way, &parts, offload)
+                }
+                _ => send(first.way, &[&slot.bytes], slot.offload),
+            };
+            for &Arrival { time, way, envelope, .. } in group {
+                match sent {
+                    Some(sent) => {
+                        self.late.record(sent.saturating_sub(time.since(Instant::ZERO)));
+                        let slot = self.pool.of(envelope);
+                        self.flows.arrived(time, way, slot.flow, &slot.seen);
+                    }
+                    None => self.odd.refused += 1,
+                }
+                envelope.over();
+            }
+        }
+        self.arrivals.clear();
     }
 
     /// How much of the run will have passed when something happens next.
