@@ -220,6 +220,8 @@ impl Path {
             "elapsed_s": rounded(self.run.elapsed().as_secs_f64()),
             "late_us": late_us(self.late.summary()),
             "packets": self.odd,
+            "slots": self.pool.len(),
+            "slots_in_use": self.pool.under_way().count(),
         });
         if let (Some(flows), Value::Array(seen)) = (record["flows"].as_array_mut(), seen) {
             flows.extend(seen);

@@ -63,6 +63,11 @@ impl Pool {
         &mut self.slots[envelope.number as usize]
     }
 
+    /// How many slots there are.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Packets that are under way now.
     pub(crate) fn under_way(&self) -> impl Iterator<Item = &Slot> {
         self.slots.iter().filter(|slot| !slot.envelope.is_free())
