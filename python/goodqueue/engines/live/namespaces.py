@@ -1,0 +1,128 @@
+"""Both ends of the path: a network namespace each, its address, its routes."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyroute2 import IPRoute
+
+from goodqueue.engines.kernel.lab import sysctls
+from goodqueue.engines.kernel.lab.libc import new_network
+from goodqueue.engines.kernel.lab.topology import Namespace
+from goodqueue.engines.live import devices
+from goodqueue.engines.live.devices import Device
+
+SIDES = ("server", "client")
+DEEPEST = 255
+"""So many links may be within each other: each has a third byte of the address of its own."""
+
+_EVERYBODY = ("100.64.0.0/10", "fd67:6f6f:6471::/48")
+"""All ends of all links: addresses that providers use behind their NAT (RFC 6598), and private ones (RFC 4193)."""
+
+_LOOPBACK = 1
+_FORWARDING = {"ipv4/ip_forward": "1", "ipv6/conf/all/forwarding": "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Of one end of the link at a depth of nesting, 1 for the first."""
+
+    depth: int
+    side: str
+
+    @property
+    def ipv4(self) -> str:
+        """As text."""
+        return f"100.64.{self.depth}.{SIDES.index(self.side) + 1}"
+
+    @property
+    def ipv6(self) -> str:
+        """As text."""
+        return f"fd67:6f6f:6471:{self.depth:x}::{SIDES.index(self.side) + 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """What was built: the gateway's devices, and the namespaces by descriptor."""
+
+    server: Device
+    client: Device
+    spaces: dict[str, int]
+
+
+def build(depth: int, nested: bool, forwards: bool) -> Ends:
+    """Build both ends and leave this process in a network namespace of its own.
+
+    With ``nested`` the server's end is one that `place` has put where the command runs, and its other end is here.
+    With ``forwards`` the server's side passes on what is not for itself. Raises OSError or NetlinkError.
+    """
+    spaces = {side: Namespace() for side in SIDES if not (nested and side == "server")}
+    made = {}
+    for side, space in spaces.items():
+        with space.entered():
+            sysctls.write(_switches() | (_FORWARDING if forwards and side == "server" else {}))
+            tun = devices.open_tun()
+            if tun is not None:
+                made[side] = devices.tun(tun)
+            else:
+                devices.veth(side, devices.NAME, {"net_ns_fd": space.home})
+            _bring_up(devices.NAME, Addresses(depth, side))
+    for side in SIDES:
+        if side not in made:
+            made[side] = devices.taps(side)
+    return Ends(made["server"], made["client"], {side: space.descriptor for side, space in spaces.items()})
+
+
+def leave() -> None:
+    """Go to a new network namespace, in which nothing is."""
+    new_network()
+    sysctls.write(_switches())
+
+
+def place(depth: int, process: int) -> None:
+    """Put the server's end of an inner link where this process is, in the client's namespace of the outer one.
+
+    So packets of the inner client go on through the outer link. ``process`` is where the device's other end goes.
+    Raises OSError or NetlinkError.
+    """
+    sysctls.write(_FORWARDING)
+    name = f"{devices.NAME}{depth}"
+    devices.veth("server", name, {"net_ns_pid": process})
+    _bring_up(name, Addresses(depth, "server"))
+
+
+def _switches() -> dict[str, str]:
+    """Return what is set before any device exists: whoever has our group may ping, and nothing speaks unasked."""
+    return {
+        "ipv4/conf/all/rp_filter": "0",
+        "ipv4/conf/default/rp_filter": "0",
+        "ipv4/conf/all/send_redirects": "0",
+        "ipv4/conf/default/send_redirects": "0",
+        "ipv4/ping_group_range": f"{os.getegid()} {os.getegid()}",
+        "ipv4/ip_unprivileged_port_start": "0",
+        "ipv6/conf/default/accept_ra": "0",
+        "ipv6/conf/default/addr_gen_mode": "1",  # no link-local address: it would be announced across the path
+    }
+
+
+def _bring_up(name: str, own: Addresses) -> None:
+    """Give the device its address and its routes.
+
+    The address of IPv6 is the loopback device's: on ours, multicast listener reports of it would cross the path.
+    """
+    with IPRoute() as ip:
+        index = ip.link_lookup(ifname=name)[0]
+        ip.link("set", index=_LOOPBACK, state="up")
+        ip.link("set", index=index, mtu=devices.MTU, txqlen=devices.QUEUE_PACKETS, arp=False)
+        ip.link("set", index=index, state="up")
+        ip.addr("add", index=index, address=own.ipv4, prefixlen=32)
+        with_ipv6 = Path("/proc/self/net/if_inet6").exists()
+        if with_ipv6:
+            ip.addr("add", index=_LOOPBACK, address=own.ipv6, prefixlen=128)
+        routes = _EVERYBODY
+        if own.side == "client":  # the other end has a route of its own, lest that of an inner link takes its packets
+            other = Addresses(own.depth, "server")
+            routes = (f"{other.ipv4}/32", "0.0.0.0/0", f"{other.ipv6}/128", "::/0")
+        for prefix in routes:
+            if with_ipv6 or ":" not in prefix:
+                ip.route("add", dst=prefix, oif=index)
