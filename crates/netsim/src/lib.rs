@@ -67,3 +67,4 @@ pub use probe::mos::mos;
 pub use record::Record;
 pub use scenario::{Scenario, ScenarioError};
 pub use sim::Simulation;
+pub use sim::outside::Glance;

@@ -69,8 +69,8 @@ impl Envelope {
         self.copies.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A packet's way is over.
-    pub(crate) fn over(&self) {
+    /// A packet's way is over: it was lost, or its owner has taken it from the [`Arrival`].
+    pub fn over(&self) {
         self.copies.fetch_sub(1, Ordering::Relaxed);
     }
 }

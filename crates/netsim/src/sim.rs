@@ -5,7 +5,7 @@ mod air;
 mod applications;
 mod build;
 mod onward;
-mod outside;
+pub(crate) mod outside;
 pub(crate) mod row;
 mod timers;
 mod way;

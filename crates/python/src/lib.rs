@@ -5,6 +5,8 @@ mod capture;
 mod heeding;
 mod law;
 mod lines;
+#[cfg(target_os = "linux")]
+mod live;
 mod packet;
 mod qdisc;
 mod rates;
@@ -280,6 +282,8 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DisciplineError", module.py().get_type::<law::DisciplineError>())?;
     module.add("TraceError", module.py().get_type::<trace::TraceError>())?;
     add_class::<Simulation>(module)?;
+    #[cfg(target_os = "linux")]
+    add_class::<live::Gateway>(module)?;
     add_class::<packet::Packet>(module)?;
     add_class::<packet::Queue>(module)?;
     add_class::<packet::Link>(module)?;

@@ -25,7 +25,7 @@ fn locked(trace: &Shared) -> MutexGuard<'_, Trace> {
     trace.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn named(names: &[String]) -> PyResult<Vec<Point>> {
+pub(crate) fn named(names: &[String]) -> PyResult<Vec<Point>> {
     let unknown = |name: &String| PyValueError::new_err(format!("no point {name:?}"));
     names.iter().map(|name| Point::from_name(name).ok_or_else(|| unknown(name))).collect()
 }

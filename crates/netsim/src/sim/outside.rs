@@ -3,11 +3,33 @@
 use super::Simulation;
 use crate::direction::Direction;
 use crate::flow::Source;
+use crate::ids::LinkId;
 use crate::ids::{FlowId, Number};
+use crate::link::Counts;
 use crate::outside::{Arrival, Envelope, Headers};
 use crate::packet::{Body, Datagram, Packet};
 use crate::scenario::Scenario;
-use goodqueue_units::Duration;
+use goodqueue_units::{Duration, Instant};
+use serde::Serialize;
+
+/// A bottleneck's counters since the run began, for somebody who looks on.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Glance {
+    /// Packets that arrived.
+    pub offered: u64,
+    /// Those that left, and their bytes.
+    pub forwarded: u64,
+    /// As `tc` counts them.
+    pub forwarded_bytes: u64,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Packets marked.
+    pub marked: u64,
+    /// Packets that wait.
+    pub queued: u64,
+    /// The sum of the delays of all that left, in seconds.
+    pub delay_sum_s: f64,
+}
 
 impl Simulation {
     /// The number of the first flow from outside; those of [`Scenario::open`] follow each other.
@@ -33,7 +55,34 @@ impl Simulation {
 
     /// How much of the run will have passed when something happens next, if anything will.
     pub fn next_time(&mut self) -> Option<Duration> {
-        self.agenda.next().map(|(time, _)| time.since(goodqueue_units::Instant::ZERO))
+        self.agenda.next().map(|(time, _)| time.since(Instant::ZERO))
+    }
+
+    /// What time it is in the run.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// How much of the run has passed.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.now.since(Instant::ZERO)
+    }
+
+    /// The counters of the bottleneck of `way`.
+    #[must_use]
+    pub fn glance(&self, way: Direction) -> Glance {
+        let (counts, delay_sum) = match self.cell() {
+            Some(cell) => (cell.counts(way), cell.books[way].delay_sum),
+            None => {
+                let link = &self.links[LinkId::bottleneck(way)];
+                (link.counts(), link.delay_totals().1)
+            }
+        };
+        let Counts { offered, forwarded, forwarded_bytes, dropped, marked, queued } = counts;
+        let delay_sum_s = delay_sum as f64 / 1e9;
+        Glance { offered, forwarded, forwarded_bytes, dropped, marked, queued, delay_sum_s }
     }
 
     /// A packet from outside has come to its end. Returns false where `datagram` is none.
@@ -42,7 +91,6 @@ impl Simulation {
         if let Source::Outside { delivered_bytes } = &mut self.flows[flow].source {
             *delivered_bytes += u64::from(len);
         }
-        envelope.over();
         self.arrivals.push(Arrival { time: self.now, way, envelope, ecn, dscp });
         true
     }

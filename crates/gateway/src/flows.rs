@@ -1,0 +1,297 @@
+//! The flows that cross the path, as somebody sees them who watches both ends of it: nobody asks the programs.
+//!
+//! What is measured is defined as in the simulator's record. Who sends stands at the path's entrance and who receives at its
+//! exit, so an entrance is looked at for what was sent, and an exit for what was heard.
+
+use crate::packet::{Ends, Seen, Segment};
+use etherparse::ip_number;
+use goodqueue_netsim::scenario::Direction;
+use goodqueue_netsim::{Delays, Summary};
+use goodqueue_units::Instant;
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// More flows are counted together, as the last of them: a port scan must not fill the memory.
+const MOST: usize = 100_000;
+
+/// One direction of a flow.
+struct Half {
+    offered: u64,
+    arrived: u64,
+    /// Bytes of payload that its sender sent, and those that came.
+    sent_bytes: u64,
+    arrived_bytes: u64,
+    resent_bytes: u64,
+    resent: u64,
+    first: Option<Instant>,
+    last_arrival: Instant,
+    tcp: Tcp,
+    rtt: Delays,
+}
+
+/// What TCP's numbers say of one direction.
+#[derive(Default)]
+struct Tcp {
+    /// The number after the last byte sent.
+    end: Option<u32>,
+    /// A byte that is timed: the number after it, and when it was sent (Karn: never one that was sent again).
+    timed: Option<(u32, Instant)>,
+    /// The last acknowledgement of its data that its sender heard.
+    acked: Option<u32>,
+    /// Bytes that the receiver has in order.
+    in_order: u64,
+}
+
+/// A flow: both directions of who talks to whom.
+struct Flow {
+    /// As its first packet had them.
+    ends: Ends,
+    way: Direction,
+    halves: [Half; 2],
+}
+
+/// All flows.
+#[derive(Default)]
+pub(crate) struct Flows {
+    known: HashMap<Ends, (u32, bool)>,
+    flows: Vec<Flow>,
+}
+
+/// A flow's part of the record; names and meanings are those of the simulator's.
+#[derive(Debug, Serialize)]
+pub(crate) struct FlowRecord {
+    name: String,
+    kind: &'static str,
+    direction: Direction,
+    cc: Option<String>,
+    start_s: f64,
+    goodput_mbps: f64,
+    rtt_ms: Option<Summary>,
+    bytes_sent: Option<u64>,
+    bytes_retrans: Option<u64>,
+    retransmitted: u64,
+    timeouts: Option<u64>,
+    tlp_probes: Option<u64>,
+    spurious_retransmissions: Option<u64>,
+    undos: Option<u64>,
+    loss_percent: f64,
+    completion_ms: Option<f64>,
+    goodput_5s_mbps: Option<()>,
+}
+
+impl Half {
+    fn new() -> Self {
+        Self {
+            offered: 0,
+            arrived: 0,
+            sent_bytes: 0,
+            arrived_bytes: 0,
+            resent_bytes: 0,
+            resent: 0,
+            first: None,
+            last_arrival: Instant::ZERO,
+            tcp: Tcp::default(),
+            rtt: Delays::new(),
+        }
+    }
+
+    /// A segment of its data is sent.
+    fn sends(&mut self, now: Instant, segment: Segment, payload: u32) {
+        let end = segment.end(payload);
+        if end == segment.seq {
+            return; // a bare acknowledgement
+        }
+        match self.tcp.end {
+            Some(known) if !is_after(end, known) => {
+                self.resent += 1;
+                self.resent_bytes += u64::from(payload);
+                self.tcp.timed = None;
+            }
+            _ => {
+                self.tcp.end = Some(end);
+                self.tcp.timed.get_or_insert((end, now));
+            }
+        }
+    }
+
+    /// Its sender hears of an acknowledgement.
+    fn hears(&mut self, now: Instant, ack: u32) {
+        let Some(end) = self.tcp.end else { return };
+        if is_after(ack, end) {
+            return; // of what it never sent
+        }
+        if let Some((timed, since)) = self.tcp.timed
+            && !is_after(timed, ack)
+        {
+            self.rtt.record(now.since(since));
+            self.tcp.timed = None;
+        }
+        match self.tcp.acked {
+            None => self.tcp.acked = Some(ack), // of SYN: what is counted from
+            Some(before) if is_after(ack, before) => {
+                self.tcp.in_order += u64::from(ack.wrapping_sub(before));
+                self.tcp.acked = Some(ack);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Whether sequence number `a` comes after `b` (RFC 9293, 3.4).
+fn is_after(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32) > 0
+}
+
+impl Flows {
+    /// A packet comes to the path. Returns by what number its flow is known.
+    pub(crate) fn offered(&mut self, now: Instant, way: Direction, seen: &Seen) -> u32 {
+        let number = match self.known.get(&seen.ends) {
+            Some(&(number, _)) => number,
+            None => self.add(way, seen.ends),
+        };
+        let half = &mut self.flows[number as usize].halves[way as usize];
+        half.offered += 1;
+        half.sent_bytes += u64::from(seen.payload);
+        half.first.get_or_insert(now);
+        if let Some(segment) = seen.segment {
+            half.sends(now, segment, seen.payload);
+        }
+        number
+    }
+
+    /// A packet of the flow `number` has left the path at the other end.
+    pub(crate) fn arrived(&mut self, now: Instant, way: Direction, number: u32, seen: &Seen) {
+        let Some(Flow { halves, .. }) = self.flows.get_mut(number as usize) else { return };
+        let half = &mut halves[way as usize];
+        half.arrived += 1;
+        half.arrived_bytes += u64::from(seen.payload);
+        half.last_arrival = now;
+        if let Some(ack) = seen.segment.and_then(|segment| segment.ack) {
+            halves[1 - way as usize].hears(now, ack);
+        }
+    }
+
+    fn add(&mut self, way: Direction, ends: Ends) -> u32 {
+        if self.flows.len() == MOST {
+            return MOST as u32 - 1;
+        }
+        let number = self.flows.len() as u32;
+        self.flows.push(Flow { ends, way, halves: [Half::new(), Half::new()] });
+        self.known.insert(ends, (number, true));
+        self.known.insert(ends.back(), (number, false));
+        number
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Their parts of the record, when the flow `n` has `under_way(n, way)` packets on the path.
+    pub(crate) fn records(&self, under_way: impl Fn(u32, Direction) -> u64) -> Vec<FlowRecord> {
+        let numbered = self.flows.iter().enumerate();
+        numbered.map(|(number, flow)| flow.record(|way| under_way(number as u32, way))).collect()
+    }
+}
+
+impl Flow {
+    fn record(&self, under_way: impl Fn(Direction) -> u64) -> FlowRecord {
+        let [down, up] = &self.halves;
+        // Its direction is that of most of its data; of a tie, that of its first packet.
+        let direction = match down.sent_bytes.cmp(&up.sent_bytes) {
+            std::cmp::Ordering::Greater => Direction::Down,
+            std::cmp::Ordering::Less => Direction::Up,
+            std::cmp::Ordering::Equal => self.way,
+        };
+        let half = &self.halves[direction as usize];
+        let kind = match self.ends.protocol {
+            protocol if protocol == ip_number::TCP.0 => "tcp",
+            protocol if protocol == ip_number::UDP.0 => "udp",
+            protocol if protocol == ip_number::ICMP.0 || protocol == ip_number::IPV6_ICMP.0 => "icmp",
+            _ => "ip",
+        };
+        let is_tcp = kind == "tcp";
+        let first = half.first.unwrap_or_default();
+        let lasted_s = half.last_arrival.since(first).as_secs_f64();
+        let bytes = if is_tcp { half.tcp.in_order } else { half.arrived_bytes };
+        let lost = half.offered.saturating_sub(half.arrived + under_way(direction));
+        FlowRecord {
+            name: format!("{} {} > {}", kind, self.ends.from, self.ends.to),
+            kind,
+            direction,
+            cc: None,
+            start_s: rounded(first.as_secs_f64()),
+            goodput_mbps: rounded(if lasted_s > 0.0 { bytes as f64 * 8e-6 / lasted_s } else { 0.0 }),
+            rtt_ms: half.rtt.summary(),
+            bytes_sent: is_tcp.then_some(half.sent_bytes),
+            bytes_retrans: is_tcp.then_some(half.resent_bytes),
+            retransmitted: half.resent,
+            timeouts: None,
+            tlp_probes: None,
+            spurious_retransmissions: None,
+            undos: None,
+            loss_percent: rounded(if half.offered > 0 {
+                100.0 * lost as f64 / half.offered as f64
+            } else {
+                0.0
+            }),
+            completion_ms: None,
+            goodput_5s_mbps: None,
+        }
+    }
+}
+
+/// To a millionth, as the simulator's record has its numbers.
+pub(crate) fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_netsim::Headers;
+    use goodqueue_units::Duration;
+
+    fn segment(seq: u32, payload: u32, ack: u32, back: bool) -> Seen {
+        let from = ([10, 0, 0, 1], 5000).into();
+        let ends = Ends { protocol: 6, from, to: ([10, 0, 0, 2], 80).into() };
+        let segment = Segment { seq, ack: Some(ack), is_syn: false, is_fin: false };
+        Seen {
+            headers: Headers::default(),
+            ends: if back { ends.back() } else { ends },
+            segment: Some(segment),
+            payload,
+        }
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// 1000 bytes leave at 0 and their ACK is heard at 50 ms, across the wrap of sequence numbers; then 1000 bytes come only when
+    /// they are sent a second time, which times nothing. Wrong would be an RTT of 200 ms, or 3000 bytes of goodput.
+    #[test]
+    fn goodput_is_what_was_acknowledged_and_rtt_is_of_what_was_sent_once() {
+        let mut flows = Flows::default();
+        let seq = u32::MAX - 400;
+        let (down, up) = (Direction::Down, Direction::Up);
+        for (ms, seq) in [(0, seq), (100, seq.wrapping_add(1000)), (200, seq.wrapping_add(1000))] {
+            let number = flows.offered(at(ms), down, &segment(seq, 1000, 1, false));
+            if ms != 100 {
+                flows.arrived(at(ms + 25), down, number, &segment(seq, 1000, 1, false));
+                let ack = segment(1, 0, seq.wrapping_add(1000), true);
+                assert_eq!(flows.offered(at(ms + 25), up, &ack), number);
+                flows.arrived(at(ms + 50), up, number, &ack);
+            }
+        }
+        let all = flows.records(|_, _| 0);
+        let one = &all[0];
+        assert_eq!((all.len(), one.direction, one.retransmitted), (1, down, 1));
+        assert_eq!(one.name, "tcp 10.0.0.1:5000 > 10.0.0.2:80");
+        let rtt = one.rtt_ms.unwrap();
+        assert_eq!((rtt.min, rtt.max), (50.0, 50.0));
+        assert_eq!(one.loss_percent, 33.333333);
+        // The first ACK is where it counts from, so that a connection that was there before counts right; then 1000 bytes in 225 ms.
+        assert_eq!(one.goodput_mbps, rounded(1000.0 * 8e-6 / 0.225));
+    }
+}

@@ -1,0 +1,159 @@
+//! The path in real time: a thread that reads packets as they come and sends them when they are due.
+//!
+//! The run's time is the clock's. What leaves leaves by the plan of the run, however late this thread was before: a packet is
+//! stamped when it is read, and how late each was sent is measured.
+
+use crate::path::Path;
+use crate::port::Port;
+use goodqueue_netsim::scenario::Direction;
+use goodqueue_units::Duration;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::thread::set_current_timer_slack;
+use serde_json::Value;
+use std::num::NonZeroU64;
+use std::sync::mpsc::{Receiver, RecvError, Sender, TryRecvError, channel};
+use std::thread::{Builder, JoinHandle};
+use std::time::Instant as Clock;
+
+/// So long before a packet is due the thread wakes, and looks at the clock until it is: a sleep ends up to 50 µs late on a machine
+/// that does little else, and later on others.
+const AHEAD: Duration = Duration::from_micros(60);
+/// The longest sleep: so soon whoever asks is answered.
+const LOOK: Duration = Duration::from_millis(20);
+/// Packets that are read from an end before what is due is looked at again.
+const BATCH: usize = 32;
+
+/// What somebody asks of the thread.
+enum Ask {
+    Glance(Sender<Value>),
+    Stop,
+}
+
+/// A path in real time.
+pub struct Live {
+    ask: Sender<Ask>,
+    thread: JoinHandle<(Path, std::io::Result<()>)>,
+}
+
+impl Live {
+    /// Starts `path` between the devices of the two ends, now.
+    ///
+    /// # Errors
+    /// Where there can be no more threads.
+    pub fn start(path: Path, server: Port, client: Port) -> std::io::Result<Self> {
+        let (ask, asked) = channel();
+        let work = move || {
+            let mut work = Work { path, ports: [server, client], asked, began: Clock::now() };
+            let _ = set_current_timer_slack(NonZeroU64::new(1)); // the default is 50 µs; all it does is wake on time
+            let ended = work.run();
+            (work.path, ended)
+        };
+        let thread = Builder::new().name("goodqueue-link".to_string()).spawn(work)?;
+        Ok(Self { ask, thread })
+    }
+
+    /// What [`Path::glance`] says; null where the thread has ended.
+    #[must_use]
+    pub fn glance(&self) -> Value {
+        let (answer, answered) = channel();
+        let asked = self.ask.send(Ask::Glance(answer)).map_err(|_| RecvError);
+        asked.and_then(|()| answered.recv()).unwrap_or(Value::Null)
+    }
+
+    /// Whether the thread has ended by itself.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Ends it and returns the path as it is then.
+    ///
+    /// # Errors
+    /// Where a device was gone before, or the thread has panicked.
+    pub fn stop(self) -> std::io::Result<Path> {
+        let _ = self.ask.send(Ask::Stop);
+        let panicked = |_| std::io::Error::other("the thread of the path has panicked");
+        let (path, ended) = self.thread.join().map_err(panicked)?;
+        ended.map(|()| path)
+    }
+}
+
+struct Work {
+    path: Path,
+    /// In the order of the directions in which they send: the server's, the client's.
+    ports: [Port; 2],
+    asked: Receiver<Ask>,
+    began: Clock,
+}
+
+impl Work {
+    fn elapsed(&self) -> Duration {
+        elapsed(self.began)
+    }
+
+    fn run(&mut self) -> std::io::Result<()> {
+        loop {
+            match self.asked.try_recv() {
+                Ok(Ask::Glance(answer)) => {
+                    let _ = answer.send(self.path.glance()); // who asked may be gone
+                }
+                Ok(Ask::Stop) | Err(TryRecvError::Disconnected) => return Ok(()),
+                Err(TryRecvError::Empty) => {}
+            }
+            let mut came = false;
+            for way in Direction::ALL {
+                came |= self.read(way)?;
+            }
+            let now = self.elapsed();
+            if now >= self.path.duration() {
+                return Ok(()); // nothing comes through any more
+            }
+            self.path.advance(now);
+            self.send();
+            if !came {
+                self.wait()?;
+            }
+        }
+    }
+
+    /// Takes what waits at the end that sends `way`; whether anything did.
+    fn read(&mut self, way: Direction) -> std::io::Result<bool> {
+        let Self { path, ports, began, .. } = self;
+        for taken in 0..BATCH {
+            let Some((packet, offload)) = ports[way as usize].receive()? else { return Ok(taken > 0) };
+            path.offer(elapsed(*began), way, packet, offload);
+        }
+        Ok(true)
+    }
+
+    /// Sends what is due.
+    fn send(&mut self) {
+        let Self { path, ports, began, .. } = self;
+        path.deliver(|way, _, packet, offload| {
+            let port = &ports[1 - way as usize];
+            let sent = elapsed(*began);
+            port.send(packet, offload).then_some(sent)
+        });
+    }
+
+    /// Sleeps until a packet comes, or shortly before something is due.
+    fn wait(&mut self) -> std::io::Result<()> {
+        let now = self.elapsed();
+        let next = self.path.next_time().map_or(LOOK, |next| next.saturating_sub(now)).min(LOOK);
+        let sleep = next.saturating_sub(AHEAD);
+        if sleep == Duration::ZERO {
+            std::hint::spin_loop();
+            return Ok(());
+        }
+        let timeout = Timespec { tv_sec: 0, tv_nsec: sleep.as_nanos() as i64 };
+        let mut waiting = self.ports.each_ref().map(|port| PollFd::new(port, PollFlags::IN));
+        match poll(&mut waiting, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn elapsed(began: Clock) -> Duration {
+    Duration::from_nanos(began.elapsed().as_nanos() as u64)
+}

@@ -1,0 +1,240 @@
+//! What Linux leaves to a card: large segments that are to be cut, and checksums that are to be filled in.
+//!
+//! With each packet comes a header of virtio-net (Virtual I/O Device 1.2, 5.1.6, `struct virtio_net_hdr`) that says so. A queue
+//! discipline is to see packets, so a large segment is cut here, as `tcp_gso_segment` of Linux does. Checksums stay as they
+//! are: the receiving end is on the same machine, and is told that they need not be checked.
+
+use crate::packet::folded;
+
+/// Bytes of a virtio-net header without the number of buffers.
+pub(crate) const HEADER_BYTES: usize = 10;
+
+const NEEDS_CHECKSUM: u8 = 1;
+const TCP_V4: u8 = 1;
+const TCP_V6: u8 = 4;
+/// The segment carries CWR on its first packet only.
+const WITH_ECN: u8 = 0x80;
+
+const FIN_OR_PSH: u8 = 0x01 | 0x08;
+const CWR: u8 = 0x80;
+/// Where a TCP header has its checksum.
+const TCP_CHECKSUM: u16 = 16;
+
+/// The header, of a packet that begins with its IP header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offload {
+    flags: u8,
+    segmentation: u8,
+    header_len: u16,
+    segment_bytes: u16,
+    checksum_start: u16,
+    checksum_offset: u16,
+}
+
+impl Offload {
+    /// Reads the header of a packet that `link` bytes of another header stand before.
+    pub(crate) fn read(bytes: [u8; HEADER_BYTES], link: u16) -> Self {
+        let word = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        Self {
+            flags: bytes[0],
+            segmentation: bytes[1],
+            header_len: word(2).saturating_sub(link),
+            segment_bytes: word(4),
+            checksum_start: word(6).saturating_sub(link),
+            checksum_offset: word(8),
+        }
+    }
+
+    /// As it stands before a packet that `link` bytes of another header stand before.
+    pub(crate) fn written(self, link: u16) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        (bytes[0], bytes[1]) = (self.flags, self.segmentation);
+        let start = if self.flags & NEEDS_CHECKSUM == 0 { 0 } else { self.checksum_start + link };
+        let words = [self.header_len, self.segment_bytes, start, self.checksum_offset];
+        for (place, word) in words.iter().enumerate() {
+            bytes[2 + 2 * place..][..2].copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Whether the packet is more than one.
+    pub(crate) fn is_large(self) -> bool {
+        self.segmentation != 0
+    }
+}
+
+/// Cuts a large segment of TCP into packets and hands each to `give`, with its own header. False: it cannot be cut, for it is
+/// none that Linux would send.
+pub(crate) fn cut(packet: &[u8], offload: Offload, give: &mut impl FnMut(&[u8], Offload)) -> bool {
+    let kind = offload.segmentation & !WITH_ECN;
+    let (ip_len, most) = (usize::from(offload.checksum_start), usize::from(offload.segment_bytes));
+    let is_v4 = kind == TCP_V4;
+    let Some(&offset) = packet.get(ip_len + 12) else { return false };
+    let headers = ip_len + usize::from(offset >> 4) * 4;
+    let is_ip = if is_v4 { ip_len == usize::from(packet[0] & 15) * 4 } else { ip_len % 4 == 0 };
+    let least = if is_v4 { 20 } else { 40 };
+    let is_tcp = matches!(kind, TCP_V4 | TCP_V6) && is_ip && ip_len >= least;
+    if !is_tcp || most == 0 || headers < ip_len + 20 || headers >= packet.len() {
+        return false;
+    }
+    let mut one = packet[..headers].to_vec();
+    let own = Offload {
+        flags: NEEDS_CHECKSUM,
+        checksum_start: offload.checksum_start,
+        checksum_offset: TCP_CHECKSUM,
+        ..Offload::default()
+    };
+    let at = |place: usize| u32::from(u16::from_be_bytes([packet[place], packet[place + 1]]));
+    let (seq, id) = (at(ip_len + 4) << 16 | at(ip_len + 6), at(4));
+    // The sum of the pseudo-header with the large segment's length, which the field holds (RFC 9293, 3.1): each packet has its own length.
+    let sum = at(ip_len + 16) + u32::from(!(((packet.len() - ip_len) & 0xffff) as u16));
+    let payload = &packet[headers..];
+    let count = payload.len().div_ceil(most);
+    for (number, part) in payload.chunks(most).enumerate() {
+        one.truncate(headers);
+        one.copy_from_slice(&packet[..headers]);
+        one.extend_from_slice(part);
+        let len = one.len();
+        if is_v4 {
+            one[2..4].copy_from_slice(&(len as u16).to_be_bytes());
+            one[4..6].copy_from_slice(&(id.wrapping_add(number as u32) as u16).to_be_bytes());
+            one[10..12].fill(0);
+            let words = one[..ip_len].chunks(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
+            let sum = !folded(words.sum());
+            one[10..12].copy_from_slice(&sum.to_be_bytes());
+        } else {
+            one[4..6].copy_from_slice(&((len - 40) as u16).to_be_bytes());
+        }
+        let tcp = &mut one[ip_len..];
+        tcp[4..8].copy_from_slice(&seq.wrapping_add((number * most) as u32).to_be_bytes());
+        if number + 1 < count {
+            tcp[13] &= !FIN_OR_PSH;
+        }
+        if number > 0 {
+            tcp[13] &= !CWR;
+        }
+        let sum = folded(sum + (len - ip_len) as u32);
+        tcp[16..18].copy_from_slice(&sum.to_be_bytes());
+        give(&one, own);
+    }
+    true
+}
+
+/// Fills in the checksum that was left to a card, in a copy that is shown to somebody (RFC 1071).
+pub(crate) fn complete(packet: &mut [u8], offload: Offload) {
+    let start = usize::from(offload.checksum_start);
+    let field = start + usize::from(offload.checksum_offset);
+    if offload.flags & NEEDS_CHECKSUM == 0 || field + 2 > packet.len() {
+        return;
+    }
+    let words = packet[start..]
+        .chunks(2)
+        .map(|word| u32::from(word[0]) << 8 | word.get(1).copied().map_or(0, u32::from));
+    let sum = !folded(words.sum());
+    packet[field..field + 2].copy_from_slice(&sum.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use etherparse::{PacketBuilder, SlicedPacket, TransportSlice};
+
+    /// A large segment of so many bytes, as Linux hands it over: the checksum's field holds the pseudo-header's sum.
+    fn large(bytes: usize, is_v4: bool) -> (Vec<u8>, Offload) {
+        let payload: Vec<u8> = (0..bytes).map(|byte| byte as u8).collect();
+        let mut packet = Vec::new();
+        let (ip_len, kind) = if is_v4 { (20, TCP_V4) } else { (40, TCP_V6) };
+        if is_v4 {
+            let builder =
+                PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).tcp(1000, 2000, u32::MAX - 500, 500);
+            builder.psh().fin().cwr().write(&mut packet, &payload).unwrap();
+        } else {
+            let builder = PacketBuilder::ipv6([1; 16], [2; 16], 64).tcp(1000, 2000, u32::MAX - 500, 500);
+            builder.psh().fin().cwr().write(&mut packet, &payload).unwrap();
+        }
+        let pairs = |bytes: &[u8]| {
+            bytes.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum::<u32>()
+        };
+        let addresses = if is_v4 { &packet[12..20] } else { &packet[8..40] };
+        let pseudo = folded(pairs(addresses) + 6 + (packet.len() - ip_len) as u32);
+        packet[ip_len + 16..ip_len + 18].copy_from_slice(&pseudo.to_be_bytes());
+        let offload = Offload {
+            flags: NEEDS_CHECKSUM,
+            segmentation: kind | WITH_ECN,
+            header_len: ip_len as u16 + 20,
+            segment_bytes: 1448,
+            checksum_start: ip_len as u16,
+            checksum_offset: TCP_CHECKSUM,
+        };
+        (packet, offload)
+    }
+
+    /// 5000 bytes are 1448, 1448, 1448 and 656. Wrong would be a checksum that the other end refuses, FIN on the first,
+    /// CWR on another, or sequence numbers that do not follow each other (these pass 2^32).
+    #[test]
+    fn a_large_segment_is_cut_as_linux_cuts_it() {
+        for is_v4 in [true, false] {
+            let (packet, offload) = large(5000, is_v4);
+            let (mut payload, mut ids) = (Vec::new(), Vec::new());
+            let all = cut(&packet, offload, &mut |one, own| {
+                let mut one = one.to_vec();
+                complete(&mut one, own);
+                let sliced = SlicedPacket::from_ip(&one).unwrap();
+                let Some(TransportSlice::Tcp(tcp)) = &sliced.transport else { panic!("no TCP") };
+                let header = tcp.to_header();
+                let at = payload.len();
+                assert_eq!(header.sequence_number, (u32::MAX - 500).wrapping_add(at as u32));
+                assert_eq!((header.cwr, header.fin, header.psh), (at == 0, at == 4344, at == 4344));
+                payload.extend_from_slice(tcp.payload());
+                let sum = match sliced.net.unwrap() {
+                    etherparse::NetSlice::Ipv4(ip) => {
+                        assert_eq!(
+                            ip.header().header_checksum(),
+                            ip.header().to_header().calc_header_checksum()
+                        );
+                        ids.push(ip.header().identification());
+                        header.calc_checksum_ipv4(&ip.header().to_header(), tcp.payload()).unwrap()
+                    }
+                    etherparse::NetSlice::Ipv6(ip) => {
+                        header.calc_checksum_ipv6(&ip.header().to_header(), tcp.payload()).unwrap()
+                    }
+                    etherparse::NetSlice::Arp(_) => panic!("no IP"),
+                };
+                assert_eq!(header.checksum, sum);
+            });
+            assert!(all);
+            assert_eq!(payload, (0..5000).map(|byte| byte as u8).collect::<Vec<_>>());
+            assert!(ids.windows(2).all(|pair| pair[1] == pair[0] + 1), "{ids:?}");
+        }
+    }
+
+    /// A header with Ethernet's 14 bytes before the packet, and back.
+    #[test]
+    fn the_header_counts_from_the_link_header_on() {
+        let bytes = [1, 1, 54, 0, 0xa8, 5, 34, 0, 16, 0];
+        let read = Offload::read(bytes, 14);
+        assert_eq!((read.header_len, read.segment_bytes, read.checksum_start), (40, 1448, 20));
+        assert_eq!(Offload { header_len: 54, ..read }.written(14), bytes);
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig { failure_persistence: None, ..Default::default() })]
+        /// Whatever a header claims of whatever packet: it is cut or refused.
+        #[test]
+        fn anything_may_come(
+            bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..300),
+            header: [u8; HEADER_BYTES],
+            is_near: bool,
+        ) {
+            let mut offload = Offload::read(header, 0);
+            if is_near {
+                offload.segmentation = if header[1] & 1 == 0 { TCP_V4 } else { TCP_V6 };
+                offload.checksum_start %= 64;
+            }
+            let mut cut_bytes = 0;
+            cut(&bytes, offload, &mut |one, _| cut_bytes += one.len());
+            assert!(cut_bytes <= bytes.len() * 300);
+            complete(&mut bytes.clone(), offload);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Real packets on the path of a run, without a clock: whoever calls says what time it is.
+
+use crate::capture::Capture;
+use crate::flows::{Flows, rounded};
+use crate::offload::{self, Offload};
+use crate::packet::{self, Hashing};
+use crate::pool::Pool;
+use goodqueue_capture::Error;
+use goodqueue_netsim::scenario::Direction;
+use goodqueue_netsim::{Arrival, Delays, Scenario, ScenarioError, Simulation, Summary, foreign};
+use goodqueue_trace::Point;
+use goodqueue_units::{Duration, Instant, Streams};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::path::Path as FilePath;
+
+/// What crosses the path is nothing but IP.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct Odd {
+    /// Packets that are no IP packets: not forwarded.
+    not_ip: u64,
+    /// Large segments that could not be cut: not forwarded.
+    not_cut: u64,
+    /// Packets that the device of the other end did not take.
+    refused: u64,
+}
+
+/// The path of a run, and the real packets on it.
+pub struct Path {
+    run: Box<Simulation>,
+    /// The run's flow that they are of.
+    outside: u32,
+    pool: Pool,
+    flows: Flows,
+    hashing: Hashing,
+    arrivals: Vec<Arrival>,
+    late: Delays,
+    odd: Odd,
+    capture: Option<Capture>,
+    failure: Option<Error>,
+}
+
+impl Path {
+    /// That of the scenario in `json`, which need not have traffic of its own; what it has is simulated, and shares the path.
+    ///
+    /// # Errors
+    /// What the scenario or a discipline that `make` makes refuses.
+    pub fn new(json: &str, make: &mut foreign::Maker<'_>) -> Result<Self, ScenarioError> {
+        let scenario = Scenario::open(json)?;
+        let mut key = Streams::new(scenario.seed).stream("hash of packets from outside", 0);
+        let hashing = Hashing::new([key.next_u64(), key.next_u64()]);
+        let run = Box::new(Simulation::with_foreign(scenario, make)?);
+        let outside = run.first_outside().unwrap_or_default();
+        Ok(Self {
+            run,
+            outside,
+            pool: Pool::default(),
+            flows: Flows::default(),
+            hashing,
+            arrivals: Vec::new(),
+            late: Delays::new(),
+            odd: Odd::default(),
+            capture: None,
+            failure: None,
+        })
+    }
+
+    /// Captures what passes `points` from now on; the run began `epoch_ns` after the beginning of 1970.
+    ///
+    /// # Errors
+    /// Where the file cannot be made.
+    pub fn capture(
+        &mut self,
+        path: &FilePath,
+        points: &[Point],
+        snap_bytes: u32,
+        epoch_ns: u64,
+    ) -> Result<(), Error> {
+        self.capture = Some(Capture::begin(&mut self.run, path, points, snap_bytes, epoch_ns)?);
+        Ok(())
+    }
+
+    /// How long the run may last.
+    #[must_use]
+    pub fn duration(&self) -> Duration {
+        self.run.duration()
+    }
+
+    /// Offers a packet that goes `way`, when `now` of the run has passed; one that is large, as packets.
+    pub fn offer(&mut self, now: Duration, way: Direction, bytes: &[u8], offload: Offload) {
+        self.advance(now);
+        if !offload.is_large() {
+            self.put(way, bytes, offload);
+        } else if !offload::cut(bytes, offload, &mut |one, own| self.put(way, one, own)) {
+            self.odd.not_cut += 1;
+        }
+    }
+
+    fn put(&mut self, way: Direction, bytes: &[u8], offload: Offload) {
+        let Some(seen) = packet::read(bytes, self.hashing) else {
+            self.odd.not_ip += 1;
+            return;
+        };
+        let flow = self.flows.offered(self.run.now(), way, &seen);
+        let envelope = self.pool.put(bytes, offload, seen, way, flow);
+        self.run.put(self.outside, way, envelope, seen.headers);
+        self.note();
+    }
+
+    /// Lets `now` of the run pass.
+    pub fn advance(&mut self, now: Duration) {
+        self.run.advance(now);
+        self.note();
+    }
+
+    /// Writes to the capture what has happened, before a slot is used again.
+    fn note(&mut self) {
+        if let Some(capture) = &mut self.capture
+            && let Err(error) = capture.write(&mut self.pool)
+        {
+            (self.failure, self.capture) = (Some(error), None);
+        }
+    }
+
+    /// Hands every packet that has come to its end to `send`: which way it goes, when it was to arrive, its bytes and what is
+    /// left to a card. `send` returns how much of the run had passed when it was sent, or `None` where it could not be.
+    pub fn deliver(&mut self, mut send: impl FnMut(Direction, Instant, &[u8], Offload) -> Option<Duration>) {
+        self.run.take_arrivals(&mut self.arrivals);
+        for Arrival { time, way, envelope, ecn, dscp } in self.arrivals.drain(..) {
+            let slot = self.pool.of(envelope);
+            packet::set_traffic_class(&mut slot.bytes, ecn, dscp);
+            match send(way, time, &slot.bytes, slot.offload) {
+                Some(sent) => {
+                    self.late.record(sent.saturating_sub(time.since(Instant::ZERO)));
+                    self.flows.arrived(time, way, slot.flow, &slot.seen);
+                }
+                None => self.odd.refused += 1,
+            }
+            envelope.over();
+        }
+    }
+
+    /// How much of the run will have passed when something happens next.
+    pub fn next_time(&mut self) -> Option<Duration> {
+        self.run.next_time()
+    }
+
+    /// What went wrong with the capture.
+    pub fn take_failure(&mut self) -> Option<Error> {
+        self.failure.take()
+    }
+
+    /// Ends the capture.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        self.failure.take().map_or(Ok(()), Err)?;
+        self.capture.take().map_or(Ok(()), Capture::finish)
+    }
+
+    /// What somebody who looks on wants to know; cheap, for the packets wait meanwhile.
+    #[must_use]
+    pub fn glance(&self) -> Value {
+        json!({
+            "elapsed_s": rounded(self.run.elapsed().as_secs_f64()),
+            "queues": {"down": self.run.glance(Direction::Down), "up": self.run.glance(Direction::Up)},
+            "late_us": late_us(self.late.summary()),
+            "flows": self.flows.len(),
+        })
+    }
+
+    /// The record: that of the run, with the flows that were seen.
+    ///
+    /// # Errors
+    /// Never, unless a number cannot be written as JSON.
+    pub fn record(&self) -> Result<Value, serde_json::Error> {
+        let mut record = serde_json::to_value(self.run.record())?;
+        let mut under_way = std::collections::HashMap::new();
+        for slot in self.pool.under_way() {
+            *under_way.entry((slot.flow, slot.way as u8)).or_insert(0) += 1;
+        }
+        let seen = self.flows.records(|flow, way| under_way.get(&(flow, way as u8)).copied().unwrap_or(0));
+        let seen = serde_json::to_value(seen)?;
+        record["engine"] = json!("live");
+        record["live"] = json!({
+            "elapsed_s": rounded(self.run.elapsed().as_secs_f64()),
+            "late_us": late_us(self.late.summary()),
+            "packets": self.odd,
+        });
+        if let (Some(flows), Value::Array(seen)) = (record["flows"].as_array_mut(), seen) {
+            flows.extend(seen);
+        }
+        if let Some(traffic) = record["scenario"]["traffic"].as_array_mut() {
+            traffic.retain(|one| one["kind"] != "outside");
+        }
+        Ok(record)
+    }
+}
+
+/// How late packets left, in microseconds.
+fn late_us(found: Option<Summary>) -> Value {
+    found.map_or(Value::Null, |ms| {
+        let us = |ms: f64| rounded(ms * 1e3);
+        json!({"mean": us(ms.mean), "p50": us(ms.p50), "p90": us(ms.p90), "p99": us(ms.p99), "max": us(ms.max)})
+    })
+}

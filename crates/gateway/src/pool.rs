@@ -1,0 +1,65 @@
+//! The bytes of packets under way, each with its envelope.
+
+use crate::offload::Offload;
+use crate::packet::Seen;
+use goodqueue_netsim::Envelope;
+use goodqueue_netsim::scenario::Direction;
+
+/// A packet under way.
+pub(crate) struct Slot {
+    pub(crate) envelope: &'static Envelope,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) offload: Offload,
+    pub(crate) seen: Seen,
+    pub(crate) way: Direction,
+    /// By which its flow is known.
+    pub(crate) flow: u32,
+}
+
+/// The slots. One is free again when no packet is under way with its envelope, whatever became of it.
+#[derive(Default)]
+pub(crate) struct Pool {
+    slots: Vec<Slot>,
+    /// Where the search for a free one goes on.
+    next: usize,
+}
+
+/// How many are looked at before another is made: so many more there are at most than packets under way, about.
+const LOOKS: usize = 32;
+
+impl Pool {
+    /// Puts a packet into a free slot.
+    pub(crate) fn put(
+        &mut self,
+        bytes: &[u8],
+        offload: Offload,
+        seen: Seen,
+        way: Direction,
+        flow: u32,
+    ) -> &'static Envelope {
+        for _ in 0..LOOKS.min(self.slots.len()) {
+            self.next = if self.next + 1 < self.slots.len() { self.next + 1 } else { 0 };
+            let slot = &mut self.slots[self.next];
+            if slot.envelope.is_free() {
+                slot.bytes.clear();
+                slot.bytes.extend_from_slice(bytes);
+                (slot.offload, slot.seen, slot.way, slot.flow) = (offload, seen, way, flow);
+                return slot.envelope;
+            }
+        }
+        // Never given back: see `Envelope`. There are as many as ever were under way at a time.
+        let envelope: &'static Envelope = Box::leak(Box::new(Envelope::new(self.slots.len() as u32)));
+        self.slots.push(Slot { envelope, bytes: bytes.to_vec(), offload, seen, way, flow });
+        envelope
+    }
+
+    /// The packet of an envelope.
+    pub(crate) fn of(&mut self, envelope: &Envelope) -> &mut Slot {
+        &mut self.slots[envelope.number as usize]
+    }
+
+    /// Packets that are under way now.
+    pub(crate) fn under_way(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter().filter(|slot| !slot.envelope.is_free())
+    }
+}

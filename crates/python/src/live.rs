@@ -1,0 +1,114 @@
+//! Real packets across the path of a scenario; Linux only.
+
+use crate::law::{Failure, InRun, Law};
+use crate::trace::{TraceError, named};
+use goodqueue_gateway::{Live, Path, Port};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::PoisonError;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What a gateway is: built, running, or over.
+enum State {
+    Built(Box<Path>, Box<(Port, Port)>),
+    Running(Live),
+    Over,
+}
+
+/// A path between two devices.
+#[pyclass(module = "goodqueue._goodqueue")]
+pub(crate) struct Gateway {
+    state: State,
+    /// What a discipline written in Python raised.
+    failure: Failure,
+    /// Why there is no capture, though one was asked for.
+    no_capture: Option<String>,
+}
+
+type Device = (i32, Vec<u8>);
+
+#[pymethods]
+impl Gateway {
+    /// `make(line, link)` makes disciplines that are written in Python: see `law`.
+    #[new]
+    #[pyo3(signature = (scenario_json, server, client, make=None))]
+    fn new(
+        py: Python<'_>,
+        scenario_json: &str,
+        server: Device,
+        client: Device,
+        make: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let (failure, mut raised) = (Failure::default(), None);
+        let path = Path::new(scenario_json, &mut |request| {
+            let refused =
+                |message: String| goodqueue_netsim::ScenarioError { key: request.key.to_string(), message };
+            let Some(make) = make else {
+                let accepted = "accepted here: a discipline of the registry";
+                return Err(refused(format!("found {:?}; {accepted}", request.line)));
+            };
+            match Law::new(make, request.line, request.link, request.random) {
+                Ok(law) => Ok(Box::new(InRun::new(law, Failure::clone(&failure)))),
+                Err(error) => {
+                    let message = error.to_string();
+                    raised = Some(error);
+                    Err(refused(message))
+                }
+            }
+        });
+        let path = path.map_err(|error| raised.unwrap_or_else(|| crate::refuse(py, &error)))?;
+        let ports = (Port::new(server.0, &server.1)?, Port::new(client.0, &client.1)?);
+        Ok(Self { state: State::Built(Box::new(path), Box::new(ports)), failure, no_capture: None })
+    }
+
+    /// Captures what passes `points`, from the start on.
+    fn trace(&mut self, path: PathBuf, points: Vec<String>, snap_bytes: u32) -> PyResult<()> {
+        let State::Built(own, _) = &mut self.state else {
+            return Err(PyValueError::new_err("it has started"));
+        };
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        own.capture(&path, &named(&points)?, snap_bytes, since.as_nanos() as u64)
+            .map_err(|error| TraceError::new_err(error.to_string()))
+    }
+
+    /// Packets cross from now on, in a thread of their own.
+    fn start(&mut self) -> PyResult<()> {
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Built(path, ports) => {
+                self.state = State::Running(Live::start(*path, ports.0, ports.1)?);
+                Ok(())
+            }
+            other => {
+                self.state = other;
+                Err(PyValueError::new_err("it has started"))
+            }
+        }
+    }
+
+    /// How far it is, as JSON; `null` when it has ended by itself.
+    fn glance(&self, py: Python<'_>) -> PyResult<String> {
+        let State::Running(live) = &self.state else { return Err(PyValueError::new_err("it does not run")) };
+        Ok(py.detach(|| live.glance()).to_string())
+    }
+
+    /// Why the capture could not be written, when it is over: what was measured is not lost with it.
+    #[getter]
+    fn no_capture(&self) -> Option<&str> {
+        self.no_capture.as_deref()
+    }
+
+    /// Ends it, and returns the record as JSON.
+    fn stop(&mut self, py: Python<'_>) -> PyResult<String> {
+        let State::Running(live) = std::mem::replace(&mut self.state, State::Over) else {
+            return Err(PyValueError::new_err("it does not run"));
+        };
+        let mut path = py.detach(|| live.stop())?;
+        if let Some(raised) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(raised);
+        }
+        self.no_capture = path.finish().err().map(|error| error.to_string());
+        let record = py.detach(|| path.record());
+        record.map(|record| record.to_string()).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+}
