@@ -11,10 +11,15 @@ from goodqueue.traffic import BULK, kinds
 
 def whole(scenario: Scenario) -> str:
     """Return a comparison's scenario in a line: the link, the other hops, the traffic, the time."""
-    path = link(scenario) + _up(scenario) + "".join(_hop(hop) for hop in scenario.get("hop", []))
     time = f"{scenario['duration']} a run, the first {scenario.get('warmup', '0s')} left out"
-    path += "".join(_change(change) for change in scenario.get("change", []))
-    return f"{path}, base RTT {scenario['path']['rtt']}; {traffic(scenario)}; {time}"
+    return f"{path(scenario)}; {traffic(scenario)}; {time}"
+
+
+def path(scenario: Scenario) -> str:
+    """Return the path of a scenario in some words: its rates, the other hops, what changes, its RTT."""
+    words = link(scenario) + _up(scenario) + "".join(_hop(hop) for hop in scenario.get("hop", []))
+    words += "".join(_change(change) for change in scenario.get("change", []))
+    return f"{words}, base RTT {scenario['path']['rtt']}"
 
 
 def run(name: str, record: Record) -> str:

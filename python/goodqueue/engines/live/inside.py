@@ -34,6 +34,7 @@ class Lab:
     def __init__(self, host: Channel) -> None:
         """Take orders from ``host``."""
         self._host = host
+        self._started = False
 
     def run(self) -> None:
         """Do what is ordered, and say how it ended."""
@@ -69,13 +70,14 @@ class Lab:
                 below.send({"namespaces": list(ends.spaces)}, tuple(ends.spaces.values()))
                 status = self._attend(gateway, below, order["looks"])
             finally:
+                below.close()
                 os.waitpid(parent, 0)
-                record = gateway.stop()
+            record = gateway.stop() if self._started else None
         except TraceError as error:
             raise UserError(str(error)) from None
         except DisciplineError as error:
             raise discipline.blame(error, files) from None
-        return {"status": status, "record": record}
+        return {"status": status, "record": record, "no_capture": gateway.no_capture}
 
     def _gateway(self, order: Message, ends: namespaces.Ends, files: list[str]) -> "Gateway":
         from goodqueue._goodqueue import Gateway
@@ -108,7 +110,8 @@ class Lab:
                 below.send(message)
             elif looks:
                 due += GLANCE_S
-                self._host.send({"glance": json.loads(gateway.glance())})
+                if self._started:
+                    self._host.send({"glance": json.loads(gateway.glance())})
         return status
 
     def _heard(self, gateway: "Gateway", below: Channel, status: int | None) -> int | None:
@@ -119,6 +122,7 @@ class Lab:
             raise UserError("link", str(message["error"]))
         if "ready" in message:
             gateway.start()
+            self._started = True
             below.send({"go": True})
         elif "note" in message:
             self._host.send(message)

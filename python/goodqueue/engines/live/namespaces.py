@@ -40,6 +40,11 @@ class Addresses:
         """As text."""
         return f"fd67:6f6f:6471:{self.depth:x}::{SIDES.index(self.side) + 1}"
 
+    def names(self) -> dict[str, list[str]]:
+        """Return the addresses by name: that of the side is of IPv4, as the packets of simulated runs are."""
+        own = {self.side: [self.ipv4]}
+        return own | {f"{self.side}6": [self.ipv6]} if _has_ipv6() else own
+
 
 @dataclass(frozen=True, slots=True)
 class Ends:
@@ -116,7 +121,7 @@ def _bring_up(name: str, own: Addresses) -> None:
         ip.link("set", index=index, mtu=devices.MTU, txqlen=devices.QUEUE_PACKETS, arp=False)
         ip.link("set", index=index, state="up")
         ip.addr("add", index=index, address=own.ipv4, prefixlen=32)
-        with_ipv6 = Path("/proc/self/net/if_inet6").exists()
+        with_ipv6 = _has_ipv6()
         if with_ipv6:
             ip.addr("add", index=_LOOPBACK, address=own.ipv6, prefixlen=128)
         routes = _EVERYBODY
@@ -126,3 +131,7 @@ def _bring_up(name: str, own: Addresses) -> None:
         for prefix in routes:
             if with_ipv6 or ":" not in prefix:
                 ip.route("add", dst=prefix, oif=index)
+
+
+def _has_ipv6() -> bool:
+    return Path("/proc/self/net/if_inet6").exists()
