@@ -123,12 +123,11 @@ def _commands(given: list[str]) -> tuple[list[str] | None, list[str]]:
     from goodqueue.errors import UserError, quoted
     from goodqueue import terminal
 
-    found: list[list[str]] = [[]]
-    for word in given:
-        if word == BETWEEN and len(found) < 2:
-            found.append([])
-        else:
-            found[-1].append(word)
+    found = [given]
+    if BETWEEN in given:
+        at = given.index(BETWEEN)
+        if not _is_link(given[:at]):
+            found = [given[:at], given[at + 1 :]]
     if not all(found):
         raise UserError("link", "found no CMD; accepted: -- CMD..., or -- SERVER... -- CLIENT...")
     for command in found:
@@ -138,14 +137,23 @@ def _commands(given: list[str]) -> tuple[list[str] | None, list[str]]:
     return (found[0] if found[1:] else None), found[-1]
 
 
+def _is_link(command: list[str]) -> bool:
+    """Return whether ``command`` is a link of its own, whose words go on beyond what would end SERVER's."""
+    from itertools import pairwise
+    from pathlib import PurePath
+
+    return any(PurePath(word).name == "goodqueue" and after == "link" for word, after in pairwise(command))
+
+
 def _show(end: "End") -> None:
     from json import loads
 
-    from goodqueue import tables, terminal
+    from goodqueue import describe, tables, terminal
     from goodqueue.record import Record
 
     record: Record = loads(end.record)
     terminal.say()
     for table in tables.run_tables(record):
         terminal.print_table(table)
-    print(record["live"])
+    if "live" in record:
+        terminal.say(describe.lateness(record["live"]))

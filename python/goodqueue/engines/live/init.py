@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from goodqueue.engines.kernel.lab.libc import call, die_with_parent, enter_network
-from goodqueue.engines.live import mounts, privileges
+from goodqueue.engines.live import mounts, outward, privileges
 from goodqueue.engines.live.talk import Channel, Message
 from goodqueue.errors import one_line
 
@@ -143,25 +143,22 @@ class Init:
         return _spawn(command, self._order["environment"], become)
 
     def _start_outward(self, command: list[str], space: int) -> None:
-        """Start the way out, which has its sockets where this process is, and wait until it has led there."""
-        waiting, ours = os.pipe()
+        """Start the way out, which has its sockets where this process is, and wait until it has led to ``space``."""
 
         def become() -> None:
-            os.close(ours)
-            os.read(waiting, 1)
             os.setsid()  # Ctrl-C is CMD's
             nowhere = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
                 os.dup2(nowhere, stream)
             privileges.keep()
 
-        started = _spawn(command, self._order["environment"], become)
-        enter_network(space)  # which `outward` has it look for by this process
-        os.close(ours)
+        place = f"/proc/{_stay(space)}/ns/net"
+        started = _spawn([place if word == outward.SPACE else word for word in command], dict(os.environ), become)
+        enter_network(space)  # where the route shows
         end = time.monotonic() + WORLD_S
         while not _has_way_out():
             if self._has_ended(started) or time.monotonic() > end:
-                self._channel.send({"note": f"{Path(command[0]).name} gives no way to the world outside"})
+                self._channel.send({"note": f"{Path(command[0]).name} leads to no world outside"})
                 return
             time.sleep(_LOOK_S)
 
@@ -208,6 +205,28 @@ class Init:
                 status = os.waitstatus_to_exitcode(found[1])
                 self._ended[found[0]] = status if status >= 0 else 128 - status
         return process in self._ended
+
+
+def _stay(space: int) -> str:
+    """Leave a process in a network namespace, and return its number, as /proc has it.
+
+    It has no capabilities: only of such a process may one that gave its own away, as pasta does, see the namespace.
+    """
+    told, tell = os.pipe()
+    if not os.fork():
+
+        def work() -> int:
+            enter_network(space)
+            privileges.keep(())
+            os.write(tell, os.readlink("/proc/self").encode())
+            while True:
+                signal.pause()
+
+        _surely_ends(work)
+    os.close(tell)
+    number = os.read(told, 32).decode()
+    os.close(told)
+    return number
 
 
 def _spawn(command: list[str], environment: dict[str, str], become: Callable[[], None]) -> int:

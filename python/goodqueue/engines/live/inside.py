@@ -63,7 +63,7 @@ class Lab:
             self._host.send({"place": os.getpid()})
             if self._host.receive() is None:
                 return {}
-        ends = namespaces.build(order["depth"], order["nested"], order["outward"] is not None)
+        ends = namespaces.build(order["depth"], order["nested"])
         try:
             gateway = self._gateway(order, ends, files)
             try:

@@ -13,19 +13,18 @@ from goodqueue.engines.live import devices
 from goodqueue.engines.live.devices import Device
 
 SIDES = ("server", "client")
-DEEPEST = 255
-"""So many links may be within each other: each has a third byte of the address of its own."""
-
-_EVERYBODY = ("100.64.0.0/10", "fd67:6f6f:6471::/48")
-"""All ends of all links: addresses that providers use behind their NAT (RFC 6598), and private ones (RFC 4193)."""
+DEEPEST = 16
+"""So many links may be within each other."""
 
 _LOOPBACK = 1
-_FORWARDING = {"ipv4/ip_forward": "1", "ipv6/conf/all/forwarding": "1"}
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Of one end of the link at a depth of nesting, 1 for the first."""
+    """Of one end of the link at a depth of nesting, 1 for the first.
+
+    IPv4's are those that providers use behind their NAT (RFC 6598), as mahimahi's are; IPv6's are private (RFC 4193).
+    """
 
     depth: int
     side: str
@@ -45,6 +44,13 @@ class Addresses:
         own = {self.side: [self.ipv4]}
         return own | {f"{self.side}6": [self.ipv6]} if _has_ipv6() else own
 
+    def beyond(self) -> list[str]:
+        """Return the prefixes that are beyond the path: for a client everything, for a server deeper links' ends."""
+        if self.side == "client":
+            return ["0.0.0.0/0", "::/0"]
+        deeper = range(self.depth, DEEPEST + 1)
+        return [one for at in deeper for one in (f"100.64.{at}.0/24", f"fd67:6f6f:6471:{at:x}::/64")]
+
 
 @dataclass(frozen=True, slots=True)
 class Ends:
@@ -55,17 +61,17 @@ class Ends:
     spaces: dict[str, int]
 
 
-def build(depth: int, nested: bool, forwards: bool) -> Ends:
+def build(depth: int, nested: bool) -> Ends:
     """Build both ends and leave this process in a network namespace of its own.
 
     With ``nested`` the server's end is one that `place` has put where the command runs, and its other end is here.
-    With ``forwards`` the server's side passes on what is not for itself. Raises OSError or NetlinkError.
+    Raises OSError or NetlinkError.
     """
     spaces = {side: Namespace() for side in SIDES if not (nested and side == "server")}
     made = {}
     for side, space in spaces.items():
         with space.entered():
-            sysctls.write(_switches() | (_FORWARDING if forwards and side == "server" else {}))
+            sysctls.write(_switches())
             tun = devices.open_tun()
             if tun is not None:
                 made[side] = devices.tun(tun)
@@ -90,14 +96,17 @@ def place(depth: int, process: int) -> None:
     So packets of the inner client go on through the outer link. ``process`` is where the device's other end goes.
     Raises OSError or NetlinkError.
     """
-    sysctls.write(_FORWARDING)
     name = f"{devices.NAME}{depth}"
     devices.veth("server", name, {"net_ns_pid": process})
     _bring_up(name, Addresses(depth, "server"))
 
 
 def _switches() -> dict[str, str]:
-    """Return what is set before any device exists: whoever has our group may ping, and nothing speaks unasked."""
+    """Return what is set before any device exists.
+
+    Whoever has our group may ping. Packets are forwarded, to the world or from an inner link; but a device of IPv6 is
+    no router's, and has no link-local address, as it would announce either across the path.
+    """
     return {
         "ipv4/conf/all/rp_filter": "0",
         "ipv4/conf/default/rp_filter": "0",
@@ -105,8 +114,13 @@ def _switches() -> dict[str, str]:
         "ipv4/conf/default/send_redirects": "0",
         "ipv4/ping_group_range": f"{os.getegid()} {os.getegid()}",
         "ipv4/ip_unprivileged_port_start": "0",
+        "ipv4/ip_forward": "1",
+        "ipv4/conf/all/proxy_arp": "1",  # slirp4netns asks who the client is
+        "ipv4/neigh/default/proxy_delay": "0",
+        "ipv6/conf/all/forwarding": "1",
+        "ipv6/conf/default/forwarding": "0",
         "ipv6/conf/default/accept_ra": "0",
-        "ipv6/conf/default/addr_gen_mode": "1",  # no link-local address: it would be announced across the path
+        "ipv6/conf/default/addr_gen_mode": "1",
     }
 
 
@@ -124,11 +138,7 @@ def _bring_up(name: str, own: Addresses) -> None:
         with_ipv6 = _has_ipv6()
         if with_ipv6:
             ip.addr("add", index=_LOOPBACK, address=own.ipv6, prefixlen=128)
-        routes = _EVERYBODY
-        if own.side == "client":  # the other end has a route of its own, lest that of an inner link takes its packets
-            other = Addresses(own.depth, "server")
-            routes = (f"{other.ipv4}/32", "0.0.0.0/0", f"{other.ipv6}/128", "::/0")
-        for prefix in routes:
+        for prefix in own.beyond():
             if with_ipv6 or ":" not in prefix:
                 ip.route("add", dst=prefix, oif=index)
 

@@ -18,15 +18,15 @@ HOST, RESOLVER, _OWN = "198.18.0.2", "198.18.0.3", "198.18.0.100"
 INSTALL = "apt-get install passt"
 
 _DEVICE = "world"
-_SPACE = "/proc/1/ns/net"
-"""Of the first process of the process namespace, which is in the server's network."""
+SPACE = "SPACE"
+"""Stands for a path to the server's network namespace."""
 
 _PASTA = (
     "--foreground --quiet --config-net --netns-only -t none -u none -T none -U none"
     f" --address {_OWN} --netmask 24 --gateway {HOST} --dns-forward {RESOLVER} --ns-ifname {_DEVICE}"
-    f" --netns {_SPACE}"
+    f" --netns {SPACE}"
 )
-_SLIRP = f"--configure --mtu=65520 --cidr=198.18.0.0/24 --netns-type=path {_SPACE} {_DEVICE}"
+_SLIRP = f"--configure --mtu=65520 --cidr=198.18.0.0/24 --netns-type=path {SPACE} {_DEVICE}"
 
 PROGRAMS = {"pasta": _PASTA.split(), "slirp4netns": _SLIRP.split()}
 """The first that is installed is taken: pasta is faster, and knows IPv6."""
