@@ -38,7 +38,9 @@ def lateness(live: Live) -> str:
     if (late := live["late_us"]) is None:
         return f"{said}; no packet crossed."
     times = [f"{late[name] / 1e3:.3f} ms" for name in ("p50", "p99", "max")]
-    return f"{said}. Packets left late by {times[0]} (median), {times[1]} (p99), {times[2]} at most: the emulator's part."
+    return (
+        f"{said}. Packets left late by {times[0]} (median), {times[1]} (p99), {times[2]} at most: the emulator's part."
+    )
 
 
 def link(scenario: Scenario) -> str:

@@ -1,6 +1,7 @@
 """``goodqueue link``: real programs across the path of a scenario, in real time, without root."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -8,7 +9,7 @@ from goodqueue.cli.options import Json, Sets, whole
 from goodqueue.trace import LEAST_BYTES, WHOLE_BYTES
 
 if TYPE_CHECKING:
-    from goodqueue.engines.live.outside import End
+    from goodqueue.engines.live.outside import End, Task
 
 BETWEEN = "--"
 """Between SERVER and CLIENT."""
@@ -48,6 +49,10 @@ def link(
     ] = None,
     record: Annotated[str | None, typer.Option(metavar="FILE.json", help="Write the record there.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the files of --trace and --record.")] = False,
+    metrics: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Answer Prometheus there, as 127.0.0.1:9100.")
+    ] = None,
+    live: Annotated[bool, typer.Option("--live", help="Show how it goes, below CMD's output.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no record, and no line before.")] = False,
     json: Json = False,
 ) -> None:
@@ -72,33 +77,31 @@ def link(
     the queue, each flow's goodput and RTT, and how late packets left, which is the emulator's own doing.
     Exit status: CMD's; 2 where the link is refused, or breaks; 127 where CMD is not found.
     """
-    from goodqueue.errors import UserError
-
-    given = list(words or ())
-    file = given.pop(0) if given and given[0].endswith(".toml") else None
-    if given[:1] == [BETWEEN]:
-        del given[0]
-    server, client = _commands(given)
-    options = {"rate": rate, "rtt": rtt, "qdisc": qdisc, "up_rate": up_rate, "up_qdisc": up_qdisc}
-    options |= {"trace_down": trace_down, "trace_up": trace_up}
-    if trace is None and (
-        at := next((name for name, one in (("--trace-at", trace_at), ("--trace-snap", trace_snap)) if one), None)
-    ):
-        raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
     from goodqueue import output, terminal
     from goodqueue.engines.live import outside, path
-    from goodqueue.trace import parse, settle
+    from goodqueue.errors import UserError
+    from goodqueue.trace import check, parse, settle
 
+    given = list(words or ())
+    if given == ["doctor"]:
+        _doctor(json)
+        return
+    file = given.pop(0) if given and given[0].endswith(".toml") else None
+    server, client = _commands(given[1:] if given[:1] == [BETWEEN] else given)
+    options = {"rate": rate, "rtt": rtt, "qdisc": qdisc, "up_rate": up_rate, "up_qdisc": up_qdisc}
+    options |= {"trace_down": trace_down, "trace_up": trace_up}
+    of_trace = {"--trace-at": trace_at, "--trace-snap": trace_snap}
+    if trace is None and (at := next((option for option, value in of_trace.items() if value), None)):
+        raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
     scenario = path.read(file, options, sets or (), seed)
     capture = None if trace is None else parse(trace, trace_at, trace_snap, "sim", force)
+    if capture is not None:
+        check(scenario, capture.points)
     if record is not None:
         output.check_file(record, force, "--record")
-    onlooker = outside.Onlooker(_quiet if quiet else terminal.warn)
-    onlooker.note(path.in_words(scenario))
-    asked_for = (
-        None if capture is None else {"path": capture.path, "points": capture.points, "snap_bytes": capture.snap_bytes}
-    )
-    end = outside.run(outside.Task(scenario, client, server, asked_for, stdout=2 if json else None), onlooker)
+    note = _quiet if quiet else terminal.warn
+    note(path.in_words(scenario))
+    end = _run(outside.Task(scenario, client, server, capture, 2 if json else None), note, metrics, live)
     if json:
         terminal.emit(end.record + "\n")
     elif not quiet:
@@ -112,6 +115,53 @@ def link(
     raise typer.Exit(end.status)
 
 
+def _run(task: "Task", note: Callable[[str], None], address: str | None, live: bool) -> "End":
+    """Run ``task`` to its end, with whoever looks on: Prometheus at ``address``, a person where ``live``."""
+    from contextlib import ExitStack
+    from dataclasses import replace
+
+    from goodqueue.engines.live import outside
+
+    lookers: list[Callable[[dict[str, Any]], None]] = []
+    with outside.signals_held() as ignored, ExitStack() as looking:
+        if address is not None:
+            from goodqueue.engines.live.metrics import Metrics
+
+            served = Metrics()
+            looking.enter_context(served.served(address))
+            lookers.append(served.glance)
+        if live:
+            from goodqueue.engines.live.view import View
+
+            view = View()
+            shown = looking.enter_context(view.shown())
+            task = replace(task, stdout=shown, stderr=shown)
+            lookers.append(view.glance)
+        return outside.run(task, outside.Onlooker(note, lookers), ignored)
+
+
+def _doctor(json: bool) -> None:
+    """Say what stands in the way. Exit status: 0 where there can be a link, 1 where not."""
+    from goodqueue import tables, terminal
+    from goodqueue.engines.live import doctor
+
+    findings = doctor.examine()
+    if json:
+        from json import dumps
+
+        terminal.emit(dumps(doctor.as_json(findings)) + "\n")
+    else:
+        columns = [tables.Column("", False), tables.Column("found", False)]
+        rows = [[finding.name, finding.found] for finding in findings]
+        terminal.print_table(tables.Table("A link on this machine", columns, rows))
+        for finding in findings:
+            if finding.remedy is not None:
+                terminal.say(f"{finding.name}, what changes that:")
+                terminal.emit(f"{finding.remedy}\n")
+    if not doctor.runs(findings):
+        raise typer.Exit(1)
+
+
 def _quiet(_: str) -> None:
     pass
 
@@ -120,8 +170,8 @@ def _commands(given: list[str]) -> tuple[list[str] | None, list[str]]:
     """Return SERVER, if there is one, and CMD. Raises UserError where there is nothing, or not found."""
     from shutil import which
 
-    from goodqueue.errors import UserError, quoted
     from goodqueue import terminal
+    from goodqueue.errors import UserError, quoted
 
     found = [given]
     if BETWEEN in given:

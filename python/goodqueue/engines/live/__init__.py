@@ -4,9 +4,9 @@ Who does what, each a process (`goodqueue link` is the first):
 
 ```
 the command   outside.py   on the host: prints, draws, writes files; places the far device of a link within a link
-└ the lab     inside.py    in a user namespace of its own: builds both ends (namespaces.py, devices.py), runs the gateway
+└ the lab     inside.py    in a user namespace of its own: builds both ends (namespaces, devices), has the gateway
   └ a parent  init.py      only because a process namespace begins with a child
-    └ init    init.py      the first process there; with it dies all below: /etc/hosts, who is started when, who is left
+    └ init    init.py      the first process there; with it dies all below: mounts, who is started when
       ├ the way out        pasta or slirp4netns (outward.py), in the host's network
       ├ SERVER             in the server's network namespace
       └ CLIENT             in the client's

@@ -44,9 +44,9 @@ def fork(order: dict[str, Any], channel: Channel, other: Channel) -> int:
     """
     lab = os.getpid()
     parent = os.fork()
-    if parent:
-        return parent
-    _surely_ends(lambda: _wait(order, channel, other, lab))
+    if not parent:
+        _surely_ends(lambda: _wait(order, channel, other, lab))
+    return parent
 
 
 def _surely_ends(work: Callable[[], int]) -> NoReturn:
@@ -177,7 +177,7 @@ class Init:
         """Return the status of ``client``; None where all is to end at once. Signals that are told reach it."""
         with _watched(client) as watched:
             while not self._has_ended(client):
-                select.select([watched, self._channel], [], [], 0.5)  # others that end are to be reaped, too
+                select.select([watched, self._channel.fileno()], [], [], 0.5)  # others that end are to be reaped, too
                 while (message := self._channel.receive(0)) is not None:
                     number = message.get("signal")
                     if number == signal.SIGKILL:
@@ -218,7 +218,7 @@ def _stay(space: int) -> str:
         def work() -> int:
             enter_network(space)
             privileges.keep(())
-            os.write(tell, os.readlink("/proc/self").encode())
+            os.write(tell, bytes(Path("/proc/self").readlink()))
             while True:
                 signal.pause()
 
@@ -230,21 +230,21 @@ def _stay(space: int) -> str:
 
 
 def _spawn(command: list[str], environment: dict[str, str], become: Callable[[], None]) -> int:
-    if process := os.fork():
-        return process
-
     def work() -> int:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python's own ways, which a program inherits
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
         try:
             become()
-            os.execvpe(command[0], command, environment)
+            os.execvpe(command[0], command, environment)  # noqa: S606 - no shell is wanted
         except OSError as error:
             line = f"goodqueue: {one_line(f'{command[0]}: cannot be started: {error.strerror or error}')}\n"
             os.write(2, line.encode(errors="replace"))
             return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_STARTED
 
-    _surely_ends(work)
+    process = os.fork()
+    if not process:
+        _surely_ends(work)
+    return process
 
 
 @contextmanager

@@ -110,8 +110,8 @@ class Lab:
                 below.send(message)
             elif looks:
                 due += GLANCE_S
-                if self._started:
-                    self._host.send({"glance": json.loads(gateway.glance())})
+                if self._started and (glance := json.loads(gateway.glance())) is not None:
+                    self._host.send({"glance": glance})
         return status
 
     def _heard(self, gateway: "Gateway", below: Channel, status: int | None) -> int | None:

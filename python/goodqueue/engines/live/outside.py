@@ -7,15 +7,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from goodqueue.engines.live import init, outward
 from goodqueue.engines.live.talk import Channel, Message, pair
 from goodqueue.errors import UserError
+from goodqueue.trace import Trace
 
 DEPTH = "GOODQUEUE_LINK_DEPTH"
 """In the environment of CMD: how many links it is within."""
@@ -42,8 +42,7 @@ class Task:
     client: list[str]
     server: list[str] | None = None
     """None: the far side is the world outside, where it can be reached."""
-    trace: dict[str, Any] | None = None
-    """``path``, ``points``, ``snap_bytes``."""
+    trace: Trace | None = None
     stdout: int | None = None
     """Where CMD writes to, by descriptor, and ``stderr``; None: where we do."""
     stderr: int | None = None
@@ -67,8 +66,8 @@ class Onlooker:
 
     note: Callable[[str], None]
     """A line that a person should know."""
-    glance: Callable[[Message], None] | None = None
-    """How it goes at the moment, five times a second (`Gateway.glance`)."""
+    glances: Sequence[Callable[[Message], None]] = ()
+    """Each is told how it goes at the moment, five times a second (`Gateway.glance`)."""
 
 
 def depth() -> int:
@@ -77,15 +76,15 @@ def depth() -> int:
     return int(found) if found.isascii() and found.isdecimal() else 0
 
 
-def run(task: Task, onlooker: Onlooker) -> End:
+def run(task: Task, onlooker: Onlooker, ignored: list[int]) -> End:
     """Run what ``task`` says to its end. Raises UserError where the link cannot be built, or breaks.
 
-    Who calls is the process's main thread: the lab dies with the thread that started it.
+    Who calls is the process's main thread, within `signals_held`, which gives ``ignored``: the lab dies with the
+    thread that started it.
     """
-    order = _order(task, onlooker)
+    order = _order(task, onlooker) | {"ignored": ignored}
     ours, theirs = pair()
-    with _signals() as ignored, ours, theirs:
-        order["ignored"] = ignored
+    with ours, theirs:
         command = [sys.executable, "-P", "-m", "goodqueue.engines.live.inside", str(theirs.fileno()), str(os.getpid())]
         modules = os.pathsep.join(filter(None, [str(_PACKAGES), os.environ.get("PYTHONPATH")]))
         with (
@@ -132,14 +131,14 @@ def _order(task: Task, onlooker: Onlooker) -> Message:
         "scenario": json.dumps(scenario),
         "client": task.client,
         "server": task.server,
-        "trace": task.trace,
+        "trace": task.trace and asdict(task.trace),
         "depth": level,
         "nested": nested,
         "outward": way and way.command,
         "resolver": way and way.resolver,
         "hosts": names,
         "environment": environment,
-        "looks": onlooker.glance is not None,
+        "looks": bool(onlooker.glances),
     }
 
 
@@ -152,8 +151,9 @@ def _attend(channel: Channel, lab: "subprocess.Popen[bytes]", order: Message, on
             if not select.select([channel], [], [], _LOOK_S)[0]:
                 continue
         message = channel.receive() or {}
-        if "glance" in message and onlooker.glance is not None and message["glance"] is not None:
-            onlooker.glance(message["glance"])
+        if "glance" in message:
+            for tell in onlooker.glances:
+                tell(message["glance"])
         elif "note" in message:
             onlooker.note(message["note"])
         elif "place" in message:
@@ -222,7 +222,7 @@ class _Told:
 
 
 @contextmanager
-def _signals() -> Iterator[list[int]]:
+def signals_held() -> Iterator[list[int]]:
     """Hold signals back until they are looked at; give the numbers of those that whoever started us has ignored."""
     ignored = [int(number) for number in init.SIGNALS if signal.getsignal(number) == signal.SIG_IGN]
     before = signal.pthread_sigmask(signal.SIG_BLOCK, init.SIGNALS)
