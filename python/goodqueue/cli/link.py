@@ -37,7 +37,10 @@ def link(
         str | None, typer.Option(metavar="FILE.pcapng", help="Capture the packets that cross the path.")
     ] = None,
     trace_at: Annotated[
-        str | None, typer.Option(metavar="POINTS", help="Where, as in `goodqueue run --help`. [sender]")
+        str | None,
+        typer.Option(
+            metavar="POINTS", help="Where: down-in, down-out, down-drop, up-in, up-out, up-drop. [down-in,up-out]"
+        ),
     ] = None,
     trace_snap: Annotated[
         int | None,
@@ -94,7 +97,7 @@ def link(
     if trace is None and (at := next((option for option, value in of_trace.items() if value), None)):
         raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
     scenario = path.read(file, options, sets or (), seed)
-    capture = None if trace is None else parse(trace, trace_at, trace_snap, "sim", force)
+    capture = None if trace is None else parse(trace, trace_at, trace_snap, "live", force)
     if capture is not None:
         check(scenario, capture.points)
     if record is not None:

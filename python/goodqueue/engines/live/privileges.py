@@ -1,4 +1,4 @@
-"""What a process may: a user namespace in which it may build networks, and what it keeps of that when it becomes a command."""
+"""What a process may: a user namespace in which it may build networks, and what a command keeps of that."""
 
 import ctypes
 import os
