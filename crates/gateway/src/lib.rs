@@ -25,6 +25,6 @@ pub use goodqueue_capture::Error;
 #[cfg(target_os = "linux")]
 pub use live::Live;
 pub use offload::Offload;
-pub use path::Path;
+pub use path::{Path, Way};
 #[cfg(target_os = "linux")]
 pub use port::Port;

@@ -34,7 +34,7 @@ pub struct Offload {
 impl Offload {
     /// Reads the header of a packet that `link` bytes of another header stand before.
     #[must_use]
-    pub fn read(bytes: [u8; HEADER_BYTES], link: u16) -> Self {
+    pub fn read(bytes: [u8; 10], link: u16) -> Self {
         let word = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         Self {
             flags: bytes[0],

@@ -8,11 +8,12 @@ use crate::packet::{self, Hashing};
 use crate::pool::Pool;
 use goodqueue_capture::Error;
 use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::{Arrival, Delays, Scenario, ScenarioError, Simulation, Summary, foreign};
+use goodqueue_netsim::{Arrival, Delays, OutsideWay, Scenario, ScenarioError, Simulation, Summary, foreign};
 use goodqueue_trace::Point;
 use goodqueue_units::{Duration, Instant, Streams};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path as FilePath;
 
 /// What crosses the path is nothing but IP.
@@ -26,11 +27,30 @@ struct Odd {
     refused: u64,
 }
 
+/// Clients whose packets go a way of their own.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// Their network: an address and the length of its prefix.
+    pub clients: (Ipv4Addr, u8),
+    /// How they go.
+    pub route: OutsideWay,
+}
+
+impl Way {
+    fn is_of(&self, client: IpAddr) -> bool {
+        let (network, len) = self.clients;
+        let IpAddr::V4(client) = client else { return false };
+        let mask = u32::MAX.checked_shl(32 - u32::from(len.min(32))).unwrap_or(0);
+        (network.to_bits() ^ client.to_bits()) & mask == 0
+    }
+}
+
 /// The path of a run, and the real packets on it.
 pub struct Path {
     run: Box<Simulation>,
-    /// The run's flow that they are of.
+    /// The run's flow that they are of: that of the first way, unless a client's address says another.
     outside: u32,
+    ways: Vec<Way>,
     pool: Pool,
     flows: Flows,
     hashing: Hashing,
@@ -43,11 +63,16 @@ pub struct Path {
 
 impl Path {
     /// That of the scenario in `json`, which need not have traffic of its own; what it has is simulated, and shares the path.
+    /// Packets go its whole length, except those of clients that `ways` name.
     ///
     /// # Errors
     /// What the scenario or a discipline that `make` makes refuses.
-    pub fn new(json: &str, make: &mut foreign::Maker<'_>) -> Result<Self, ScenarioError> {
-        let scenario = Scenario::open(json)?;
+    pub fn new(json: &str, ways: Vec<Way>, make: &mut foreign::Maker<'_>) -> Result<Self, ScenarioError> {
+        let routes = match &ways[..] {
+            [] => vec![OutsideWay::default()],
+            ways => ways.iter().map(|way| way.route.clone()).collect(),
+        };
+        let scenario = Scenario::open(json, &routes)?;
         let mut key = Streams::new(scenario.seed).stream("hash of packets from outside", 0);
         let hashing = Hashing::new([key.next_u64(), key.next_u64()]);
         let run = Box::new(Simulation::with_foreign(scenario, make)?);
@@ -55,6 +80,7 @@ impl Path {
         Ok(Self {
             run,
             outside,
+            ways,
             pool: Pool::default(),
             flows: Flows::default(),
             hashing,
@@ -104,7 +130,9 @@ impl Path {
         };
         let flow = self.flows.offered(self.run.now(), way, &seen);
         let envelope = self.pool.put(bytes, offload, seen, way, flow);
-        self.run.put(self.outside, way, envelope, seen.headers);
+        let client = if way == Direction::Down { seen.ends.to } else { seen.ends.from }.ip();
+        let own = self.ways.iter().position(|way| way.is_of(client)).unwrap_or(0) as u32;
+        self.run.put(self.outside + own, way, envelope, seen.headers);
         self.note();
     }
 

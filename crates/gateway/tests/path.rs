@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 fn path(bottleneck: &Value, hops: &Value) -> Path {
     let scenario =
         json!({"duration": "1000000s", "bottleneck": bottleneck, "path": {"rtt": "0s"}, "hop": hops});
-    Path::new(&scenario.to_string(), &mut |request| {
+    Path::new(&scenario.to_string(), Vec::new(), &mut |request| {
         Err(ScenarioError { key: String::new(), message: request.line.into() })
     })
     .unwrap()
@@ -109,7 +109,7 @@ fn departures_are_those_of_the_plan() {
     let scenario = json!({
         "duration": "10s", "bottleneck": {"rate": "10mbit", "qdisc": "pfifo"}, "path": {"rtt": "20ms"},
     });
-    let mut path = Path::new(&scenario.to_string(), &mut |_| unreachable!()).unwrap();
+    let mut path = Path::new(&scenario.to_string(), Vec::new(), &mut |_| unreachable!()).unwrap();
     for number in 0..3 {
         path.offer(Duration::from_micros(100), Down, &udp(number, 1500), Offload::default());
     }
