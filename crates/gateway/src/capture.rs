@@ -75,7 +75,7 @@ impl Capture {
     }
 
     /// Writes what has passed since the call before.
-    pub(crate) fn write(&mut self, pool: &mut Pool) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, pool: &Pool) -> Result<(), Error> {
         let seen = std::mem::take(&mut self.seer.lock().unwrap_or_else(PoisonError::into_inner).0);
         for Sighting { time, point, envelope, traffic_class: (ecn, dscp), why } in seen {
             let Some(interface) = self.interfaces[point as usize] else { continue };

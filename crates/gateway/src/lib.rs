@@ -11,6 +11,7 @@
 
 mod capture;
 mod flows;
+mod join;
 #[cfg(target_os = "linux")]
 mod live;
 mod offload;
@@ -24,6 +25,6 @@ pub use goodqueue_capture::Error;
 #[cfg(target_os = "linux")]
 pub use live::Live;
 pub use offload::Offload;
-pub use path::Path;
+pub use path::{Path, Way};
 #[cfg(target_os = "linux")]
 pub use port::Port;

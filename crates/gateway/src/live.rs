@@ -129,10 +129,10 @@ impl Work {
     /// Sends what is due.
     fn send(&mut self) {
         let Self { path, ports, began, .. } = self;
-        path.deliver(|way, _, packet, offload| {
+        path.deliver(|way, parts, offload| {
             let port = &ports[1 - way as usize];
             let sent = elapsed(*began);
-            port.send(packet, offload).then_some(sent)
+            port.send(parts, offload).then_some(sent)
         });
     }
 

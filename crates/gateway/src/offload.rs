@@ -7,7 +7,7 @@
 use crate::packet::folded;
 
 /// Bytes of a virtio-net header without the number of buffers.
-pub(crate) const HEADER_BYTES: usize = 10;
+pub const HEADER_BYTES: usize = 10;
 
 const NEEDS_CHECKSUM: u8 = 1;
 const TCP_V4: u8 = 1;
@@ -33,7 +33,8 @@ pub struct Offload {
 
 impl Offload {
     /// Reads the header of a packet that `link` bytes of another header stand before.
-    pub(crate) fn read(bytes: [u8; HEADER_BYTES], link: u16) -> Self {
+    #[must_use]
+    pub fn read(bytes: [u8; 10], link: u16) -> Self {
         let word = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         Self {
             flags: bytes[0],
@@ -50,11 +51,30 @@ impl Offload {
         let mut bytes = [0; HEADER_BYTES];
         (bytes[0], bytes[1]) = (self.flags, self.segmentation);
         let start = if self.flags & NEEDS_CHECKSUM == 0 { 0 } else { self.checksum_start + link };
-        let words = [self.header_len, self.segment_bytes, start, self.checksum_offset];
+        let head = if self.header_len == 0 { 0 } else { self.header_len + link };
+        let words = [head, self.segment_bytes, start, self.checksum_offset];
         for (place, word) in words.iter().enumerate() {
             bytes[2 + 2 * place..][..2].copy_from_slice(&word.to_le_bytes());
         }
         bytes
+    }
+
+    /// Where the TCP header begins whose checksum is to be filled in.
+    pub(crate) fn tcp_checksum_start(self) -> Option<usize> {
+        let is_left = self.flags & NEEDS_CHECKSUM != 0 && self.checksum_offset == TCP_CHECKSUM;
+        is_left.then_some(self.checksum_start.into())
+    }
+
+    /// That of a large segment of packets with `each` bytes of payload.
+    pub(crate) fn of_large(is_v4: bool, ip_len: u16, header_len: u16, each: u16) -> Self {
+        Self {
+            flags: NEEDS_CHECKSUM,
+            segmentation: if is_v4 { TCP_V4 } else { TCP_V6 },
+            header_len,
+            segment_bytes: each,
+            checksum_start: ip_len,
+            checksum_offset: TCP_CHECKSUM,
+        }
     }
 
     /// Whether the packet is more than one.
@@ -135,12 +155,12 @@ pub(crate) fn complete(packet: &mut [u8], offload: Offload) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use etherparse::{PacketBuilder, SlicedPacket, TransportSlice};
 
     /// A large segment of so many bytes, as Linux hands it over: the checksum's field holds the pseudo-header's sum.
-    fn large(bytes: usize, is_v4: bool) -> (Vec<u8>, Offload) {
+    pub(crate) fn large(bytes: usize, is_v4: bool) -> (Vec<u8>, Offload) {
         let payload: Vec<u8> = (0..bytes).map(|byte| byte as u8).collect();
         let mut packet = Vec::new();
         let (ip_len, kind) = if is_v4 { (20, TCP_V4) } else { (40, TCP_V6) };
@@ -214,7 +234,7 @@ mod tests {
         let bytes = [1, 1, 54, 0, 0xa8, 5, 34, 0, 16, 0];
         let read = Offload::read(bytes, 14);
         assert_eq!((read.header_len, read.segment_bytes, read.checksum_start), (40, 1448, 20));
-        assert_eq!(Offload { header_len: 54, ..read }.written(14), bytes);
+        assert_eq!(read.written(14), bytes);
     }
 
     proptest::proptest! {

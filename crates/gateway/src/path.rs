@@ -2,16 +2,18 @@
 
 use crate::capture::Capture;
 use crate::flows::{Flows, rounded};
+use crate::join::Joined;
 use crate::offload::{self, Offload};
 use crate::packet::{self, Hashing};
 use crate::pool::Pool;
 use goodqueue_capture::Error;
 use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::{Arrival, Delays, Scenario, ScenarioError, Simulation, Summary, foreign};
+use goodqueue_netsim::{Arrival, Delays, OutsideWay, Scenario, ScenarioError, Simulation, Summary, foreign};
 use goodqueue_trace::Point;
 use goodqueue_units::{Duration, Instant, Streams};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path as FilePath;
 
 /// What crosses the path is nothing but IP.
@@ -25,11 +27,30 @@ struct Odd {
     refused: u64,
 }
 
+/// Clients whose packets go a way of their own.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// Their network: an address and the length of its prefix.
+    pub clients: (Ipv4Addr, u8),
+    /// How they go.
+    pub route: OutsideWay,
+}
+
+impl Way {
+    fn is_of(&self, client: IpAddr) -> bool {
+        let (network, len) = self.clients;
+        let IpAddr::V4(client) = client else { return false };
+        let mask = u32::MAX.checked_shl(32 - u32::from(len.min(32))).unwrap_or(0);
+        (network.to_bits() ^ client.to_bits()) & mask == 0
+    }
+}
+
 /// The path of a run, and the real packets on it.
 pub struct Path {
     run: Box<Simulation>,
-    /// The run's flow that they are of.
+    /// The run's flow that they are of: that of the first way, unless a client's address says another.
     outside: u32,
+    ways: Vec<Way>,
     pool: Pool,
     flows: Flows,
     hashing: Hashing,
@@ -42,11 +63,16 @@ pub struct Path {
 
 impl Path {
     /// That of the scenario in `json`, which need not have traffic of its own; what it has is simulated, and shares the path.
+    /// Packets go its whole length, except those of clients that `ways` name.
     ///
     /// # Errors
     /// What the scenario or a discipline that `make` makes refuses.
-    pub fn new(json: &str, make: &mut foreign::Maker<'_>) -> Result<Self, ScenarioError> {
-        let scenario = Scenario::open(json)?;
+    pub fn new(json: &str, ways: Vec<Way>, make: &mut foreign::Maker<'_>) -> Result<Self, ScenarioError> {
+        let routes = match &ways[..] {
+            [] => vec![OutsideWay::default()],
+            ways => ways.iter().map(|way| way.route.clone()).collect(),
+        };
+        let scenario = Scenario::open(json, &routes)?;
         let mut key = Streams::new(scenario.seed).stream("hash of packets from outside", 0);
         let hashing = Hashing::new([key.next_u64(), key.next_u64()]);
         let run = Box::new(Simulation::with_foreign(scenario, make)?);
@@ -54,6 +80,7 @@ impl Path {
         Ok(Self {
             run,
             outside,
+            ways,
             pool: Pool::default(),
             flows: Flows::default(),
             hashing,
@@ -103,7 +130,9 @@ impl Path {
         };
         let flow = self.flows.offered(self.run.now(), way, &seen);
         let envelope = self.pool.put(bytes, offload, seen, way, flow);
-        self.run.put(self.outside, way, envelope, seen.headers);
+        let client = if way == Direction::Down { seen.ends.to } else { seen.ends.from }.ip();
+        let own = self.ways.iter().position(|way| way.is_of(client)).unwrap_or(0) as u32;
+        self.run.put(self.outside + own, way, envelope, seen.headers);
         self.note();
     }
 
@@ -116,28 +145,60 @@ impl Path {
     /// Writes to the capture what has happened, before a slot is used again.
     fn note(&mut self) {
         if let Some(capture) = &mut self.capture
-            && let Err(error) = capture.write(&mut self.pool)
+            && let Err(error) = capture.write(&self.pool)
         {
             (self.failure, self.capture) = (Some(error), None);
         }
     }
 
-    /// Hands every packet that has come to its end to `send`: which way it goes, when it was to arrive, its bytes and what is
-    /// left to a card. `send` returns how much of the run had passed when it was sent, or `None` where it could not be.
-    pub fn deliver(&mut self, mut send: impl FnMut(Direction, Instant, &[u8], Offload) -> Option<Duration>) {
+    /// Hands every packet that has come to its end to `send`, several of a connection at once where they follow each other: which
+    /// way they go, the bytes in parts, and what is left to a card. `send` returns how much of the run had passed when they
+    /// were sent, or `None` where they could not be.
+    pub fn deliver(&mut self, mut send: impl FnMut(Direction, &[&[u8]], Offload) -> Option<Duration>) {
         self.run.take_arrivals(&mut self.arrivals);
-        for Arrival { time, way, envelope, ecn, dscp } in self.arrivals.drain(..) {
-            let slot = self.pool.of(envelope);
-            packet::set_traffic_class(&mut slot.bytes, ecn, dscp);
-            match send(way, time, &slot.bytes, slot.offload) {
-                Some(sent) => {
-                    self.late.record(sent.saturating_sub(time.since(Instant::ZERO)));
-                    self.flows.arrived(time, way, slot.flow, &slot.seen);
-                }
-                None => self.odd.refused += 1,
-            }
-            envelope.over();
+        for Arrival { envelope, ecn, dscp, .. } in &self.arrivals {
+            packet::set_traffic_class(&mut self.pool.of_mut(envelope).bytes, *ecn, *dscp);
         }
+        let mut rest = &self.arrivals[..];
+        while let [first, others @ ..] = rest {
+            let slot = self.pool.of(first.envelope);
+            let mut joined = Joined::begin(&slot.bytes, slot.seen.payload, slot.offload);
+            let follows = |next: &&Arrival| {
+                let other = self.pool.of(next.envelope);
+                next.way == first.way
+                    && other.flow == slot.flow
+                    && joined
+                        .as_mut()
+                        .is_some_and(|joined| joined.take(&slot.bytes, &other.bytes, other.offload))
+            };
+            let count = 1 + others.iter().take_while(follows).count();
+            let (group, left) = rest.split_at(count);
+            rest = left;
+            let sent = match &joined {
+                Some(joined) if count > 1 => {
+                    let last = &self.pool.of(group[count - 1].envelope).bytes;
+                    let mut head = slot.bytes.clone();
+                    let offload = joined.head(&mut head, last);
+                    let payload = |one: &Arrival| &self.pool.of(one.envelope).bytes[joined.head_len()..];
+                    let parts: Vec<&[u8]> =
+                        std::iter::once(&head[..]).chain(group.iter().map(payload)).collect();
+                    send(first.way, &parts, offload)
+                }
+                _ => send(first.way, &[&slot.bytes], slot.offload),
+            };
+            for &Arrival { time, way, envelope, .. } in group {
+                match sent {
+                    Some(sent) => {
+                        self.late.record(sent.saturating_sub(time.since(Instant::ZERO)));
+                        let slot = self.pool.of(envelope);
+                        self.flows.arrived(time, way, slot.flow, &slot.seen);
+                    }
+                    None => self.odd.refused += 1,
+                }
+                envelope.over();
+            }
+        }
+        self.arrivals.clear();
     }
 
     /// How much of the run will have passed when something happens next.
@@ -187,6 +248,8 @@ impl Path {
             "elapsed_s": rounded(self.run.elapsed().as_secs_f64()),
             "late_us": late_us(self.late.summary()),
             "packets": self.odd,
+            "slots": self.pool.len(),
+            "slots_in_use": self.pool.under_way().count(),
         });
         if let (Some(flows), Value::Array(seen)) = (record["flows"].as_array_mut(), seen) {
             flows.extend(seen);

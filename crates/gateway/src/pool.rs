@@ -54,8 +54,18 @@ impl Pool {
     }
 
     /// The packet of an envelope.
-    pub(crate) fn of(&mut self, envelope: &Envelope) -> &mut Slot {
+    pub(crate) fn of(&self, envelope: &Envelope) -> &Slot {
+        &self.slots[envelope.number as usize]
+    }
+
+    /// As [`of`](Self::of).
+    pub(crate) fn of_mut(&mut self, envelope: &Envelope) -> &mut Slot {
         &mut self.slots[envelope.number as usize]
+    }
+
+    /// How many slots there are.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
     }
 
     /// Packets that are under way now.

@@ -9,6 +9,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 /// The largest packet that IP has, and what stands before it.
 const MOST_BYTES: usize = HEADER_BYTES + ETHERNET_BYTES + (1 << 16);
 
+/// A virtio-net header, one of Ethernet, the packets' own, and what they carry.
+const MOST_PARTS: usize = crate::join::MOST_PARTS + 3;
+
 /// Addresses of an Ethernet header.
 const ADDRESS_BYTES: usize = 12;
 
@@ -62,18 +65,23 @@ impl Port {
         }
     }
 
-    /// Sends a packet; false where the device does not take it.
-    pub(crate) fn send(&self, packet: &[u8], offload: Offload) -> bool {
+    /// Sends a packet, whose headers are in the first of its `parts`; false where the device does not take it.
+    pub(crate) fn send(&self, parts: &[&[u8]], offload: Offload) -> bool {
         let header = offload.written(self.link_bytes() as u16);
         let mut ethernet = [0; ETHERNET_BYTES];
-        let mut parts = [IoSlice::new(&header), IoSlice::new(&[]), IoSlice::new(packet)];
+        let mut slices = [IoSlice::new(&[]); MOST_PARTS];
+        slices[0] = IoSlice::new(&header);
         if let Some(addresses) = &self.addresses {
             ethernet[..ADDRESS_BYTES].copy_from_slice(addresses);
-            let kind: u16 = if packet[0] >> 4 == 6 { 0x86dd } else { 0x0800 };
+            let kind: u16 = if parts[0][0] >> 4 == 6 { 0x86dd } else { 0x0800 };
             ethernet[ADDRESS_BYTES..].copy_from_slice(&kind.to_be_bytes());
-            parts[1] = IoSlice::new(&ethernet);
+            slices[1] = IoSlice::new(&ethernet);
         }
-        io::writev(&self.descriptor, &parts).is_ok()
+        for (slice, part) in slices[2..].iter_mut().zip(parts) {
+            *slice = IoSlice::new(part);
+        }
+        let count = (parts.len() + 2).min(MOST_PARTS);
+        io::writev(&self.descriptor, &slices[..count]).is_ok()
     }
 }
 

@@ -59,7 +59,7 @@ pub mod traffic;
 
 pub use observer::{Event, Observer, SharedObserver};
 pub use outline::FlowOutline;
-pub use outside::{Arrival, Envelope, Headers};
+pub use outside::{Arrival, Envelope, Headers, OutsideWay};
 pub use packet::Packet;
 pub use probe::delay::{FlowDelays as Delays, Summary};
 pub use probe::law::LawSeries;

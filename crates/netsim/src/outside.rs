@@ -4,7 +4,7 @@
 //! points to on its way; who owns the packet keeps its bytes, and learns from the envelope when it is no longer under way.
 
 use goodqueue_qdisc::TcpHeader;
-use goodqueue_units::{Ecn, Instant};
+use goodqueue_units::{Duration, Ecn, Instant};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -73,6 +73,15 @@ impl Envelope {
     pub fn over(&self) {
         self.copies.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// How packets from outside go.
+#[derive(Clone, Debug, Default)]
+pub struct OutsideWay {
+    /// Base round-trip time, where it is not the path's.
+    pub rtt: Option<Duration>,
+    /// The hops that they cross, where those are not all.
+    pub hops: Option<Vec<String>>,
 }
 
 /// A packet that has come to the other end.

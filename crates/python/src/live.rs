@@ -2,9 +2,12 @@
 
 use crate::law::{Failure, InRun, Law};
 use crate::trace::{TraceError, named};
-use goodqueue_gateway::{Live, Path, Port};
+use goodqueue_gateway::{Live, Path, Port, Way};
+use goodqueue_netsim::OutsideWay;
+use goodqueue_units::Duration;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::PoisonError;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -27,21 +30,30 @@ pub(crate) struct Gateway {
 }
 
 type Device = (i32, Vec<u8>);
+type Route = (Ipv4Addr, u8, f64, Option<Vec<String>>);
+
+fn way((network, len, rtt_s, hops): Route) -> Way {
+    let rtt = Some(Duration::from_secs_f64(rtt_s));
+    Way { clients: (network, len), route: OutsideWay { rtt, hops } }
+}
 
 #[pymethods]
 impl Gateway {
+    /// `ways` are clients' networks whose packets have a base RTT of their own, in seconds, and cross only hops of these names.
     /// `make(line, link)` makes disciplines that are written in Python: see `law`.
     #[new]
-    #[pyo3(signature = (scenario_json, server, client, make=None))]
+    #[pyo3(signature = (scenario_json, server, client, make=None, ways=vec![]))]
     fn new(
         py: Python<'_>,
         scenario_json: &str,
         server: Device,
         client: Device,
         make: Option<&Bound<'_, PyAny>>,
+        ways: Vec<Route>,
     ) -> PyResult<Self> {
         let (failure, mut raised) = (Failure::default(), None);
-        let path = Path::new(scenario_json, &mut |request| {
+        let ways = ways.into_iter().map(way).collect();
+        let path = Path::new(scenario_json, ways, &mut |request| {
             let refused =
                 |message: String| goodqueue_netsim::ScenarioError { key: request.key.to_string(), message };
             let Some(make) = make else {

@@ -33,6 +33,7 @@ pub(crate) use link::FRAME_BYTES;
 pub(crate) use serde_json::Value as Json;
 pub(crate) use text::word;
 
+use crate::outside::OutsideWay;
 use goodqueue_units::{Duration, Rate};
 use key::{AnyKey, Key, Result, Table};
 use serde::Serialize;
@@ -163,11 +164,11 @@ impl Scenario {
     /// # Errors
     /// The first key that is unknown, missing, ill-formed, out of range or in contradiction with another.
     pub fn from_json(json: &str) -> Result<Self> {
-        Self::read(json, false)
+        Self::read(json, None)
     }
 
-    /// As [`from_json`](Self::from_json). To one that is `open`, packets may come from outside: it need have no traffic of its own.
-    pub(crate) fn read(json: &str, open: bool) -> Result<Self> {
+    /// As [`from_json`](Self::from_json). Where packets come from outside, on these ways, it need have no traffic of its own.
+    pub(crate) fn read(json: &str, outside: Option<&[OutsideWay]>) -> Result<Self> {
         let content: Json =
             serde_json::from_str(json).map_err(|error| ScenarioError::new("", error.to_string()))?;
         let table = Table::new("", &content)?;
@@ -186,13 +187,13 @@ impl Scenario {
         let bottleneck = Bottleneck::read(&bottleneck, path)?;
         let hops = Hops::read(&table, path)?;
         let change = change::read(&table, duration.0, &bottleneck, &hops)?;
-        let mut traffic = if open && !table.has("traffic") {
+        let mut traffic = if outside.is_some() && !table.has("traffic") {
             Vec::new()
         } else {
             traffic::read(&table, duration.0, path.rtt)?
         };
-        if open {
-            traffic.push(Traffic::from_outside(duration, path.rtt));
+        for way in outside.into_iter().flatten() {
+            traffic.push(Traffic::from_outside(duration, path.rtt, way));
         }
         let most = u64::from(path.frame_bytes());
         if let Some(place) =

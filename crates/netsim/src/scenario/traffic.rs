@@ -3,6 +3,7 @@
 use super::key::{AnyKey, Key, Quantity, Result, Table, Values, describe, no_such_word};
 use super::text::Span;
 use super::{Direction, Dscp, Json, ScenarioError, refuse};
+use crate::outside::OutsideWay;
 use crate::traffic::kind::Make;
 use crate::traffic::{KINDS, Kind, app, flent, outside, tcp};
 use goodqueue_units::Duration;
@@ -218,7 +219,7 @@ impl Traffic {
     }
 
     /// Of packets that come from outside, throughout the `whole` run.
-    pub(super) fn from_outside(whole: Span, rtt: Span) -> Self {
+    pub(super) fn from_outside(whole: Span, rtt: Span, way: &OutsideWay) -> Self {
         Self {
             kind: &outside::KIND,
             name: None,
@@ -228,9 +229,9 @@ impl Traffic {
             start_spread: Span(Duration::ZERO),
             stagger: Span(Duration::ZERO),
             stop: whole,
-            rtt,
+            rtt: way.rtt.map_or(rtt, Span),
             rtt_step: None,
-            hops: None,
+            hops: way.hops.clone(),
             station: None,
             values: Values::default(),
         }

@@ -6,7 +6,7 @@ use crate::flow::Source;
 use crate::ids::LinkId;
 use crate::ids::{FlowId, Number};
 use crate::link::Counts;
-use crate::outside::{Arrival, Envelope, Headers};
+use crate::outside::{Arrival, Envelope, Headers, OutsideWay};
 use crate::packet::{Body, Datagram, Packet};
 use crate::scenario::Scenario;
 use goodqueue_units::{Duration, Instant};
@@ -97,11 +97,12 @@ impl Simulation {
 }
 
 impl Scenario {
-    /// As read from `json`, which may have no traffic of its own, for packets from outside: they are a flow of their own.
+    /// As read from `json`, which may have no traffic of its own, for packets from outside: those of each way are a flow of their
+    /// own.
     ///
     /// # Errors
     /// As [`Scenario::from_json`].
-    pub fn open(json: &str) -> Result<Self, crate::ScenarioError> {
-        Self::read(json, true)
+    pub fn open(json: &str, ways: &[OutsideWay]) -> Result<Self, crate::ScenarioError> {
+        Self::read(json, Some(ways))
     }
 }
