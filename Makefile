@@ -129,9 +129,10 @@ rust-test: | rust
 python-test: .venv/.dev
 	$(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal
 
-# What the extension does in Python's objects is checked where a release build does not look.
+# What the extension does in Python's objects is checked where a release build does not look. For its package alone, cargo
+# would choose other features than for `rust-test`, and build the simulator and its dependencies once more.
 debug-test: .venv/.dev | rust
-	PYO3_BUILD_EXTENSION_MODULE=1 cargo build --quiet --profile test --package goodqueue-python
+	PYO3_BUILD_EXTENSION_MODULE=1 cargo build --quiet --profile test --workspace --lib
 	@rm -rf target/debug-python && mkdir -p target/debug-python && cp -RL python/goodqueue target/debug-python/
 	@cp target/debug/lib_goodqueue.so target/debug-python/goodqueue/_goodqueue.abi3.so
 	PYTHONPATH=$(CURDIR)/target/debug-python $(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal \
