@@ -96,6 +96,7 @@ def link() -> bool:
 
 
 NEEDS = {
+    "aioquic": Need(module("aioquic"), remedy="make .venv/.dev"),
     "chromium": Need(lambda: CHROMIUM is not None, "chromium"),
     "dask": Need(module("distributed"), remedy="make .venv/.dev"),
     "dev-full": Need(Path("/dev/full").exists, remedy="a system that has /dev/full"),
