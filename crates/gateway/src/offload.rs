@@ -7,7 +7,7 @@
 use crate::packet::folded;
 
 /// Bytes of a virtio-net header without the number of buffers.
-pub const HEADER_BYTES: usize = 10;
+pub(crate) const HEADER_BYTES: usize = 10;
 
 const NEEDS_CHECKSUM: u8 = 1;
 const TCP_V4: u8 = 1;

@@ -1,4 +1,5 @@
 //! Packets on the path of a run, in virtual time: what leaves, when, and with what in its headers.
+#![allow(clippy::unwrap_used)] // a test's input is its own
 
 use etherparse::{PacketBuilder, SlicedPacket, TransportSlice};
 use goodqueue_gateway::{Offload, Path};

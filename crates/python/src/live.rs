@@ -7,7 +7,6 @@ use goodqueue_netsim::OutsideWay;
 use goodqueue_units::Duration;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::PoisonError;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -30,11 +29,11 @@ pub(crate) struct Gateway {
 }
 
 type Device = (i32, Vec<u8>);
-type Route = (Ipv4Addr, u8, f64, Option<Vec<String>>);
+type Route = ([u8; 4], u8, f64, Option<Vec<String>>);
 
 fn way((network, len, rtt_s, hops): Route) -> Way {
     let rtt = Some(Duration::from_secs_f64(rtt_s));
-    Way { clients: (network, len), route: OutsideWay { rtt, hops } }
+    Way { clients: (network.into(), len), route: OutsideWay { rtt, hops } }
 }
 
 #[pymethods]
