@@ -2,17 +2,20 @@
 
 import json
 import os
+import pty
 import re
 import socket
+import subprocess
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from goodqueue.cli import link as verb
-from linked import MAIN, Link, public_folder, python, times_ms
+from linked import MAIN, MARK, Link, environment, public_folder, python, times_ms
 
 pytestmark = [pytest.mark.needs("link", "ping")]
 
@@ -145,6 +148,25 @@ def test_links_within_links_add_their_rtts(place: Path) -> None:
     assert 80.3 <= min(times) < 95
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("G link --quiet -- true; G link --quiet -- ping -n -c 1 server6", "1 received"),
+        (
+            "G link --quiet -- sleep 9 & sleep 2; G link --quiet -- true; kill %1",
+            "found another one beside it; accepted",
+        ),
+    ],
+)
+def test_links_within_one_follow_each_other_one_at_a_time(words: str, said: str, place: Path) -> None:
+    """Each has its far end in the outer link's network: it is to be gone when the link is."""
+    goodqueue = place / "goodqueue"
+    goodqueue.write_text(f"#!/bin/sh\nexec {python()} -c '{MAIN}' \"$@\"\n")
+    goodqueue.chmod(0o755)
+    done = Link(("--quiet", "--", "sh", "-c", words.replace("G", str(goodqueue)))).run()
+    assert said in done.stdout + done.stderr, done.stderr
+
+
 def test_a_scenario_is_the_path_and_its_traffic_shares_it(place: Path) -> None:
     file = place / "a.toml"
     text = 'duration = "9s"\nwarmup = "8s"\n[bottleneck]\nrate = "2mbit"\nqdisc = "fq_codel"\n[path]\nrtt = "40ms"\n'
@@ -192,6 +214,40 @@ def test_a_port_that_is_taken_is_refused_in_one_line() -> None:
         done = Link(("--quiet", "--metrics", f"127.0.0.1:{port}", "--", "true")).run()
     assert done.returncode == 2
     assert done.stderr == f'goodqueue: --metrics: cannot listen at "127.0.0.1:{port}": Address already in use\n'
+
+
+@pytest.mark.needs("tshark")
+def test_a_capture_has_each_packet_once_and_the_record_is_a_file(place: Path) -> None:
+    link = Link(("--rtt", "60ms", "--trace", f"{place}/t.pcapng", "--record", f"{place}/r.json", "--", *PING))
+    done = link.run()
+    assert done.returncode == 0, done.stderr
+    columns = ["-T", "fields", "-e", "icmp.type", "-e", "icmp.resptime", "-e", "ip.checksum.status"]
+    read = ["tshark", "-r", f"{place}/t.pcapng", "-o", "ip.check_checksum:TRUE", *columns]
+    shown = subprocess.run(read, check=True, capture_output=True, text=True).stdout
+    rows = [line.split("\t") for line in shown.splitlines()]
+    assert sorted(row[0] for row in rows) == ["0"] * 5 + ["8"] * 5
+    assert all(row[2] == "1" for row in rows), "checksums are right"
+    # It is taken at the far side of the queues: of the round trip half, from the way up to the way down.
+    assert all(30 > float(row[1]) >= 0 for row in rows if row[0] == "0")
+    assert json.loads((place / "r.json").read_text())["engine"] == "live"
+    assert sorted(file.name for file in place.iterdir()) == ["r.json", "t.pcapng"]
+
+
+def test_live_shows_counters_below_what_the_command_prints() -> None:
+    ours, theirs = pty.openpty()
+    link = Link(("--live", "--", "sh", "-c", "echo first; ping -n -c 5 -i 0.2 -q server; echo last"))
+    env = environment(**{MARK: link.mark, "TERM": "xterm", "COLUMNS": "100"})
+    running = subprocess.Popen(link.command(), stdin=theirs, stdout=theirs, stderr=theirs, env=env)
+    os.close(theirs)
+    said = b""
+    with suppress(OSError):  # EIO: nobody has the other end any more
+        while data := os.read(ours, 65536):
+            said += data
+    os.close(ours)
+    assert running.wait(timeout=60) == 0, said.decode()
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode())
+    assert text.index("first") < text.index("late p99") < text.index("last") < text.index("Queues")
+    assert re.search(r"down +0\.[0-9]{2} +0 +0\.0 +0 +0", text), text
 
 
 @pytest.mark.needs("mount", "iperf3")
