@@ -89,14 +89,14 @@ def link(
     if given == ["doctor"]:
         _doctor(json)
         return
-    file = given.pop(0) if given and given[0].endswith(".toml") else None
+    scenario_file = given.pop(0) if given and given[0].endswith(".toml") else None
     server, client = _commands(given[1:] if given[:1] == [BETWEEN] else given)
     options = {"rate": rate, "rtt": rtt, "qdisc": qdisc, "up_rate": up_rate, "up_qdisc": up_qdisc}
     options |= {"trace_down": trace_down, "trace_up": trace_up}
     of_trace = {"--trace-at": trace_at, "--trace-snap": trace_snap}
     if trace is None and (at := next((option for option, value in of_trace.items() if value), None)):
         raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
-    scenario = path.read(file, options, sets or (), seed)
+    scenario = path.read(scenario_file, options, sets or (), seed)
     capture = None if trace is None else parse(trace, trace_at, trace_snap, "live", force)
     if capture is not None:
         check(scenario, capture.points)
@@ -105,16 +105,20 @@ def link(
     note = _quiet if quiet else terminal.warn
     note(path.in_words(scenario))
     end = _run(outside.Task(scenario, client, server, capture, 2 if json else None), note, metrics, live)
+    written = {}
+    if record is not None:
+        written["--record", record] = output.write_file(record, force, f"{end.record}\n".encode(), "--record")
+    if capture is not None and end.no_capture is None:
+        written["--trace", capture.file] = settle(capture, force)
     if json:
         terminal.emit(end.record + "\n")
     elif not quiet:
         _show(end)
-    if record is not None:
-        output.write_file(record, force, f"{end.record}\n".encode(), "--record")
-    if capture is not None:
-        if end.no_capture is not None:
-            raise capture.refusal(ValueError(end.no_capture))
-        settle(capture, force)
+    if capture is not None and end.no_capture is not None:
+        raise capture.refusal(ValueError(end.no_capture))
+    for (option, file), found in written.items():
+        if found != file:
+            raise output.appeared(file, found, option)
     raise typer.Exit(end.status)
 
 

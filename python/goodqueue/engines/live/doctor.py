@@ -69,7 +69,7 @@ def _attempt() -> str:
         namespaces.leave()
         namespaces.build(1, nested=False)
     except (OSError, NetlinkError) as error:
-        return str(error)
+        return namespaces.said(error)
     return "fine"
 
 

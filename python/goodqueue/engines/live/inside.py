@@ -52,7 +52,7 @@ class Lab:
         except (UserError, ScenarioError, TraceError) as error:
             self._host.send({"error": str(error)})
         except (OSError, NetlinkError) as error:
-            self._host.send({"error": f"link: {_said(error)}; accepted: see `goodqueue link doctor`"})
+            self._host.send({"error": f"link: {namespaces.said(error)}; accepted: see `goodqueue link doctor`"})
 
     def _run(self, order: Message) -> Message:
         ours, theirs = pair()
@@ -133,10 +133,6 @@ class Lab:
             self._host.send(message)
         found: Any = message.get("status", status)
         return None if found is None else int(found)
-
-
-def _said(error: OSError | NetlinkError) -> str:
-    return str(error.args[1] if isinstance(error, NetlinkError) else error)
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyroute2 import IPRoute
+from pyroute2.netlink.exceptions import NetlinkError
 
 from goodqueue.engines.kernel.lab import sysctls
 from goodqueue.engines.kernel.lab.libc import new_network
@@ -17,6 +18,11 @@ DEEPEST = 16
 """So many links may be within each other."""
 
 _LOOPBACK = 1
+
+
+def said(error: OSError | NetlinkError) -> str:
+    """Return in words what the kernel refused with."""
+    return str(error.args[1]) if isinstance(error, NetlinkError) else error.strerror or str(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +131,9 @@ def _switches() -> dict[str, str]:
 
 
 def _bring_up(name: str, own: Addresses) -> None:
-    """Give the device its address and its routes.
+    """Give the device its addresses and its routes.
 
-    The address of IPv6 is the loopback device's: on ours, multicast listener reports of it would cross the path.
+    Nobody asks who has an address (no ARP), which also keeps IPv6 from reporting multicast groups across the path.
     """
     with IPRoute() as ip:
         index = ip.link_lookup(ifname=name)[0]
@@ -137,7 +143,7 @@ def _bring_up(name: str, own: Addresses) -> None:
         ip.addr("add", index=index, address=own.ipv4, prefixlen=32)
         with_ipv6 = _has_ipv6()
         if with_ipv6:
-            ip.addr("add", index=_LOOPBACK, address=own.ipv6, prefixlen=128)
+            ip.addr("add", index=index, address=own.ipv6, prefixlen=128)
         for prefix in own.beyond():
             if with_ipv6 or ":" not in prefix:
                 ip.route("add", dst=prefix, oif=index)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from errno import EEXIST
 from pathlib import Path
 
 from goodqueue.engines.live import init, outward
@@ -179,12 +180,13 @@ def _ended(end: Message, told: "_Told") -> End:
 def _place(level: int, process: int) -> None:
     from pyroute2.netlink.exceptions import NetlinkError
 
-    from goodqueue.engines.live import namespaces
+    from goodqueue.engines.live.namespaces import place, said
 
     try:
-        namespaces.place(level, process)
+        place(level, process)
     except (OSError, NetlinkError) as error:
-        raise UserError("link within a link", f"its far end cannot be placed: {error}") from None
+        found = "another one beside it" if isinstance(error, NetlinkError) and error.code == EEXIST else said(error)
+        raise UserError("link within a link", f"found {found}; accepted: one at a time") from None
 
 
 class _Told:

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
-from goodqueue import asked, describe, notes
+from goodqueue import _goodqueue, asked, describe, notes
 from goodqueue import scenario as reading
 from goodqueue.record import Scenario
 from goodqueue.traffic import BULK
 
-LONGEST = "1000000s"
+LONGEST_S = 1_000_000
 """How long a run may last, which ends when CMD does: the most that a scenario takes."""
+
+MOST_INTERVALS = 1_000_000
+"""Of its time series."""
 
 QDISC = "pfifo"
 """Where nothing is said: what a bottleneck without an AQM has."""
@@ -37,7 +40,7 @@ def read(file: str | None, options: Mapping[str, str | None], sets: Sequence[str
         bottleneck["qdisc"] = QDISC
         if "trace_down" in own and "rate" not in given:
             del bottleneck["rate"]
-    scenario |= {"duration": LONGEST, "warmup": "0s"}
+    scenario |= {"duration": _longest(scenario), "warmup": "0s"}
     for name, value in own.items():
         origins[reading.apply_set(scenario, f"{KEYS[name]}={value}")] = f"--{name.replace('_', '-')}"
     origins |= {key: f"--set {key}" for key in (reading.apply_set(scenario, one) for one in sets)}
@@ -50,6 +53,17 @@ def read(file: str | None, options: Mapping[str, str | None], sets: Sequence[str
         resolved["traffic"] = []
     notes.tell(scenario, origins)
     return resolved
+
+
+def _longest(scenario: Scenario) -> str:
+    series = scenario.get("series")
+    interval = series.get("interval") if isinstance(series, dict) else None
+    if interval is None:
+        return f"{LONGEST_S}s"
+    try:
+        return f"{min(LONGEST_S * 10**9, MOST_INTERVALS * _goodqueue.time_ns(interval))}ns"
+    except (ValueError, TypeError):  # the core says what is wrong with it
+        return f"{LONGEST_S}s"
 
 
 def in_words(scenario: Scenario) -> str:
