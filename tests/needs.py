@@ -99,6 +99,7 @@ NEEDS = {
     "image": Need(image, remedy=".venv/bin/goodqueue kernel image, on a Debian system"),
     "mount": Need(mounts, remedy="root, who may mount"),
     "page": Need(page, remedy="make web, which needs Node 20.19 or newer"),
+    "pkg-config": Need(programs("pkg-config"), "pkg-config"),
     "proc": Need(Path("/proc/self/status").exists, remedy="a system that has /proc"),
     "qemu": Need(programs("qemu-system-x86_64"), "qemu-system-x86"),
     "shared": Need(SHARED.is_dir, remedy="the reference data in ../shared, which is not published"),
