@@ -95,6 +95,7 @@ NEEDS = {
     "dev-zero": Need(Path("/dev/zero").exists, remedy="a system that has /dev/zero"),
     "duckdb": Need(module("duckdb"), remedy="make .venv/.dev"),
     "flent": Need(plots, "flent python3-matplotlib"),
+    "groff": Need(programs("groff"), "groff-base"),
     "host": Need(programs("ip", "tc", "tcpdump", "unshare"), "iproute2 tcpdump", "root, who may build networks"),
     "image": Need(image, remedy=".venv/bin/goodqueue kernel image, on a Debian system"),
     "mount": Need(mounts, remedy="root, who may mount"),
