@@ -11,6 +11,8 @@
 #   make fuzz-standalone   the fuzz targets without cargo-fuzz: compiled, and run on random inputs (INPUTS=20000)
 #   make bench-instructions   instructions a packet, of the simulator and of each qdisc, counted by valgrind
 #   make install-c   the C library, its header and its file for pkg-config, to $(DESTDIR)$(PREFIX) (/usr/local)
+#   make man      manual pages of the command, of what --help shows; make dist puts them into the wheel
+#   make dist     wheel and sdist, with the page, the manual pages and all data, into dist/
 #   make lint     format, clippy, ruff, mypy (fix the format: make format)
 #   make pins     write the newest versions of what Python packages there are into constraints.txt
 
@@ -29,9 +31,9 @@ GOODQUEUE := $(BIN)/goodqueue
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo web web-test test debug-test bench bench-instructions fuzz fuzz-standalone mutants lint format rust rust-test python-test install-c pins clean
+.PHONY: help demo web web-test test debug-test bench bench-instructions fuzz fuzz-standalone mutants lint format rust rust-test python-test install-c man dist pins clean
 help:
-	@sed -n '3,18s/^# *//p' Makefile
+	@sed -n '3,20s/^# *//p' Makefile
 
 # --- the environment; a stamp a step, so that only what changed is done again ---------------------------------------
 
@@ -204,5 +206,21 @@ install-c: | rust
 	  ln -sf 'libgoodqueue_qdisc.so.$(VERSION)' "$(lib)/$$soname"; ln -sf "$$soname" '$(lib)/libgoodqueue_qdisc.so'
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' crates/capi/goodqueue-qdisc.pc.in >'$(lib)/pkgconfig/goodqueue-qdisc.pc'
 
+# By this name maturin looks for what is installed beside the package: into a prefix, below which `man` finds share/man.
+beside := goodqueue._goodqueue.data
+
+man: .venv/.package
+	@rm -rf $(beside)
+	@$(BIN)/python docs/man.py $(beside)/data/share/man/man1
+	@echo "man -l $(beside)/data/share/man/man1/goodqueue.1 shows the first."
+
+# Zig links for an old glibc whatever this machine's is: 2.17 is that of the oldest Linux that Rust runs on. One wheel is for
+# each Python from 3.11 on (abi3). maturin's audit refuses a library that needs more than the wheel's name says.
+dist: web man
+	@rm -rf dist
+	@$(BIN)/pip install --quiet 'ziglang>=0.13' || { echo "make: ziglang (a linker) cannot be installed; is the package index (PyPI) reachable?" >&2; exit 1; }
+	$(BIN)/maturin sdist --out dist
+	$(BIN)/maturin build --release --locked --zig --compatibility manylinux_2_17 --out dist
+
 clean:
-	rm -rf .venv target demo-report python/goodqueue/_goodqueue*.so python/goodqueue/page web/node_modules web/wasm
+	rm -rf $(beside) dist .venv target demo-report python/goodqueue/_goodqueue*.so python/goodqueue/page web/node_modules web/wasm

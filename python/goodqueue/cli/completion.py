@@ -27,7 +27,8 @@ def completion(
 
     Shells read these files when they start. The bash-completion package reads the first.
     """
-    from typer.completion import get_completion_script
+    # typer writes no other name down for it: its own option --show-completion stands beside the verbs.
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
     from goodqueue import terminal
 
@@ -40,7 +41,7 @@ def answer(app: typer.Typer) -> int | None:
     """Print what may stand where a shell asks, and return the exit status; ``None`` where no shell asks."""
     if not (asked := os.environ.get(ASKED_BY)):
         return None
-    from typer.completion import completion_init, shell_complete
+    from typer.completion import completion_init, shell_complete  # type: ignore[attr-defined]
 
     completion_init()
     return shell_complete(typer.main.get_command(app), {}, "goodqueue", ASKED_BY, asked)
