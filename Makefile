@@ -220,7 +220,7 @@ dist: web man
 	@rm -rf dist
 	@$(BIN)/pip install --quiet 'ziglang>=0.13' || { echo "make: ziglang (a linker) cannot be installed; is the package index (PyPI) reachable?" >&2; exit 1; }
 	$(BIN)/maturin sdist --out dist
-	$(BIN)/maturin build --release --locked --zig --compatibility manylinux_2_17 --out dist
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked --zig --compatibility manylinux_2_17 --out dist
 
 clean:
 	rm -rf $(beside) dist .venv target demo-report python/goodqueue/_goodqueue*.so python/goodqueue/page web/node_modules web/wasm
