@@ -206,7 +206,7 @@ install-c: | rust
 	  ln -sf 'libgoodqueue_qdisc.so.$(VERSION)' "$(lib)/$$soname"; ln -sf "$$soname" '$(lib)/libgoodqueue_qdisc.so'
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' crates/capi/goodqueue-qdisc.pc.in >'$(lib)/pkgconfig/goodqueue-qdisc.pc'
 
-# By this name maturin looks for what is installed beside the package: into a prefix, below which `man` finds share/man.
+# By this name maturin looks for what is installed beside the package. `man` finds share/man below the prefix.
 beside := goodqueue._goodqueue.data
 
 man: .venv/.package
@@ -214,8 +214,8 @@ man: .venv/.package
 	@$(BIN)/python docs/man.py $(beside)/data/share/man/man1
 	@echo "man -l $(beside)/data/share/man/man1/goodqueue.1 shows the first."
 
-# Zig links for an old glibc whatever this machine's is: 2.17 is that of the oldest Linux that Rust runs on. One wheel is for
-# each Python from 3.11 on (abi3). maturin's audit refuses a library that needs more than the wheel's name says.
+# Zig links for an old glibc whatever this machine's is: 2.17 is that of the oldest Linux that Rust runs on. One wheel
+# is for each Python from 3.11 on (abi3). maturin's audit refuses a library that needs more than the wheel's name says.
 dist: web man
 	@rm -rf dist
 	@$(BIN)/pip install --quiet 'ziglang>=0.13' || { echo "make: ziglang (a linker) cannot be installed; is the package index (PyPI) reachable?" >&2; exit 1; }

@@ -1,5 +1,5 @@
-//! Any bytes as an IP packet: its TCP header is read or not, no byte beyond the packet is asked for, and what was read does not
-//! depend on what follows.
+//! Any bytes as an IP packet: its TCP header is read or not, no byte beyond the packet is asked for, and what was
+//! read does not depend on what follows.
 #![no_main]
 
 use goodqueue_qdisc::TcpHeader;

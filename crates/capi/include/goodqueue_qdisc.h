@@ -5,7 +5,7 @@
  * enqueued comes back exactly once: from goodqueue_dequeue, or to the callback `dropped`.
  *
  * `make install-c PREFIX=/usr/local` installs this header and the libraries; then
- * `cc program.c $(pkg-config --cflags --libs goodqueue-qdisc)` compiles and links (statically: `--static`, and `-static`).
+ * `cc program.c $(pkg-config --cflags --libs goodqueue-qdisc)` compiles and links.
  *
  * Rules, where breaking one ends the program with a line that says which (and never corrupts memory): pointers that
  * are needed are not NULL; a packet is at least one byte; a callback does not call a function on the discipline that
@@ -70,11 +70,11 @@ void goodqueue_free(goodqueue *qdisc); /* what it holds is forgotten, not droppe
 /* Offers a packet at `now_ns`, which never goes back. It, or others, may be dropped before this returns. */
 int goodqueue_enqueue(goodqueue *qdisc, uint64_t now_ns, const goodqueue_packet *packet);
 
-/* The same, with the packet's first bytes, from which the TCP header is read that `cake ack-filter` asks for: at `ip`, of which
- * `ip_size` bytes can be read, begins an IPv4 or IPv6 packet in network byte order (no link header). More than 120
- * bytes are never looked at, and they are not kept. Where they are no TCP, a fragment, malformed or cut off before TCP's options
- * end, the filter leaves the packet alone, as it does all of goodqueue_enqueue. Length, codepoints and hashes are those of
- * `packet`; packets of one flow_hash are taken for one direction of one connection. */
+/* The same, with the packet's first bytes, from which the TCP header is read that `cake ack-filter` asks for: at `ip`
+ * begins an IPv4 or IPv6 packet in network byte order, without a link header, of which `ip_size` bytes can be read. More
+ * than 120 bytes are never looked at, and none is kept. Where they are no TCP, a fragment, malformed or cut off before
+ * TCP's options end, the filter leaves the packet alone, as it does all of goodqueue_enqueue. Length, codepoints and
+ * hashes are those of `packet`; packets of one flow_hash are taken for one direction of one connection. */
 int goodqueue_enqueue_ip(goodqueue *qdisc, uint64_t now_ns, const goodqueue_packet *packet, const void *ip,
                          size_t ip_size);
 

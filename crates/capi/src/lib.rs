@@ -294,7 +294,8 @@ pub unsafe extern "C" fn goodqueue_enqueue(
 /// Offers a packet with its first bytes.
 ///
 /// # Safety
-/// As [`goodqueue_enqueue`]; `ip` is NULL or points to `ip_size` bytes that can be read, which nobody writes meanwhile.
+/// As [`goodqueue_enqueue`]; `ip` is NULL or points to `ip_size` bytes that can be read, which nobody writes
+/// meanwhile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn goodqueue_enqueue_ip(
     qdisc: *mut Goodqueue,
@@ -311,8 +312,9 @@ pub unsafe extern "C" fn goodqueue_enqueue_ip(
     let bytes: &[u8] = if len == 0 {
         &[]
     } else {
-        // SAFETY: not NULL, since `ip_size` is not 0, and by this function's contract `ip_size` bytes, of which these are the first,
-        // can be read; u8 needs no alignment, and 120 is less than isize::MAX. The slice is last used in the next line.
+        // SAFETY: not NULL, since `ip_size` is not 0, and by this function's contract `ip_size` bytes, of which these
+        // are the first, can be read; u8 needs no alignment, and 120 is less than isize::MAX. The slice is last used
+        // in the next line.
         unsafe { std::slice::from_raw_parts(ip.cast(), len) }
     };
     let tcp = TcpHeader::from_ip(bytes);

@@ -22,7 +22,8 @@ int main(int argc, char **argv) {
     int filtered = 0, left = 0;
     goodqueue_owner owner = {&filtered, dropped, NULL, bits};
     char error[256];
-    goodqueue *qdisc = goodqueue_new("cake bandwidth 1mbit diffserv4 ack-filter", 1000000, 1514, owner, error, sizeof error);
+    const char *line = "cake bandwidth 1mbit diffserv4 ack-filter";
+    goodqueue *qdisc = goodqueue_new(line, 1000000, 1514, owner, error, sizeof error);
     if (!qdisc) {
         fprintf(stderr, "%s\n", error);
         return 2;
@@ -30,9 +31,10 @@ int main(int argc, char **argv) {
     size_t size = argc > 1 ? (size_t)atoi(argv[1]) : 40;
     for (uint32_t number = 1; number <= 10; number++) {
         /* IPv4 and TCP as they are on the wire: 40 bytes, DSCP EF, an ACK of `number`. */
-        const uint8_t header[40] = {0x45, 46 << 2, 0,  40, 0, 1, 0x40, 0,  64, 6,    0,    0,    10, 8, 0, 1, 10, 9, 0, 1,
-                                    0x13, 0x88,    0, 80, 0, 0, 0,    1,  0,  0,    0,    (uint8_t)number, 0x50, 0x10,
-                                    0xff, 0xff,    0, 0,  0, 0};
+        const uint8_t header[40] = {
+            0x45, 46 << 2, 0, 40, 0, 1, 0x40, 0, 64, 6, 0, 0, 10, 8, 0, 1, 10, 9, 0, 1,
+            0x13, 0x88, 0, 80, 0, 0, 0, 1, 0, 0, 0, (uint8_t)number, 0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0,
+        };
         /* Exactly so many bytes, so that who looks on sees whether one more is read. */
         uint8_t *bytes = malloc(size ? size : 1);
         memcpy(bytes, header, size);

@@ -31,11 +31,11 @@ impl TcpHeader {
     /// Congestion window reduced.
     pub const CWR: u16 = 0x080;
 
-    /// The header in an IPv4 or IPv6 packet, of which `ip` holds the first bytes: from its first, up to the end of TCP's options
-    /// at least.
+    /// The header in an IPv4 or IPv6 packet, of which `ip` holds the first bytes: from its first, up to the end of
+    /// TCP's options at least.
     ///
-    /// `None`: it is not TCP, a fragment, malformed, or `ip` ends too early. Nor is what follows IPv6's extension headers
-    /// looked at, or what a tunnel carries.
+    /// `None`: it is not TCP, a fragment, malformed, or `ip` ends too early. Nor is what follows IPv6's extension
+    /// headers looked at, or what a tunnel carries.
     #[must_use]
     pub fn from_ip(ip: &[u8]) -> Option<Self> {
         const TCP: u8 = 6;
@@ -66,7 +66,8 @@ impl TcpHeader {
         Some(header)
     }
 
-    /// RFC 9293, 3.2: an option is a kind; but for the end of the list and padding, a length of both and the rest follows.
+    /// RFC 9293, 3.2: an option is a kind; but for the end of the list and padding, a length of both and the rest
+    /// follows.
     fn read_options(&mut self, mut options: &[u8]) {
         const END: u8 = 0;
         const PADDING: u8 = 1;
