@@ -109,7 +109,7 @@ pub(crate) fn read(bytes: &[u8], hashing: Hashing) -> Option<Seen> {
     // An IPv6 sender that labels its flows is believed (RFC 6438; FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL).
     let flow_hash =
         if label == 0 { hashing.of((from, to, ports, protocol)) } else { hashing.of((from, to, label)) };
-    let (mut segment, mut tcp, mut payload) = (None, None, inside.payload.len());
+    let (mut segment, mut payload) = (None, inside.payload.len());
     match &sliced.transport {
         Some(TransportSlice::Tcp(found)) if whole => {
             payload = found.payload().len();
@@ -119,7 +119,6 @@ pub(crate) fn read(bytes: &[u8], hashing: Hashing) -> Option<Seen> {
                 is_syn: found.syn(),
                 is_fin: found.fin(),
             });
-            tcp = tcp_header(found.header_slice(), payload > 0);
         }
         Some(TransportSlice::Udp(found)) => payload = found.payload().len(),
         _ => {}
@@ -132,7 +131,7 @@ pub(crate) fn read(bytes: &[u8], hashing: Hashing) -> Option<Seen> {
             dscp: traffic_class >> 2,
             flow_hash,
             host_hashes: (hashing.of(from), hashing.of(to)),
-            tcp,
+            tcp: TcpHeader::from_ip(bytes),
         },
         ends: Ends { protocol, from: (from, ports[0]).into(), to: (to, ports[1]).into() },
         segment,
@@ -175,38 +174,6 @@ pub(crate) fn set_traffic_class(packet: &mut [u8], ecn: Ecn, dscp: u8) {
 pub(crate) fn folded(sum: u32) -> u16 {
     let once = (sum & 0xffff) + (sum >> 16);
     ((once & 0xffff) + (once >> 16)) as u16
-}
-
-/// What `cake ack-filter` asks of a TCP header; `None` where it is cut short.
-fn tcp_header(header: &[u8], has_payload: bool) -> Option<TcpHeader> {
-    let word = |at: usize| Some(u32::from_be_bytes(header.get(at..at + 4)?.try_into().ok()?));
-    let flags = (word(12)? >> 16) as u16 & 0x0fff;
-    let mut found = TcpHeader { ack: word(8)?, flags, has_payload, ..TcpHeader::default() };
-    let mut at = 20;
-    while let Some(&kind) = header.get(at) {
-        let len = match (kind, header.get(at + 1)) {
-            (0, _) => break,
-            (1, _) => 1,
-            (_, Some(&len)) if len >= 2 && at + usize::from(len) <= header.len() => usize::from(len),
-            _ => {
-                found.has_other_options = true; // malformed
-                break;
-            }
-        };
-        match (kind, len) {
-            (1, _) | (19, 18) => {} // padding; a signature (RFC 2385)
-            (8, 10) => found.timestamps = Some((word(at + 2)?, word(at + 6)?)),
-            (5, 10 | 18 | 26 | 34) => {
-                for place in 0..(len - 2) / 8 {
-                    found.sack[place] = (word(at + 2 + 8 * place)?, word(at + 6 + 8 * place)?);
-                }
-                found.sack_len = ((len - 2) / 8) as u8;
-            }
-            _ => found.has_other_options = true,
-        }
-        at += len;
-    }
-    Some(found)
 }
 
 #[cfg(test)]
@@ -266,20 +233,6 @@ mod tests {
         let tcp = seen.headers.tcp.unwrap();
         assert_eq!((tcp.ack, tcp.flags, tcp.has_payload), (99, TcpHeader::ACK, true));
         assert_eq!(seen.ends.back().to, seen.ends.from);
-    }
-
-    /// Options of an ACK as Linux sends it: padding, timestamps, SACK. Wrong would be blocks that the filter does not see.
-    #[test]
-    fn timestamps_and_sack_blocks_are_read() {
-        let mut header = vec![0; 20];
-        header[12..14].copy_from_slice(&[0xb0, 0x10]);
-        header.extend([1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 6]);
-        header.extend([1, 1, 5, 18, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4]);
-        let found = tcp_header(&header, false).unwrap();
-        assert_eq!((found.timestamps, found.sack_blocks()), (Some((5, 6)), &[(1, 2), (3, 4)][..]));
-        assert!(!found.has_other_options);
-        header[20] = 3; // a window scale of length 1, which none has
-        assert!(tcp_header(&header, false).unwrap().has_other_options);
     }
 
     /// Fragments share a queue: of none are ports read.
