@@ -10,6 +10,9 @@
 #   make mutants  wrong changes that no test notices, of a share of all (SHARD=0/100); needs cargo-mutants
 #   make fuzz-standalone   the fuzz targets without cargo-fuzz: compiled, and run on random inputs (INPUTS=20000)
 #   make bench-instructions   instructions a packet, of the simulator and of each qdisc, counted by valgrind
+#   make install-c   the C library, its header and its file for pkg-config, to $(DESTDIR)$(PREFIX) (/usr/local)
+#   make man      manual pages of the command, of what --help shows; make dist puts them into the wheel
+#   make dist     wheel and sdist, with the page, the manual pages and all data, into dist/
 #   make lint     format, clippy, ruff, mypy (fix the format: make format)
 #   make pins     write the newest versions of what Python packages there are into constraints.txt
 
@@ -28,9 +31,9 @@ GOODQUEUE := $(BIN)/goodqueue
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo web web-test test debug-test bench bench-instructions fuzz fuzz-standalone mutants lint format rust rust-test python-test pins clean
+.PHONY: help demo web web-test test debug-test bench bench-instructions fuzz fuzz-standalone mutants lint format rust rust-test python-test install-c man dist pins clean
 help:
-	@sed -n '3,17s/^# *//p' Makefile
+	@sed -n '3,20s/^# *//p' Makefile
 
 # --- the environment; a stamp a step, so that only what changed is done again ---------------------------------------
 
@@ -165,7 +168,7 @@ bench-instructions: .venv/.made
 fuzz: SECONDS ?= 60
 fuzz:
 	@command -v cargo-fuzz >/dev/null || { echo "make: no cargo-fuzz; accepted: cargo install cargo-fuzz" >&2; exit 1; }
-	@for target in qdisc line trace path packet; do \
+	@for target in qdisc line trace header path packet; do \
 	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(SECONDS) -max_len=4096 -len_control=0 -timeout=20 -print_final_stats=1; \
 	done
 
@@ -183,8 +186,42 @@ fuzz-standalone: | rust
 	@cc -O1 -Wall -Wextra -Werror -c fuzz/standalone.c -o $(CUSTOM_LIBFUZZER_PATH:.a=.o)
 	@ar rcs $(CUSTOM_LIBFUZZER_PATH) $(CUSTOM_LIBFUZZER_PATH:.a=.o)
 	cargo build --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target
-	@for target in qdisc line trace packet; do target/debug/$$target $(INPUTS); done
+	@for target in qdisc line trace header packet; do target/debug/$$target $(INPUTS); done
 	@target/debug/path $$(( ($(INPUTS) + 3) / 4 )) # where a scenario resolves, an input is two runs of it
 
+# --- for others -----------------------------------------------------------------------------------------------------
+
+PREFIX ?= /usr/local
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+lib := $(DESTDIR)$(PREFIX)/lib
+
+# The name that programs are linked to (SONAME) is crates/capi/build.rs's to say.
+install-c: | rust
+	@command -v readelf >/dev/null || { echo "make: no readelf; accepted: binutils, on Linux" >&2; exit 1; }
+	cargo build --quiet --locked --release --package goodqueue-capi
+	@install -d '$(DESTDIR)$(PREFIX)/include' '$(lib)/pkgconfig'
+	@install -m 644 crates/capi/include/goodqueue_qdisc.h '$(DESTDIR)$(PREFIX)/include'
+	@install -m 644 target/release/libgoodqueue_capi.a '$(lib)/libgoodqueue_qdisc.a'
+	@install -m 755 target/release/libgoodqueue_capi.so '$(lib)/libgoodqueue_qdisc.so.$(VERSION)'
+	@soname=$$(readelf -d target/release/libgoodqueue_capi.so | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p'); \
+	  ln -sf 'libgoodqueue_qdisc.so.$(VERSION)' "$(lib)/$$soname"; ln -sf "$$soname" '$(lib)/libgoodqueue_qdisc.so'
+	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' crates/capi/goodqueue-qdisc.pc.in >'$(lib)/pkgconfig/goodqueue-qdisc.pc'
+
+# By this name maturin looks for what is installed beside the package. `man` finds share/man below the prefix.
+beside := goodqueue._goodqueue.data
+
+man: .venv/.package
+	@rm -rf $(beside)
+	@$(BIN)/python docs/man.py $(beside)/data/share/man/man1
+	@echo "man -l $(beside)/data/share/man/man1/goodqueue.1 shows the first."
+
+# Zig links for an old glibc whatever this machine's is: 2.17 is that of the oldest Linux that Rust runs on. One wheel
+# is for each Python from 3.11 on (abi3). maturin's audit refuses a library that needs more than the wheel's name says.
+dist: web man
+	@rm -rf dist
+	@$(BIN)/pip install --quiet 'ziglang>=0.13' || { echo "make: ziglang (a linker) cannot be installed; is the package index (PyPI) reachable?" >&2; exit 1; }
+	$(BIN)/maturin sdist --out dist
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked --zig --compatibility manylinux_2_17 --out dist
+
 clean:
-	rm -rf .venv target demo-report python/goodqueue/_goodqueue*.so python/goodqueue/page web/node_modules web/wasm
+	rm -rf $(beside) dist .venv target demo-report python/goodqueue/_goodqueue*.so python/goodqueue/page web/node_modules web/wasm

@@ -96,12 +96,14 @@ def link() -> bool:
 
 
 NEEDS = {
+    "aioquic": Need(module("aioquic"), remedy="make .venv/.dev"),
     "chromium": Need(lambda: CHROMIUM is not None, "chromium"),
     "dask": Need(module("distributed"), remedy="make .venv/.dev"),
     "dev-full": Need(Path("/dev/full").exists, remedy="a system that has /dev/full"),
     "dev-zero": Need(Path("/dev/zero").exists, remedy="a system that has /dev/zero"),
     "duckdb": Need(module("duckdb"), remedy="make .venv/.dev"),
     "flent": Need(plots, "flent python3-matplotlib"),
+    "groff": Need(programs("groff"), "groff-base"),
     "host": Need(programs("ip", "tc", "tcpdump", "unshare"), "iproute2 tcpdump", "root, who may build networks"),
     "image": Need(image, remedy=".venv/bin/goodqueue kernel image, on a Debian system"),
     "iperf3": Need(programs("iperf3"), "iperf3"),
@@ -110,6 +112,7 @@ NEEDS = {
     "pasta": Need(programs("pasta"), "passt"),
     "ping": Need(programs("ping"), "iputils-ping"),
     "page": Need(page, remedy="make web, which needs Node 20.19 or newer"),
+    "pkg-config": Need(programs("pkg-config"), "pkg-config"),
     "proc": Need(Path("/proc/self/status").exists, remedy="a system that has /proc"),
     "qemu": Need(programs("qemu-system-x86_64"), "qemu-system-x86"),
     "shared": Need(SHARED.is_dir, remedy="the reference data in ../shared, which is not published"),

@@ -22,7 +22,6 @@ DATAGRAMS = {"python/goodqueue/engines/kernel/lab/datagrams.py", "python/goodque
 
 ALLOWED: dict[str, set[str]] = {
     "bulk": {
-        "crates/netsim/src/lib.rs",  # an example in the documentation
         "python/goodqueue/cli/run.py",  # an example in the help
         "python/goodqueue/traffic.py",  # `BULK`, what competes for the link
         "python/goodqueue/engines/kernel/lab/bulk.py",

@@ -89,7 +89,8 @@ def built_and_run(tree: Path, recipes: Sequence[Recipe]) -> dict[str, Any]:
     """Follow ``recipes`` in a copy of the simulator in ``tree``, and return what the program prints."""
     netsim = "crates/netsim"
     shutil.copytree(ROOT / netsim / "src", tree / netsim / "src")
-    shutil.copy(ROOT / netsim / "Cargo.toml", tree / netsim)
+    for name in ("Cargo.toml", "README.md"):
+        shutil.copy(ROOT / netsim / name, tree / netsim)
     shutil.copy(ROOT / "Cargo.lock", tree)
     workspace = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
     workspace = re.sub(r"members = \[.*?\]", f'members = ["{netsim}", "stranger"]', workspace, flags=re.DOTALL)

@@ -11,6 +11,9 @@ from goodqueue.errors import UserError
 
 SUFFIXES = (".csv", ".csv.gz")
 
+GOLDEN = Path(__file__).resolve().parent / "golden"
+"""The traces that come with goodqueue; in the source tree a link to the folder at its root."""
+
 
 class States(TypedDict):
     """The inner states at a mismatch, as ``key=value`` with commas between."""

@@ -4,7 +4,8 @@
  * callbacks for random bits, and it tells them the fate of each packet that it does not deliver. Every packet that is
  * enqueued comes back exactly once: from goodqueue_dequeue, or to the callback `dropped`.
  *
- * Link with libgoodqueue_capi.a (and -lpthread -ldl -lm, where the C library wants them) or libgoodqueue_capi.so.
+ * `make install-c PREFIX=/usr/local` installs this header and the libraries; then
+ * `cc program.c $(pkg-config --cflags --libs goodqueue-qdisc)` compiles and links.
  *
  * Rules, where breaking one ends the program with a line that says which (and never corrupts memory): pointers that
  * are needed are not NULL; a packet is at least one byte; a callback does not call a function on the discipline that
@@ -69,6 +70,14 @@ void goodqueue_free(goodqueue *qdisc); /* what it holds is forgotten, not droppe
 /* Offers a packet at `now_ns`, which never goes back. It, or others, may be dropped before this returns. */
 int goodqueue_enqueue(goodqueue *qdisc, uint64_t now_ns, const goodqueue_packet *packet);
 
+/* The same, with the packet's first bytes, from which the TCP header is read that `cake ack-filter` asks for: at `ip`
+ * begins an IPv4 or IPv6 packet in network byte order, without a link header, of which `ip_size` bytes can be read. More
+ * than 120 bytes are never looked at, and none is kept. Where they are no TCP, a fragment, malformed or cut off before
+ * TCP's options end, the filter leaves the packet alone, as it does all of goodqueue_enqueue. Length, codepoints and
+ * hashes are those of `packet`; packets of one flow_hash are taken for one direction of one connection. */
+int goodqueue_enqueue_ip(goodqueue *qdisc, uint64_t now_ns, const goodqueue_packet *packet, const void *ip,
+                         size_t ip_size);
+
 /* Takes the packet to send next into `packet`: 1, or 0 where there is none now. */
 int goodqueue_dequeue(goodqueue *qdisc, uint64_t now_ns, goodqueue_packet *packet);
 
@@ -88,6 +97,9 @@ void goodqueue_on_timer(goodqueue *qdisc, uint64_t now_ns);
 
 /* Shows the inner state, one variable after the other, under Linux's or the RFC's names. */
 void goodqueue_probe(const goodqueue *qdisc, goodqueue_probe_to to);
+
+/* The version of the library, as `pkg-config --modversion goodqueue-qdisc` says that of this header. */
+const char *goodqueue_version(void);
 
 /* The word for a reason ("overlimit", "early", ...); "?" for a number that is none. */
 const char *goodqueue_drop_name(goodqueue_reason why);

@@ -5,9 +5,12 @@
 //! a NULL, and a callback that calls its own discipline again (a [`RefCell`] notices). Both end the process with a line.
 //! Were there a panic, it would end it too: none leaves an `extern "C"` function.
 
-use goodqueue_qdisc::packet::Plain;
-use goodqueue_qdisc::{AnyQdisc, Drop, Link, Mark, Owner, Probe, Qdisc};
-use goodqueue_units::{Ecn, Instant, Rate};
+mod packet;
+
+use goodqueue_qdisc::{AnyQdisc, Drop, Link, Mark, Owner, Probe, Qdisc, TcpHeader};
+use goodqueue_units::{Instant, Rate};
+pub use packet::CPacket;
+use packet::Held;
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
@@ -15,59 +18,8 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 pub struct Goodqueue(RefCell<Inner>);
 
 struct Inner {
-    qdisc: AnyQdisc<Plain>,
+    qdisc: AnyQdisc<Held>,
     owner: CallBacks,
-}
-
-/// `goodqueue_packet`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CPacket {
-    /// See the header, as for the other fields.
-    pub id: u64,
-    /// Bytes.
-    pub len: u32,
-    /// Flow.
-    pub flow_hash: u32,
-    /// Source.
-    pub src_host_hash: u32,
-    /// Destination.
-    pub dst_host_hash: u32,
-    /// Codepoint.
-    pub ecn: u8,
-    /// Differentiated services codepoint.
-    pub dscp: u8,
-}
-
-impl From<CPacket> for Plain {
-    fn from(packet: CPacket) -> Self {
-        if packet.len == 0 {
-            misuse("goodqueue_enqueue: found a packet of 0 bytes; accepted: 1 or more");
-        }
-        Self {
-            id: packet.id,
-            len: packet.len,
-            flow_hash: packet.flow_hash,
-            host_hashes: (packet.src_host_hash, packet.dst_host_hash),
-            ecn: Ecn::from_bits(packet.ecn),
-            dscp: packet.dscp & 63,
-            arrival: Instant::ZERO,
-        }
-    }
-}
-
-impl From<&Plain> for CPacket {
-    fn from(packet: &Plain) -> Self {
-        Self {
-            id: packet.id,
-            len: packet.len,
-            flow_hash: packet.flow_hash,
-            src_host_hash: packet.host_hashes.0,
-            dst_host_hash: packet.host_hashes.1,
-            ecn: packet.ecn.bits(),
-            dscp: packet.dscp,
-        }
-    }
 }
 
 type Fate = unsafe extern "C" fn(*mut c_void, *const CPacket, c_int);
@@ -89,8 +41,8 @@ pub struct CallBacks {
     pub random: Option<unsafe extern "C" fn(*mut c_void) -> u64>,
 }
 
-impl Owner<Plain> for CallBacks {
-    fn dropped(&mut self, packet: Plain, why: Drop) {
+impl Owner<Held> for CallBacks {
+    fn dropped(&mut self, packet: Held, why: Drop) {
         if let Some(dropped) = self.dropped {
             // SAFETY: goodqueue_new's caller promised that this may be called with this context until the discipline
             // is freed; the packet is a live local for the time of the call.
@@ -98,7 +50,7 @@ impl Owner<Plain> for CallBacks {
         }
     }
 
-    fn marked(&mut self, packet: &Plain, why: Mark) {
+    fn marked(&mut self, packet: &Held, why: Mark) {
         if let Some(marked) = self.marked {
             // SAFETY: as in `dropped`.
             unsafe { marked(self.context, &CPacket::from(packet), why as c_int) }
@@ -237,7 +189,7 @@ fn rate(rate_bps: u64) -> Result<Rate, String> {
         .ok_or_else(|| "rate_bps: found 0; accepted: 1 or more bits per second".to_string())
 }
 
-fn make(line: &CStr, rate_bps: u64, mtu: u32) -> Result<AnyQdisc<Plain>, String> {
+fn make(line: &CStr, rate_bps: u64, mtu: u32) -> Result<AnyQdisc<Held>, String> {
     let (line, rate) = (utf8(line)?, rate(rate_bps)?);
     if mtu == 0 {
         return Err("mtu: found 0; accepted: 1 or more bytes".to_string());
@@ -335,16 +287,63 @@ pub unsafe extern "C" fn goodqueue_enqueue(
     now_ns: u64,
     packet: *const CPacket,
 ) -> c_int {
+    // SAFETY: this function's contract is that of `offer`.
+    unsafe { offer(qdisc, now_ns, packet, None, "goodqueue_enqueue") }
+}
+
+/// Offers a packet with its first bytes.
+///
+/// # Safety
+/// As [`goodqueue_enqueue`]; `ip` is NULL or points to `ip_size` bytes that can be read, which nobody writes
+/// meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn goodqueue_enqueue_ip(
+    qdisc: *mut Goodqueue,
+    now_ns: u64,
+    packet: *const CPacket,
+    ip: *const c_void,
+    ip_size: usize,
+) -> c_int {
+    if ip.is_null() && ip_size > 0 {
+        misuse("goodqueue_enqueue_ip: the bytes are NULL");
+    }
+    // IP's longest header and TCP's, 60 bytes each: nothing beyond is looked at, however large a size is claimed.
+    let len = ip_size.min(120);
+    let bytes: &[u8] = if len == 0 {
+        &[]
+    } else {
+        // SAFETY: not NULL, since `ip_size` is not 0, and by this function's contract `ip_size` bytes, of which these
+        // are the first, can be read; u8 needs no alignment, and 120 is less than isize::MAX. The slice is last used
+        // in the next line.
+        unsafe { std::slice::from_raw_parts(ip.cast(), len) }
+    };
+    let tcp = TcpHeader::from_ip(bytes);
+    // SAFETY: this function's contract is that of `offer`.
+    unsafe { offer(qdisc, now_ns, packet, tcp, "goodqueue_enqueue_ip") }
+}
+
+/// Offers a packet, of which `tcp` is known.
+///
+/// # Safety
+/// As [`goodqueue_enqueue`].
+unsafe fn offer(
+    qdisc: *mut Goodqueue,
+    now_ns: u64,
+    packet: *const CPacket,
+    tcp: Option<TcpHeader>,
+    what: &str,
+) -> c_int {
     if packet.is_null() {
-        misuse("goodqueue_enqueue: the packet is NULL");
+        misuse(&format!("{what}: the packet is NULL"));
     }
     // SAFETY: not NULL, and by this function's contract a packet; copied at once.
-    let packet = Plain::from(unsafe { packet.read() });
-    let now = Instant::from_nanos(now_ns);
-    // SAFETY: this function's contract is that of `with`.
-    unsafe {
-        with(qdisc, "goodqueue_enqueue", |inner| inner.qdisc.enqueue(now, packet, &mut inner.owner) as c_int)
+    let packet = unsafe { packet.read() };
+    if packet.len == 0 {
+        misuse(&format!("{what}: found a packet of 0 bytes; accepted: 1 or more"));
     }
+    let (packet, now) = (Held::new(packet, tcp), Instant::from_nanos(now_ns));
+    // SAFETY: this function's contract is that of `with`.
+    unsafe { with(qdisc, what, |inner| inner.qdisc.enqueue(now, packet, &mut inner.owner) as c_int) }
 }
 
 /// Takes a packet.
@@ -418,6 +417,12 @@ pub unsafe extern "C" fn goodqueue_on_timer(qdisc: *mut Goodqueue, now_ns: u64) 
 pub unsafe extern "C" fn goodqueue_probe(qdisc: *const Goodqueue, mut to: ProbeTo) {
     // SAFETY: this function's contract is that of `with`.
     unsafe { with(qdisc, "goodqueue_probe", |inner| inner.qdisc.probe(&mut to)) }
+}
+
+/// The version of the library.
+#[unsafe(no_mangle)]
+pub extern "C" fn goodqueue_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
 /// The words of a list of reasons as C strings.

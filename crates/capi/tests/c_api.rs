@@ -85,6 +85,7 @@ fn misuse_ends_the_program_with_a_line() {
     use std::os::unix::process::ExitStatusExt;
     for (misuse, says) in [
         ("null", "goodqueue_enqueue: the packet is NULL"),
+        ("bytes", "goodqueue_enqueue_ip: the bytes are NULL"),
         ("callback", "goodqueue_backlog: called from inside a callback of the same discipline"),
     ] {
         let output = run(&["pfifo limit 10", misuse]);

@@ -55,6 +55,8 @@ int main(int argc, char **argv) {
         counts.qdisc = qdisc;
     if (strcmp(misuse, "null") == 0)
         goodqueue_enqueue(qdisc, 0, NULL);
+    if (strcmp(misuse, "bytes") == 0)
+        goodqueue_enqueue_ip(qdisc, 0, &(goodqueue_packet){.len = 54}, NULL, 40);
 
     uint64_t now = 0, delivered = 0;
     const uint64_t offered = 2000;

@@ -3,8 +3,8 @@
 
 use goodqueue_capi::{
     CPacket, CallBacks, ProbeTo, goodqueue_backlog, goodqueue_change, goodqueue_dequeue, goodqueue_drop_name,
-    goodqueue_enqueue, goodqueue_free, goodqueue_mark_name, goodqueue_new, goodqueue_next_timer,
-    goodqueue_on_timer, goodqueue_probe, goodqueue_set_link_rate,
+    goodqueue_enqueue, goodqueue_enqueue_ip, goodqueue_free, goodqueue_mark_name, goodqueue_new,
+    goodqueue_next_timer, goodqueue_on_timer, goodqueue_probe, goodqueue_set_link_rate,
 };
 use goodqueue_qdisc::{Drop, Mark};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -151,6 +151,36 @@ fn a_change_is_made_or_refused_with_the_reason() {
         goodqueue_free(qdisc);
         let dropped: Vec<u64> = Box::from_raw(seen).dropped.iter().map(|(id, _)| *id).collect();
         assert_eq!((packets, dropped), (3, (0..7).collect()));
+    }
+}
+
+/// Wrong would be a byte read beyond those that there are, which Miri sees; or ACKs dropped of which C did not give all.
+#[test]
+fn a_header_is_read_as_far_as_there_are_bytes() {
+    let mut header = [0_u8; 40]; // an IPv4 packet of 40 bytes: TCP, whose options are none
+    (header[0], header[3], header[9], header[32], header[33]) = (0x45, 40, 6, 0x50, 0x10);
+    for size in 0..=header.len() {
+        let seen = Box::into_raw(Box::<Seen>::default());
+        // SAFETY: as above; `bytes` has `size` bytes until the call returns.
+        unsafe {
+            let line = c"cake bandwidth 1mbit ack-filter".as_ptr();
+            let qdisc = goodqueue_new(line, 1_000_000, 1514, owner(seen), null_mut(), 0);
+            for id in 0..10 {
+                header[31] = id; // the number that is acknowledged
+                let bytes: Box<[u8]> = header[..size].into();
+                let packet = CPacket { id: id.into(), len: 54, ..CPacket::default() };
+                goodqueue_enqueue_ip(qdisc, 0, &raw const packet, bytes.as_ptr().cast(), size);
+            }
+            goodqueue_enqueue_ip(qdisc, 0, &CPacket { len: 54, ..CPacket::default() }, null(), 0);
+            goodqueue_free(qdisc);
+            let dropped = Box::from_raw(seen).dropped;
+            let expected = if size == header.len() { (0..8).collect() } else { vec![] };
+            assert_eq!(
+                dropped,
+                expected.iter().map(|id| (*id, Drop::Ack as c_int)).collect::<Vec<_>>(),
+                "{size}"
+            );
+        }
     }
 }
 

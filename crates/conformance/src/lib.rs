@@ -13,6 +13,11 @@
 //!
 //! The trace is streamed: memory is bounded by the longest backlog, not by the file.
 
+/// CONTRIBUTING.md's recipe for a discipline is compiled and run, so that it stays true.
+#[cfg(doctest)]
+#[doc = include_str!("../../../CONTRIBUTING.md")]
+struct Contributing;
+
 mod arrival;
 pub mod bench;
 mod load;

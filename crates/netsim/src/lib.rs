@@ -1,5 +1,6 @@
-//! goodqueue's simulator: flows through a dumbbell, or through a row of hops, in virtual time.
+#![doc = include_str!("../README.md")]
 //!
+//! # What is where
 //! ```text
 //!   sender 0 ─┐                                                       ┌─ receiver 0
 //!   sender 1 ─┼─▶ [ qdisc ─▶ wire ] ══ half the RTT ══▶ (down) ───────┼─ receiver 1
@@ -12,22 +13,7 @@
 //! once, and propagation follows the last.
 //!
 //! A run is read ([`Scenario::from_json`]), made ([`Simulation::new`]), run ([`Simulation::advance`]) and summed up
-//! ([`Simulation::record`]):
-//!
-//! ```
-//! use goodqueue_netsim::{Scenario, Simulation};
-//!
-//! let scenario = Scenario::from_json(r#"{
-//!     "duration": "5s", "bottleneck": {"rate": "10mbit", "qdisc": "codel"}, "path": {"rtt": "20ms"},
-//!     "traffic": [{"kind": "bulk"}]
-//! }"#).unwrap();
-//! let mut simulation = Simulation::new(scenario).unwrap();
-//! simulation.run();
-//! let record = simulation.record();
-//! assert!(record.queues.down.utilisation_percent > 80.0);
-//! ```
-//!
-//! Runs are deterministic: the same scenario and seed give the same record, on any machine.
+//! ([`Simulation::record`]).
 
 mod agenda;
 mod baseline;
@@ -68,3 +54,6 @@ pub use record::Record;
 pub use scenario::{Scenario, ScenarioError};
 pub use sim::Simulation;
 pub use sim::outside::Glance;
+
+// What the calls above take and return, so that who uses this crate need not name another.
+pub use goodqueue_units::{Duration, Instant};

@@ -31,9 +31,87 @@ impl TcpHeader {
     /// Congestion window reduced.
     pub const CWR: u16 = 0x080;
 
+    /// The header in an IPv4 or IPv6 packet, of which `ip` holds the first bytes: from its first, up to the end of
+    /// TCP's options at least.
+    ///
+    /// `None`: it is not TCP, a fragment, malformed, or `ip` ends too early. Nor is what follows IPv6's extension
+    /// headers looked at, or what a tunnel carries.
+    #[must_use]
+    pub fn from_ip(ip: &[u8]) -> Option<Self> {
+        const TCP: u8 = 6;
+        let (tcp, len) = match ip.first()? >> 4 {
+            // RFC 791, 3.1. Of the third word, all but "don't fragment" say that it is a fragment.
+            4 => {
+                let header_len = 4 * usize::from(ip[0] & 0xf);
+                let is_whole = read_u16(ip, 6)? & 0x3fff == 0;
+                let is_tcp = header_len >= 20 && is_whole && *ip.get(9)? == TCP;
+                let len = usize::from(read_u16(ip, 2)?).checked_sub(header_len)?;
+                (ip.get(header_len..).filter(|_| is_tcp)?, len)
+            }
+            // RFC 8200, 3.
+            6 => (ip.get(40..).filter(|_| ip[6] == TCP)?, read_u16(ip, 4)?.into()),
+            _ => return None,
+        };
+        // RFC 9293, 3.1.
+        let offset_and_flags = read_u16(tcp, 12)?;
+        let header_len = 4 * usize::from(offset_and_flags >> 12);
+        let payload = len.checked_sub(header_len)?;
+        let mut header = Self {
+            ack: read_u32(tcp, 8)?,
+            flags: offset_and_flags & 0x0fff,
+            has_payload: payload > 0,
+            ..Self::default()
+        };
+        header.read_options(tcp.get(20..header_len)?);
+        Some(header)
+    }
+
+    /// RFC 9293, 3.2: an option is a kind; but for the end of the list and padding, a length of both and the rest
+    /// follows.
+    fn read_options(&mut self, mut options: &[u8]) {
+        const END: u8 = 0;
+        const PADDING: u8 = 1;
+        const SACK: u8 = 5;
+        const TIMESTAMPS: u8 = 8;
+        const SIGNATURE: u8 = 19;
+        while let Some(&kind) = options.first().filter(|&&kind| kind != END) {
+            let len = if kind == PADDING { 1 } else { options.get(1).copied().unwrap_or(0).into() };
+            let Some((option, rest)) = options.split_at_checked(len).filter(|_| kind == PADDING || len >= 2)
+            else {
+                self.has_other_options = true;
+                return;
+            };
+            match (kind, len) {
+                (PADDING, _) | (SIGNATURE, _) => {}
+                (TIMESTAMPS, 10) => self.timestamps = read_u32(option, 2).zip(read_u32(option, 6)),
+                (SACK, 10 | 18 | 26 | 34) => {
+                    let blocks = option[2..].chunks_exact(8);
+                    self.sack_len = blocks.len() as u8;
+                    for (block, bytes) in self.sack.iter_mut().zip(blocks) {
+                        *block = read_u32(bytes, 0).zip(read_u32(bytes, 4)).unwrap_or_default();
+                    }
+                }
+                _ => self.has_other_options = true,
+            }
+            options = rest;
+        }
+    }
+
     /// The SACK blocks that are there.
     #[must_use]
     pub fn sack_blocks(&self) -> &[(u32, u32)] {
         &self.sack[..usize::from(self.sack_len.min(4))]
     }
 }
+
+/// The number in network byte order at `at`, where `bytes` has it.
+fn read_u16(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..)?.first_chunk().map(|number| u16::from_be_bytes(*number))
+}
+
+fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|number| u32::from_be_bytes(*number))
+}
+
+#[cfg(test)]
+mod tests;

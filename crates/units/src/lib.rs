@@ -1,13 +1,12 @@
-//! The words that all of goodqueue's crates share.
+#![doc = include_str!("../README.md")]
 //!
+//! # What is where
 //! - [`Instant`] and [`Duration`]: integer nanoseconds of a clock that only its owner moves.
 //! - [`Rate`]: bits per second, and how long a packet takes at it.
 //! - [`Ecn`]: the two bits of RFC 3168.
 //! - [`Streams`] and [`Stream`]: named random streams, so that one source's draws never move another's.
 //! - [`processor`]: asking for memory in time, and not guessing what nobody could foretell.
 //! - [`parse`]: quantities as `tc` writes them (`5ms`, `10mbit`, `32mb`).
-//!
-//! No clock is read here, nothing is allocated on a hot path, and `std` is not needed.
 #![no_std]
 
 extern crate alloc;

@@ -117,6 +117,14 @@ impl AddAssign<Duration> for Instant {
     }
 }
 
+impl Sub for Instant {
+    type Output = Duration;
+    /// As [`Instant::since`], and as `std`'s: zero where `earlier` is the later one, since a span is never negative.
+    fn sub(self, earlier: Self) -> Duration {
+        self.since(earlier)
+    }
+}
+
 impl Add for Duration {
     type Output = Self;
     fn add(self, other: Self) -> Self {
@@ -126,6 +134,7 @@ impl Add for Duration {
 
 impl Sub for Duration {
     type Output = Self;
+    /// A longer `other` overflows, which panics where overflow is checked; see [`Duration::saturating_sub`].
     fn sub(self, other: Self) -> Self {
         Self(self.0 - other.0)
     }
@@ -182,6 +191,8 @@ mod tests {
     fn never_stays_never_and_the_past_is_zero_away() {
         assert_eq!(Instant::MAX + Duration::from_secs(1), Instant::MAX);
         assert_eq!(Instant::ZERO.since(Instant::MAX), Duration::ZERO);
+        let (early, late) = (Instant::from_nanos(5), Instant::from_nanos(12));
+        assert_eq!((late - early, early - late), (Duration::from_nanos(7), Duration::ZERO));
         assert_eq!(Duration::from_secs_f64(-1.0), Duration::ZERO);
         assert_eq!(Duration::from_secs_f64(0.1), Duration::from_millis(100));
     }

@@ -16,6 +16,7 @@ from goodqueue.cli import (
     advise,
     bench,
     compare,
+    completion,
     export,
     generate,
     importing,
@@ -85,6 +86,7 @@ app.command("vectors")(vectors.vectors)
 app.command("list")(listing.listing)
 app.command("schema")(schema.schema)
 app.command("bench")(bench.bench)
+app.command("completion")(completion.completion)
 
 
 def _version(asked: bool) -> None:
@@ -113,7 +115,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     process.draw_into_files()
     interrupts.answer()
     try:
-        status = _dispatch(list(sys.argv[1:] if arguments is None else arguments))
+        status = completion.answer(app)
+        if status is None:
+            status = _dispatch(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except BrokenPipeError:
         status = process.give_up_output(141)

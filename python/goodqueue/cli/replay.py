@@ -14,7 +14,10 @@ DETAILED = 5
 
 
 def replay(
-    traces: Annotated[list[str], typer.Argument(metavar="TRACE|FOLDER...", help=".csv, .csv.gz, or folders of them.")],
+    traces: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="TRACE|FOLDER...", help=".csv, .csv.gz, or folders of them. [goodqueue's own traces]"),
+    ] = None,
     workers: Workers = None,
     json: Json = False,
 ) -> None:
@@ -29,13 +32,14 @@ def replay(
 
     \b
     Examples:
+      goodqueue replay                              # all that come with goodqueue
       goodqueue replay golden/codel golden/fq_codel
       goodqueue replay my-trace.csv.gz --json
     """
     from goodqueue import replay as replaying
     from goodqueue import terminal
 
-    found = replaying.find(traces)
+    found = replaying.find(traces or [str(replaying.GOLDEN)])
     with terminal.progress(f"{len(found)} traces") as progress:
         outcomes = replaying.replay(found, workers, progress)
     if json:

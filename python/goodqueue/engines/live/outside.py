@@ -21,6 +21,9 @@ from goodqueue.trace import Trace
 DEPTH = "GOODQUEUE_LINK_DEPTH"
 """In the environment of CMD: how many links it is within."""
 
+NO_RESOLVER = "# goodqueue link: no resolver can be reached from here\n"
+"""In place of /etc/resolv.conf where the world is not reached: else programs would wait for an answer that cannot come."""
+
 GRACE_S = 5.0
 """How long CMD may take to end once a signal said so."""
 
@@ -136,7 +139,7 @@ def _order(task: Task, onlooker: Onlooker) -> Message:
         "depth": level,
         "nested": nested,
         "outward": way and way.command,
-        "resolver": way and way.resolver,
+        "resolver": way.resolver if way is not None else None if nested else NO_RESOLVER,
         "hosts": names,
         "environment": environment,
         "looks": bool(onlooker.glances),

@@ -1,0 +1,47 @@
+"""``goodqueue completion``: what a shell completes verbs and options by, and the answer to a shell that asks."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from goodqueue.errors import UserError, quoted
+
+ASKED_BY = "_GOODQUEUE_COMPLETE"
+"""The variable in which the scripts say what they ask."""
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def completion(
+    shell: Annotated[str, typer.Argument(metavar="|".join(SHELLS), help="Whose script.")],
+) -> None:
+    """Print the script by which a shell completes verbs and options.
+
+    \b
+    Examples:
+      goodqueue completion bash > ~/.local/share/bash-completion/completions/goodqueue
+      goodqueue completion zsh > ~/.zfunc/_goodqueue     # where ~/.zfunc is in $fpath
+      goodqueue completion fish > ~/.config/fish/completions/goodqueue.fish
+      eval "$(goodqueue completion bash)"                # in this shell alone
+
+    Shells read these files when they start. The bash-completion package reads the first.
+    """
+    # typer writes no other name down for it: its own option --show-completion stands beside the verbs.
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
+
+    from goodqueue import terminal
+
+    if shell not in SHELLS:
+        raise UserError("completion", f"found {quoted(shell)}; accepted: {', '.join(SHELLS)}")
+    terminal.emit(get_completion_script(prog_name="goodqueue", complete_var=ASKED_BY, shell=shell) + "\n")
+
+
+def answer(app: typer.Typer) -> int | None:
+    """Print what may stand where a shell asks, and return the exit status; ``None`` where no shell asks."""
+    if not (asked := os.environ.get(ASKED_BY)):
+        return None
+    from typer.completion import completion_init, shell_complete  # type: ignore[attr-defined]
+
+    completion_init()
+    return shell_complete(typer.main.get_command(app), {}, "goodqueue", ASKED_BY, asked)

@@ -1,0 +1,81 @@
+"""`goodqueue link` with programs that people run behind it: TCP that hears of marks, QUIC, a browser."""
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linked import Link, python
+from needs import CHROMIUM
+
+pytestmark = [pytest.mark.needs("link")]
+
+MARKED = """
+echo 1 > /proc/sys/net/ipv4/tcp_ecn
+iperf3 -c server -C cubic -t 4 > /dev/null &
+sleep 3
+ss -ntin
+wait
+"""
+
+PAGE = """<!doctype html><title>page</title><p id=said>not yet</p>
+<img src=1.svg><img src=2.svg><img src=3.svg>
+<script>onload = () => { said.textContent = [...document.images].map(one => one.naturalWidth).join("+") }</script>
+"""
+
+
+def run(*words: str) -> tuple[str, dict[str, Any]]:
+    """Run a link as `linked.Link` does; return what its commands printed, and the record."""
+    done = Link(("--json", *words)).run()
+    assert done.returncode == 0, done.stderr
+    return done.stderr, json.loads(done.stdout)
+
+
+@pytest.mark.needs("iperf3", "host")
+def test_a_sender_hears_of_marks() -> None:
+    """Wrong would be a mark with a bad checksum, which nobody hears of, or a drop in its place."""
+    words = ("--rate", "8mbit", "--rtt", "20ms", "--qdisc", "codel ecn", "--")
+    said, record = run(*words, "iperf3", "-s", "-1", "--", "sh", "-ec", MARKED)
+    heard = [int(count) for count in re.findall(r"delivered_ce:(\d+)", said)]
+    queue = record["queues"]["up"]
+    assert heard and max(heard) > 0, said
+    assert queue["packets"]["marked"] > 0
+    assert queue["packets"]["dropped"] == 0
+
+
+@pytest.mark.needs("aioquic")
+def test_a_transfer_by_quic() -> None:
+    """300 kB at 8 Mbit/s take 0.3 s at least. Wrong would be datagrams that are lost where nothing drops."""
+    script = str(Path(__file__).with_name("quic_transfer.py"))
+    program = (python() or sys.executable, script)
+    words = ("--rate", "8mbit", "--rtt", "40ms", "--qdisc", "fq_codel", "--")
+    said, record = run(*words, *program, "server", "300000", "--", *program, "client")
+    assert said.splitlines()[-1] == "300000"
+    (flow,) = [flow for flow in record["flows"] if flow["name"].startswith("udp") and ":4433" in flow["name"]]
+    assert flow["direction"] == "down"
+    assert 0.5 < flow["goodput_mbps"] <= 8
+    assert record["live"]["elapsed_s"] > 0.3
+
+
+@pytest.mark.needs("chromium")
+def test_a_page_in_a_browser(tmp_path: Path) -> None:
+    """The page's script says how wide its pictures are, once all have come. Wrong would be one that never comes."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "index.html").write_text(PAGE)
+    for number in (1, 2, 3):
+        picture = f'<svg xmlns="http://www.w3.org/2000/svg" width="{number}" height="9"><!--{"x" * 50_000}--></svg>'
+        (site / f"{number}.svg").write_text(picture)
+    serve = f"cd {site} && exec {python() or sys.executable} -m http.server 8000"
+    flags = "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir=$(mktemp -d)"
+    browse = f"exec {CHROMIUM} {flags} --timeout=20000 --dump-dom http://server:8000/"
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    words = ("--rate", "4mbit", "--rtt", "60ms", "--qdisc", "fq_codel", "--")
+    said, record = run(*words, "sh", "-c", serve, "--", "sh", "-c", browse)
+    assert '<p id="said">1+2+3</p>' in said, said
+    down = record["queues"]["down"]["packets"]["forwarded"]
+    assert down > 3 * 50_000 / 1448, "the pictures crossed the path"

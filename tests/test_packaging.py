@@ -1,0 +1,46 @@
+"""What is installed: all data that the repository has for it, and workflows that call what the Makefile has."""
+
+import re
+import subprocess
+import tomllib
+
+import pytest
+
+from conftest import ROOT
+
+MATURIN = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["maturin"]
+
+LINKS = {
+    "examples": "python/goodqueue/examples/library",
+    "golden": "python/goodqueue/golden",
+    "studies": "python/goodqueue/studies/library",
+    "suites": "python/goodqueue/suites/library",
+}
+"""Folders at the root, and the links that lead into the package."""
+
+READERS_ONLY = {"golden/MUTANTS.md", "studies/README.md", "suites/README.md"}
+"""What stands among the data for who reads the repository."""
+
+
+@pytest.mark.parametrize("folder", LINKS)
+def test_all_data_are_in_the_wheel(folder: str) -> None:
+    """maturin takes nothing behind a link but what a pattern names: a file one folder deeper would be left out."""
+    link = ROOT / LINKS[folder]
+    assert link.is_symlink()
+    assert link.resolve() == ROOT / folder
+    patterns = [one["path"] for one in MATURIN["include"] if "wheel" in one["format"]]
+    taken = {path for pattern in patterns for path in ROOT.glob(pattern)}
+    command = ["git", "ls-files", folder]
+    tracked = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert len(tracked) > 3
+    left_out = {name for name in tracked if link / name.removeprefix(f"{folder}/") not in taken}
+    assert left_out <= READERS_ONLY, left_out - READERS_ONLY
+
+
+def test_workflows_call_what_the_makefile_has() -> None:
+    targets = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    known = set(" ".join(targets).split())
+    for workflow in (ROOT / ".github" / "workflows").iterdir():
+        called = re.findall(r"\bmake ([a-z-]+)", workflow.read_text(encoding="utf-8"))
+        assert called, workflow.name
+        assert set(called) <= known, workflow.name
