@@ -66,8 +66,8 @@ app = typer.Typer(
 # The verbs, in the order in which --help shows them.
 app.command("init")(init.init)
 app.command("run")(run.run)
-app.command("link")(link.link)
 app.command("compare")(compare.compare)
+app.command("link")(link.link)
 app.command("advise")(advise.advise)
 app.command("sweep")(sweep.sweep)
 app.command("report")(report.report)

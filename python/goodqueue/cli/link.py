@@ -18,7 +18,9 @@ BETWEEN = "--"
 def link(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SCENARIO.toml] -- [SERVER... --] CMD...", help="What runs; or doctor."),
+        typer.Argument(
+            metavar="CMD", help="What runs: [SCENARIO.toml] -- CMD..., or two: -- SERVER... -- CLIENT...; or doctor."
+        ),
     ] = None,
     rate: Annotated[str | None, typer.Option(metavar="RATE", help="Bottleneck rate. [10mbit]")] = None,
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [50ms]")] = None,

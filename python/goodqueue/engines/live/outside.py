@@ -22,7 +22,7 @@ DEPTH = "GOODQUEUE_LINK_DEPTH"
 """In the environment of CMD: how many links it is within."""
 
 NO_RESOLVER = "# goodqueue link: no resolver can be reached from here\n"
-"""In place of /etc/resolv.conf where the world is not reached: else programs would wait for an answer that cannot come."""
+"""In place of /etc/resolv.conf where the world is not reached: else programs would wait for what cannot come."""
 
 GRACE_S = 5.0
 """How long CMD may take to end once a signal said so."""
