@@ -17,7 +17,25 @@ from pathlib import Path
 USER = "12345"
 """Of whom nobody knows, and who needs no account."""
 
-PACKAGES = os.pathsep.join([str(Path(__file__).parents[1] / "python"), sysconfig.get_paths()["purelib"]])
+ROOT = Path(__file__).resolve().parents[1]
+SHOWN = {"python": ROOT / "python", "tests": ROOT / "tests", "site": Path(sysconfig.get_paths()["purelib"])}
+"""What an ordinary user must read, by its name below `PLACE` where root shows it: the checkout may be root's alone."""
+
+PLACE = Path("/mnt")
+
+SHOW = """
+set -e
+mount --make-rprivate /
+mount -t tmpfs -o mode=755 tmpfs /mnt
+for name in python tests site; do
+  mkdir /mnt/$name
+  mount --bind "$1" /mnt/$name
+  shift
+done
+exec "$@"
+"""
+"""Runs its further arguments where the first three, folders, are shown at `PLACE`."""
+
 MARK = "GOODQUEUE_TEST"
 """In the environment of all that a test starts, by which what is left of it is found."""
 
@@ -25,8 +43,6 @@ MAIN = "from goodqueue.__main__ import main; main()"
 
 OPEN_TUN = """
 set -e
-mount --make-rprivate /
-mount -t tmpfs tmpfs /mnt
 mknod /mnt/tun c 10 200
 chmod 0666 /mnt/tun
 mount --bind /mnt/tun /dev/net/tun
@@ -35,11 +51,28 @@ exec "$@"
 """Runs its arguments where /dev/net/tun is everybody's, as a desktop's is."""
 
 
-def ordinary() -> list[str]:
-    """Return what makes a command an ordinary user's."""
+@cache
+def shows() -> bool:
+    """Say that root may show folders elsewhere, which it may not in some containers."""
+    return not os.geteuid() and subprocess.run([*_shown(), "true"], check=False, capture_output=True).returncode == 0
+
+
+def _shown() -> list[str]:
+    return ["unshare", "--mount", "sh", "-c", SHOW, "sh", *map(str, SHOWN.values())]
+
+
+def folder(name: str) -> Path:
+    """Return where an ordinary user finds one of `SHOWN`."""
+    return PLACE / name if shows() else SHOWN[name]
+
+
+def ordinary(tun: bool = False) -> list[str]:
+    """Return what makes a command an ordinary user's, to whom /dev/net/tun opens where ``tun`` says so."""
     if os.geteuid():
         return []
-    return ["setpriv", "--reuid", USER, "--regid", USER, "--clear-groups"]
+    opened = ["sh", "-c", OPEN_TUN, "sh"] if tun else []
+    user = ["setpriv", "--reuid", USER, "--regid", USER, "--clear-groups"]
+    return [*(_shown() if shows() else []), *opened, *user]
 
 
 @cache
@@ -68,7 +101,8 @@ def works() -> bool:
 
 def environment(**more: str) -> dict[str, str]:
     """Return the environment of a command, with what a user who is not root would not find."""
-    return os.environ | {"PYTHONPATH": PACKAGES, "PYTHONDONTWRITEBYTECODE": "1"} | more
+    packages = os.pathsep.join(str(folder(name)) for name in ("python", "site"))
+    return os.environ | {"PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1"} | more
 
 
 @dataclass
@@ -83,8 +117,7 @@ class Link:
 
     def command(self) -> list[str]:
         """Return what starts it."""
-        way = ["unshare", "--mount", "sh", "-c", OPEN_TUN, "sh"] if self.tun else []
-        return [*way, *ordinary(), python() or sys.executable, "-c", self.main, "link", *self.words]
+        return [*ordinary(self.tun), python() or sys.executable, "-c", self.main, "link", *self.words]
 
     def run(self, timeout: float = 60, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
         """Run it to its end; ``before`` are words that go before the command."""

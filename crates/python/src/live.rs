@@ -97,9 +97,12 @@ impl Gateway {
         }
     }
 
-    /// How far it is, as JSON; `null` when it has ended by itself.
+    /// How far it is, as JSON; `null` when it has ended by itself, or a discipline written in Python has failed.
     fn glance(&self, py: Python<'_>) -> PyResult<String> {
         let State::Running(live) = &self.state else { return Err(PyValueError::new_err("it does not run")) };
+        if self.failure.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+            return Ok("null".to_string());
+        }
         Ok(py.detach(|| live.glance()).to_string())
     }
 
