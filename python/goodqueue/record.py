@@ -305,6 +305,10 @@ class Live(TypedDict):
     """The emulator's own lateness; None where no packet crossed. It changes no later packet's time."""
     packets: LivePackets
     """What was left out."""
+    slots: int
+    """Places for packets' bytes: as many as were under way at once, at the most."""
+    slots_in_use: int
+    """Packets that are under way at the end."""
 
 
 class FlentFile(TypedDict):
