@@ -1,7 +1,7 @@
-"""A QUIC transfer for tests: ``server BYTES`` sends so many to whoever asks, ``client`` asks `server` and says how many came."""
+"""A QUIC transfer for tests: ``server BYTES`` sends so many to whoever asks, ``client`` says how many came."""
 
 import asyncio
-import datetime
+import datetime as dt
 import ssl
 import sys
 import tempfile
@@ -22,8 +22,8 @@ def certified() -> QuicConfiguration:
     """Return a server's configuration, with a certificate of its own making."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "server")])
-    now = datetime.datetime.now(datetime.UTC)
-    day = datetime.timedelta(days=1)
+    now = dt.datetime.now(dt.UTC)
+    day = dt.timedelta(days=1)
     made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
     made = made.serial_number(1).not_valid_before(now - day).not_valid_after(now + day)
     certificate = made.sign(key, hashes.SHA256())
