@@ -49,6 +49,41 @@ class Simulation:
     def record(self) -> str:
         """The record of the run so far, as JSON."""
 
+class Gateway:
+    """The path of a scenario with real packets on it, in real time, between two devices. Linux only.
+
+    Packets that the server's device gives go down, those of the client's go up.
+    """
+
+    no_capture: str | None
+    """Why the capture could not be written, once it is over: what was measured is not lost with it."""
+
+    def __init__(
+        self,
+        scenario_json: str,
+        server: tuple[int, bytes],
+        client: tuple[int, bytes],
+        make: Callable[[str, Any], tuple[Any, str, str]] | None = None,
+    ) -> None:
+        """Build the path of a scenario, which need have no traffic: what it has is simulated beside real packets.
+
+        `server`, `client`: a non-blocking descriptor, which is duplicated, and what is written before each packet. It
+        is a TUN device's (IFF_VNET_HDR; nothing) or a packet socket's (PACKET_VNET_HDR; the destination's and the
+        source's MAC). `make` as of `Simulation`. Raises ScenarioError, OSError.
+        """
+
+    def trace(self, path: str, points: list[str], snap_bytes: int) -> None:
+        """Capture as `Simulation.trace` does, before `start`. Raises TraceError."""
+
+    def start(self) -> None:
+        """Let packets cross from now on, by a thread of its own."""
+
+    def glance(self) -> str:
+        """How it goes, as JSON: elapsed_s, queues by direction, late_us, flows; null where the thread has ended."""
+
+    def stop(self) -> str:
+        """End it, and return the record as JSON. Raises DisciplineError, OSError."""
+
 class Packet:
     """A packet, as a queue discipline sees it."""
 

@@ -5,16 +5,21 @@ from pathlib import PurePath
 from typing import Any
 
 from goodqueue import air
-from goodqueue.record import Record, Scenario
+from goodqueue.record import Live, Record, Scenario
 from goodqueue.traffic import BULK, kinds
 
 
 def whole(scenario: Scenario) -> str:
     """Return a comparison's scenario in a line: the link, the other hops, the traffic, the time."""
-    path = link(scenario) + _up(scenario) + "".join(_hop(hop) for hop in scenario.get("hop", []))
     time = f"{scenario['duration']} a run, the first {scenario.get('warmup', '0s')} left out"
-    path += "".join(_change(change) for change in scenario.get("change", []))
-    return f"{path}, base RTT {scenario['path']['rtt']}; {traffic(scenario)}; {time}"
+    return f"{path(scenario)}; {traffic(scenario)}; {time}"
+
+
+def path(scenario: Scenario) -> str:
+    """Return the path of a scenario in some words: its rates, the other hops, what changes, its RTT."""
+    words = link(scenario) + _up(scenario) + "".join(_hop(hop) for hop in scenario.get("hop", []))
+    words += "".join(_change(change) for change in scenario.get("change", []))
+    return f"{words}, base RTT {scenario['path']['rtt']}"
 
 
 def run(name: str, record: Record) -> str:
@@ -25,6 +30,17 @@ def run(name: str, record: Record) -> str:
     warmup = scenario.get("warmup", "0s")
     left_out = f" (the first {warmup} left out)" if seconds(warmup) > 0 else ""
     return f"{name}: {scenario['duration']}{left_out}, seed {record['seed']}, engine {record['engine']}"
+
+
+def lateness(live: Live) -> str:
+    """Return how late the packets of a live run were, in a sentence."""
+    said = f"Ran {live['elapsed_s']:.1f} s"
+    if (late := live["late_us"]) is None:
+        return f"{said}; no packet crossed."
+    times = [f"{late[name] / 1e3:.3f} ms" for name in ("p50", "p99", "max")]
+    return (
+        f"{said}. Packets left late by {times[0]} (median), {times[1]} (p99), {times[2]} at most: the emulator's part."
+    )
 
 
 def link(scenario: Scenario) -> str:

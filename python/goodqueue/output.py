@@ -257,7 +257,7 @@ def check_file(out: str | Path, force: bool = False, option: str = "--out") -> N
         raise UserError(name, "exists already; accepted: another name, or --force to replace it")
 
 
-def write_file(out: str | Path, force: bool, data: bytes) -> str:
+def write_file(out: str | Path, force: bool, data: bytes, option: str = "--out") -> str:
     """Write ``data`` to ``out``, whole or not at all, and return where it is, as `write` does. Raises UserError."""
     path = _resolved(out)
     remove_drafts(path.parent)
@@ -266,7 +266,7 @@ def write_file(out: str | Path, force: bool, data: bytes) -> str:
         draft.write_bytes(data)
         return settle(draft, out, force)
     except OSError as error:
-        raise UserError(f"--out {out}", f"cannot be written: {error.strerror or error}") from error
+        raise UserError(f"{option} {out}", f"cannot be written: {error.strerror or error}") from error
     finally:
         draft.unlink(missing_ok=True)
 

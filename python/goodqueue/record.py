@@ -270,6 +270,43 @@ class Kernel(TypedDict):
     """By name, of a path that has any."""
 
 
+class Late(TypedDict):
+    """How much later than planned packets left, in microseconds."""
+
+    mean: float
+    """Arithmetic."""
+    p50: float
+    """The median."""
+    p90: float
+    """Of ten, nine left at most so late."""
+    p99: float
+    """Of a hundred, 99 left at most so late."""
+    max: float
+    """The most."""
+
+
+class LivePackets(TypedDict):
+    """Packets of real programs that did not cross the path, and not by its doing."""
+
+    not_ip: int
+    """Packets of neither IPv4 nor IPv6."""
+    not_cut: int
+    """Segments larger than the path's packets that could not be cut into such."""
+    refused: int
+    """Had crossed the path, and the far end took them not."""
+
+
+class Live(TypedDict):
+    """How the live engine ran it: real packets, in real time."""
+
+    elapsed_s: float
+    """How long it ran."""
+    late_us: Late | None
+    """The emulator's own lateness; None where no packet crossed. It changes no later packet's time."""
+    packets: LivePackets
+    """What was left out."""
+
+
 class FlentFile(TypedDict):
     """Where a record of the engine ``flent`` comes from."""
 
@@ -340,7 +377,7 @@ class Record(TypedDict):
     schema: int
     """Of this layout: 1."""
     engine: str
-    """`sim`, `kernel` or `flent`."""
+    """`sim`, `kernel`, `live` or `flent`."""
     version: str
     """goodqueue's."""
     seed: int
@@ -363,6 +400,8 @@ class Record(TypedDict):
     """Where the scenario asks for it."""
     kernel: NotRequired[Kernel]
     """From the kernel engine alone."""
+    live: NotRequired[Live]
+    """From the live engine alone."""
     flent: NotRequired[FlentFile]
     """Of what `goodqueue import` read."""
 

@@ -15,15 +15,18 @@ WHOLE_BYTES = 65536
 LEAST_BYTES = 54
 """The headers of Ethernet, IPv4 and TCP without options."""
 
-DEFAULTS = {"sim": ("sender",), "kernel": ("down-in", "up-out")}
+DEFAULTS = {"sim": ("sender",), "kernel": ("down-in", "up-out"), "live": ("down-in", "up-out")}
 """Where each engine captures if nothing is said: at points that see each packet once, for tools such as Wireshark take
 a packet that they see at two places for two packets."""
 
 AIR = "air"
 """The point of a Wi-Fi cell: what a card in monitor mode would see."""
 
-OF_KERNEL = ("down-in", "down-out", "up-in", "up-out")
-"""The laboratory captures at the router that has the queues."""
+AT_QUEUES = {
+    "kernel": ("down-in", "down-out", "up-in", "up-out"),
+    "live": ("down-in", "down-out", "down-drop", "up-in", "up-out", "up-drop"),
+}
+"""Engines that capture at the router that has the queues, and nowhere else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +91,9 @@ def _points(text: str | None, engine: str) -> tuple[str, ...]:
 
     if text is None:
         return DEFAULTS[engine]
-    known = OF_KERNEL if engine == "kernel" else tuple(_goodqueue.trace_points())
+    known = AT_QUEUES.get(engine) or tuple(_goodqueue.trace_points())
     found = tuple(text.split(","))
-    accepted = ", ".join(known) + ("" if engine == "sim" else f" (with --engine {engine})")
+    accepted = ", ".join(known) + (f" (with --engine {engine})" if engine == "kernel" else "")
     for name in found:
         if name not in known:
             raise UserError("--trace-at", f"found {quoted(name)}; accepted: {accepted}")

@@ -21,6 +21,7 @@ from goodqueue.cli import (
     importing,
     init,
     kernel,
+    link,
     listing,
     plot,
     process,
@@ -64,6 +65,7 @@ app = typer.Typer(
 # The verbs, in the order in which --help shows them.
 app.command("init")(init.init)
 app.command("run")(run.run)
+app.command("link")(link.link)
 app.command("compare")(compare.compare)
 app.command("advise")(advise.advise)
 app.command("sweep")(sweep.sweep)

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import signal
+from typing import Any
 
 _CLONE_NEWNET = 0x40000000
 _PR_SET_PDEATHSIG = 1
@@ -13,25 +14,26 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def new_network() -> None:
     """Leave for a network namespace of one's own; it vanishes with the last process and descriptor that hold it."""
-    _check("unshare", _libc.unshare(_CLONE_NEWNET))
+    call("unshare", _CLONE_NEWNET)
 
 
 def enter_network(descriptor: int) -> None:
     """Enter the network namespace that ``descriptor`` refers to."""
-    _check("setns", _libc.setns(descriptor, _CLONE_NEWNET))
+    call("setns", descriptor, _CLONE_NEWNET)
 
 
 def die_with_parent() -> None:
     """Be killed as soon as the parent dies, whatever it dies of."""
-    _check("prctl", _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
+    call("prctl", _PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
 
 
 def wake_on_time() -> None:
     """Let the kernel wake this process when it asked to be, not up to 50 microseconds later."""
-    _check("prctl", _libc.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0))
+    call("prctl", _PR_SET_TIMERSLACK, 1, 0, 0, 0)
 
 
-def _check(call: str, result: int) -> None:
-    if result != 0:
+def call(name: str, *arguments: Any) -> None:
+    """Call the C library's function ``name``, one that returns 0. Raises OSError where it does not."""
+    if getattr(_libc, name)(*arguments) != 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"{call}: {os.strerror(number)}")
+        raise OSError(number, f"{name}: {os.strerror(number)}")

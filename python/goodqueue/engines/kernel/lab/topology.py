@@ -31,11 +31,11 @@ class Namespace:
     """A network namespace, and the way into it and back."""
 
     def __init__(self) -> None:
-        """Make a namespace; this process stays where it is."""
-        self._home = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+        """Make a namespace; this process stays where it is, which is ``home``."""
+        self.home = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
         new_network()
         self.descriptor = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-        enter_network(self._home)
+        enter_network(self.home)
 
     def enter(self) -> None:
         """Go there for good."""
@@ -48,7 +48,7 @@ class Namespace:
         try:
             yield
         finally:
-            enter_network(self._home)
+            enter_network(self.home)
 
 
 @dataclass(frozen=True, slots=True)

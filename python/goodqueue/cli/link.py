@@ -1,0 +1,212 @@
+"""``goodqueue link``: real programs across the path of a scenario, in real time, without root."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from goodqueue.cli.options import Json, Sets, whole
+from goodqueue.trace import LEAST_BYTES, WHOLE_BYTES
+
+if TYPE_CHECKING:
+    from goodqueue.engines.live.outside import End, Task
+
+BETWEEN = "--"
+"""Between SERVER and CLIENT."""
+
+
+def link(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SCENARIO.toml] -- [SERVER... --] CMD...", help="What runs; or doctor."),
+    ] = None,
+    rate: Annotated[str | None, typer.Option(metavar="RATE", help="Bottleneck rate. [10mbit]")] = None,
+    rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [50ms]")] = None,
+    qdisc: Annotated[str | None, typer.Option(metavar="QDISC", help="Of the bottleneck. [pfifo]")] = None,
+    up_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the way up. [as --rate]")] = None,
+    up_qdisc: Annotated[str | None, typer.Option(metavar="QDISC", help="Of the way up. [as --qdisc]")] = None,
+    trace_down: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Rates of the way down: mahimahi's, or over time.")
+    ] = None,
+    trace_up: Annotated[str | None, typer.Option(metavar="FILE", help="Those of the way up.")] = None,
+    sets: Sets = None,
+    seed: Annotated[
+        int | None, typer.Option(parser=whole("--seed", 0), metavar="N", help="Seed of the draws. [1, or the file's]")
+    ] = None,
+    trace: Annotated[
+        str | None, typer.Option(metavar="FILE.pcapng", help="Capture the packets that cross the path.")
+    ] = None,
+    trace_at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POINTS", help="Where: down-in, down-out, down-drop, up-in, up-out, up-drop. [down-in,up-out]"
+        ),
+    ] = None,
+    trace_snap: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole("--trace-snap", LEAST_BYTES, WHOLE_BYTES),
+            metavar="BYTES",
+            help="Keep so much of each packet. [all]",
+        ),
+    ] = None,
+    record: Annotated[str | None, typer.Option(metavar="FILE.json", help="Write the record there.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the files of --trace and --record.")] = False,
+    metrics: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Answer Prometheus there, as 127.0.0.1:9100.")
+    ] = None,
+    live: Annotated[bool, typer.Option("--live", help="Show how it goes, below CMD's output.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no record, and no line before.")] = False,
+    json: Json = False,
+) -> None:
+    """Run a program behind a bottleneck: real packets, real time, no root.
+
+    \b
+    Examples:
+      goodqueue link --rate 10mbit --rtt 50ms --qdisc fq_codel -- ping -c 3 server
+      goodqueue link --rate 100mbit --rtt 20ms -- iperf3 -s -1 -- iperf3 -c server -R
+      goodqueue link --rate 5mbit --rtt 80ms -- curl -O https://example.com/file
+      goodqueue link cell.toml --set bottleneck.qdisc=cake -- chromium
+      goodqueue link --trace-down lte.mahimahi --rtt 40ms -- bash
+      goodqueue link --rtt 10ms -- goodqueue link --rate 2mbit --rtt 30ms -- ping -c 3 server
+      goodqueue link doctor
+
+    CMD runs in a network of its own, whose only way out is the path. With two commands both do, SERVER
+    at the far end; CLIENT starts when something listens there. By name the ends are `server` and
+    `client`. The world outside is reached where pasta or slirp4netns is installed, and this host's
+    loopback by the name `host`. Traffic in SCENARIO.toml is simulated, and shares the path with CMD.
+
+    The run lasts as long as CMD (of two, CLIENT). Then the record is shown: delays, drops and marks of
+    the queue, each flow's goodput and RTT, and how late packets left, which is the emulator's own doing.
+    Exit status: CMD's; 2 where the link is refused, or breaks; 127 where CMD is not found.
+    """
+    from goodqueue import output, terminal
+    from goodqueue.engines.live import outside, path
+    from goodqueue.errors import UserError
+    from goodqueue.trace import check, parse, settle
+
+    given = list(words or ())
+    if given == ["doctor"]:
+        _doctor(json)
+        return
+    file = given.pop(0) if given and given[0].endswith(".toml") else None
+    server, client = _commands(given[1:] if given[:1] == [BETWEEN] else given)
+    options = {"rate": rate, "rtt": rtt, "qdisc": qdisc, "up_rate": up_rate, "up_qdisc": up_qdisc}
+    options |= {"trace_down": trace_down, "trace_up": trace_up}
+    of_trace = {"--trace-at": trace_at, "--trace-snap": trace_snap}
+    if trace is None and (at := next((option for option, value in of_trace.items() if value), None)):
+        raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
+    scenario = path.read(file, options, sets or (), seed)
+    capture = None if trace is None else parse(trace, trace_at, trace_snap, "live", force)
+    if capture is not None:
+        check(scenario, capture.points)
+    if record is not None:
+        output.check_file(record, force, "--record")
+    note = _quiet if quiet else terminal.warn
+    note(path.in_words(scenario))
+    end = _run(outside.Task(scenario, client, server, capture, 2 if json else None), note, metrics, live)
+    if json:
+        terminal.emit(end.record + "\n")
+    elif not quiet:
+        _show(end)
+    if record is not None:
+        output.write_file(record, force, f"{end.record}\n".encode(), "--record")
+    if capture is not None:
+        if end.no_capture is not None:
+            raise capture.refusal(ValueError(end.no_capture))
+        settle(capture, force)
+    raise typer.Exit(end.status)
+
+
+def _run(task: "Task", note: Callable[[str], None], address: str | None, live: bool) -> "End":
+    """Run ``task`` to its end, with whoever looks on: Prometheus at ``address``, a person where ``live``."""
+    from contextlib import ExitStack
+    from dataclasses import replace
+
+    from goodqueue.engines.live import outside
+
+    lookers: list[Callable[[dict[str, Any]], None]] = []
+    with outside.signals_held() as ignored, ExitStack() as looking:
+        if address is not None:
+            from goodqueue.engines.live.metrics import Metrics
+
+            served = Metrics()
+            looking.enter_context(served.served(address))
+            lookers.append(served.glance)
+        if live:
+            from goodqueue.engines.live.view import View
+
+            view = View()
+            shown = looking.enter_context(view.shown())
+            task = replace(task, stdout=shown, stderr=shown)
+            lookers.append(view.glance)
+        return outside.run(task, outside.Onlooker(note, lookers), ignored)
+
+
+def _doctor(json: bool) -> None:
+    """Say what stands in the way. Exit status: 0 where there can be a link, 1 where not."""
+    from goodqueue import tables, terminal
+    from goodqueue.engines.live import doctor
+
+    findings = doctor.examine()
+    if json:
+        from json import dumps
+
+        terminal.emit(dumps(doctor.as_json(findings)) + "\n")
+    else:
+        columns = [tables.Column("", False), tables.Column("found", False)]
+        rows = [[finding.name, finding.found] for finding in findings]
+        terminal.print_table(tables.Table("A link on this machine", columns, rows))
+        for finding in findings:
+            if finding.remedy is not None:
+                terminal.say(f"{finding.name}, what changes that:")
+                terminal.emit(f"{finding.remedy}\n")
+    if not doctor.runs(findings):
+        raise typer.Exit(1)
+
+
+def _quiet(_: str) -> None:
+    pass
+
+
+def _commands(given: list[str]) -> tuple[list[str] | None, list[str]]:
+    """Return SERVER, if there is one, and CMD. Raises UserError where there is nothing, or not found."""
+    from shutil import which
+
+    from goodqueue import terminal
+    from goodqueue.errors import UserError, quoted
+
+    found = [given]
+    if BETWEEN in given:
+        at = given.index(BETWEEN)
+        if not _is_link(given[:at]):
+            found = [given[:at], given[at + 1 :]]
+    if not all(found):
+        raise UserError("link", "found no CMD; accepted: -- CMD..., or -- SERVER... -- CLIENT...")
+    for command in found:
+        if which(command[0]) is None:
+            terminal.warn(f"{quoted(command[0])}: command not found")
+            raise typer.Exit(127)
+    return (found[0] if found[1:] else None), found[-1]
+
+
+def _is_link(command: list[str]) -> bool:
+    """Return whether ``command`` is a link of its own, whose words go on beyond what would end SERVER's."""
+    from itertools import pairwise
+    from pathlib import PurePath
+
+    return any(PurePath(word).name == "goodqueue" and after == "link" for word, after in pairwise(command))
+
+
+def _show(end: "End") -> None:
+    from json import loads
+
+    from goodqueue import describe, tables, terminal
+    from goodqueue.record import Record
+
+    record: Record = loads(end.record)
+    terminal.say()
+    for table in tables.run_tables(record):
+        terminal.print_table(table)
+    if "live" in record:
+        terminal.say(describe.lateness(record["live"]))

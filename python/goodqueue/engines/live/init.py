@@ -1,0 +1,277 @@
+"""The first process of a process namespace: starts who is to meet across the path, and takes all with it when it ends.
+
+It is forked while still in the host's network, where the way out has its sockets, and goes to the server's namespace
+once that is there. It talks with the lab (`inside`): namespaces in, ``ready``, ``go`` in, the client's ``status`` out.
+"""
+
+import os
+import select
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from goodqueue.engines.kernel.lab.libc import call, die_with_parent, enter_network
+from goodqueue.engines.live import mounts, outward, privileges
+from goodqueue.engines.live.talk import Channel, Message
+from goodqueue.errors import one_line
+
+LISTENING_S = 10.0
+"""How long SERVER may take until something listens."""
+
+WORLD_S = 5.0
+"""How long the way out may take until there is a route."""
+
+GRACE_S = 0.3
+"""How long SERVER may go on once CLIENT has ended, and again once it was told to."""
+
+SIGNALS = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
+"""Which a command of ours passes over: they are CMD's."""
+
+NOT_STARTED, NOT_FOUND = 126, 127
+"""A shell's status for a command that it cannot start, and for one that is not there."""
+
+_LOOK_S = 0.02
+
+
+def fork(order: dict[str, Any], channel: Channel, other: Channel) -> int:
+    """Start the first process, and its parent, and return the parent's number; ``channel`` is the first process's.
+
+    ``order`` says who is started. The kernel makes a process namespace for a process's children only, and a process
+    that waits for such children may have no threads: hence the parent, which only waits.
+    """
+    lab = os.getpid()
+    parent = os.fork()
+    if not parent:
+        _surely_ends(lambda: _wait(order, channel, other, lab))
+    return parent
+
+
+def _surely_ends(work: Callable[[], int]) -> NoReturn:
+    """Do ``work`` and end with the status that it returns; a fork must never return into what its parent was doing."""
+    status = 1
+    try:
+        status = work()
+    finally:
+        os._exit(status)
+
+
+def _wait(order: dict[str, Any], channel: Channel, other: Channel, lab: int) -> int:
+    die_with_parent()
+    other.close()
+    if os.getppid() != lab:
+        return 1
+    try:
+        call("unshare", privileges.NEW_PROCESSES | privileges.NEW_MOUNTS)
+    except OSError as error:
+        channel.send({"error": f"process namespace: {error.strerror}"})
+        return 1
+    leash, held = os.pipe()
+    if (first := os.fork()) == 0:
+        os.close(held)
+        _surely_ends(lambda: _first(order, channel, leash))
+    channel.close()
+    _, status = os.waitpid(first, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def _first(order: dict[str, Any], channel: Channel, leash: int) -> int:
+    die_with_parent()
+    if select.select([leash], [], [], 0)[0]:  # its parent died before that was said
+        return 1
+    try:
+        Init(order, channel).run()
+    except OSError as error:
+        channel.send({"error": f"starting what is to run: {error.strerror or error}"})
+    return 0
+
+
+class Init:
+    """What it knows."""
+
+    def __init__(self, order: dict[str, Any], channel: Channel) -> None:
+        """Start nothing yet."""
+        self._order, self._channel = order, channel
+        self._ended: dict[int, int] = {}
+        """The status of each child that has ended."""
+
+    def run(self) -> None:
+        """Do it all; what is left is killed when this process ends. Raises OSError."""
+        order = self._order
+        mounts.see(order["hosts"], order["resolver"])
+        told = self._told("namespaces")
+        if told is None:
+            return
+        spaces = dict(zip(told["namespaces"], self._channel.descriptors, strict=True))
+        if order["outward"]:
+            self._start_outward(order["outward"], spaces["server"])
+        server = None
+        if order["server"]:
+            enter_network(spaces["server"])  # where what listens there shows
+            server = self._start(order["server"], spaces["server"])
+            self._await_listening(server)
+        self._channel.send({"ready": True})
+        if self._told("go") is None:
+            return
+        status = self._await(self._start(order["client"], spaces["client"]), server)
+        if status is not None:
+            self._channel.send({"status": status})
+            if server is not None:
+                self._end(server)
+
+    def _told(self, word: str) -> Message | None:
+        """Return the message ``word``; None where the run is to end before it began."""
+        while (message := self._channel.receive()) is not None:
+            if word in message:
+                return message
+            if "signal" in message:
+                return None
+        return None
+
+    def _start(self, command: list[str], space: int) -> int:
+        """Start ``command`` in a network namespace, with the caller's signals, and power over that network alone."""
+
+        def become() -> None:
+            enter_network(space)
+            for number in SIGNALS:
+                ignored = int(number) in self._order["ignored"]
+                signal.signal(number, signal.SIG_IGN if ignored else signal.SIG_DFL)
+            privileges.keep(privileges.OF_COMMANDS)
+
+        return _spawn(command, self._order["environment"], become)
+
+    def _start_outward(self, command: list[str], space: int) -> None:
+        """Start the way out, which has its sockets where this process is, and wait until it has led to ``space``."""
+
+        def become() -> None:
+            os.setsid()  # Ctrl-C is CMD's
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(nowhere, stream)
+            privileges.keep()
+
+        place = f"/proc/{_stay(space)}/ns/net"
+        started = _spawn([place if word == outward.SPACE else word for word in command], dict(os.environ), become)
+        enter_network(space)  # where the route shows
+        end = time.monotonic() + WORLD_S
+        while not _has_way_out():
+            if self._has_ended(started) or time.monotonic() > end:
+                self._channel.send({"note": f"{Path(command[0]).name} leads to no world outside"})
+                return
+            time.sleep(_LOOK_S)
+
+    def _await_listening(self, server: int) -> None:
+        end = time.monotonic() + LISTENING_S
+        while not _listens():
+            if self._has_ended(server):
+                self._channel.send({"note": f"SERVER ended with status {self._ended[server]} before it listened"})
+                return
+            if time.monotonic() > end:
+                self._channel.send({"note": f"SERVER listens at nothing after {LISTENING_S:g} s; CLIENT starts"})
+                return
+            time.sleep(_LOOK_S)
+
+    def _await(self, client: int, server: int | None) -> int | None:
+        """Return the status of ``client``; None where all is to end at once. Signals that are told reach it."""
+        with _watched(client) as watched:
+            while not self._has_ended(client):
+                select.select([watched, self._channel.fileno()], [], [], 0.5)  # others that end are to be reaped, too
+                while (message := self._channel.receive(0)) is not None:
+                    number = message.get("signal")
+                    if number == signal.SIGKILL:
+                        return 128 + signal.SIGKILL
+                    for process in (client, server):
+                        if number and process is not None and not self._has_ended(process):
+                            os.kill(process, number)
+                if self._channel.closed:
+                    return None
+        return self._ended[client]
+
+    def _end(self, server: int) -> None:
+        """Let SERVER end: of itself, as one does that serves once; else as it is told to."""
+        for number in (0, signal.SIGTERM):
+            if not self._has_ended(server):
+                os.kill(server, number)
+                end = time.monotonic() + GRACE_S
+                while not self._has_ended(server) and time.monotonic() < end:
+                    time.sleep(_LOOK_S)
+
+    def _has_ended(self, process: int) -> bool:
+        """Return whether ``process`` has; whoever else did is reaped on the way."""
+        with suppress(ChildProcessError):
+            while (found := os.waitpid(-1, os.WNOHANG))[0]:
+                status = os.waitstatus_to_exitcode(found[1])
+                self._ended[found[0]] = status if status >= 0 else 128 - status
+        return process in self._ended
+
+
+def _stay(space: int) -> str:
+    """Leave a process in a network namespace, and return its number, as /proc has it.
+
+    It has no capabilities: only of such a process may one that gave its own away, as pasta does, see the namespace.
+    """
+    told, tell = os.pipe()
+    if not os.fork():
+
+        def work() -> int:
+            enter_network(space)
+            privileges.keep(())
+            os.write(tell, bytes(Path("/proc/self").readlink()))
+            while True:
+                signal.pause()
+
+        _surely_ends(work)
+    os.close(tell)
+    number = os.read(told, 32).decode()
+    os.close(told)
+    return number
+
+
+def _spawn(command: list[str], environment: dict[str, str], become: Callable[[], None]) -> int:
+    def work() -> int:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python's own ways, which a program inherits
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        try:
+            become()
+            os.execvpe(command[0], command, environment)  # noqa: S606 - no shell is wanted
+        except OSError as error:
+            line = f"goodqueue: {one_line(f'{command[0]}: cannot be started: {error.strerror or error}')}\n"
+            os.write(2, line.encode(errors="replace"))
+            return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_STARTED
+
+    process = os.fork()
+    if not process:
+        _surely_ends(work)
+    return process
+
+
+@contextmanager
+def _watched(process: int) -> Iterator[int]:
+    """Give a descriptor that is ready when ``process`` has ended."""
+    found = os.pidfd_open(process)
+    try:
+        yield found
+    finally:
+        os.close(found)
+
+
+def _listens() -> bool:
+    """Return whether a program listens in this network namespace: at a port of TCP, or with a socket of UDP."""
+    for name, state in (("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")):
+        file = Path("/proc/self/net", name)
+        lines = file.read_text(encoding="ascii").splitlines()[1:] if file.exists() else []
+        if any(line.split()[3] == state for line in lines):
+            return True
+    return False
+
+
+def _has_way_out() -> bool:
+    """Return whether this network namespace has a default route of IPv4 or, by a device, of IPv6."""
+    lines = Path("/proc/self/net/route").read_text(encoding="ascii").splitlines()[1:]
+    if any(line.split()[1] == "00000000" for line in lines):
+        return True
+    file = Path("/proc/self/net/ipv6_route")
+    routes = [line.split() for line in (file.read_text(encoding="ascii").splitlines() if file.exists() else [])]
+    return any(route[1] == "00" and route[0] == "0" * 32 and route[9] != "lo" for route in routes)

@@ -1,0 +1,151 @@
+"""``python -m goodqueue.engines.live.inside SOCKET PARENT``: the lab of a link, which builds it and runs the gateway.
+
+What to do comes through the socket, and glances, notes, and the end go back (`outside.Link` reads them). PARENT is who
+started this: with it this ends, and with this all that it started.
+"""
+
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from pyroute2.netlink.exceptions import NetlinkError
+
+from goodqueue import discipline
+from goodqueue.engines.kernel.lab.libc import die_with_parent
+from goodqueue.engines.live import init, namespaces, privileges
+from goodqueue.engines.live.talk import Channel, Message, pair
+from goodqueue.errors import UserError
+
+if TYPE_CHECKING:
+    from goodqueue._goodqueue import Gateway
+
+GLANCE_S = 0.2
+"""How often who looks on is told how it goes."""
+
+
+class Lab:
+    """The lab, as a process."""
+
+    def __init__(self, host: Channel) -> None:
+        """Take orders from ``host``."""
+        self._host = host
+        self._started = False
+
+    def run(self) -> None:
+        """Do what is ordered, and say how it ended."""
+        order = self._host.receive()
+        if order is None:
+            return
+        files: list[str] = []
+        try:
+            self._host.send({"end": self._run(order, files)})
+        except UserError as error:
+            self._host.send({"error": str(error)})
+        except (OSError, NetlinkError) as error:
+            self._host.send({"error": f"building the link: {_said(error)}; accepted: see `goodqueue link doctor`"})
+
+    def _run(self, order: Message, files: list[str]) -> Message:
+        from goodqueue._goodqueue import DisciplineError, TraceError
+
+        ours, theirs = pair()
+        below, above = Channel(ours), Channel(theirs)
+        privileges.become_builder()
+        die_with_parent()
+        parent = init.fork(order, above, below)
+        above.close()
+        namespaces.leave()
+        if order["nested"]:
+            self._host.send({"place": os.getpid()})
+            if self._host.receive() is None:
+                return {}
+        ends = namespaces.build(order["depth"], order["nested"])
+        try:
+            gateway = self._gateway(order, ends, files)
+            try:
+                below.send({"namespaces": list(ends.spaces)}, tuple(ends.spaces.values()))
+                status = self._attend(gateway, below, order["looks"])
+            finally:
+                below.close()
+                os.waitpid(parent, 0)
+            record = gateway.stop() if self._started else None
+        except TraceError as error:
+            raise UserError(str(error)) from None
+        except DisciplineError as error:
+            raise discipline.blame(error, files) from None
+        return {"status": status, "record": record, "no_capture": gateway.no_capture}
+
+    def _gateway(self, order: Message, ends: namespaces.Ends, files: list[str]) -> "Gateway":
+        from goodqueue._goodqueue import Gateway
+
+        def make(line: str, link: object) -> tuple[object, str, str]:
+            files.append(discipline.split(line.split(maxsplit=1)[0])[0])
+            return discipline.make(line, link)
+
+        server, client = ((end.descriptor, end.header) for end in (ends.server, ends.client))
+        gateway = Gateway(order["scenario"], server, client, make)
+        for end in (server, client):
+            os.close(end[0])
+        if (trace := order["trace"]) is not None:
+            gateway.trace(trace["path"], trace["points"], trace["snap_bytes"])
+        return gateway
+
+    def _attend(self, gateway: "Gateway", below: Channel, looks: bool) -> int | None:
+        """Let it run until CLIENT has ended and who waited for it, too; return CLIENT's status, None without one."""
+        status: int | None = None
+        due = time.monotonic()
+        while not below.closed:
+            wait = max(0.0, due - time.monotonic()) if looks else None
+            ready = [below] if below.waiting() else select.select([below, self._host], [], [], wait)[0]
+            if below in ready:
+                status = self._heard(gateway, below, status)
+            elif self._host in ready:
+                message = self._host.receive()
+                if message is None:
+                    return None
+                below.send(message)
+            elif looks:
+                due += GLANCE_S
+                if self._started and (glance := json.loads(gateway.glance())) is not None:
+                    self._host.send({"glance": glance})
+        return status
+
+    def _heard(self, gateway: "Gateway", below: Channel, status: int | None) -> int | None:
+        message = below.receive()
+        if message is None:
+            return status
+        if "error" in message:
+            raise UserError("link", str(message["error"]))
+        if "ready" in message:
+            gateway.start()
+            self._started = True
+            below.send({"go": True})
+        elif "note" in message:
+            self._host.send(message)
+        found: Any = message.get("status", status)
+        return None if found is None else int(found)
+
+
+def _said(error: OSError | NetlinkError) -> str:
+    return str(error.args[1] if isinstance(error, NetlinkError) else error)
+
+
+def main() -> None:
+    """Be the lab."""
+    descriptor, parent = int(sys.argv[1]), int(sys.argv[2])
+    die_with_parent()
+    if os.getppid() != parent:
+        return
+    for number in init.SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    os.set_inheritable(descriptor, False)
+    Lab(Channel(socket.socket(fileno=descriptor))).run()
+
+
+if __name__ == "__main__":
+    main()

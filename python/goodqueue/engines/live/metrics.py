@@ -1,0 +1,107 @@
+"""How a link goes, for Prometheus: its text format over HTTP, on this machine alone unless told otherwise.
+
+https://prometheus.io/docs/instrumenting/exposition_formats/. No library: it is a dozen lines of text.
+"""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from goodqueue.engines.live.talk import Message
+from goodqueue.errors import UserError, quoted
+
+HOST = "127.0.0.1"
+PATH = "/metrics"
+
+_PREFIX = "goodqueue_link_"
+_KIND = "text/plain; version=0.0.4; charset=utf-8"
+
+_QUEUES = (
+    ("offered_packets_total", "offered", "Packets that came to the queue."),
+    ("forwarded_packets_total", "forwarded", "Packets that began their transmission."),
+    ("forwarded_bytes_total", "forwarded_bytes", "Bytes of these, with the link's header."),
+    ("dropped_packets_total", "dropped", "Packets that were dropped."),
+    ("marked_packets_total", "marked", "Packets that were set to CE."),
+    ("delay_seconds_total", "delay_sum_s", "Sum of the queueing delays of forwarded packets."),
+    ("queued_packets", "queued", "Packets that wait."),
+)
+"""Name, key of a queue's glance, what it is."""
+
+
+def text(glance: Message | None) -> str:
+    """Return all metrics of a glance (`Gateway.glance`); before the first one there are none."""
+    return "".join(f"{line}\n" for line in _lines(glance)) if glance else ""
+
+
+def _lines(glance: Message) -> Iterator[str]:
+    for name, key, about in _QUEUES:
+        yield from _head(name, "counter" if name.endswith("_total") else "gauge", about)
+        for way, queue in glance["queues"].items():
+            yield f'{_PREFIX}{name}{{direction="{way}"}} {queue[key]}'
+    yield from _head("elapsed_seconds", "gauge", "How long it has run.")
+    yield f"{_PREFIX}elapsed_seconds {glance['elapsed_s']}"
+    yield from _head("flows", "gauge", "Flows of real packets so far.")
+    yield f"{_PREFIX}flows {glance['flows']}"
+    if late := glance["late_us"]:
+        yield from _head("late_seconds", "gauge", "How late packets left, of all so far: the emulator's own doing.")
+        for name, share in (("p50", "0.5"), ("p90", "0.9"), ("p99", "0.99"), ("max", "1")):
+            yield f'{_PREFIX}late_seconds{{quantile="{share}"}} {late[name] / 1e6:.9f}'
+
+
+def _head(name: str, kind: str, about: str) -> tuple[str, str]:
+    return f"# HELP {_PREFIX}{name} {about}", f"# TYPE {_PREFIX}{name} {kind}"
+
+
+class Metrics:
+    """What is answered: the last glance."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self.last: Message | None = None
+
+    def glance(self, now: Message) -> None:
+        """Answer with ``now`` from now on."""
+        self.last = now
+
+    @contextmanager
+    def served(self, address: str) -> Iterator[None]:
+        """Answer at ``address``, as 127.0.0.1:9100, from now to the end of the context. Raises UserError."""
+        server = _listening(address, self)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            server.server_close()
+
+
+def _listening(address: str, metrics: Metrics) -> ThreadingHTTPServer:
+    host, _, number = address.rpartition(":")
+    host = host.strip("[]") or HOST
+    if not (number.isascii() and number.isdecimal() and int(number) < 1 << 16):
+        raise UserError("--metrics", f"found {quoted(address)}; accepted: HOST:PORT, such as {HOST}:9100")
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found = self.path.partition("?")[0] == PATH
+            data = text(metrics.last).encode() if found else f"found {self.path}; accepted: {PATH}\n".encode()
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Type", _KIND if found else "text/plain; charset=utf-8")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, format: str, *words: object) -> None:  # noqa: A002
+            del format, words  # the terminal is CMD's
+
+    class Server(ThreadingHTTPServer):
+        address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        daemon_threads = True
+
+    try:
+        return Server((host, int(number)), Handler)
+    except OSError as error:
+        raise UserError("--metrics", f"cannot listen at {quoted(address)}: {error.strerror or error}") from None

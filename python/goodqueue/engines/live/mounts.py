@@ -1,0 +1,50 @@
+"""What programs behind the path see of files: their processes, the names of both ends, who resolves other names."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from goodqueue.engines.kernel.lab.libc import call
+
+HOSTS, RESOLVER = Path("/etc/hosts"), Path("/etc/resolv.conf")
+
+_BIND, _RECURSIVE, _PRIVATE, _DETACH = 4096, 16384, 1 << 18, 2
+"""MS_BIND, MS_REC and MS_PRIVATE of mount(2), MNT_DETACH of umount(2)."""
+
+_PROC = Path("/proc")
+
+
+def see(names: dict[str, list[str]], resolver: str | None) -> None:
+    """Let this process and what it starts see ``names`` by address, ``resolver``'s text, and its own processes.
+
+    This process has a mount namespace of its own. Nothing is written to a disk: the files are in memory, which is
+    mounted where /proc is to be, and stays as long as they are mounted. Raises OSError.
+    """
+    call("mount", b"none", b"/", None, _RECURSIVE | _PRIVATE, None)
+    call("mount", b"tmpfs", bytes(_PROC), b"tmpfs", 0, b"size=1m,mode=755")
+    try:
+        for target, text in ((HOSTS, hosts(_read(HOSTS), names)), (RESOLVER, resolver)):
+            if text is not None and target.exists():
+                file = _PROC / target.name
+                file.write_text(text, encoding="utf-8", errors="surrogateescape")
+                call("mount", os.fsencode(file), os.fsencode(target.resolve()), None, _BIND, None)
+    finally:
+        call("umount2", bytes(_PROC), _DETACH)
+    # In a container that hides parts of /proc the kernel refuses another that hides nothing: the old one serves, too.
+    with suppress(PermissionError):
+        call("mount", b"proc", bytes(_PROC), b"proc", 0, None)
+
+
+def hosts(text: str, names: dict[str, list[str]]) -> str:
+    """Return ``text`` of an /etc/hosts with ``names``, each with its addresses; what it said of them before is gone."""
+    kept = []
+    for line in text.splitlines():
+        words = line.partition("#")[0].split()
+        if left := [word for word in words[1:] if word not in names]:
+            kept.append(line if len(left) == len(words) - 1 else " ".join([words[0], *left]))
+    added = [f"{address} {name}" for name, addresses in names.items() for address in addresses]
+    return "\n".join([*kept, *added, ""])
+
+
+def _read(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="surrogateescape") if file.exists() else ""

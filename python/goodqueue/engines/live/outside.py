@@ -1,0 +1,261 @@
+"""The command's part of a link: it starts the lab, listens to it, and hands signals on."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from goodqueue.engines.live import init, outward
+from goodqueue.engines.live.talk import Channel, Message, pair
+from goodqueue.errors import UserError
+from goodqueue.trace import Trace
+
+DEPTH = "GOODQUEUE_LINK_DEPTH"
+"""In the environment of CMD: how many links it is within."""
+
+GRACE_S = 5.0
+"""How long CMD may take to end once a signal said so."""
+
+_KILLED_S = 2.0
+"""How long the lab may take once CMD was killed."""
+
+_LOOK_S = 0.05
+_SI_KERNEL = 0x80
+"""Of a signal that a terminal sent, to CMD as to us."""
+
+_PACKAGES = Path(__file__).resolve().parents[3]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be run, across what."""
+
+    scenario: Message
+    """Resolved."""
+    client: list[str]
+    server: list[str] | None = None
+    """None: the far side is the world outside, where it can be reached."""
+    trace: Trace | None = None
+    stdout: int | None = None
+    """Where CMD writes to, by descriptor, and ``stderr``; None: where we do."""
+    stderr: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How it ended."""
+
+    status: int
+    """Of the client's command, as a shell says it."""
+    record: str
+    """Its JSON."""
+    no_capture: str | None
+    """Why there is no capture, where one was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Onlooker:
+    """Who is told how it goes."""
+
+    note: Callable[[str], None]
+    """A line that a person should know."""
+    glances: Sequence[Callable[[Message], None]] = ()
+    """Each is told how it goes at the moment, five times a second (`Gateway.glance`)."""
+
+
+def depth() -> int:
+    """Return how many links this process is within."""
+    found = os.environ.get(DEPTH, "")
+    return int(found) if found.isascii() and found.isdecimal() else 0
+
+
+def run(task: Task, onlooker: Onlooker, ignored: list[int]) -> End:
+    """Run what ``task`` says to its end. Raises UserError where the link cannot be built, or breaks.
+
+    Who calls is the process's main thread, within `signals_held`, which gives ``ignored``: the lab dies with the
+    thread that started it.
+    """
+    order = _order(task, onlooker) | {"ignored": ignored}
+    ours, theirs = pair()
+    with ours, theirs:
+        command = [sys.executable, "-P", "-m", "goodqueue.engines.live.inside", str(theirs.fileno()), str(os.getpid())]
+        modules = os.pathsep.join(filter(None, [str(_PACKAGES), os.environ.get("PYTHONPATH")]))
+        with (
+            _in_foreground(),
+            subprocess.Popen(
+                command,
+                pass_fds=[theirs.fileno()],
+                stdout=task.stdout,
+                stderr=task.stderr,
+                env=os.environ | {"PYTHONPATH": modules},
+            ) as lab,
+        ):
+            theirs.close()
+            try:
+                return _attend(Channel(ours), lab, order, onlooker)
+            finally:
+                lab.kill()
+
+
+def _order(task: Task, onlooker: Onlooker) -> Message:
+    """Return what the lab is told."""
+    from goodqueue.engines.live import namespaces, privileges
+
+    level = depth() + 1
+    if level > namespaces.DEEPEST:
+        raise UserError(DEPTH, f"found {level - 1}; accepted: {namespaces.DEEPEST} links within each other at most")
+    nested = task.server is None and level > 1 and privileges.has(privileges.NET_ADMIN)
+    way = None
+    if task.server is None and not nested:
+        if (why := outward.why_not()) is None:
+            way = outward.choose()
+        else:
+            onlooker.note(f"the world outside cannot be reached: {why}")
+    names: dict[str, list[str]] = {}
+    environment = dict(os.environ) | {DEPTH: str(level)}
+    for end in (namespaces.Addresses(level, side) for side in namespaces.SIDES):
+        names |= end.names()
+        environment[f"GOODQUEUE_{end.side.upper()}"] = end.ipv4
+    if way is not None:
+        names["host"] = [outward.HOST]
+        environment["GOODQUEUE_HOST"] = outward.HOST
+    scenario = {key: value for key, value in task.scenario.items() if key != "traffic" or value}
+    return {
+        "scenario": json.dumps(scenario),
+        "client": task.client,
+        "server": task.server,
+        "trace": task.trace and asdict(task.trace),
+        "depth": level,
+        "nested": nested,
+        "outward": way and way.command,
+        "resolver": way and way.resolver,
+        "hosts": names,
+        "environment": environment,
+        "looks": bool(onlooker.glances),
+    }
+
+
+def _attend(channel: Channel, lab: "subprocess.Popen[bytes]", order: Message, onlooker: Onlooker) -> End:
+    channel.send(order)
+    told = _Told(channel, lab)
+    while not channel.closed:
+        if not channel.waiting():
+            told.look()
+            if not select.select([channel], [], [], _LOOK_S)[0]:
+                continue
+        message = channel.receive() or {}
+        if "glance" in message:
+            for tell in onlooker.glances:
+                tell(message["glance"])
+        elif "note" in message:
+            onlooker.note(message["note"])
+        elif "place" in message:
+            _place(order["depth"], int(message["place"]))
+            channel.send({"placed": True})
+        elif "error" in message:
+            raise UserError(message["error"])
+        elif "end" in message:
+            return _ended(message["end"], told)
+    status = lab.wait()
+    raise UserError("link", f"its lab ended with status {status}, and CMD with it")
+
+
+def _ended(end: Message, told: "_Told") -> End:
+    if end.get("record") is None:
+        raise UserError("link", "it was ended before CMD began")
+    status = end["status"] if end["status"] is not None else told.status()
+    if status is None:
+        raise UserError("link", "the first process of CMD's was killed, and CMD with it")
+    return End(status, end["record"], end.get("no_capture"))
+
+
+def _place(level: int, process: int) -> None:
+    from pyroute2.netlink.exceptions import NetlinkError
+
+    from goodqueue.engines.live import namespaces
+
+    try:
+        namespaces.place(level, process)
+    except (OSError, NetlinkError) as error:
+        raise UserError("link within a link", f"its far end cannot be placed: {error}") from None
+
+
+class _Told:
+    """Signals that came to us: which went on to CMD, and when they become a kill."""
+
+    def __init__(self, channel: Channel, lab: "subprocess.Popen[bytes]") -> None:
+        self._channel, self._lab = channel, lab
+        self._number: int | None = None
+        self._until = float("inf")
+        self._killed = False
+
+    def status(self) -> int | None:
+        """Return what a shell says of who was ended by them."""
+        return None if self._number is None else 128 + self._number
+
+    def look(self) -> None:
+        """Take a signal that has come, if one has; kill who did not end in time."""
+        came = signal.sigtimedwait(init.SIGNALS, 0)
+        now = time.monotonic()
+        if came is not None:
+            again = self._number is not None
+            self._number = came.si_signo
+            if again:
+                self._until = now
+            else:
+                self._until = now + GRACE_S
+                if came.si_signo != signal.SIGINT or came.si_code != _SI_KERNEL:
+                    self._channel.send({"signal": came.si_signo})
+        if now >= self._until:
+            if self._killed:
+                self._lab.kill()
+            else:
+                self._channel.send({"signal": int(signal.SIGKILL)})
+                self._killed, self._until = True, now + _KILLED_S
+
+
+@contextmanager
+def signals_held() -> Iterator[list[int]]:
+    """Hold signals back until they are looked at; give the numbers of those that whoever started us has ignored."""
+    ignored = [int(number) for number in init.SIGNALS if signal.getsignal(number) == signal.SIG_IGN]
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, init.SIGNALS)
+    try:
+        yield ignored
+    finally:
+        while signal.sigtimedwait(init.SIGNALS, 0) is not None:
+            pass
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _in_foreground() -> Iterator[None]:
+    """Be the terminal's foreground again at the end: CMD may be a shell, which takes that for itself."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        yield
+        return
+    was = _foreground(terminal) == os.getpgrp()
+    try:
+        yield
+    finally:
+        if was and _foreground(terminal) != os.getpgrp():
+            blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTTOU])
+            with suppress(OSError):
+                os.tcsetpgrp(terminal, os.getpgrp())
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        os.close(terminal)
+
+
+def _foreground(terminal: int) -> int | None:
+    try:
+        return os.tcgetpgrp(terminal)
+    except OSError:
+        return None

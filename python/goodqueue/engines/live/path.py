@@ -1,0 +1,61 @@
+"""The path of a link, as a scenario: from a file, from options, or from both."""
+
+from collections.abc import Mapping, Sequence
+
+from goodqueue import asked, describe, notes
+from goodqueue import scenario as reading
+from goodqueue.record import Scenario
+from goodqueue.traffic import BULK
+
+LONGEST = "1000000s"
+"""How long a run may last, which ends when CMD does: the most that a scenario takes."""
+
+QDISC = "pfifo"
+"""Where nothing is said: what a bottleneck without an AQM has."""
+
+KEYS = {
+    "qdisc": "bottleneck.qdisc",
+    "up_qdisc": "bottleneck.up.qdisc",
+    "trace_down": "bottleneck.trace",
+    "trace_up": "bottleneck.up.trace",
+}
+"""Options by name, and the keys that they set, beside those of `asked.ORIGINS`."""
+
+
+def read(file: str | None, options: Mapping[str, str | None], sets: Sequence[str], seed: int | None) -> Scenario:
+    """Return the resolved scenario of a link. Without ``file`` it has no traffic but the real one.
+
+    The file's duration and warm-up are not the link's: it lasts as long as CMD, and all of that is measured. Raises
+    UserError.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    own = {name: value for name, value in given.items() if name in KEYS}
+    scenario, origins = asked.base(file, {name: given[name] for name in given.keys() - own.keys()}, {}, [])
+    bottleneck = scenario.setdefault("bottleneck", {})
+    if file is None:
+        scenario["traffic"] = []
+        bottleneck["qdisc"] = QDISC
+        if "trace_down" in own and "rate" not in given:
+            del bottleneck["rate"]
+    scenario |= {"duration": LONGEST, "warmup": "0s"}
+    for name, value in own.items():
+        origins[reading.apply_set(scenario, f"{KEYS[name]}={value}")] = f"--{name.replace('_', '-')}"
+    origins |= {key: f"--set {key}" for key in (reading.apply_set(scenario, one) for one in sets)}
+    if seed is not None:
+        scenario["seed"], origins["seed"] = seed, "--seed"
+    alone = not scenario.get("traffic")
+    # A scenario needs some traffic; the core's open one, which the gateway makes, does not.
+    resolved = reading.resolve(scenario | {"traffic": [{"kind": BULK}]} if alone else scenario, file or "", origins)
+    if alone:
+        resolved["traffic"] = []
+    notes.tell(scenario, origins)
+    return resolved
+
+
+def in_words(scenario: Scenario) -> str:
+    """Return what the path is, in a line."""
+    down = scenario["bottleneck"]
+    lines = list(dict.fromkeys([down["qdisc"].split()[0], down["up"]["qdisc"].split()[0]]))
+    words = f"{describe.path(scenario)}, {' down, '.join(lines)}{' up' if lines[1:] else ''}"
+    traffic = describe.traffic(scenario)
+    return f"{words}; simulated beside CMD: {traffic}" if traffic else words

@@ -1,0 +1,64 @@
+"""What a process may: a user namespace in which it may build networks, and what a command keeps of that."""
+
+import ctypes
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from goodqueue.engines.kernel.lab.libc import call
+
+NEW_MOUNTS = 0x00020000
+NEW_USER = 0x10000000
+NEW_PROCESSES = 0x20000000
+"""CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID of ``linux/sched.h``."""
+
+NET_ADMIN, NET_RAW, SYS_ADMIN = 12, 13, 21
+"""CAP_NET_ADMIN and others of ``linux/capability.h``."""
+
+OF_COMMANDS = (NET_ADMIN, NET_RAW)
+"""With these `ip`, `tc`, `ss`, `tcpdump` and `ping` work in a network of one's own."""
+
+_VERSION_3 = 0x20080522
+_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 47, 2
+
+
+def effective() -> int:
+    """Return the capabilities of this process as a number, a bit each."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff:")), 16)
+
+
+def has(*capabilities: int) -> bool:
+    """Return whether this process has all of ``capabilities`` over where it is."""
+    mine = effective()
+    return all(mine >> number & 1 for number in capabilities)
+
+
+def become_builder() -> None:
+    """Leave for a user namespace in which this process may do anything, unless it is where it may already.
+
+    It stays who it is: its user and group are mapped to themselves, and no others exist. Raises OSError.
+    """
+    if has(SYS_ADMIN, NET_ADMIN, NET_RAW):
+        return
+    user, group = os.geteuid(), os.getegid()
+    call("unshare", NEW_USER)
+    # user_namespaces(7): without privileges outside, setgroups must be denied before groups are mapped.
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+        Path("/proc/self", name).write_text(text, encoding="ascii")
+
+
+def keep(capabilities: Iterable[int] | None = None) -> None:
+    """Keep only ``capabilities`` (all, where None), and keep them when another program takes this one's place.
+
+    For that they must be ambient (capabilities(7)): a program of a user who is not root has none else.
+    """
+    mine = effective()
+    bits = mine if capabilities is None else mine & sum(1 << number for number in capabilities)
+    header = (ctypes.c_uint32 * 2)(_VERSION_3, 0)
+    # Effective, permitted, inheritable: of the first 32 capabilities, then of the others.
+    low, high = bits & 0xFFFFFFFF, bits >> 32
+    call("capset", header, (ctypes.c_uint32 * 6)(low, low, low, high, high, high))
+    for number in range(bits.bit_length()):
+        if bits >> number & 1:
+            call("prctl", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, number, 0, 0)

@@ -1,0 +1,72 @@
+"""What the processes of a link tell each other: one JSON object a line, on a pair of sockets."""
+
+import json
+import select
+import socket
+from typing import Any
+
+Message = dict[str, Any]
+
+_MOST_DESCRIPTORS = 4
+
+
+class Channel:
+    """One end."""
+
+    def __init__(self, end: socket.socket) -> None:
+        """Talk through ``end``, a stream."""
+        self._end = end
+        self._came = b""
+        self.descriptors: list[int] = []
+        """Those that came with messages, in order."""
+        self.closed = False
+        """Whether the other end is gone: nothing more comes."""
+
+    def fileno(self) -> int:
+        """Return what can be waited for."""
+        return self._end.fileno()
+
+    def close(self) -> None:
+        """Leave: the other end sees that."""
+        self._end.close()
+
+    def send(self, message: Message, descriptors: tuple[int, ...] = ()) -> None:
+        """Say ``message`` and hand over ``descriptors``; whoever is gone hears nothing, and that is no error."""
+        data = json.dumps(message).encode() + b"\n"
+        try:
+            sent = socket.send_fds(self._end, [data], list(descriptors)) if descriptors else 0
+            self._end.sendall(data[sent:])
+        except (BrokenPipeError, ConnectionResetError):
+            self.closed = True
+
+    def receive(self, timeout_s: float | None = None) -> Message | None:
+        """Return the next message, or None where none comes in ``timeout_s`` or the other end is gone (`closed`)."""
+        while b"\n" not in self._came and not self.closed:
+            ready, _, _ = select.select([self._end], [], [], timeout_s)
+            if not ready:
+                return None
+            self._read()
+        line, newline, rest = self._came.partition(b"\n")
+        if not newline:
+            return None
+        self._came = rest
+        message: Message = json.loads(line)
+        return message
+
+    def waiting(self) -> bool:
+        """Return whether a message is here already, which `select` would not tell."""
+        return b"\n" in self._came
+
+    def _read(self) -> None:
+        try:
+            data, descriptors, _, _ = socket.recv_fds(self._end, 1 << 16, _MOST_DESCRIPTORS)
+        except ConnectionResetError:
+            data, descriptors = b"", []
+        self.descriptors += descriptors
+        self._came += data
+        self.closed = not data
+
+
+def pair() -> tuple[socket.socket, socket.socket]:
+    """Return both ends of a new line."""
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -1,0 +1,111 @@
+"""A link as it goes, on the terminal: a few lines at its foot, above which CMD's output goes by."""
+
+import os
+import pty
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from goodqueue.engines.live.talk import Message
+from goodqueue.errors import UserError
+from goodqueue.tables import number
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+
+class View:
+    """What is shown: counters of the last glance, rates and delays since the one before."""
+
+    def __init__(self) -> None:
+        """Show nothing yet."""
+        self._before: Message | None = None
+        self._shown: Table | None = None
+
+    def __rich__(self) -> "Table | str":
+        """Return what is shown."""
+        return "" if self._shown is None else self._shown
+
+    def glance(self, now: Message) -> None:
+        """Show how it goes ``now`` (`Gateway.glance`)."""
+        from rich.table import Table
+
+        grid = Table(box=None, pad_edge=False, padding=(0, 2), header_style="dim")
+        for heading in ("way", "Mbit/s", "queued", "delay ms", "dropped", "marked"):
+            grid.add_column(heading, justify="left" if heading == "way" else "right")
+        for way in now["queues"]:
+            grid.add_row(*row(way, self._before, now))
+        late = now["late_us"]
+        said = f"late p99 {late['p99'] / 1e3:.2f} ms" if late else "no packet yet"
+        grid.caption = f"{now['elapsed_s']:.0f} s, {now['flows']} flows, {said}"
+        grid.caption_justify = "left"
+        self._before, self._shown = now, grid
+
+    @contextmanager
+    def shown(self) -> Iterator[int]:
+        """Show it until the end of the context; give the descriptor of a terminal for CMD to write to.
+
+        Raises UserError where standard error is no terminal.
+        """
+        if not sys.stderr.isatty():
+            accepted = "a terminal there, or --metrics for programs"
+            raise UserError("--live", f"found no terminal on standard error; accepted: {accepted}")
+        from rich.console import Console
+        from rich.live import Live
+
+        console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        ours, theirs = pty.openpty()
+        with suppress(OSError):
+            os.set_inheritable(theirs, False)
+            size = os.get_terminal_size(sys.stderr.fileno())
+            _resize(theirs, size.lines, size.columns)
+        thread = threading.Thread(target=_pass_on, args=(ours, console), daemon=True)
+        with Live(self, console=console, refresh_per_second=5, transient=True):
+            thread.start()
+            try:
+                yield theirs
+            finally:
+                os.close(theirs)
+                thread.join(1.0)
+                os.close(ours)
+
+
+def row(way: str, before: Message | None, now: Message) -> list[str]:
+    """Return the cells of a direction: of what happened between two glances, and of what is counted so far."""
+    queue = now["queues"][way]
+    earlier = before["queues"][way] if before else dict.fromkeys(queue, 0)
+    seconds = now["elapsed_s"] - (before["elapsed_s"] if before else 0.0)
+    packets = queue["forwarded"] - earlier["forwarded"]
+    rate = (queue["forwarded_bytes"] - earlier["forwarded_bytes"]) * 8e-6 / seconds if seconds > 0 else None
+    delay = (queue["delay_sum_s"] - earlier["delay_sum_s"]) * 1e3 / packets if packets else None
+    return [way, number(rate, 2), str(queue["queued"]), number(delay), str(queue["dropped"]), str(queue["marked"])]
+
+
+def _pass_on(terminal: int, console: "Console") -> None:
+    """Print the lines that CMD writes; what has no line's end comes with the last of it."""
+    from rich.text import Text
+
+    held = b""
+    while True:
+        try:
+            data = os.read(terminal, 1 << 16)
+        except OSError:  # EIO: nobody has the other end any more
+            data = b""
+        *lines, held = (held + data).split(b"\n")
+        if not data and held:
+            lines.append(held)
+        for line in lines:
+            console.print(Text.from_ansi(line.decode(errors="replace").rstrip("\r")), soft_wrap=True)
+        if not data:
+            return
+
+
+def _resize(terminal: int, lines: int, columns: int) -> None:
+    import fcntl
+    import struct
+    import termios
+
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
