@@ -26,6 +26,7 @@ const BATCH: usize = 32;
 /// What somebody asks of the thread.
 enum Ask {
     Glance(Sender<Value>),
+    Record(Sender<serde_json::Result<Value>>),
     Stop,
 }
 
@@ -58,6 +59,17 @@ impl Live {
         let (answer, answered) = channel();
         let asked = self.ask.send(Ask::Glance(answer)).map_err(|_| RecvError);
         asked.and_then(|()| answered.recv()).unwrap_or(Value::Null)
+    }
+
+    /// What [`Path::record`] says now; the packets go on afterwards, those that wait now among them.
+    ///
+    /// # Errors
+    /// Where the thread has ended.
+    pub fn record(&self) -> std::io::Result<Value> {
+        let (answer, answered) = channel();
+        let over = || std::io::Error::other("the thread of the path has ended");
+        self.ask.send(Ask::Record(answer)).map_err(|_| over())?;
+        Ok(answered.recv().map_err(|_| over())??)
     }
 
     /// Whether the thread has ended by itself.
@@ -96,6 +108,10 @@ impl Work {
             match self.asked.try_recv() {
                 Ok(Ask::Glance(answer)) => {
                     let _ = answer.send(self.path.glance()); // who asked may be gone
+                }
+                Ok(Ask::Record(answer)) => {
+                    self.path.advance(self.elapsed());
+                    let _ = answer.send(self.path.record());
                 }
                 Ok(Ask::Stop) | Err(TryRecvError::Disconnected) => return Ok(()),
                 Err(TryRecvError::Empty) => {}

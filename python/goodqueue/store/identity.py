@@ -69,13 +69,19 @@ def maker(engine: str, scenario: Scenario) -> Maker:
     """Return what would compute ``scenario`` on ``engine`` here. Raises UserError as `of` does."""
     from goodqueue._goodqueue import VERSION
 
-    return Maker(VERSION, build() if engine == "sim" else _kernel_build(scenario), _code(scenario))
+    return Maker(VERSION, _build(engine, scenario), _code(scenario))
 
 
-def _kernel_build(scenario: Scenario) -> str:
-    from goodqueue.engines.kernel import making
+def _build(engine: str, scenario: Scenario) -> str:
+    if engine == "kernel":
+        from goodqueue.engines.kernel import making
 
-    return making.build(scenario)
+        return making.build(scenario)
+    if engine == "live":
+        from goodqueue.engines.live import engine as live
+
+        return live.build(build())
+    return build()
 
 
 def digest(content: Any) -> str:

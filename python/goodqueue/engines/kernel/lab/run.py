@@ -22,6 +22,9 @@ from .orders import Orders
 from .plan import Plan
 from .topology import Namespace, build
 
+OWN = "gateway.json"
+"""In the folder of results: the record of our own path."""
+
 _LEAD_S = 0.5
 """Between forking the hosts and the run's beginning: enough for a slow machine to start programs."""
 _CAPTURE_LAG_S = 1.1
@@ -33,10 +36,16 @@ _PRECISE = "3b9aca00"
 
 def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     """Do ``plan`` and leave in ``folder`` what happened: ``lab.json`` and a capture an interface."""
-    _await_precise_timers()
+    if plan.own is None:
+        _await_precise_timers()
     with tempfile.TemporaryDirectory() as tables:
         distributions.write(plan, Path(tables))
         spaces = build(plan)
+    own = None
+    if plan.own is not None:
+        from goodqueue.engines.live.between import Between  # not in the virtual machine, which has no path of ours
+
+        own = Between(plan, plan.own, spaces)
     captures = {}
     for node, side in captured(plan):
         with spaces[node.name].entered():
@@ -59,18 +68,28 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
             changers.do(changes.pop(0))
         wait.until(seconds)
 
+    lag_s = 0.0
+    if own is not None:
+        until(0.0)
+        own.start()
+        lag_s = clock.now()
     until(plan.warmup_s)
     queues.read()
     before = _netstat(spaces)
     until(plan.duration_s)
     queues.read()
     after = _netstat(spaces)
+    if own is not None:
+        until(plan.duration_s + lag_s)
+        own.measured(folder / OWN)
     flows: dict[str, Any] = {flow.name: {} for flow in plan.flows}
     until(plan.duration_s + plan.drain_s)
     queues.read()
     for host in hosts:
         for name, found in host.results().items():
             flows[name] |= found
+    if own is not None:
+        own.stop()
     changers.finish()  # not before: the hosts were forked with its pipes, and a `tc` ends when all have closed them
     time.sleep(_CAPTURE_LAG_S)
     lost = {device: capture.stop() for device, capture in captures.items()}
@@ -85,7 +104,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     kernel = os.uname()
     result = {
         "kernel": f"{kernel.release} {kernel.version}",
-        "tc": tc.version(),
+        "tc": tc.version() if own is None else None,
         "start_ns": clock.realtime_ns,
         "sysctls": switches,
         "qdisc_stats": queues.bottleneck,
