@@ -129,9 +129,10 @@ rust-test: | rust
 python-test: .venv/.dev
 	$(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal
 
-# What the extension does in Python's objects is checked where a release build does not look.
+# What the extension does in Python's objects is checked where a release build does not look. For its package alone, cargo
+# would choose other features than for `rust-test`, and build the simulator and its dependencies once more.
 debug-test: .venv/.dev | rust
-	PYO3_BUILD_EXTENSION_MODULE=1 cargo build --quiet --profile test --package goodqueue-python
+	PYO3_BUILD_EXTENSION_MODULE=1 cargo build --quiet --profile test --workspace --lib
 	@rm -rf target/debug-python && mkdir -p target/debug-python && cp -RL python/goodqueue target/debug-python/
 	@cp target/debug/lib_goodqueue.so target/debug-python/goodqueue/_goodqueue.abi3.so
 	PYTHONPATH=$(CURDIR)/target/debug-python $(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal \
@@ -164,7 +165,7 @@ bench-instructions: .venv/.made
 fuzz: SECONDS ?= 60
 fuzz:
 	@command -v cargo-fuzz >/dev/null || { echo "make: no cargo-fuzz; accepted: cargo install cargo-fuzz" >&2; exit 1; }
-	@for target in qdisc line trace path; do \
+	@for target in qdisc line trace path packet; do \
 	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(SECONDS) -max_len=4096 -len_control=0 -timeout=20 -print_final_stats=1; \
 	done
 
@@ -182,7 +183,7 @@ fuzz-standalone: | rust
 	@cc -O1 -Wall -Wextra -Werror -c fuzz/standalone.c -o $(CUSTOM_LIBFUZZER_PATH:.a=.o)
 	@ar rcs $(CUSTOM_LIBFUZZER_PATH) $(CUSTOM_LIBFUZZER_PATH:.a=.o)
 	cargo build --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target
-	@for target in qdisc line trace; do target/debug/$$target $(INPUTS); done
+	@for target in qdisc line trace packet; do target/debug/$$target $(INPUTS); done
 	@target/debug/path $$(( ($(INPUTS) + 3) / 4 )) # where a scenario resolves, an input is two runs of it
 
 clean:

@@ -88,6 +88,13 @@ def page() -> bool:
     return built.is_file() and shutil.which("node") is not None
 
 
+def link() -> bool:
+    """Say that an ordinary user may have a link here."""
+    import linked
+
+    return linked.works()
+
+
 NEEDS = {
     "chromium": Need(lambda: CHROMIUM is not None, "chromium"),
     "dask": Need(module("distributed"), remedy="make .venv/.dev"),
@@ -97,11 +104,16 @@ NEEDS = {
     "flent": Need(plots, "flent python3-matplotlib"),
     "host": Need(programs("ip", "tc", "tcpdump", "unshare"), "iproute2 tcpdump", "root, who may build networks"),
     "image": Need(image, remedy=".venv/bin/goodqueue kernel image, on a Debian system"),
+    "iperf3": Need(programs("iperf3"), "iperf3"),
+    "link": Need(link, remedy="user namespaces, and a checkout and a Python that every user may read"),
     "mount": Need(mounts, remedy="root, who may mount"),
+    "pasta": Need(programs("pasta"), "passt"),
+    "ping": Need(programs("ping"), "iputils-ping"),
     "page": Need(page, remedy="make web, which needs Node 20.19 or newer"),
     "proc": Need(Path("/proc/self/status").exists, remedy="a system that has /proc"),
     "qemu": Need(programs("qemu-system-x86_64"), "qemu-system-x86"),
     "shared": Need(SHARED.is_dir, remedy="the reference data in ../shared, which is not published"),
+    "slirp4netns": Need(programs("slirp4netns"), "slirp4netns"),
     "tcptrace": Need(programs("tcptrace", "editcap"), "tcptrace wireshark-common"),
     "tshark": Need(programs("tshark"), "tshark"),
 }

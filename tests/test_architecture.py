@@ -21,7 +21,8 @@ KNOWS = {
     "capi": {"units", "qdisc"},
     "capture": set(),
     "trace": {"units", "qdisc", "tcp", "netsim", "capture"},
-    "python": {"units", "qdisc", "tcp", "netsim", "conformance", "capture", "trace"},
+    "gateway": {"units", "qdisc", "netsim", "capture", "trace"},
+    "python": {"units", "qdisc", "tcp", "netsim", "conformance", "capture", "trace", "gateway"},
     "web": {"units", "qdisc", "netsim"},
 }
 

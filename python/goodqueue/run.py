@@ -203,7 +203,7 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
         return discipline.make(line, link)
 
     with _python_runs():
-        simulation = _blamed(lambda: Simulation(to_json(scenario), make), files, UserError)
+        simulation = blamed(lambda: Simulation(to_json(scenario), make), files, UserError)
     try:
         if trace is not None:
             simulation.trace(trace.path, list(trace.points), trace.snap_bytes)
@@ -236,7 +236,7 @@ def _advance(
         at = min(end, at + step)
         began = time.perf_counter()
         with python():
-            _blamed(lambda until=at: simulation.advance(until), files)  # type: ignore[misc]
+            blamed(lambda until=at: simulation.advance(until), files)  # type: ignore[misc]
         took = time.perf_counter() - began
         step = min(most_s, step * min(4.0, max(0.25, SLICE_S / max(took, 1e-9))))
         progress(at / end)
@@ -245,7 +245,7 @@ def _advance(
 Made = TypeVar("Made")
 
 
-def _blamed(call: Callable[[], Made], files: list[str], *said: type[Exception]) -> Made:
+def blamed(call: Callable[[], Made], files: list[str], *said: type[Exception]) -> Made:
     """Return what ``call`` returns. Raises UserError where a discipline in one of ``files`` fails in it.
 
     Exceptions of the types ``said`` say already what is wrong where.

@@ -3,13 +3,11 @@
 //! The path sees of such a packet what a queue discipline may ask for. That stands in an [`Envelope`], which the packet
 //! points to on its way; who owns the packet keeps its bytes, and learns from the envelope when it is no longer under way.
 
+use crate::direction::Direction;
 use goodqueue_qdisc::TcpHeader;
 use goodqueue_units::{Duration, Ecn, Instant};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
-
-use crate::direction::Direction;
-use crate::packet::Packet;
 
 /// What a path sees of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,15 +95,4 @@ pub struct Arrival {
     pub ecn: Ecn,
     /// Its differentiated services codepoint now.
     pub dscp: u8,
-}
-
-impl Packet {
-    /// The envelope of a packet from outside.
-    #[must_use]
-    pub fn envelope(&self) -> Option<&'static Envelope> {
-        match &self.body {
-            crate::packet::Body::Tcp(_) => None,
-            crate::packet::Body::Datagram(datagram) => datagram.envelope,
-        }
-    }
 }

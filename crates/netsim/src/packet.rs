@@ -80,6 +80,15 @@ impl Packet {
         }
     }
 
+    /// The envelope of a packet from outside.
+    #[must_use]
+    pub fn envelope(&self) -> Option<&'static Envelope> {
+        match &self.body {
+            Body::Tcp(_) => None,
+            Body::Datagram(datagram) => datagram.envelope,
+        }
+    }
+
     /// The number of the datagram that it is, if it is one.
     #[must_use]
     pub fn datagram(&self) -> Option<u32> {

@@ -8,7 +8,7 @@ use crate::ids::{FlowId, Number};
 use crate::link::Counts;
 use crate::outside::{Arrival, Envelope, Headers, OutsideWay};
 use crate::packet::{Body, Datagram, Packet};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, ScenarioError};
 use goodqueue_units::{Duration, Instant};
 use serde::Serialize;
 
@@ -102,7 +102,7 @@ impl Scenario {
     ///
     /// # Errors
     /// As [`Scenario::from_json`].
-    pub fn open(json: &str, ways: &[OutsideWay]) -> Result<Self, crate::ScenarioError> {
+    pub fn open(json: &str, ways: &[OutsideWay]) -> Result<Self, ScenarioError> {
         Self::read(json, Some(ways))
     }
 }

@@ -20,12 +20,16 @@ from goodqueue.engines.kernel.lab.libc import die_with_parent
 from goodqueue.engines.live import init, namespaces, privileges
 from goodqueue.engines.live.talk import Channel, Message, pair
 from goodqueue.errors import UserError
+from goodqueue.run import blamed
 
 if TYPE_CHECKING:
     from goodqueue._goodqueue import Gateway
 
 GLANCE_S = 0.2
 """How often who looks on is told how it goes."""
+
+LOOK_S = 1.0
+"""How often else it is seen whether the path still is."""
 
 
 class Lab:
@@ -38,20 +42,19 @@ class Lab:
 
     def run(self) -> None:
         """Do what is ordered, and say how it ended."""
+        from goodqueue._goodqueue import ScenarioError, TraceError
+
         order = self._host.receive()
         if order is None:
             return
-        files: list[str] = []
         try:
-            self._host.send({"end": self._run(order, files)})
-        except UserError as error:
+            self._host.send({"end": self._run(order)})
+        except (UserError, ScenarioError, TraceError) as error:
             self._host.send({"error": str(error)})
         except (OSError, NetlinkError) as error:
-            self._host.send({"error": f"building the link: {_said(error)}; accepted: see `goodqueue link doctor`"})
+            self._host.send({"error": f"link: {_said(error)}; accepted: see `goodqueue link doctor`"})
 
-    def _run(self, order: Message, files: list[str]) -> Message:
-        from goodqueue._goodqueue import DisciplineError, TraceError
-
+    def _run(self, order: Message) -> Message:
         ours, theirs = pair()
         below, above = Channel(ours), Channel(theirs)
         privileges.become_builder()
@@ -64,19 +67,15 @@ class Lab:
             if self._host.receive() is None:
                 return {}
         ends = namespaces.build(order["depth"], order["nested"])
+        files: list[str] = []
+        gateway = self._gateway(order, ends, files)
         try:
-            gateway = self._gateway(order, ends, files)
-            try:
-                below.send({"namespaces": list(ends.spaces)}, tuple(ends.spaces.values()))
-                status = self._attend(gateway, below, order["looks"])
-            finally:
-                below.close()
-                os.waitpid(parent, 0)
-            record = gateway.stop() if self._started else None
-        except TraceError as error:
-            raise UserError(str(error)) from None
-        except DisciplineError as error:
-            raise discipline.blame(error, files) from None
+            below.send({"namespaces": list(ends.spaces)}, tuple(ends.spaces.values()))
+            status = self._attend(gateway, below, order["looks"])
+        finally:
+            below.close()
+            os.waitpid(parent, 0)
+        record = blamed(gateway.stop, files) if self._started else None
         return {"status": status, "record": record, "no_capture": gateway.no_capture}
 
     def _gateway(self, order: Message, ends: namespaces.Ends, files: list[str]) -> "Gateway":
@@ -87,7 +86,7 @@ class Lab:
             return discipline.make(line, link)
 
         server, client = ((end.descriptor, end.header) for end in (ends.server, ends.client))
-        gateway = Gateway(order["scenario"], server, client, make)
+        gateway = blamed(lambda: Gateway(order["scenario"], server, client, make), files, UserError)
         for end in (server, client):
             os.close(end[0])
         if (trace := order["trace"]) is not None:
@@ -97,9 +96,10 @@ class Lab:
     def _attend(self, gateway: "Gateway", below: Channel, looks: bool) -> int | None:
         """Let it run until CLIENT has ended and who waited for it, too; return CLIENT's status, None without one."""
         status: int | None = None
+        interval = GLANCE_S if looks else LOOK_S
         due = time.monotonic()
         while not below.closed:
-            wait = max(0.0, due - time.monotonic()) if looks else None
+            wait = max(0.0, due - time.monotonic())
             ready = [below] if below.waiting() else select.select([below, self._host], [], [], wait)[0]
             if below in ready:
                 status = self._heard(gateway, below, status)
@@ -108,11 +108,16 @@ class Lab:
                 if message is None:
                     return None
                 below.send(message)
-            elif looks:
-                due += GLANCE_S
-                if self._started and (glance := json.loads(gateway.glance())) is not None:
-                    self._host.send({"glance": glance})
+            else:
+                due = time.monotonic() + interval
+                self._glance(gateway, below)
         return status
+
+    def _glance(self, gateway: "Gateway", below: Channel) -> None:
+        """Tell how it goes. Where the path has ended, no packet comes through any more, and CMD would wait for some."""
+        if self._started:
+            glance = json.loads(gateway.glance())
+            self._host.send({"glance": glance}) if glance else below.send({"signal": int(signal.SIGKILL)})
 
     def _heard(self, gateway: "Gateway", below: Channel, status: int | None) -> int | None:
         message = below.receive()

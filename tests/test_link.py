@@ -1,0 +1,255 @@
+"""`goodqueue link`: real programs behind a path, as an ordinary user has it, who may not open /dev/net/tun."""
+
+import json
+import os
+import re
+import socket
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from conftest import Result
+from goodqueue.cli import link as verb
+from goodqueue.errors import UserError
+from goodqueue.record import Scenario
+from linked import Link, times_ms
+
+pytestmark = [pytest.mark.needs("link", "ping")]
+
+PING = ("ping", "-n", "-c", "5", "-i", "0.2", "server")
+
+
+@pytest.mark.parametrize("tun", [False, pytest.param(True, marks=pytest.mark.needs("mount"))])
+def test_a_ping_takes_the_base_rtt(tun: bool) -> None:
+    """Less would be a path that is not there, much more one that holds packets; the first is the least disturbed."""
+    done = Link(("--rate", "10mbit", "--rtt", "80ms", "--", *PING), tun).run()
+    assert done.returncode == 0, done.stderr
+    times = times_ms(done.stdout)
+    assert len(times) == 5, done.stdout
+    # 80 ms, and 98 bytes at 10 Mbit/s each way.
+    assert 80.15 <= min(times) < 95
+    assert done.stderr.startswith("goodqueue: 10mbit, base RTT 80ms, pfifo\n")
+
+
+@pytest.mark.needs("iperf3")
+@pytest.mark.parametrize("tun", [False, pytest.param(True, marks=pytest.mark.needs("mount"))])
+def test_two_commands_meet_by_name_and_share_the_bottleneck_rate(tun: bool) -> None:
+    words = ("--rate", "8mbit", "--rtt", "20ms", "--json", "--")
+    server, client = ("iperf3", "-s", "-1"), ("iperf3", "-c", "server", "-R", "-t", "3")
+    done = Link((*words, *server, "--", *client), tun).run()
+    assert done.returncode == 0, done.stderr
+    assert "Connecting to host server" in done.stderr, "with --json, what commands print goes to standard error"
+    record = json.loads(done.stdout)
+    assert record["engine"] == "live"
+    bulk = max(record["flows"], key=lambda flow: flow["goodput_mbps"])
+    assert bulk["direction"] == "down"
+    # Of 1514 bytes 1448 are TCP's data; the run is a little longer than the transfer.
+    assert 8 * 1448 / 1514 * 0.6 < bulk["goodput_mbps"] <= 8 * 1448 / 1514
+    assert record["queues"]["down"]["packets"]["forwarded"] > 1000
+    assert record["live"]["late_us"]["p50"] < 5000
+
+
+def test_json_is_one_object_on_standard_output() -> None:
+    done = Link(("--json", "--", "sh", "-c", "echo one; echo two >&2")).run()
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == 1
+    assert json.loads(done.stdout)["scenario"]["bottleneck"]["rate"] == "10mbit"
+    assert "one\n" in done.stderr
+    assert "two\n" in done.stderr
+
+
+@pytest.mark.parametrize(("command", "status"), [("exit 7", 7), ("kill -9 $$", 137), ("kill -TERM $$", 143), (":", 0)])
+def test_the_exit_status_is_that_of_the_command(command: str, status: int) -> None:
+    done = Link(("--quiet", "--", "sh", "-c", command)).run()
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", ""), "--quiet says nothing"
+
+
+def test_a_command_that_is_not_there_is_refused_before_anything_is_built() -> None:
+    done = Link(("--", "no-such-command", "-x")).run()
+    assert (done.returncode, done.stdout) == (127, "")
+    assert done.stderr == 'goodqueue: "no-such-command": command not found\n'
+
+
+def test_a_command_that_cannot_be_started_is_told_in_one_line(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    bad = tmp_path / "bad"
+    bad.write_text("#!/no/such/interpreter\n")
+    bad.chmod(0o755)
+    done = Link(("--quiet", "--", str(bad))).run()
+    assert done.returncode == 127
+    assert done.stderr == f"goodqueue: {bad}: cannot be started: No such file or directory\n"
+
+
+def test_commands_are_the_users_and_have_power_over_their_network_alone() -> None:
+    said = "import os, pathlib; print(os.getuid(), pathlib.Path('/proc/self/status').read_text())"
+    done = Link(("--quiet", "--", sys.executable if os.geteuid() else "/usr/bin/python3", "-c", said)).run()
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[0] == ("12345" if not os.geteuid() else str(os.getuid()))
+    for name in ("CapEff", "CapPrm", "CapInh", "CapAmb"):
+        # CAP_NET_ADMIN is 12, CAP_NET_RAW 13.
+        assert re.search(rf"^{name}:\s*0000000000003000$", done.stdout, re.MULTILINE), done.stdout
+
+
+@pytest.mark.needs("host")
+def test_ip_tc_and_ss_work_behind_the_path() -> None:
+    words = (
+        "sh",
+        "-ec",
+        "ip link set link mtu 1400; tc qdisc replace dev link root fq_codel; ss -tin; ip link show link",
+    )
+    done = Link(("--quiet", "--", *words)).run()
+    assert done.returncode == 0, done.stderr
+    assert "mtu 1400 qdisc fq_codel" in done.stdout
+
+
+def test_the_environment_and_the_names_say_who_is_where() -> None:
+    script = "echo $GOODQUEUE_LINK_DEPTH $GOODQUEUE_SERVER $GOODQUEUE_CLIENT; grep -E ' (server|client)6?$' /etc/hosts"
+    done = Link(("--quiet", "--", "sh", "-c", script)).run()
+    lines = done.stdout.splitlines()
+    assert lines[0] == "1 100.64.1.1 100.64.1.2"
+    assert {"100.64.1.1 server", "100.64.1.2 client"} <= set(lines[1:])
+    assert "server" not in Path("/etc/hosts").read_text(encoding="utf-8").split(), "the host's own file is as it was"
+
+
+def test_the_client_waits_until_the_server_listens() -> None:
+    """Else its first packet would meet a closed port, and whoever writes a script would sleep and hope."""
+    listen = "import socket, time; time.sleep(1); s = socket.create_server(('', 7)); s.accept()[0].sendall(b'hi')"
+    ask = "import socket; print(socket.create_connection(('server', 7)).recv(9))"
+    python = "/usr/bin/python3"
+    done = Link(("--quiet", "--", python, "-c", listen, "--", python, "-c", ask)).run()
+    assert (done.returncode, done.stdout) == (0, "b'hi'\n"), done.stderr
+
+
+def test_a_server_that_ends_before_it_listens_is_told() -> None:
+    done = Link(("--", "sh", "-c", "exit 5", "--", "true")).run()
+    assert done.returncode == 0
+    assert "goodqueue: SERVER ended with status 5 before it listened\n" in done.stderr
+
+
+def test_links_within_links_add_their_rtts() -> None:
+    """One connection, end to end: the inner client's packets cross both, and are answered by the outer end."""
+    inner = ("--quiet", "--rtt", "50ms", "--", "ping", "-n", "-c", "4", "-i", "0.2", "100.64.1.1")
+    again = Link(()).command()[-4:-1] if os.geteuid() else Link(()).command()[len(Link(()).command()) - 4 : -1]
+    goodqueue = ("sh", "-c", 'exec "$@"', "goodqueue", *again, "link", *inner)
+    done = Link(("--quiet", "--rtt", "30ms", "--", *goodqueue)).run()
+    assert done.returncode == 0, done.stderr
+    times = times_ms(done.stdout)
+    assert len(times) == 4, done.stdout
+    assert 80.3 <= min(times) < 95
+
+
+def test_a_scenario_is_the_path_and_its_traffic_shares_it(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    file = tmp_path / "a.toml"
+    text = 'duration = "9s"\nwarmup = "8s"\n[bottleneck]\nrate = "2mbit"\nqdisc = "fq_codel"\n[path]\nrtt = "40ms"\n'
+    file.write_text(text + '[[traffic]]\nkind = "bulk"\n')
+    done = Link(("--json", str(file), "--", *PING)).run()
+    assert done.returncode == 0, done.stderr
+    assert "2mbit, base RTT 40ms, fq_codel; simulated beside CMD: 1 × bulk" in done.stderr
+    record = json.loads(done.stdout)
+    assert record["flows"][0]["name"] == "bulk/0"
+    assert record["flows"][0]["goodput_mbps"] > 0, "all of it is measured, without the file's warm-up"
+    assert record["queues"]["down"]["packets"]["forwarded"] > 50
+
+
+def test_metrics_are_answered_while_it_runs() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    running = Link(
+        ("--quiet", "--metrics", f"127.0.0.1:{port}", "--", "ping", "-i", "0.2", "-w", "20", "server")
+    ).start()
+    try:
+        deadline = time.monotonic() + 20
+        text = ""
+        while 'offered_packets_total{direction="up"}' not in text and time.monotonic() < deadline:
+            time.sleep(0.3)
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+                    assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+                    text = answer.read().decode()
+            except OSError:
+                continue
+        values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+        assert float(values['goodqueue_link_offered_packets_total{direction="up"}']) > 0, text
+        assert float(values["goodqueue_link_elapsed_seconds"]) > 0
+        for line in text.splitlines():  # https://prometheus.io/docs/instrumenting/exposition_formats/
+            assert re.fullmatch(r'# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]*"\})? [0-9.e+-]+', line), line
+    finally:
+        running.terminate()
+        running.communicate(timeout=20)
+    assert running.returncode == 143
+
+
+def test_a_port_that_is_taken_is_refused_in_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = Link(("--quiet", "--metrics", f"127.0.0.1:{port}", "--", "true")).run()
+    assert done.returncode == 2
+    assert done.stderr == f'goodqueue: --metrics: cannot listen at "127.0.0.1:{port}": Address already in use\n'
+
+
+@pytest.mark.needs("mount", "iperf3")
+def test_a_full_disk_while_tracing_is_told_in_one_line(tmp_path: Path) -> None:
+    """The run goes on, and what was measured is shown; only there is no capture."""
+    full = tmp_path / "full"
+    full.mkdir()
+    words = ("--quiet", "--rate", "20mbit", "--trace", str(full / "t.pcapng"), "--")
+    link = Link((*words, "iperf3", "-s", "-1", "--", "iperf3", "-c", "server", "-t", "1"))
+    mount = 'set -e; mount --make-rprivate /; mount -t tmpfs -o size=64k,mode=777 tmpfs "$0"; "$@"; s=$?; ls -A "$0" >&2; exit $s'
+    inside = ["unshare", "--mount", "sh", "-c", mount.replace("set -e; ", ""), str(full), *link.command()]
+    import subprocess
+
+    from linked import environment
+
+    tmp_path.chmod(0o755)
+    for parent in tmp_path.parents:
+        if parent.owner() == "root" and parent != Path("/") and parent.stat().st_mode & 0o055 != 0o055:
+            parent.chmod(parent.stat().st_mode | 0o055)
+    done = subprocess.run(inside, check=False, capture_output=True, text=True, env=environment(), timeout=60)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line == f"goodqueue: --trace {full}/t.pcapng: cannot be written: No space left on device (os error 28)"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "link: found no CMD; accepted: -- CMD..., or -- SERVER... -- CLIENT..."),
+        (("--", "true", "--"), "link: found no CMD; accepted: -- CMD..., or -- SERVER... -- CLIENT..."),
+        (("--rate", "10", "--", "true"), '--rate: found 10; accepted: a rate with its unit, such as "10mbit"'),
+        (("--qdisc", "codle", "--", "true"), "--qdisc: "),
+        (
+            ("--trace-at", "up-in", "--", "true"),
+            "--trace-at: found without --trace; accepted: with --trace FILE.pcapng",
+        ),
+        (("--metrics", "here", "--", "true"), '--metrics: found "here"; accepted: HOST:PORT, such as 127.0.0.1:9100'),
+        (("--live", "--", "true"), "--live: found no terminal on standard error; accepted: a terminal there"),
+        (("no.toml", "--", "true"), "no.toml: "),
+    ],
+)
+def test_what_is_refused_says_what_is_accepted(words: tuple[str, ...], said: str) -> None:
+    done = Link(words).run()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1].startswith(f"goodqueue: {said}")
+
+
+@pytest.mark.parametrize(
+    ("given", "server", "client"),
+    [
+        ("cat", None, "cat"),
+        ("cat -- cat -n", "cat", "cat -n"),
+        ("cat -- cat -- -n", "cat", "cat -- -n"),
+        ("goodqueue link --rtt 1ms -- cat", None, "goodqueue link --rtt 1ms -- cat"),
+        ("env A=1 /x/goodqueue link -- cat -- ls", None, "env A=1 /x/goodqueue link -- cat -- ls"),
+        ("cat -- goodqueue link -- ls", "cat", "goodqueue link -- ls"),
+    ],
+)
+def test_words_are_one_command_or_two(
+    given: str, server: str | None, client: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link's own words may hold more of `--`: they are its."""
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    assert verb._commands(given.split()) == (server and server.split(), client.split())
