@@ -6,7 +6,10 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,6 +20,8 @@ USER = "12345"
 PACKAGES = os.pathsep.join([str(Path(__file__).parents[1] / "python"), sysconfig.get_paths()["purelib"]])
 MARK = "GOODQUEUE_TEST"
 """In the environment of all that a test starts, by which what is left of it is found."""
+
+MAIN = "from goodqueue.__main__ import main; main()"
 
 OPEN_TUN = """
 set -e
@@ -73,7 +78,7 @@ class Link:
     words: tuple[str, ...]
     tun: bool = False
     """Whether /dev/net/tun opens to that user."""
-    main: str = "from goodqueue.__main__ import main; main()"
+    main: str = MAIN
     mark: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def command(self) -> list[str]:
@@ -81,11 +86,11 @@ class Link:
         way = ["unshare", "--mount", "sh", "-c", OPEN_TUN, "sh"] if self.tun else []
         return [*way, *ordinary(), python() or sys.executable, "-c", self.main, "link", *self.words]
 
-    def run(self, timeout: float = 60) -> subprocess.CompletedProcess[str]:
-        """Run it to its end."""
+    def run(self, timeout: float = 60, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+        """Run it to its end; ``before`` are words that go before the command."""
         env = environment(**{MARK: self.mark})
         return subprocess.run(
-            self.command(),
+            [*before, *self.command()],
             check=False,
             capture_output=True,
             text=True,
@@ -118,6 +123,14 @@ class Link:
             except OSError:
                 continue
         return found
+
+
+@contextmanager
+def public_folder() -> Iterator[Path]:
+    """Give a folder in which an ordinary user may do anything: pytest's own are root's."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
 
 
 def networks() -> set[str]:

@@ -4,20 +4,24 @@ import json
 import os
 import re
 import socket
-import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from conftest import Result
 from goodqueue.cli import link as verb
-from goodqueue.errors import UserError
-from goodqueue.record import Scenario
-from linked import Link, times_ms
+from linked import MAIN, Link, public_folder, python, times_ms
 
 pytestmark = [pytest.mark.needs("link", "ping")]
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    with public_folder() as folder:
+        yield folder
+
 
 PING = ("ping", "-n", "-c", "5", "-i", "0.2", "server")
 
@@ -73,9 +77,8 @@ def test_a_command_that_is_not_there_is_refused_before_anything_is_built() -> No
     assert done.stderr == 'goodqueue: "no-such-command": command not found\n'
 
 
-def test_a_command_that_cannot_be_started_is_told_in_one_line(tmp_path: Path) -> None:
-    tmp_path.chmod(0o755)
-    bad = tmp_path / "bad"
+def test_a_command_that_cannot_be_started_is_told_in_one_line(place: Path) -> None:
+    bad = place / "bad"
     bad.write_text("#!/no/such/interpreter\n")
     bad.chmod(0o755)
     done = Link(("--quiet", "--", str(bad))).run()
@@ -85,7 +88,7 @@ def test_a_command_that_cannot_be_started_is_told_in_one_line(tmp_path: Path) ->
 
 def test_commands_are_the_users_and_have_power_over_their_network_alone() -> None:
     said = "import os, pathlib; print(os.getuid(), pathlib.Path('/proc/self/status').read_text())"
-    done = Link(("--quiet", "--", sys.executable if os.geteuid() else "/usr/bin/python3", "-c", said)).run()
+    done = Link(("--quiet", "--", str(python()), "-c", said)).run()
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[0] == ("12345" if not os.geteuid() else str(os.getuid()))
     for name in ("CapEff", "CapPrm", "CapInh", "CapAmb"):
@@ -98,11 +101,11 @@ def test_ip_tc_and_ss_work_behind_the_path() -> None:
     words = (
         "sh",
         "-ec",
-        "ip link set link mtu 1400; tc qdisc replace dev link root fq_codel; ss -tin; ip link show link",
+        "ip link set path mtu 1400; tc qdisc replace dev path root pfifo limit 5; ss -tin; ip link show path",
     )
     done = Link(("--quiet", "--", *words)).run()
     assert done.returncode == 0, done.stderr
-    assert "mtu 1400 qdisc fq_codel" in done.stdout
+    assert "mtu 1400 qdisc pfifo" in done.stdout
 
 
 def test_the_environment_and_the_names_say_who_is_where() -> None:
@@ -118,8 +121,8 @@ def test_the_client_waits_until_the_server_listens() -> None:
     """Else its first packet would meet a closed port, and whoever writes a script would sleep and hope."""
     listen = "import socket, time; time.sleep(1); s = socket.create_server(('', 7)); s.accept()[0].sendall(b'hi')"
     ask = "import socket; print(socket.create_connection(('server', 7)).recv(9))"
-    python = "/usr/bin/python3"
-    done = Link(("--quiet", "--", python, "-c", listen, "--", python, "-c", ask)).run()
+    program = str(python())
+    done = Link(("--quiet", "--", program, "-c", listen, "--", program, "-c", ask)).run()
     assert (done.returncode, done.stdout) == (0, "b'hi'\n"), done.stderr
 
 
@@ -129,21 +132,21 @@ def test_a_server_that_ends_before_it_listens_is_told() -> None:
     assert "goodqueue: SERVER ended with status 5 before it listened\n" in done.stderr
 
 
-def test_links_within_links_add_their_rtts() -> None:
+def test_links_within_links_add_their_rtts(place: Path) -> None:
     """One connection, end to end: the inner client's packets cross both, and are answered by the outer end."""
-    inner = ("--quiet", "--rtt", "50ms", "--", "ping", "-n", "-c", "4", "-i", "0.2", "100.64.1.1")
-    again = Link(()).command()[-4:-1] if os.geteuid() else Link(()).command()[len(Link(()).command()) - 4 : -1]
-    goodqueue = ("sh", "-c", 'exec "$@"', "goodqueue", *again, "link", *inner)
-    done = Link(("--quiet", "--rtt", "30ms", "--", *goodqueue)).run()
+    goodqueue = place / "goodqueue"
+    goodqueue.write_text(f"#!/bin/sh\nexec {python()} -c '{MAIN}' \"$@\"\n")
+    goodqueue.chmod(0o755)
+    inner = (str(goodqueue), "link", "--quiet", "--rtt", "50ms", "--")
+    done = Link(("--quiet", "--rtt", "30ms", "--", *inner, "ping", "-n", "-c", "4", "-i", "0.2", "100.64.1.1")).run()
     assert done.returncode == 0, done.stderr
     times = times_ms(done.stdout)
     assert len(times) == 4, done.stdout
     assert 80.3 <= min(times) < 95
 
 
-def test_a_scenario_is_the_path_and_its_traffic_shares_it(tmp_path: Path) -> None:
-    tmp_path.chmod(0o755)
-    file = tmp_path / "a.toml"
+def test_a_scenario_is_the_path_and_its_traffic_shares_it(place: Path) -> None:
+    file = place / "a.toml"
     text = 'duration = "9s"\nwarmup = "8s"\n[bottleneck]\nrate = "2mbit"\nqdisc = "fq_codel"\n[path]\nrtt = "40ms"\n'
     file.write_text(text + '[[traffic]]\nkind = "bulk"\n')
     done = Link(("--json", str(file), "--", *PING)).run()
@@ -163,8 +166,8 @@ def test_metrics_are_answered_while_it_runs() -> None:
     ).start()
     try:
         deadline = time.monotonic() + 20
-        text = ""
-        while 'offered_packets_total{direction="up"}' not in text and time.monotonic() < deadline:
+        text, crossed = "", re.compile(r'offered_packets_total\{direction="up"\} [1-9]')
+        while not crossed.search(text) and time.monotonic() < deadline:
             time.sleep(0.3)
             try:
                 with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
@@ -192,26 +195,18 @@ def test_a_port_that_is_taken_is_refused_in_one_line() -> None:
 
 
 @pytest.mark.needs("mount", "iperf3")
-def test_a_full_disk_while_tracing_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_full_disk_while_tracing_is_told_in_one_line(place: Path) -> None:
     """The run goes on, and what was measured is shown; only there is no capture."""
-    full = tmp_path / "full"
-    full.mkdir()
-    words = ("--quiet", "--rate", "20mbit", "--trace", str(full / "t.pcapng"), "--")
+    words = ("--quiet", "--rate", "20mbit", "--trace", f"{place}/t.pcapng", "--")
     link = Link((*words, "iperf3", "-s", "-1", "--", "iperf3", "-c", "server", "-t", "1"))
-    mount = 'set -e; mount --make-rprivate /; mount -t tmpfs -o size=64k,mode=777 tmpfs "$0"; "$@"; s=$?; ls -A "$0" >&2; exit $s'
-    inside = ["unshare", "--mount", "sh", "-c", mount.replace("set -e; ", ""), str(full), *link.command()]
-    import subprocess
-
-    from linked import environment
-
-    tmp_path.chmod(0o755)
-    for parent in tmp_path.parents:
-        if parent.owner() == "root" and parent != Path("/") and parent.stat().st_mode & 0o055 != 0o055:
-            parent.chmod(parent.stat().st_mode | 0o055)
-    done = subprocess.run(inside, check=False, capture_output=True, text=True, env=environment(), timeout=60)
+    mount = (
+        'mount --make-rprivate /; mount -t tmpfs -o size=64k,mode=777 tmpfs "$0"; "$@"; s=$?; ls -A "$0" >&2; exit $s'
+    )
+    done = link.run(before=("unshare", "--mount", "sh", "-c", mount, str(place)))
     assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
-    assert line == f"goodqueue: --trace {full}/t.pcapng: cannot be written: No space left on device (os error 28)"
+    said = f"goodqueue: --trace {place}/t.pcapng: cannot be written: No space left on device (os error 28)\n"
+    assert done.stderr == said, "one line, and no file is left"
+    assert "sender" in done.stdout, "the run went on"
 
 
 @pytest.mark.parametrize(
@@ -219,7 +214,7 @@ def test_a_full_disk_while_tracing_is_told_in_one_line(tmp_path: Path) -> None:
     [
         ((), "link: found no CMD; accepted: -- CMD..., or -- SERVER... -- CLIENT..."),
         (("--", "true", "--"), "link: found no CMD; accepted: -- CMD..., or -- SERVER... -- CLIENT..."),
-        (("--rate", "10", "--", "true"), '--rate: found 10; accepted: a rate with its unit, such as "10mbit"'),
+        (("--rate", "10", "--", "true"), "--rate: found the bare number 10; accepted: a rate with its unit, such as "),
         (("--qdisc", "codle", "--", "true"), "--qdisc: "),
         (
             ("--trace-at", "up-in", "--", "true"),

@@ -17,7 +17,7 @@ from pyroute2 import IPRoute
 TUN = Path("/dev/net/tun")
 """The node that makes TUN devices."""
 
-NAME = "link"
+NAME = "path"
 """What the device is called in the client's and in the server's namespace."""
 
 MTU = 1500

@@ -1,0 +1,207 @@
+"""`goodqueue link` comes to an end, of itself or not, and leaves nothing: no process, no network, no file."""
+
+import os
+import pty
+import random
+import re
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from linked import Link, children, networks, public_folder
+
+pytestmark = pytest.mark.needs("link")
+
+KILLS = int(os.environ.get("GOODQUEUE_KILLS", "10"))
+"""How often each process is killed at a random moment."""
+
+LINK, LAB, PARENT, FIRST = range(4)
+"""The command itself, and its descendants one below the other."""
+
+PATIENCE_S = 30
+"""Generous: without an end each wait would be for ever."""
+
+
+def until(happened: Callable[[], bool], patience_s: float = PATIENCE_S) -> bool:
+    """Wait until something has happened; whether it has."""
+    end = time.monotonic() + patience_s
+    while not happened():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def line_of_descent(process: int) -> list[int]:
+    """Return a process, its child, its child's child, and so on."""
+    found = [process]
+    while below := children(found[-1]):
+        found.append(below[0])
+    return found
+
+
+def gone(link: Link, seen: dict[int, str]) -> None:
+    """Nothing is left of ``link``, whose processes and their networks were ``seen``."""
+    assert until(lambda: not link.left()), link.left()
+    ours = set(seen.values()) - {str(Path("/proc/self/ns/net").readlink())}
+    assert until(lambda: not ours & networks()), "a network without a process is one that something holds"
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where commands run, and where temporary files go."""
+    with public_folder() as place:
+        monkeypatch.chdir(place)
+        monkeypatch.setenv("TMPDIR", str(place))
+        yield place
+        assert list(place.iterdir()) == [], "a file is left"
+
+
+@pytest.mark.parametrize("who", [LINK, LAB, PARENT, FIRST], ids=["link", "lab", "parent", "first"])
+def test_killed_at_any_moment_it_leaves_nothing(who: int, folder: Path) -> None:
+    dice = random.Random(who)
+    interfaces = sorted(Path("/sys/class/net").iterdir())
+    for _ in range(KILLS):
+        serve = "import socket, time; s = socket.create_server(('', 7)); time.sleep(60)"
+        words = ("--quiet", "--", "python3", "-c", serve, "--", "sh", "-c", "sleep 60 & setsid sleep 61 & sleep 62")
+        link = Link(words)
+        running = link.start()
+        time.sleep(dice.uniform(0.0, 2.5))
+        seen = link.left()
+        there = line_of_descent(running.pid)
+        os.kill(there[min(who, len(there) - 1)], signal.SIGKILL)
+        seen |= link.left()
+        _, said = running.communicate(timeout=PATIENCE_S)
+        gone(link, seen)
+        assert running.returncode in {-signal.SIGKILL, 2}
+        if running.returncode == 2:
+            assert re.fullmatch(r"goodqueue: [^\n]+\n", said), said
+    assert sorted(Path("/sys/class/net").iterdir()) == interfaces
+
+
+def test_what_a_command_leaves_behind_is_ended(folder: Path) -> None:
+    """A daemon of its would go on in a network that nobody sees any more."""
+    link = Link(("--quiet", "--", "sh", "-c", "sleep 60 & setsid sleep 61 & (sleep 62 &) ; nohup sleep 63 & exit 3"))
+    done = link.run()
+    assert done.returncode == 3
+    gone(link, {})
+
+
+def test_a_server_is_told_to_end_when_the_client_has(folder: Path) -> None:
+    """Killed at once it could not write what it has counted."""
+    serve = """
+import signal, socket, sys, time
+def end(*_):
+    print("told", flush=True)
+    sys.exit()
+signal.signal(signal.SIGTERM, end)
+server = socket.create_server(("", 7))
+time.sleep(60)
+"""
+    link = Link(("--quiet", "--", "python3", "-c", serve, "--", "true"))
+    done = link.run()
+    assert (done.returncode, done.stdout) == (0, "told\n"), done.stderr
+    gone(link, {})
+
+
+def started(*command: str) -> tuple[Link, "subprocess.Popen[str]"]:
+    """Start a link whose command says that it runs."""
+    link = Link(("--", "sh", "-c", *command))
+    running = link.start()
+    assert running.stdout is not None
+    assert running.stdout.readline() == "runs\n"
+    return link, running
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
+def test_a_signal_ends_the_command_and_the_record_is_shown(number: int, status: int, folder: Path) -> None:
+    link, running = started("echo runs; exec sleep 60")
+    seen = link.left()
+    running.send_signal(number)
+    out, err = running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == status, err
+    assert "Queues\n" in out
+    assert "Packets left late" in out or "no packet crossed" in out
+    gone(link, seen)
+
+
+def test_a_second_signal_kills_a_command_that_does_not_listen(folder: Path) -> None:
+    link, running = started("trap '' TERM; echo runs; while :; do sleep 1; done")
+    seen = link.left()
+    running.send_signal(signal.SIGTERM)
+    time.sleep(0.5)
+    assert running.poll() is None, "it has some time to end"
+    running.send_signal(signal.SIGTERM)
+    out, err = running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == 137, err
+    assert "Queues\n" in out
+    gone(link, seen)
+
+
+def test_a_command_that_does_not_listen_is_killed_after_some_time(folder: Path) -> None:
+    link, running = started("trap '' TERM; echo runs; while :; do sleep 1; done")
+    began = time.monotonic()
+    running.send_signal(signal.SIGTERM)
+    running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == 137
+    assert time.monotonic() - began >= 5
+    gone(link, {})
+
+
+def test_ctrl_c_on_a_terminal_is_the_commands(folder: Path) -> None:
+    """The command gets it once, from the terminal, and ends as it likes; then the record is shown."""
+    script = "trap 'echo got; exit 9' INT; echo runs; while :; do sleep 0.1; done"
+    link = Link(("--", "sh", "-c", script))
+    ours, theirs = pty.openpty()
+    running = subprocess.Popen(
+        ["setsid", "--ctty", "--wait", *link.command()],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment(link),
+    )
+    os.close(theirs)
+    said = b""
+    end = time.monotonic() + PATIENCE_S
+    sent = False
+    while time.monotonic() < end:
+        if not select.select([ours], [], [], 0.1)[0]:
+            if running.poll() is not None:
+                break
+            continue
+        try:
+            said += os.read(ours, 65536)
+        except OSError:
+            break
+        if b"runs" in said and not sent:
+            os.write(ours, b"\x03")
+            sent = True
+    assert running.wait(timeout=PATIENCE_S) == 9, said.decode()
+    os.close(ours)
+    assert said.count(b"got") == 1
+    assert b"Queues" in said
+    assert b"Traceback" not in said
+    gone(link, {})
+
+
+def test_ctrl_c_is_ignored_where_whoever_started_us_has_it_so(folder: Path) -> None:
+    """As a shell does with what runs in the background: the command inherits that, too."""
+    link = Link(("--quiet", "--", "sh", "-c", "kill -INT $$; echo alive"))
+    old = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        done = link.run()
+    finally:
+        signal.signal(signal.SIGINT, old)
+    assert (done.returncode, done.stdout) == (0, "alive\n")
+
+
+def environment(link: Link) -> dict[str, str]:
+    from linked import MARK
+    from linked import environment as common
+
+    return common(**{MARK: link.mark, "TERM": "dumb"})
