@@ -17,7 +17,7 @@ NAMES = ("sim", "kernel", "live")
 
 
 def parse(text: str, several: bool = True) -> tuple[str, ...]:
-    """Return the engines that ``--engine`` names, in its order: one, or a list such as ``sim,kernel``.
+    """Return the engines that ``--engine`` names, in its order: one, or a list such as ``sim,kernel,live``.
 
     Raises UserError.
     """

@@ -21,7 +21,7 @@ class Maker:
     version: str
     """goodqueue's."""
     build: str | None
-    """A hash of the simulator's compiled code; for the kernel engine of the image and the laboratory. None where the
+    """A hash of the simulator's compiled code; for the others of what they are made of. None where the
     run is not ours, and of the kernel's runs in stores of before."""
     code: str | None
     """A hash of the files of disciplines written in Python and of files of rates; None without any."""
@@ -51,8 +51,8 @@ def of(engine: str, scenario: Scenario) -> Run:
     """Return the run of a resolved ``scenario`` with its seed on ``engine``.
 
     The key holds this very build: a change of the simulator's code runs all of it again, a change of the kernel
-    engine's image or code (`engines.kernel.making`) what ran there. Raises UserError where the file of a discipline or
-    of rates cannot be read, or Linux cannot run the scenario.
+    engine's image or code (`engines.kernel.making`) what ran there, and so for the live engine. Raises UserError where
+    the file of a discipline or of rates cannot be read, or Linux cannot run the scenario.
     """
     made_by = maker(engine, scenario)
     unseeded = {key: value for key, value in scenario.items() if key != "seed"}

@@ -25,9 +25,7 @@ _SYSTEM_FOLDERS = ("/usr/sbin", "/sbin")
 """Where tc and tcpdump are, though a user's PATH may not lead there."""
 
 
-def run(
-    plan: Plan, folder: Path, progress: Progress, stop: threading.Event, name: str = "kernel engine"
-) -> None:
+def run(plan: Plan, folder: Path, progress: Progress, stop: threading.Event, name: str = "kernel engine") -> None:
     """Do ``plan`` here for the engine ``name``; its results stand in ``folder``/results then.
 
     Raises StoppedError, and UserError where the run fails.
@@ -64,8 +62,9 @@ def path() -> str:
 
 
 def _command(task: Path, results: Path) -> list[str]:
-    # As root of a user namespace whoever may make one can build networks; root needs none.
-    user = [] if os.geteuid() == 0 else ["--map-root-user"]
+    # In a user namespace whoever may make one can build networks; root needs none. Not as root there: tcpdump would
+    # become another user then, which it may not.
+    user = [] if os.geteuid() == 0 else ["--user", "--map-current-user", "--keep-caps"]
     modules = os.pathsep.join(filter(None, [str(_PACKAGES), os.environ.get("PYTHONPATH")]))
     command = ["unshare", *user, "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"]
     command += ["env", f"PATH={path()}", f"PYTHONPATH={modules}", sys.executable, "-m", "goodqueue.engines.kernel.lab"]

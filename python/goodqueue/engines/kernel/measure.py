@@ -40,11 +40,11 @@ class Middle(Protocol):
     def queues(self) -> dict[str, Queue]:
         """Return the bottleneck's queues."""
 
-    def about(self) -> dict[str, Any]:
-        """Return what else of the record is the middle's, by key."""
+    def add_to(self, record: Record) -> None:
+        """Add what else of the record is the middle's."""
 
-    def series(self, ends: list[int]) -> dict[str, Any]:
-        """Return its part of the time series, whose intervals end at ``ends``, by key."""
+    def add_series(self, series: Series, ends: list[int]) -> None:
+        """Add its part of the time series, whose intervals end at ``ends``."""
 
 
 def record(scenario: Scenario, plan: Plan, folder: Path, where: str) -> Record:
@@ -71,9 +71,7 @@ def around(middle: Middle, scenario: Scenario, plan: Plan, lab: dict[str, Any], 
 class _Measuring:
     """One run's results."""
 
-    def __init__(
-        self, middle: Middle, scenario: Scenario, plan: Plan, lab: dict[str, Any], seen: Sightings
-    ) -> None:
+    def __init__(self, middle: Middle, scenario: Scenario, plan: Plan, lab: dict[str, Any], seen: Sightings) -> None:
         self.middle, self.scenario, self.plan, self.lab, self.seen = middle, scenario, plan, lab, seen
         self.begin, self.end = span(plan)
 
@@ -95,8 +93,8 @@ class _Measuring:
                 for flow in self.plan.flows
                 if flow.kind in applications.MEASURED
             ],
-            **self.middle.about(),
         )
+        self.middle.add_to(result)
         if (series := self._series()) is not None:
             result["series"] = series
         return result
@@ -206,11 +204,12 @@ class _Measuring:
         result = Series(
             interval_s=None if every is None else every / 1e9,
             time_s=[end / 1e9 for end in ends],
+            queues={},
             flows=[]
             if every is None
             else [self._flow_series(place, ends, every) for place in range(len(self.plan.flows))],
-            **self.middle.series(ends),
         )
+        self.middle.add_series(result, ends)
 
         def noted(kind: str) -> list[tuple[str, dict[str, Any], int]]:
             """Return the applications of ``kind``: name, what was noted of each, and until when it counts."""

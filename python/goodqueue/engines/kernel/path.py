@@ -187,6 +187,7 @@ def _own_drain_s(link: Shaper, line: str) -> float:
 
 
 def drain_s(line: tc.Line, rate_bps: int) -> float:
+    """Return how long what ``line`` holds at most takes at ``rate_bps``, or at a rate of its own."""
     from goodqueue import _goodqueue
 
     if (own := tc.own_rate(line)) is not None:

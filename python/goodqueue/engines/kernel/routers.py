@@ -6,8 +6,9 @@ from goodqueue.distribution import nanoseconds
 from goodqueue.engines.kernel import counters, elements
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.sightings import Sightings
-from goodqueue.record import Kernel, KernelHop, Queue, Scenario
+from goodqueue.record import Kernel, KernelHop, Queue, Record, Scenario
 from goodqueue.scenario import seconds
+from goodqueue.series import Series
 
 
 def span(plan: Plan) -> tuple[int, int]:
@@ -36,27 +37,24 @@ class Routers:
         measured = span(self._plan)
         return {way: elements.queue(self._seen.queues[way], *links[way], measured) for way in ("down", "up")}
 
-    def about(self) -> dict[str, Any]:
-        """Return how the kernel ran it, and what the hops did."""
-        found: dict[str, Any] = {"kernel": self._kernel()}
+    def add_to(self, record: Record) -> None:
+        """Add how the kernel ran it, and what the hops did."""
+        record["kernel"] = self._kernel()
         if self._plan.hops:
             listed = zip(self._plan.hops, self._scenario["hop"], strict=True)
-            found["hops"] = [
+            record["hops"] = [
                 elements.hop(self._seen.hops[hop.name], hop, asked, span(self._plan)) for hop, asked in listed
             ]
-        return found
 
-    def series(self, ends: list[int]) -> dict[str, Any]:
-        """Return the queues over time, and single packets of theirs."""
-        found: dict[str, Any] = {}
-        found["queues"] = {way: elements.queue_series(packets, ends) for way, packets in self._seen.queues.items()}
+    def add_series(self, series: Series, ends: list[int]) -> None:
+        """Add the queues over time, and single packets of theirs."""
+        series["queues"] = {way: elements.queue_series(packets, ends) for way, packets in self._seen.queues.items()}
         if of_links := {hop.name: self._seen.hops[hop.name] for hop in self._plan.hops if hop.link is not None}:
-            found["hops"] = {name: elements.queue_series(packets, ends) for name, packets in of_links.items()}
+            series["hops"] = {name: elements.queue_series(packets, ends) for name, packets in of_links.items()}
         if (window := self._scenario["series"].get("packets")) is not None:
             begin, end = nanoseconds(seconds(window["from"])), nanoseconds(seconds(window["to"]))
             queues = self._seen.queues.items()
-            found["packets"] = {way: elements.packet_series(packets, begin, end) for way, packets in queues}
-        return found
+            series["packets"] = {way: elements.packet_series(packets, begin, end) for way, packets in queues}
 
     def _kernel(self) -> Kernel:
         found = Kernel(

@@ -8,6 +8,7 @@ import json
 import os
 import socket
 import struct
+from contextlib import suppress
 from ipaddress import IPv4Network
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from goodqueue import discipline
 from goodqueue._goodqueue import DisciplineError, Gateway, ScenarioError, TraceError
 from goodqueue.engines.kernel.lab.addresses import SIDES, of_way
 from goodqueue.engines.kernel.lab.chain import nodes
+from goodqueue.engines.kernel.lab.clock import Clock
 from goodqueue.engines.kernel.lab.errors import LabError
 from goodqueue.engines.kernel.lab.plan import OwnPath, Plan
 from goodqueue.engines.kernel.lab.topology import Interface, Namespace, bring_up, send_singly
@@ -31,9 +33,10 @@ class Between:
 
     def __init__(self, plan: Plan, own: OwnPath, spaces: dict[str, Namespace]) -> None:
         """Build it; no packet crosses yet. Raises LabError."""
+        self.lag_s = 0.0
         self._sockets: dict[str, socket.socket] = {}
         self._files: list[str] = []
-        ends = []
+        ends: list[tuple[int, bytes]] = []
         for node in nodes(plan):
             side = node.name
             other = next(one for one in SIDES if one != side)
@@ -53,9 +56,9 @@ class Between:
             for number, way in enumerate(plan.ways)
         ]
         try:
-            self._gateway = Gateway(own.scenario, *ends, self._make, ways)
+            self._gateway = Gateway(own.scenario, ends[0], ends[1], self._make, ways)
             if own.trace is not None:
-                self._gateway.trace(**own.trace)
+                self._gateway.trace(**own.trace)  # from its start on
         except (ScenarioError, TraceError, UserError, OSError) as error:
             raise LabError(str(error)) from None
 
@@ -63,24 +66,22 @@ class Between:
         self._files.append(discipline.split(line.split(maxsplit=1)[0])[0])
         return discipline.make(line, link)
 
-    def start(self) -> None:
-        """Let packets cross, ahead of all programs where that is allowed, as the hosts' own go."""
+    def start(self, clock: Clock) -> None:
+        """Let packets cross, ahead of all programs where that is allowed, as the hosts' own go.
+
+        The time of our path begins now: ``lag_s`` after the run's, by ``clock``.
+        """
         usual = os.sched_getscheduler(0), os.sched_getparam(0)
-        try:
+        with suppress(PermissionError):
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-        except PermissionError:
-            self._gateway.start()
-            return
         self._gateway.start()  # its thread has what we had as it began
-        os.sched_setscheduler(0, *usual)
+        self.lag_s = clock.now()
+        with suppress(PermissionError):
+            os.sched_setscheduler(0, *usual)
 
     def measured(self, file: Path) -> None:
-        """Write to ``file`` what it measured so far; packets cross on. Raises LabError."""
-        try:
-            file.write_text(self._gateway.record(), encoding="utf-8")
-        except OSError:
-            self.stop()  # which says why
-            raise
+        """Write to ``file`` what it measured so far; packets cross on."""
+        file.write_text(self._gateway.record(), encoding="utf-8")
 
     def stop(self) -> None:
         """End it. Raises LabError where it failed, or packets were lost before it or behind it."""

@@ -15,6 +15,7 @@ from goodqueue.engines.kernel.lab.run import OWN
 from goodqueue.engines.live import planning
 from goodqueue.record import Kernel, Live, Queue, Record, Scenario
 from goodqueue.run import Progress
+from goodqueue.series import Series
 from goodqueue.trace import Trace
 
 
@@ -53,27 +54,30 @@ class OwnPath:
         """Return the bottleneck's queues."""
         return self._own["queues"]
 
-    def about(self) -> dict[str, Any]:
-        """Return how it went, on what kernel, and what hops and cells did."""
+    def add_to(self, record: Record) -> None:
+        """Add how it went, on what kernel, and what hops and cells did."""
         live = self._own["live"]
-        found: dict[str, Any] = {
-            "kernel": Kernel(
-                release=self._lab["kernel"],
-                where="host",
-                clock="real",
-                sysctls=self._lab["sysctls"],
-                capture_lost=sum(self._lab["capture_dropped"].values()),
-            ),
-            "live": Live(elapsed_s=live["elapsed_s"], late_us=live["late_us"], packets=live["packets"]),
-        }
-        return found | {key: self._own[key] for key in ("hops", "wifi") if key in self._own}  # type: ignore[literal-required]
+        record["kernel"] = Kernel(
+            release=self._lab["kernel"],
+            where="host",
+            clock="real",
+            sysctls=self._lab["sysctls"],
+            capture_lost=sum(self._lab["capture_dropped"].values()),
+        )
+        record["live"] = Live(elapsed_s=live["elapsed_s"], late_us=live["late_us"], packets=live["packets"])
+        for key in ("hops", "wifi"):
+            if key in self._own:
+                record[key] = self._own[key]
 
-    def series(self, ends: list[int]) -> dict[str, Any]:
-        """Return the queues over time, and what else it kept; it ran on for a while after the last of ``ends``."""
+    def add_series(self, series: Series, ends: list[int]) -> None:
+        """Add the queues over time, and what else it kept; it ran on for a while after the last of ``ends``."""
         own = self._own["series"]
-        found: dict[str, Any] = {"queues": _cut(own["queues"], len(ends))}
-        found |= {key: _cut(own[key], len(ends)) for key in ("hops", "stations") if key in own}  # type: ignore[literal-required]
-        return found | {key: own[key] for key in ("packets", "air") if key in own}  # type: ignore[literal-required]
+        for key in ("queues", "hops", "stations"):
+            if key in own:
+                series[key] = _cut(own[key], len(ends))
+        for key in ("packets", "air"):
+            if key in own:
+                series[key] = own[key]
 
 
 def _cut(series: Any, count: int) -> Any:

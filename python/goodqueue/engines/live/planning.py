@@ -14,6 +14,7 @@ from goodqueue.errors import UserError
 from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
 from goodqueue.trace import Trace
+from goodqueue.trace import check as check_traced
 
 _LIMIT_FRAMES = 1000
 """How much a discipline written in Python is taken to hold at the most."""
@@ -33,6 +34,7 @@ def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
     own["duration"] = f"{planned.duration_s + planned.drain_s:.6f}s"
     asked = None
     if trace is not None:
+        check_traced(scenario, trace.points)
         asked = {"path": trace.path, "points": list(trace.points), "snap_bytes": trace.snap_bytes}
     crossed = [_crossed(way, planned.hops) for way in planned.ways]
     mtu = scenario["path"].get("mtu") or planned.mtu

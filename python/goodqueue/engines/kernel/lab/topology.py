@@ -62,7 +62,7 @@ class Interface:
 
 
 def build(plan: Plan) -> dict[str, Namespace]:
-    """Build the network of ``plan`` and return its namespaces by name; our own path, if it has that, is not there yet."""
+    """Build the network of ``plan`` and return its namespaces by name. Our own path, if any, is not there yet."""
     row = nodes(plan)
     spaces = {node.name: Namespace() for node in row}
     for name, space in spaces.items():
