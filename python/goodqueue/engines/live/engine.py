@@ -77,7 +77,7 @@ class OwnPath:
                 series[key] = _cut(own[key], len(ends))
         for key in ("packets", "air"):
             if key in own:
-                series[key] = own[key]
+                series[key] = own[key]  # type: ignore[literal-required]
 
 
 def _cut(series: Any, count: int) -> Any:
