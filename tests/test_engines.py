@@ -25,7 +25,7 @@ def test_an_engine_that_is_none_is_refused_by_name(text: str, found: str) -> Non
 
 
 def test_one_engine_means_one() -> None:
-    with pytest.raises(UserError, match=r'found "sim,kernel"; accepted: sim, kernel$'):
+    with pytest.raises(UserError, match=r'found "sim,kernel"; accepted: sim, kernel, live$'):
         engines.parse("sim,kernel", several=False)
 
 

@@ -64,12 +64,15 @@ class Gateway:
         server: tuple[int, bytes],
         client: tuple[int, bytes],
         make: Callable[[str, Any], tuple[Any, str, str]] | None = None,
+        ways: list[tuple[bytes, int, float, list[str] | None]] = ...,
     ) -> None:
         """Build the path of a scenario, which need have no traffic: what it has is simulated beside real packets.
 
         `server`, `client`: a non-blocking descriptor, which is duplicated, and what is written before each packet. It
         is a TUN device's (IFF_VNET_HDR; nothing) or a packet socket's (PACKET_VNET_HDR; the destination's and the
-        source's MAC). `make` as of `Simulation`. Raises ScenarioError, OSError.
+        source's MAC). `make` as of `Simulation`. `ways`: clients' networks (packed address, length of the prefix) whose
+        packets have a base RTT of their own, in seconds, and cross only hops of these names, where any are. Raises
+        ScenarioError, OSError.
         """
 
     def trace(self, path: str, points: list[str], snap_bytes: int) -> None:
@@ -80,6 +83,9 @@ class Gateway:
 
     def glance(self) -> str:
         """How it goes, as JSON: elapsed_s, queues by direction, late_us, flows; null where the thread has ended."""
+
+    def record(self) -> str:
+        """The record so far, as JSON; packets cross on. Raises OSError."""
 
     def stop(self) -> str:
         """End it, and return the record as JSON. Raises DisciplineError, OSError."""

@@ -248,7 +248,7 @@ class KernelHop(TypedDict):
 
 
 class Kernel(TypedDict):
-    """How the kernel engine ran it."""
+    """How the kernel engine ran it; of the live engine, what it has of Linux: `tc` is not among it."""
 
     release: str
     """Linux's release and version."""
@@ -256,13 +256,13 @@ class Kernel(TypedDict):
     """``host`` or ``vm``."""
     clock: str
     """``real``, or ``virtual``: time that stands still while the machine is busy elsewhere."""
-    tc: str
+    tc: NotRequired[str]
     """The version of the program."""
-    shaper: dict[str, str]
+    shaper: NotRequired[dict[str, str]]
     """By direction, which discipline of Linux played the link."""
     sysctls: dict[str, Any]
     """What was set, and what it was set to."""
-    qdisc_stats: dict[str, list[dict[str, Any]]]
+    qdisc_stats: NotRequired[dict[str, list[dict[str, Any]]]]
     """By direction, what `tc -s` says that each discipline counted over the measured time."""
     capture_lost: int
     """Packets that the captures missed: 0, since others make no record."""
@@ -403,7 +403,7 @@ class Record(TypedDict):
     series: NotRequired[Series]
     """Where the scenario asks for it."""
     kernel: NotRequired[Kernel]
-    """From the kernel engine alone."""
+    """Not from the simulator."""
     live: NotRequired[Live]
     """From the live engine alone."""
     flent: NotRequired[FlentFile]

@@ -26,6 +26,7 @@ const BATCH: usize = 32;
 /// What somebody asks of the thread.
 enum Ask {
     Glance(Sender<Value>),
+    Record(Sender<serde_json::Result<Value>>),
     Stop,
 }
 
@@ -42,8 +43,9 @@ impl Live {
     /// Where there can be no more threads.
     pub fn start(path: Path, server: Port, client: Port) -> std::io::Result<Self> {
         let (ask, asked) = channel();
+        let began = Clock::now(); // not the thread's first moment, which its starter would not know
         let work = move || {
-            let mut work = Work { path, ports: [server, client], asked, began: Clock::now() };
+            let mut work = Work { path, ports: [server, client], asked, began };
             let _ = set_current_timer_slack(NonZeroU64::new(1)); // the default is 50 µs; all it does is wake on time
             let ended = work.run();
             (work.path, ended)
@@ -58,6 +60,17 @@ impl Live {
         let (answer, answered) = channel();
         let asked = self.ask.send(Ask::Glance(answer)).map_err(|_| RecvError);
         asked.and_then(|()| answered.recv()).unwrap_or(Value::Null)
+    }
+
+    /// What [`Path::record`] says now; the packets go on afterwards, those that wait now among them.
+    ///
+    /// # Errors
+    /// Where the thread has ended.
+    pub fn record(&self) -> std::io::Result<Value> {
+        let (answer, answered) = channel();
+        let over = || std::io::Error::other("the thread of the path has ended");
+        self.ask.send(Ask::Record(answer)).map_err(|_| over())?;
+        Ok(answered.recv().map_err(|_| over())??)
     }
 
     /// Whether the thread has ended by itself.
@@ -96,6 +109,10 @@ impl Work {
             match self.asked.try_recv() {
                 Ok(Ask::Glance(answer)) => {
                     let _ = answer.send(self.path.glance()); // who asked may be gone
+                }
+                Ok(Ask::Record(answer)) => {
+                    self.path.advance(self.elapsed());
+                    let _ = answer.send(self.path.record());
                 }
                 Ok(Ask::Stop) | Err(TryRecvError::Disconnected) => return Ok(()),
                 Err(TryRecvError::Empty) => {}

@@ -106,6 +106,12 @@ impl Gateway {
         Ok(py.detach(|| live.glance()).to_string())
     }
 
+    /// The record so far, as JSON; packets cross on.
+    fn record(&self, py: Python<'_>) -> PyResult<String> {
+        let State::Running(live) = &self.state else { return Err(PyValueError::new_err("it does not run")) };
+        Ok(py.detach(|| live.record())?.to_string())
+    }
+
     /// Why the capture could not be written, when it is over: what was measured is not lost with it.
     #[getter]
     fn no_capture(&self) -> Option<&str> {

@@ -222,7 +222,7 @@ def compare(
         seed: The first one.
         metric: What tables and figures show, as ``"delay_p95_ms"``, or a path in the record,
             ``"apps.0.rtt_ms.p99"``; several as a list. What the loaded directions have, where None.
-        engine: ``"sim"``, ``"kernel"``, or ``"sim,kernel"`` to compare both.
+        engine: ``"sim"``, ``"kernel"``, ``"live"``, or several to compare: ``"sim,kernel,live"``.
         workers: Threads; the result is the same with any. All cores where None.
         **sets: Options of ``goodqueue compare`` and keys of the scenario, as in `gq.run`.
 

@@ -178,7 +178,8 @@ def run(scenario: asking.Source | None = None, *, seed: int | None = None, engin
             ``buffer`` (``"2bdp"``), ``duration`` (60s), ``warmup`` (5s), ``flows`` (4), ``cc``, ``ecn``, ``traffic``
             (``"bulk,ping"``); ``wifi`` (``"802.11n"``) and ``stations`` in place of the rate.
         seed: Of the random draws; the scenario's own, or 1, where None.
-        engine: ``"sim"``, or ``"kernel"`` for Linux's own qdiscs and TCP (once before: ``goodqueue kernel doctor``).
+        engine: ``"sim"``, ``"kernel"`` for Linux's own qdiscs and TCP (once before: ``goodqueue kernel doctor``), or
+            ``"live"`` for this host's TCP across our path, in real time.
         **sets: ``qdisc``, a line as after ``tc qdisc add dev X root``; those of the options above that say nothing of
             the traffic; and any key of the scenario, with ``__`` for the dot: ``path__rtt="10ms"``,
             ``traffic__0__count=4``, ``series__interval="100ms"``. Rates and times are text with their unit.

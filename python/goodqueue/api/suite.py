@@ -122,7 +122,7 @@ def suite(
         only: Sections of the standard; all where empty.
         quick: Shorter runs and fewer seeds: a look.
         seeds: Seeds a cell; those of the suite where None.
-        engine: ``"sim"`` or ``"kernel"``.
+        engine: ``"sim"``, ``"kernel"`` or ``"live"``.
         out: A folder, the store: it keeps each run, and what is in it is not run again.
         workers: Threads; the result is the same with any. All cores where None.
         progress: Whether a bar shows on a terminal, where the work takes longer than half a second.

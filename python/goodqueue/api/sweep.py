@@ -129,7 +129,7 @@ def sweep(
         seeds: Runs of each cell.
         seed: The first one.
         metric: What tables show, as in `gq.compare`.
-        engine: ``"sim"`` or ``"kernel"``.
+        engine: ``"sim"``, ``"kernel"`` or ``"live"``.
         out: A folder, the store: it keeps each run, and what is in it is not run again.
         workers: Threads; the result is the same with any. All cores where None.
         progress: Whether a bar shows on a terminal, where the work takes longer than half a second.

@@ -81,12 +81,14 @@ def compare(
       goodqueue compare pfifo fq_codel mac80211 --wifi 802.11n --stations fast:mcs15*2,slow:mcs0
       goodqueue compare pfifo codel --scenario my-link.toml --out report --json
       goodqueue compare codel pie --engine sim,kernel --seeds 3
+      goodqueue compare pfifo codel --engine sim,kernel,live --seeds 1
 
     Each qdisc runs on the same seeds, so the difference of two is taken seed by seed and is known better than either.
     Tables and figures are of the direction that is loaded, down or up, or of both; --json has both.
     The default traffic is 4 bulk flows that start at random within the first second, and a ping; `goodqueue list
     traffic` shows all kinds. A DETAIL is a rate, a size, a codec, or a page: its name or a HAR file. With --engine
-    sim,kernel each runs in the simulator and on Linux's own qdiscs and TCP, and the two are compared as well.
+    sim,kernel,live each runs in the simulator, on Linux's own qdiscs and TCP, and with Linux's TCP across our path in
+    real time; these are compared as well.
     """
     from goodqueue import asked, engines, labels, metrics, notes, output, terminal
     from goodqueue import compare as comparing

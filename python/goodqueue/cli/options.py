@@ -40,5 +40,7 @@ Sets = Annotated[
 ]
 Engines = Annotated[
     str,
-    typer.Option("--engine", metavar="NAMES", help="sim, kernel (Linux's own, see `kernel doctor`), or sim,kernel."),
+    typer.Option(
+        "--engine", metavar="NAMES", help="sim, kernel (Linux's own), live (its TCP on our path), or several."
+    ),
 ]

@@ -23,7 +23,7 @@ Seeds = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")]
 OneEngine = Annotated[
-    str, typer.Option("--engine", metavar="NAME", help="sim, or kernel: Linux's own (see `kernel doctor`).")
+    str, typer.Option("--engine", metavar="NAME", help="sim, kernel (Linux's own), or live (its TCP on our path).")
 ]
 StoreDir = Annotated[
     str | None, typer.Option("--store", metavar="DIR", help="Keeps each run; what is in it is not run again.")

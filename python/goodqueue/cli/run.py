@@ -11,7 +11,7 @@ from goodqueue.trace import LEAST_BYTES, WHOLE_BYTES
 def run(
     scenario: Annotated[str, typer.Argument(metavar="SCENARIO.toml", help="The scenario file.")],
     engine: Annotated[
-        str, typer.Option(metavar="sim|kernel", help="What runs it: the simulator, or Linux's own kernel.")
+        str, typer.Option(metavar="NAME", help="sim; kernel: Linux's own; or live: its TCP on our path, in real time.")
     ] = "sim",
     seed: Annotated[
         int | None, typer.Option(parser=whole("--seed", 0), metavar="N", help="Seed of the draws. [the file's]")
@@ -51,6 +51,7 @@ def run(
       goodqueue run one-flow.toml --trace run.pcapng   # then: wireshark run.pcapng
       goodqueue run one-flow.toml --trace q.pcapng --trace-at down-in,down-drop --trace-snap 100
       goodqueue run one-flow.toml --engine kernel      # once before: goodqueue kernel doctor
+      goodqueue run one-flow.toml --engine live        # this host's TCP across our path, in real time
 
     \b
     A small scenario:

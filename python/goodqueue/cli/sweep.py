@@ -48,7 +48,7 @@ def sweep(
         ),
     ] = None,
     engine: Annotated[
-        str, typer.Option(metavar="NAME", help="sim, or kernel: Linux's own (see `kernel doctor`).")
+        str, typer.Option(metavar="NAME", help="sim, kernel (Linux's own), or live (its TCP on our path).")
     ] = "sim",
     executor: Annotated[
         str, typer.Option(metavar="WHERE", help="local, or dask://HOST:PORT, a Dask scheduler.")

@@ -1,4 +1,4 @@
-"""What can run a scenario: the simulator, or Linux's own kernel. Each engine gives the same record.
+"""What can run a scenario: the simulator, Linux's own kernel, or its TCP across our path. Each gives the same record.
 
 An engine is a function from a scenario to its record's JSON (`run.Engine`); here they get their names, and what they
 cannot run is refused before anything starts.
@@ -12,19 +12,19 @@ from goodqueue.record import Scenario
 from goodqueue.scenario import resolve
 from goodqueue.trace import Trace
 
-NAMES = ("sim", "kernel")
+NAMES = ("sim", "kernel", "live")
 """The simulator is the first: it runs everything."""
 
 
 def parse(text: str, several: bool = True) -> tuple[str, ...]:
-    """Return the engines that ``--engine`` names, in its order: one, or a list such as ``sim,kernel``.
+    """Return the engines that ``--engine`` names, in its order: one, or a list such as ``sim,kernel,live``.
 
     Raises UserError.
     """
     found = tuple(text.split(",")) if several else (text,)
     for name in found:
         if name not in NAMES:
-            accepted = ", ".join(NAMES) + (", or both as sim,kernel" if several else "")
+            accepted = ", ".join(NAMES) + (", or several, as sim,kernel,live" if several else "")
             raise UserError("--engine", f"found {quoted(name)}; accepted: {accepted}")
     if len(set(found)) < len(found):
         raise UserError("--engine", f"found {quoted(text)}, the same twice; accepted: each once")
@@ -37,6 +37,10 @@ def check(engine: str, scenario: Scenario) -> None:
         from goodqueue.engines.kernel import planning
 
         planning.plan(scenario)
+    elif engine == "live":
+        from goodqueue.engines.live import planning as of_live
+
+        of_live.plan(scenario)
 
 
 def run_many(
@@ -60,6 +64,10 @@ def find(name: str) -> run.Engine:
         from goodqueue.engines import kernel
 
         return lambda scenario, progress, stop: kernel.run(resolve(scenario), progress, stop)
+    if name == "live":
+        from goodqueue.engines.live import engine
+
+        return lambda scenario, progress, stop: engine.run(resolve(scenario), progress, stop)
     return run.simulate
 
 
@@ -69,4 +77,8 @@ def traced(name: str, trace: Trace) -> run.Engine:
         from goodqueue.engines import kernel
 
         return lambda scenario, progress, stop: kernel.run(resolve(scenario), progress, stop, trace)
+    if name == "live":
+        from goodqueue.engines.live import engine
+
+        return lambda scenario, progress, stop: engine.run(resolve(scenario), progress, stop, trace)
     return lambda scenario, progress, stop: run.simulate(scenario, progress, stop, trace)

@@ -21,7 +21,7 @@ class Maker:
     version: str
     """goodqueue's."""
     build: str | None
-    """A hash of the simulator's compiled code; for the kernel engine of the image and the laboratory. None where the
+    """A hash of the simulator's compiled code; for the others of what they are made of. None where the
     run is not ours, and of the kernel's runs in stores of before."""
     code: str | None
     """A hash of the files of disciplines written in Python and of files of rates; None without any."""
@@ -51,8 +51,8 @@ def of(engine: str, scenario: Scenario) -> Run:
     """Return the run of a resolved ``scenario`` with its seed on ``engine``.
 
     The key holds this very build: a change of the simulator's code runs all of it again, a change of the kernel
-    engine's image or code (`engines.kernel.making`) what ran there. Raises UserError where the file of a discipline or
-    of rates cannot be read, or Linux cannot run the scenario.
+    engine's image or code (`engines.kernel.making`) what ran there, and so for the live engine. Raises UserError where
+    the file of a discipline or of rates cannot be read, or Linux cannot run the scenario.
     """
     made_by = maker(engine, scenario)
     unseeded = {key: value for key, value in scenario.items() if key != "seed"}
@@ -69,13 +69,19 @@ def maker(engine: str, scenario: Scenario) -> Maker:
     """Return what would compute ``scenario`` on ``engine`` here. Raises UserError as `of` does."""
     from goodqueue._goodqueue import VERSION
 
-    return Maker(VERSION, build() if engine == "sim" else _kernel_build(scenario), _code(scenario))
+    return Maker(VERSION, _build(engine, scenario), _code(scenario))
 
 
-def _kernel_build(scenario: Scenario) -> str:
-    from goodqueue.engines.kernel import making
+def _build(engine: str, scenario: Scenario) -> str:
+    if engine == "kernel":
+        from goodqueue.engines.kernel import making
 
-    return making.build(scenario)
+        return making.build(scenario)
+    if engine == "live":
+        from goodqueue.engines.live import engine as live
+
+        return live.build(build())
+    return build()
 
 
 def digest(content: Any) -> str:

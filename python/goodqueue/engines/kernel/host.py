@@ -25,15 +25,15 @@ _SYSTEM_FOLDERS = ("/usr/sbin", "/sbin")
 """Where tc and tcpdump are, though a user's PATH may not lead there."""
 
 
-def run(plan: Plan, folder: Path, progress: Progress, stop: threading.Event) -> None:
-    """Do ``plan`` here; its results stand in ``folder``/results then.
+def run(plan: Plan, folder: Path, progress: Progress, stop: threading.Event, name: str = "kernel engine") -> None:
+    """Do ``plan`` here for the engine ``name``; its results stand in ``folder``/results then.
 
     Raises StoppedError, and UserError where the run fails.
     """
     with _alone:
-        failed = _attempt(plan, folder, progress, stop)
+        failed = _attempt(plan, folder, progress, stop, name)
     if failed is not None:
-        raise UserError("kernel engine", failed)
+        raise UserError(name, failed)
 
 
 def why_not(plan: Plan, stop: threading.Event) -> str | None:
@@ -41,15 +41,15 @@ def why_not(plan: Plan, stop: threading.Event) -> str | None:
     flows = [replace(flow, start_s=0.0, stop_s=_TRIAL_S) for flow in plan.flows]
     trial = replace(plan, duration_s=_TRIAL_S, warmup_s=0.0, drain_s=0.0, sample_s=None, flows=flows)
     with folders.private() as folder:
-        return _attempt(trial, folder, lambda _: None, stop)
+        return _attempt(trial, folder, lambda _: None, stop, "kernel engine")
 
 
-def _attempt(plan: Plan, folder: Path, progress: Progress, stop: threading.Event) -> str | None:
+def _attempt(plan: Plan, folder: Path, progress: Progress, stop: threading.Event, name: str) -> str | None:
     """Do ``plan`` and return None, or why it failed."""
     task, results = folder / "plan.json", folder / "results"
     task.write_text(plan.to_json(), encoding="utf-8")
     results.mkdir()
-    ended = watching.watch(_command(task, results), progress, stop, "kernel engine")
+    ended = watching.watch(_command(task, results), progress, stop, name)
     if ended.status == 0:
         return None
     said = [line for line in ended.lines if line.strip()]
@@ -62,8 +62,9 @@ def path() -> str:
 
 
 def _command(task: Path, results: Path) -> list[str]:
-    # As root of a user namespace whoever may make one can build networks; root needs none.
-    user = [] if os.geteuid() == 0 else ["--map-root-user"]
+    # In a user namespace whoever may make one can build networks; root needs none. Not as root there: tcpdump would
+    # become another user then, which it may not.
+    user = [] if os.geteuid() == 0 else ["--user", "--map-current-user", "--keep-caps"]
     modules = os.pathsep.join(filter(None, [str(_PACKAGES), os.environ.get("PYTHONPATH")]))
     command = ["unshare", *user, "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"]
     command += ["env", f"PATH={path()}", f"PYTHONPATH={modules}", sys.executable, "-m", "goodqueue.engines.kernel.lab"]

@@ -10,18 +10,19 @@ When a packet was dropped is not seen, only that it never left: it counts from i
 import json
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from goodqueue.distribution import jain, nanoseconds, percent, rounded, summary
-from goodqueue.engines.kernel import applications, counters, elements
+from goodqueue.engines.kernel import applications
 from goodqueue.engines.kernel.lab import tcpinfo
 from goodqueue.engines.kernel.lab.kinds import ASKING, TCP
 from goodqueue.engines.kernel.lab.plan import Flow as Planned
 from goodqueue.engines.kernel.lab.plan import Plan
+from goodqueue.engines.kernel.routers import Routers, span
 from goodqueue.engines.kernel.sightings import Journey, Sightings, read
-from goodqueue.record import Fairness, Flow, Kernel, KernelHop, Record, Scenario
+from goodqueue.record import Fairness, Flow, Queue, Record, Scenario
 from goodqueue.scenario import seconds
 from goodqueue.series import FlowSeries, Series, TcpSeries
 from goodqueue.traffic import BULK, kinds
@@ -31,40 +32,60 @@ UNDOS = ("TCPFullUndo", "TCPPartialUndo", "TCPDSACKUndo", "TCPLossUndo")
 """How Linux counts reductions that it takes back, by what told it."""
 
 
+class Middle(Protocol):
+    """What lies between the hosts, as its engine measured it."""
+
+    engine: str
+
+    def queues(self) -> dict[str, Queue]:
+        """Return the bottleneck's queues."""
+
+    def add_to(self, record: Record) -> None:
+        """Add what else of the record is the middle's."""
+
+    def add_series(self, series: Series, ends: list[int]) -> None:
+        """Add its part of the time series, whose intervals end at ``ends``."""
+
+
 def record(scenario: Scenario, plan: Plan, folder: Path, where: str) -> Record:
     """Return the record of the run of ``plan``, made from the resolved ``scenario``, whose results are in ``folder``.
 
     ``where`` is ``host`` or ``vm``. Raises UserError where captures and `tc`'s own counters disagree.
     """
-    lab = json.loads((folder / "lab.json").read_bytes())
-    return _Measuring(scenario, plan, lab, read(folder, plan, lab)).record(where)
+    lab = results(folder)
+    seen = read(folder, plan, lab)
+    return around(Routers(scenario, plan, lab, seen, where), scenario, plan, lab, seen)
+
+
+def results(folder: Path) -> dict[str, Any]:
+    """Return what the laboratory noted in ``folder``."""
+    found: dict[str, Any] = json.loads((folder / "lab.json").read_bytes())
+    return found
+
+
+def around(middle: Middle, scenario: Scenario, plan: Plan, lab: dict[str, Any], seen: Sightings) -> Record:
+    """Return the record of a run with ``middle`` between the hosts."""
+    return _Measuring(middle, scenario, plan, lab, seen).record()
 
 
 class _Measuring:
     """One run's results."""
 
-    def __init__(self, scenario: Scenario, plan: Plan, lab: dict[str, Any], seen: Sightings) -> None:
-        self.scenario, self.plan, self.lab, self.seen = scenario, plan, lab, seen
-        self.begin, self.end = self.measured = nanoseconds(plan.warmup_s), nanoseconds(plan.duration_s)
+    def __init__(self, middle: Middle, scenario: Scenario, plan: Plan, lab: dict[str, Any], seen: Sightings) -> None:
+        self.middle, self.scenario, self.plan, self.lab, self.seen = middle, scenario, plan, lab, seen
+        self.begin, self.end = span(plan)
 
-    def record(self, where: str) -> Record:
+    def record(self) -> Record:
         from goodqueue import _goodqueue
 
-        for way, packets in self.seen.queues.items():
-            counters.check(way, packets, self.lab["qdisc_stats"][way])
-        for hop in self.plan.hops:
-            seen, told = self.seen.hops[hop.name], self.lab["hop_stats"][hop.name]
-            counters.check(f"hop {hop.name}", seen, told, "duplicate" in hop.netem)
-        bottleneck = self.scenario["bottleneck"]
-        links = {"down": (self.plan.down, bottleneck), "up": (self.plan.up, bottleneck["up"])}
         flows = list(enumerate(self.plan.flows))
         result = Record(
             schema=1,
-            engine="kernel",
+            engine=self.middle.engine,
             version=_goodqueue.VERSION,
             seed=self.plan.seed,
             scenario=self.scenario,
-            queues={way: elements.queue(self.seen.queues[way], *links[way], self.measured) for way in ("down", "up")},
+            queues=self.middle.queues(),
             flows=[self._flow(place, flow) for place, flow in flows if not kinds()[flow.kind].is_probe],
             fairness=self._fairness(),
             apps=[
@@ -72,13 +93,8 @@ class _Measuring:
                 for flow in self.plan.flows
                 if flow.kind in applications.MEASURED
             ],
-            kernel=self._kernel(where),
         )
-        if self.plan.hops:
-            listed = zip(self.plan.hops, self.scenario["hop"], strict=True)
-            result["hops"] = [
-                elements.hop(self.seen.hops[hop.name], hop, asked, self.measured) for hop, asked in listed
-            ]
+        self.middle.add_to(result)
         if (series := self._series()) is not None:
             result["series"] = series
         return result
@@ -188,13 +204,12 @@ class _Measuring:
         result = Series(
             interval_s=None if every is None else every / 1e9,
             time_s=[end / 1e9 for end in ends],
-            queues={way: elements.queue_series(packets, ends) for way, packets in self.seen.queues.items()},
+            queues={},
             flows=[]
             if every is None
             else [self._flow_series(place, ends, every) for place in range(len(self.plan.flows))],
         )
-        if of_links := {hop.name: self.seen.hops[hop.name] for hop in self.plan.hops if hop.link is not None}:
-            result["hops"] = {name: elements.queue_series(packets, ends) for name, packets in of_links.items()}
+        self.middle.add_series(result, ends)
 
         def noted(kind: str) -> list[tuple[str, dict[str, Any], int]]:
             """Return the applications of ``kind``: name, what was noted of each, and until when it counts."""
@@ -204,11 +219,6 @@ class _Measuring:
         for kind, kept in applications.SERIES.items():
             if found := [kept(*one) for one in noted(kind)]:
                 result[kinds()[kind].series] = found  # type: ignore[literal-required]
-        if (window := asked.get("packets")) is not None:
-            begin, end = nanoseconds(seconds(window["from"])), nanoseconds(seconds(window["to"]))
-            result["packets"] = {
-                way: elements.packet_series(packets, begin, end) for way, packets in self.seen.queues.items()
-            }
         return result
 
     def _flow_series(self, place: int, ends: list[int], every: int) -> FlowSeries:
@@ -245,24 +255,3 @@ class _Measuring:
                 delivery_rate_mbps=column("delivery_rate", 8e-6),
             )
         return series
-
-    def _kernel(self, where: str) -> Kernel:
-        found = Kernel(
-            release=self.lab["kernel"],
-            where=where,
-            clock="virtual" if where == "vm" else "real",
-            tc=self.lab["tc"],
-            shaper={"down": self.plan.down.shaper, "up": self.plan.up.shaper},
-            sysctls=self.lab["sysctls"],
-            qdisc_stats={way: counters.counted(snapshots) for way, snapshots in self.lab["qdisc_stats"].items()},
-            capture_lost=sum(self.lab["capture_dropped"].values()),
-        )
-        if self.plan.hops:
-            found["hops"] = {
-                hop.name: KernelHop(
-                    shaper=None if hop.link is None else hop.link.shaper,
-                    qdisc_stats=counters.counted(self.lab["hop_stats"][hop.name]),
-                )
-                for hop in self.plan.hops
-            }
-        return found

@@ -67,7 +67,7 @@ def path(scenario: Scenario) -> Path:
             down = _changed(key, down, change)
         else:
             up = _changed(key, up, change)
-    rows = {way: _row(listed, way) for way in ("down", "up")}
+    rows = {way: row_of(listed, way) for way in ("down", "up")}
     lines = {place: hop.get("qdisc") for place, hop in enumerate(listed)}
     drains = []
     for way, row in rows.items():
@@ -76,7 +76,7 @@ def path(scenario: Scenario) -> Path:
     return Path(down, up, hops, rows, max(drains))
 
 
-def _row(listed: list[dict[str, Any]], direction: str) -> list[int | None]:
+def row_of(listed: list[dict[str, Any]], direction: str) -> list[int | None]:
     """Return what packets of ``direction`` meet: places of ``listed``, which has them in order, and None."""
     names: list[str] = [BOTTLENECK]
     waiting = [hop for hop in listed if hop["direction"] == direction]
@@ -183,16 +183,17 @@ def _hop_s(hop: Hop, line: str | None) -> float:
 
 def _own_drain_s(link: Shaper, line: str) -> float:
     """Return how long a full queue takes to run empty: what still waited when the captures end would look lost."""
-    return _drain_s(tc.parse(line), min(rate for _, rate in link.rates()))
+    return drain_s(tc.parse(line), min(rate for _, rate in link.rates()))
 
 
-def _drain_s(line: tc.Line, rate_bps: int) -> float:
+def drain_s(line: tc.Line, rate_bps: int) -> float:
+    """Return how long what ``line`` holds at most takes at ``rate_bps``, or at a rate of its own."""
     from goodqueue import _goodqueue
 
     if (own := tc.own_rate(line)) is not None:
         rate_bps = _goodqueue.rate_bps(own)
     if line.child is not None:
-        return _drain_s(tc.parse(line.child), rate_bps)
+        return drain_s(tc.parse(line.child), rate_bps)
     return min(LONGEST_DRAIN_S, tc.limit_frames(line) * tc.FULL_FRAME * 8 / rate_bps)
 
 

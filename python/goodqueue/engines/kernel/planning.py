@@ -1,4 +1,7 @@
-"""From a resolved scenario to what the laboratory builds. What Linux cannot run is refused before anything starts."""
+"""From a resolved scenario to what the laboratory builds. What Linux cannot run is refused before anything starts.
+
+`plan` is the kernel engine's; `lay_out` is what the live engine, which has other paths, does too.
+"""
 
 import json
 from dataclasses import MISSING, fields
@@ -29,8 +32,6 @@ FIRST_PORT = 10_000
 
 def plan(scenario: Scenario) -> Plan:
     """Return what runs the resolved ``scenario``. Raises UserError: the key, what was found, what is accepted."""
-    from goodqueue import _goodqueue
-
     if (scenario.get("series") or {}).get("law"):
         raise UserError(
             "series.law", "found true; accepted by the kernel engine: false, as Linux does not show its laws"
@@ -38,12 +39,21 @@ def plan(scenario: Scenario) -> Plan:
     if mtu := scenario["path"].get("mtu"):
         raise UserError("path.mtu", f"found {mtu}; accepted by the kernel engine: 1500, or none")
     for index, traffic in enumerate(scenario["traffic"]):
-        _check_traffic(f"traffic[{index}]", traffic)
-    path = paths.path(scenario)
+        check_traffic(f"traffic[{index}]", traffic)
+    return lay_out(scenario, paths.path(scenario))
+
+
+def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Plan:
+    """Return what runs the resolved ``scenario``, whose traffic `check_traffic` lets pass, on ``path``.
+
+    Raises UserError, which says what ``engine`` accepts.
+    """
+    from goodqueue import _goodqueue
+
     outlines = json.loads(_goodqueue.flows(to_json(scenario)))
     if len(outlines) > MOST_FLOWS:
         raise UserError(
-            "traffic", f"found {len(outlines)} flows in all; accepted by the kernel engine: at most {MOST_FLOWS}"
+            "traffic", f"found {len(outlines)} flows in all; accepted by the {engine} engine: at most {MOST_FLOWS}"
         )
     described = [traffic for traffic in scenario["traffic"] for _ in range(traffic["count"])]
     chosen = [
@@ -54,8 +64,8 @@ def plan(scenario: Scenario) -> Plan:
     ways = sorted(different.values(), key=lambda way: way.rtt_s)
     if len(ways) > MOST_WAYS:
         found = f"{len(ways)} distinct RTTs" + (" and choices of hops" if any(way.skips for way in ways) else "")
-        raise UserError("traffic.rtt", f"found {found}; accepted by the kernel engine: at most {MOST_WAYS}")
-    ahead = _drawn_ahead(scenario, outlines)
+        raise UserError("traffic.rtt", f"found {found}; accepted by the {engine} engine: at most {MOST_WAYS}")
+    ahead = _drawn_ahead(scenario, outlines, engine)
     flows = []
     for index, (outline, own) in enumerate(zip(outlines, chosen, strict=True)):
         places = [ways.index(way) for way in own]
@@ -75,7 +85,7 @@ def plan(scenario: Scenario) -> Plan:
         hops=path.hops,
         rows=path.rows,
     )
-    _check_rates(scenario, planned)
+    _check_rates(scenario, planned, engine)
     return planned
 
 
@@ -88,7 +98,7 @@ def _rtts_s(outline: dict[str, Any]) -> list[float]:
     return [least + step * (place + 0.5) for place in range(RTT_STEPS)]
 
 
-def _drawn_ahead(scenario: Scenario, outlines: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def _drawn_ahead(scenario: Scenario, outlines: list[dict[str, Any]], engine: str) -> dict[str, dict[str, Any]]:
     """Return by the flow's name what users of the web will ask for. Raises UserError for what no program here does."""
     from goodqueue import _goodqueue
 
@@ -100,16 +110,16 @@ def _drawn_ahead(scenario: Scenario, outlines: list[dict[str, Any]]) -> dict[str
             continue
         if own["protocol"] != "http/1":
             raise UserError(
-                f"{key}.protocol", f'found {quoted(own["protocol"])}; accepted by the kernel engine: "http/1"'
+                f"{key}.protocol", f'found {quoted(own["protocol"])}; accepted by the {engine} engine: "http/1"'
             )
         if not own["is_whole"]:
             few = "users who ask for fewer objects in all"
-            raise UserError(f"{key}.users", f"found {outline['users']}; accepted by the kernel engine: {few}")
+            raise UserError(f"{key}.users", f"found {outline['users']}; accepted by the {engine} engine: {few}")
         found[outline["name"]] = {"visits": own["users"], "waves": own["waves"], "objects": None}
     return found
 
 
-def _check_rates(scenario: Scenario, planned: Plan) -> None:
+def _check_rates(scenario: Scenario, planned: Plan, engine: str) -> None:
     """Refuse TCP whose data cross no link: nothing but the processor would be in their way."""
     keys = [f"traffic[{index}].hops" for index, one in enumerate(scenario["traffic"]) for _ in range(one["count"])]
     for key, flow in zip(keys, planned.flows, strict=True):
@@ -117,7 +127,7 @@ def _check_rates(scenario: Scenario, planned: Plan) -> None:
         if flow.kind in TCP and planned.narrowest_bps(flow.direction, way) is None:
             crossed = [hop.name for place, hop in enumerate(planned.hops) if place not in way.skips]
             found = f"found {', '.join(crossed)}, where {quoted(flow.name)} sends through no link"
-            raise UserError(key, f"{found}; accepted by the kernel engine: a link among them")
+            raise UserError(key, f"{found}; accepted by the {engine} engine: a link among them")
 
 
 def _flow(outline: dict[str, Any], port: int) -> Flow:
@@ -131,19 +141,19 @@ def _flow(outline: dict[str, Any], port: int) -> Flow:
     return Flow(**{"packet_size": None, "interval_s": None} | known, port=port)
 
 
-def _check_traffic(key: str, traffic: Scenario) -> None:
+def check_traffic(key: str, traffic: Scenario, engine: str = "kernel") -> None:
     """Refuse what Linux's TCP, or the laboratory's hosts, do not do."""
     checks = (("kind", ALL), ("stack", STACKS), ("cc", CONGESTION_CONTROLS))
     for name, accepted in checks:
         found = traffic.get(name)
         if found is not None and found not in accepted:
             raise UserError(
-                f"{key}.{name}", f"found {quoted(found)}; accepted by the kernel engine: {', '.join(accepted)}"
+                f"{key}.{name}", f"found {quoted(found)}; accepted by the {engine} engine: {', '.join(accepted)}"
             )
     for one in kinds()[traffic["kind"]].keys:
         if one["name"] in traffic and "kernel" not in one["engines"]:
             found = f"found {quoted(traffic[one['name']])}"
-            raise UserError(f"{key}.{one['name']}", f"{found}; accepted by the kernel engine: none")
+            raise UserError(f"{key}.{one['name']}", f"{found}; accepted by the {engine} engine: none")
     if traffic.get("ecn") == "accecn":
-        message = 'found "accecn", which Linux 6.1 has not; accepted by the kernel engine: false, true'
+        message = f'found "accecn", which Linux 6.1 has not; accepted by the {engine} engine: false, true'
         raise UserError(f"{key}.ecn", message)

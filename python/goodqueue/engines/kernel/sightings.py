@@ -88,7 +88,7 @@ class Sightings:
     """What the captures tell of a run."""
 
     queues: dict[str, Packets]
-    """At the bottleneck, by direction."""
+    """At the bottleneck, by direction; with our own path none, as for the hops."""
     hops: dict[str, Packets]
     """At the hops, by name."""
     paths: dict[str, Packets]
@@ -116,7 +116,7 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
             hops[plan.hops[step.place].name] = packets
     if plan.captures_ends:
         between = _pair(folder, chain.ends(plan), places)
-        paths = {way: between.packets(way, origin) for way in queues}
+        paths = {way: between.packets(way, origin) for way in ("down", "up")}
         wires = {way: _Wire(packets, None) for way, packets in paths.items()}
     else:
         (between,), paths = pairs.values(), queues

@@ -4,6 +4,8 @@ Without hops it is ``server -- wan1 -- router -- access1 -- client``. The router
 stands where packets of its direction meet it. Behind each link is a node in which a packet spends its transmission,
 since Linux's shapers hand it on when that begins; the last one adds half of the base RTT.
 
+With our own path there are the hosts alone.
+
 Nodes do one thing a direction, so what is done down and what is done up share them.
 """
 
@@ -56,6 +58,8 @@ class Node:
 
 def nodes(plan: Plan) -> list[Node]:
     """Return the row from the server to the client, hosts included."""
+    if plan.own is not None:
+        return [Node("server"), Node("client")]
     (before_down, down, after_down), (before_up, up, after_up) = (_around(plan, way) for way in ("down", "up"))
     wan = [_both(*pair) for pair in zip_longest(before_down, after_up[::-1])]
     access = [_both(*pair) for pair in zip_longest(after_down, before_up[::-1])]

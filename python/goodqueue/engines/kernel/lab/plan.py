@@ -131,6 +131,18 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnPath:
+    """Our own path: the simulator's, in real time."""
+
+    scenario: str
+    """Whose path it is, as JSON; without traffic, and with the drain's time at its end."""
+    hops: list[list[str] | None]
+    """By way, the names of what its packets cross; None: everything."""
+    trace: dict[str, Any] | None = None
+    """``path``, ``points`` and ``snap_bytes`` of the capture that it is to write."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """One run."""
 
@@ -150,6 +162,9 @@ class Plan:
     """What the path has beside the bottleneck."""
     rows: dict[str, list[int | None]] = field(default_factory=lambda: {"down": [None], "up": [None]})
     """By direction what packets meet, in order: places of hops; None is the bottleneck."""
+    own: OwnPath | None = None
+    """What is between the hosts in place of Linux's path, of which only rates and delays are to be known then."""
+    mtu: int = 1500
 
     def link(self, direction: str, place: int | None) -> Shaper | None:
         """Return the link that packets of ``direction`` meet at ``place`` of the hops; None where that is a wire."""
@@ -164,12 +179,12 @@ class Plan:
 
     @property
     def captures_ends(self) -> bool:
-        """Whether packets are captured at the hosts, too.
+        """Whether packets are captured at the hosts, too; with our own path, there alone.
 
         Behind a lone link of one rate arrivals are known without, except those of a flow that has several RTTs.
         """
         several = any(flow.ways for flow in self.flows)
-        return bool(self.hops or self.down.changes or self.up.changes or several)
+        return bool(self.own or self.hops or self.down.changes or self.up.changes or several)
 
     @property
     def load_bps(self) -> int:
@@ -188,4 +203,5 @@ class Plan:
         flows, ways = [Flow(**flow) for flow in data.pop("flows")], [Way(**way) for way in data.pop("ways")]
         down, up = Shaper.of(data.pop("down")), Shaper.of(data.pop("up"))
         hops = [Hop(**hop | {"link": hop["link"] and Shaper.of(hop["link"])}) for hop in data.pop("hops")]
-        return Plan(down=down, up=up, flows=flows, ways=ways, hops=hops, **data)
+        own = data.pop("own")
+        return Plan(down=down, up=up, flows=flows, ways=ways, hops=hops, own=own and OwnPath(**own), **data)

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import changing, counters, distributions, sysctls, tc
 from .addresses import SIDES, ends
@@ -22,6 +22,12 @@ from .orders import Orders
 from .plan import Plan
 from .topology import Namespace, build
 
+if TYPE_CHECKING:
+    from goodqueue.engines.live.between import Between
+
+OWN = "gateway.json"
+"""In the folder of results: the record of our own path."""
+
 _LEAD_S = 0.5
 """Between forking the hosts and the run's beginning: enough for a slow machine to start programs."""
 _CAPTURE_LAG_S = 1.1
@@ -33,10 +39,10 @@ _PRECISE = "3b9aca00"
 
 def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     """Do ``plan`` and leave in ``folder`` what happened: ``lab.json`` and a capture an interface."""
-    _await_precise_timers()
     with tempfile.TemporaryDirectory() as tables:
         distributions.write(plan, Path(tables))
         spaces = build(plan)
+    own = _own_path(plan, spaces)
     captures = {}
     for node, side in captured(plan):
         with spaces[node.name].entered():
@@ -59,35 +65,38 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
             changers.do(changes.pop(0))
         wait.until(seconds)
 
+    if own is not None:
+        until(0.0)
+        own.start(clock)
     until(plan.warmup_s)
     queues.read()
     before = _netstat(spaces)
     until(plan.duration_s)
     queues.read()
     after = _netstat(spaces)
+    if own is not None:
+        until(plan.duration_s + own.lag_s)
+        own.measured(folder / OWN)
     flows: dict[str, Any] = {flow.name: {} for flow in plan.flows}
     until(plan.duration_s + plan.drain_s)
     queues.read()
     for host in hosts:
         for name, found in host.results().items():
             flows[name] |= found
+    if own is not None:
+        own.stop()
     changers.finish()  # not before: the hosts were forked with its pipes, and a `tc` ends when all have closed them
     time.sleep(_CAPTURE_LAG_S)
     lost = {device: capture.stop() for device, capture in captures.items()}
     if any(lost.values()):
         raise LabError(f"tcpdump could not keep up: packets not captured: {lost}; accepted: none")
 
-    for place, flow in enumerate(plan.flows):
-        between = ends(plan, place)
-        flows[flow.name] |= {"local": between.source, "remote": between.sink, "hosts": between.hosts}
-    with spaces["server"].entered():
-        switches = sysctls.recorded()
-    kernel = os.uname()
+    _add_ends(plan, flows)
     result = {
-        "kernel": f"{kernel.release} {kernel.version}",
-        "tc": tc.version(),
+        "kernel": f"{os.uname().release} {os.uname().version}",
+        "tc": tc.version() if own is None else None,
         "start_ns": clock.realtime_ns,
-        "sysctls": switches,
+        "sysctls": _switches(spaces["server"]),
         "qdisc_stats": queues.bottleneck,
         "hop_stats": queues.hops,
         "capture_dropped": lost,
@@ -95,6 +104,28 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
         "flows": flows,
     }
     (folder / "lab.json").write_text(json.dumps(result), encoding="ascii")
+
+
+def _own_path(plan: Plan, spaces: dict[str, Namespace]) -> "Between | None":
+    """Return our own path where the plan has one; else Linux's must be ready."""
+    if plan.own is None:
+        _await_precise_timers()
+        return None
+    from goodqueue.engines.live.between import Between  # not in the virtual machine, which has no path of ours
+
+    return Between(plan, plan.own, spaces)
+
+
+def _switches(space: Namespace) -> dict[str, str]:
+    with space.entered():
+        return sysctls.recorded()
+
+
+def _add_ends(plan: Plan, flows: dict[str, Any]) -> None:
+    """Add to each of ``flows`` who sent and who received it."""
+    for place, flow in enumerate(plan.flows):
+        between = ends(plan, place)
+        flows[flow.name] |= {"local": between.source, "remote": between.sink, "hosts": between.hosts}
 
 
 class _Waiting:

@@ -20,7 +20,6 @@ from .chain import Node, nodes
 from .libc import enter_network, new_network
 from .plan import Plan
 
-_MTU = 1500
 _LOOPBACK = 1
 _LOCAL_TABLE = 255
 _RTAX_FEATURE_ECN = 1
@@ -63,7 +62,7 @@ class Interface:
 
 
 def build(plan: Plan) -> dict[str, Namespace]:
-    """Build the network of ``plan`` and return its namespaces by name."""
+    """Build the network of ``plan`` and return its namespaces by name. Our own path, if any, is not there yet."""
     row = nodes(plan)
     spaces = {node.name: Namespace() for node in row}
     for name, space in spaces.items():
@@ -75,13 +74,13 @@ def build(plan: Plan) -> dict[str, Namespace]:
                 if name in SIDES:  # each address of the side is this host's own
                     here = {"type": "local", "scope": "host", "table": _LOCAL_TABLE, "oif": _LOOPBACK}
                     ip.route("add", dst=everybody(name), **here)
-    for number, (left, right) in enumerate(pairwise(row)):
+    for number, (left, right) in enumerate(pairwise(row) if plan.own is None else ()):
         near, far = _end(left, "client", 2 * number), _end(right, "server", 2 * number + 1)
         with spaces[near.space].entered(), IPRoute() as ip:
             peer = {"ifname": far.name, "address": far.mac, "net_ns_fd": spaces[far.space].descriptor}
             ip.link("add", ifname=near.name, kind="veth", address=near.mac, peer=peer)
-        _bring_up(spaces, near, far, plan)
-        _bring_up(spaces, far, near, plan)
+        bring_up(spaces, near, far.mac, plan)
+        bring_up(spaces, far, near.mac, plan)
     for node in row:
         with spaces[node.name].entered():
             for step in node.steps:
@@ -93,18 +92,23 @@ def _end(node: Node, side: str, number: int) -> Interface:
     return Interface(node.name, node.device(side), f"02:00:00:00:00:{number + 1:02x}", side)
 
 
-def _bring_up(spaces: dict[str, Namespace], here: Interface, there: Interface, plan: Plan) -> None:
-    """Give an interface its only neighbour and its routes, so that nobody has to ask (no ARP)."""
+def bring_up(spaces: dict[str, Namespace], here: Interface, beside: str, plan: Plan) -> None:
+    """Give an interface its only neighbour, by MAC, and its routes, so that nobody has to ask (no ARP)."""
     with spaces[here.space].entered(), IPRoute() as ip:
         index = ip.link_lookup(ifname=here.name)[0]
-        ethtool = IoctlEthtool(here.name)
-        for offload in _OFFLOADS:  # else one "packet" of a capture is many
-            ethtool.set_offload_flag(offload, 0)
-        ethtool.close()
-        ip.link("set", index=index, mtu=_MTU, state="up")
-        ip.neigh("add", dst=GATEWAY, lladdr=there.mac, ifindex=index, state="permanent")
+        send_singly(here.name)
+        ip.link("set", index=index, mtu=plan.mtu, state="up")
+        ip.neigh("add", dst=GATEWAY, lladdr=beside, ifindex=index, state="permanent")
         via = {"gateway": GATEWAY, "oif": index, "flags": "onlink"}
         ip.route("add", dst=everybody(here.beyond), **via)
         if here.space in SIDES:
             for way in range(len(plan.ways)):
                 ip.route("add", dst=with_ecn(here.beyond, way), metrics={"features": _RTAX_FEATURE_ECN}, **via)
+
+
+def send_singly(device: str) -> None:
+    """Let packets leave one by one, else one "packet" of a capture is many."""
+    ethtool = IoctlEthtool(device)
+    for offload in _OFFLOADS:
+        ethtool.set_offload_flag(offload, 0)
+    ethtool.close()

@@ -1,0 +1,78 @@
+"""What the routers between the laboratory's hosts did: of the captures at their queues, and of `tc`'s counters."""
+
+from typing import Any
+
+from goodqueue.distribution import nanoseconds
+from goodqueue.engines.kernel import counters, elements
+from goodqueue.engines.kernel.lab.plan import Plan
+from goodqueue.engines.kernel.sightings import Sightings
+from goodqueue.record import Kernel, KernelHop, Queue, Record, Scenario
+from goodqueue.scenario import seconds
+from goodqueue.series import Series
+
+
+def span(plan: Plan) -> tuple[int, int]:
+    """Return begin and end of the measured time, in nanoseconds."""
+    return nanoseconds(plan.warmup_s), nanoseconds(plan.duration_s)
+
+
+class Routers:
+    """Linux's own path between the hosts (`measure.Middle`)."""
+
+    engine = "kernel"
+
+    def __init__(self, scenario: Scenario, plan: Plan, lab: dict[str, Any], seen: Sightings, where: str) -> None:
+        """Of a run in ``where``. Raises UserError where captures and `tc`'s own counters disagree."""
+        self._scenario, self._plan, self._lab, self._seen, self._where = scenario, plan, lab, seen, where
+        for way, packets in seen.queues.items():
+            counters.check(way, packets, lab["qdisc_stats"][way])
+        for hop in plan.hops:
+            told = lab["hop_stats"][hop.name]
+            counters.check(f"hop {hop.name}", seen.hops[hop.name], told, "duplicate" in hop.netem)
+
+    def queues(self) -> dict[str, Queue]:
+        """Return the bottleneck's queues."""
+        bottleneck = self._scenario["bottleneck"]
+        links = {"down": (self._plan.down, bottleneck), "up": (self._plan.up, bottleneck["up"])}
+        measured = span(self._plan)
+        return {way: elements.queue(self._seen.queues[way], *links[way], measured) for way in ("down", "up")}
+
+    def add_to(self, record: Record) -> None:
+        """Add how the kernel ran it, and what the hops did."""
+        record["kernel"] = self._kernel()
+        if self._plan.hops:
+            listed = zip(self._plan.hops, self._scenario["hop"], strict=True)
+            record["hops"] = [
+                elements.hop(self._seen.hops[hop.name], hop, asked, span(self._plan)) for hop, asked in listed
+            ]
+
+    def add_series(self, series: Series, ends: list[int]) -> None:
+        """Add the queues over time, and single packets of theirs."""
+        series["queues"] = {way: elements.queue_series(packets, ends) for way, packets in self._seen.queues.items()}
+        if of_links := {hop.name: self._seen.hops[hop.name] for hop in self._plan.hops if hop.link is not None}:
+            series["hops"] = {name: elements.queue_series(packets, ends) for name, packets in of_links.items()}
+        if (window := self._scenario["series"].get("packets")) is not None:
+            begin, end = nanoseconds(seconds(window["from"])), nanoseconds(seconds(window["to"]))
+            queues = self._seen.queues.items()
+            series["packets"] = {way: elements.packet_series(packets, begin, end) for way, packets in queues}
+
+    def _kernel(self) -> Kernel:
+        found = Kernel(
+            release=self._lab["kernel"],
+            where=self._where,
+            clock="virtual" if self._where == "vm" else "real",
+            tc=self._lab["tc"],
+            shaper={"down": self._plan.down.shaper, "up": self._plan.up.shaper},
+            sysctls=self._lab["sysctls"],
+            qdisc_stats={way: counters.counted(snapshots) for way, snapshots in self._lab["qdisc_stats"].items()},
+            capture_lost=sum(self._lab["capture_dropped"].values()),
+        )
+        if self._plan.hops:
+            found["hops"] = {
+                hop.name: KernelHop(
+                    shaper=None if hop.link is None else hop.link.shaper,
+                    qdisc_stats=counters.counted(self._lab["hop_stats"][hop.name]),
+                )
+                for hop in self._plan.hops
+            }
+        return found

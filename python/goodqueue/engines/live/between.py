@@ -1,0 +1,102 @@
+"""Our own path between the laboratory's hosts: in place of the kernel engine's row of routers.
+
+Each host has a veth device, whose other end is in the laboratory's own namespace with a packet socket on it. A TUN
+device would give captures without Ethernet headers, and of many packets as one.
+"""
+
+import json
+import os
+import socket
+import struct
+from contextlib import suppress
+from ipaddress import IPv4Network
+from pathlib import Path
+
+from pyroute2 import IPRoute
+
+from goodqueue import discipline
+from goodqueue._goodqueue import DisciplineError, Gateway, ScenarioError, TraceError
+from goodqueue.engines.kernel.lab.addresses import SIDES, of_way
+from goodqueue.engines.kernel.lab.chain import nodes
+from goodqueue.engines.kernel.lab.clock import Clock
+from goodqueue.engines.kernel.lab.errors import LabError
+from goodqueue.engines.kernel.lab.plan import OwnPath, Plan
+from goodqueue.engines.kernel.lab.topology import Interface, Namespace, bring_up, send_singly
+from goodqueue.engines.live import devices
+from goodqueue.errors import UserError
+
+_SOL_PACKET, _PACKET_STATISTICS = 263, 6
+
+
+class Between:
+    """The path, and its ends' devices."""
+
+    def __init__(self, plan: Plan, own: OwnPath, spaces: dict[str, Namespace]) -> None:
+        """Build it; no packet crosses yet. Raises LabError."""
+        self.lag_s = 0.0
+        self._sockets: dict[str, socket.socket] = {}
+        self._files: list[str] = []
+        ends: list[tuple[int, bytes]] = []
+        for node in nodes(plan):
+            side = node.name
+            other = next(one for one in SIDES if one != side)
+            with spaces[side].entered():
+                devices.veth(side, node.device(other), {"net_ns_fd": spaces[side].home})
+                with IPRoute() as ip:
+                    mac = str(ip.get_links(ifname=node.device(other))[0].get_attr("IFLA_ADDRESS"))
+            tap = devices.taps(side)
+            send_singly(side)  # what comes out of the path together, too
+            with IPRoute() as ip:
+                beside = str(ip.get_links(ifname=side)[0].get_attr("IFLA_ADDRESS"))
+            bring_up(spaces, Interface(side, node.device(other), mac, other), beside, plan)
+            self._sockets[side] = socket.socket(fileno=tap.descriptor)
+            ends.append((tap.descriptor, tap.header))
+        ways = [
+            (IPv4Network(of_way("client", number)).network_address.packed, 20, way.rtt_s, own.hops[number])
+            for number, way in enumerate(plan.ways)
+        ]
+        try:
+            self._gateway = Gateway(own.scenario, ends[0], ends[1], self._make, ways)
+            if own.trace is not None:
+                self._gateway.trace(**own.trace)  # from its start on
+        except (ScenarioError, TraceError, UserError, OSError) as error:
+            raise LabError(str(error)) from None
+
+    def _make(self, line: str, link: object) -> tuple[object, str, str]:
+        self._files.append(discipline.split(line.split(maxsplit=1)[0])[0])
+        return discipline.make(line, link)
+
+    def start(self, clock: Clock) -> None:
+        """Let packets cross, ahead of all programs where that is allowed, as the hosts' own go.
+
+        The time of our path begins now: ``lag_s`` after the run's, by ``clock``.
+        """
+        usual = os.sched_getscheduler(0), os.sched_getparam(0)
+        with suppress(PermissionError):
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        self._gateway.start()  # its thread has what we had as it began
+        self.lag_s = clock.now()
+        with suppress(PermissionError):
+            os.sched_setscheduler(0, *usual)
+
+    def measured(self, file: Path) -> None:
+        """Write to ``file`` what it measured so far; packets cross on."""
+        file.write_text(self._gateway.record(), encoding="utf-8")
+
+    def stop(self) -> None:
+        """End it. Raises LabError where it failed, or packets were lost before it or behind it."""
+        try:
+            refused = json.loads(self._gateway.stop())["live"]["packets"]["refused"]
+        except DisciplineError as error:
+            raise LabError(str(discipline.blame(error, self._files))) from None
+        if self._gateway.no_capture:
+            raise LabError(self._gateway.no_capture)
+        lost = {f"from the {side}": _lost(one) for side, one in self._sockets.items()} | {"behind": refused}
+        if any(lost.values()):
+            raise LabError(f"this machine could not keep up: packets lost beside the path: {lost}; accepted: none")
+
+
+def _lost(tap: socket.socket) -> int:
+    """Return how many packets did not fit into the packet socket's buffer (packet(7), PACKET_STATISTICS)."""
+    _, dropped = struct.unpack("II", tap.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 8))
+    return int(dropped)

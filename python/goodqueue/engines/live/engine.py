@@ -1,0 +1,88 @@
+"""The engine ``live``: a scenario's traffic with this host's own TCP across our own path, in real time.
+
+planning → Plan → the kernel engine's laboratory, with `between` in place of its routers → measure → record
+"""
+
+import hashlib
+import json
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+from goodqueue.engines.kernel import folders, host, making, measure, sightings
+from goodqueue.engines.kernel.lab.run import OWN
+from goodqueue.engines.live import planning
+from goodqueue.record import Kernel, Queue, Record, Scenario
+from goodqueue.run import Progress
+from goodqueue.series import Series
+from goodqueue.trace import Trace
+
+
+def run(scenario: Scenario, progress: Progress, stop: threading.Event, trace: Trace | None = None) -> str:
+    """Run the resolved ``scenario`` on this host and return its record as JSON.
+
+    Raises UserError where the hosts cannot do what it asks for or the run fails, StoppedError once ``stop`` is set.
+    """
+    plan = planning.plan(scenario, trace)
+    with folders.private() as folder:
+        host.run(plan, folder, progress, stop, "live engine")
+        results = folder / "results"
+        lab = measure.results(results)
+        middle = OwnPath(json.loads((results / OWN).read_bytes()), lab)
+        record = measure.around(middle, scenario, plan, lab, sightings.read(results, plan, lab))
+    return json.dumps(record, ensure_ascii=False)
+
+
+def build(simulator: str) -> str:
+    """Return what makes a run, as a hash (see `making.build`): the ``simulator``, the laboratory, and this kernel."""
+    between = hashlib.sha256(Path(__file__).with_name("between.py").read_bytes()).hexdigest()
+    made_of = [simulator, making.laboratory(), between, os.uname().release, os.uname().version]
+    return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
+
+
+class OwnPath:
+    """Our own path between the hosts (`measure.Middle`), which measured itself."""
+
+    engine = "live"
+
+    def __init__(self, own: Record, lab: dict[str, Any]) -> None:
+        """Of its own record, and what the laboratory noted."""
+        self._own, self._lab = own, lab
+
+    def queues(self) -> dict[str, Queue]:
+        """Return the bottleneck's queues."""
+        return self._own["queues"]
+
+    def add_to(self, record: Record) -> None:
+        """Add how it went, on what kernel, and what hops and cells did."""
+        record["kernel"] = Kernel(
+            release=self._lab["kernel"],
+            where="host",
+            clock="real",
+            sysctls=self._lab["sysctls"],
+            capture_lost=sum(self._lab["capture_dropped"].values()),
+        )
+        record["live"] = self._own["live"]
+        for key in ("hops", "wifi"):
+            if key in self._own:
+                record[key] = self._own[key]
+
+    def add_series(self, series: Series, ends: list[int]) -> None:
+        """Add the queues over time, and what else it kept; it ran on for a while after the last of ``ends``."""
+        own = self._own["series"]
+        for key in ("queues", "hops", "stations"):
+            if key in own:
+                series[key] = _cut(own[key], len(ends))
+        for key in ("packets", "air"):
+            if key in own:
+                series[key] = own[key]  # type: ignore[literal-required]
+
+
+def _cut(series: Any, count: int) -> Any:
+    """Return ``series`` with ``count`` values in each of its lists."""
+    if isinstance(series, dict):
+        return {key: _cut(value, count) for key, value in series.items()}
+    if isinstance(series, list) and series and isinstance(series[0], dict):
+        return [_cut(one, count) for one in series]
+    return series[:count] if isinstance(series, list) else series

@@ -1,0 +1,95 @@
+"""From a resolved scenario to what the laboratory builds around our own path, which runs every path that there is.
+
+What its hosts do not do is refused as the kernel engine refuses it: they are the same.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from goodqueue import discipline, paths
+from goodqueue.engines.kernel import path as kernel
+from goodqueue.engines.kernel import planning, tc
+from goodqueue.engines.kernel.lab.plan import Hop, OwnPath, Plan, Shaper, Way
+from goodqueue.errors import UserError
+from goodqueue.record import Scenario
+from goodqueue.scenario import seconds, to_json
+from goodqueue.trace import Trace
+from goodqueue.trace import check as check_traced
+
+_LIMIT_FRAMES = 1000
+"""How much a discipline written in Python is taken to hold at the most."""
+
+
+def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
+    """Return what runs the resolved ``scenario``, and captures as ``trace`` says.
+
+    Raises UserError: the key, what was found, what is accepted.
+    """
+    for index, traffic in enumerate(scenario["traffic"]):
+        planning.check_traffic(f"traffic[{index}]", traffic, "live")
+    _check_cell(scenario["bottleneck"].get("wifi") or {})
+    planned = planning.lay_out(scenario, _path(scenario), "live")
+    # It has to carry what still waits at the end; its record is taken before.
+    own = {key: value for key, value in scenario.items() if key != "traffic"}
+    own["duration"] = f"{planned.duration_s + planned.drain_s:.6f}s"
+    asked = None
+    if trace is not None:
+        check_traced(scenario, trace.points)
+        asked = {"path": trace.path, "points": list(trace.points), "snap_bytes": trace.snap_bytes}
+    crossed = [_crossed(way, planned.hops) for way in planned.ways]
+    mtu = scenario["path"].get("mtu") or planned.mtu
+    return replace(planned, own=OwnPath(to_json(own), crossed, asked), mtu=mtu)
+
+
+def _check_cell(cell: dict[str, Any]) -> None:
+    """Refuse several stations: each host's packets would be the first one's."""
+    count = sum(station["count"] for station in cell.get("station", ()))
+    if count > 1:
+        raise UserError("bottleneck.wifi.station", f"found {count} stations; accepted by the live engine: one")
+
+
+def _crossed(way: Way, hops: list[Hop]) -> list[str] | None:
+    """Return the names of what packets of ``way`` cross, as the scenario's ``hops`` says it; None: everything."""
+    if not way.skips:
+        return None
+    beside = [hop.name for place, hop in enumerate(hops) if place not in way.skips]
+    return beside if None in way.skips else [kernel.BOTTLENECK, *beside]
+
+
+def _path(scenario: Scenario) -> kernel.Path:
+    """Return what the hosts need to know of the path: its rates, and how long packets are in it."""
+    bottleneck, listed = scenario["bottleneck"], scenario.get("hop") or []
+    changes = scenario.get("change") or []
+    hops, waits = [], []
+    for hop in listed:
+        if hop["kind"] == "link":
+            own = [change for change in changes if change.get("hop") == hop["name"]]
+            hops.append(Hop(hop["name"], hop["direction"], _link(hop, own)))
+            waits.append(_drain_s(hop, own))
+        else:
+            longest_s = seconds(hop["delay"]) + 4 * seconds(hop["jitter"])
+            hops.append(Hop(hop["name"], hop["direction"], delay_s=longest_s, limit=hop["limit"]))
+            waits.append(longest_s)
+    ends, drains = {}, []
+    rows = {way: kernel.row_of(listed, way) for way in ("down", "up")}
+    for way, table in (("down", bottleneck), ("up", bottleneck["up"])):
+        own = [change for change in changes if "hop" not in change and change["direction"] == way]
+        ends[way] = _link(table, own)
+        drains.append(sum(_drain_s(table, own) if place is None else waits[place] for place in rows[way]))
+    return kernel.Path(ends["down"], ends["up"], hops, rows, min(kernel.LONGEST_DRAIN_S, max(drains)))
+
+
+def _rates_bps(link: dict[str, Any], changes: list[dict[str, Any]]) -> list[int]:
+    return [paths.busiest_bps(one) for one in (link, *(change for change in changes if "rate" in change))]
+
+
+def _link(link: dict[str, Any], changes: list[dict[str, Any]]) -> Shaper:
+    return Shaper(rate_bps=max(_rates_bps(link, changes)), shaper="", tc=[])
+
+
+def _drain_s(link: dict[str, Any], changes: list[dict[str, Any]]) -> float:
+    """Return how long a full queue takes to run empty, about."""
+    slowest_bps = min(_rates_bps(link, changes))
+    if discipline.is_python(link["qdisc"]):
+        return _LIMIT_FRAMES * tc.FULL_FRAME * 8 / slowest_bps
+    return kernel.drain_s(tc.parse(link["qdisc"]), slowest_bps)

@@ -1,0 +1,169 @@
+"""The live engine: what it refuses, what it plans, and this host's TCP across our path against the simulator."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import linked
+import needs
+from conftest import Result
+from goodqueue import engines, run
+from goodqueue.engines.kernel.lab import chain
+from goodqueue.engines.kernel.lab.plan import Plan
+from goodqueue.engines.live import planning
+from goodqueue.errors import UserError
+from goodqueue.record import Record
+from goodqueue.scenario import resolve
+
+SCENARIO = {
+    "duration": "7s",
+    "warmup": "2s",
+    "bottleneck": {"rate": "8mbit", "qdisc": "codel"},
+    "path": {"rtt": "40ms"},
+    "traffic": [{"kind": "bulk", "count": 2}, {"kind": "ping"}],
+}
+
+
+def refused(**keys: Any) -> str:
+    """What is said of the scenario with other tables."""
+    with pytest.raises(UserError) as found:
+        engines.check("live", resolve(SCENARIO | keys))
+    said = str(found.value)
+    assert "\n" not in said
+    return said
+
+
+def test_what_the_hosts_do_not_do_is_refused_in_a_line_before_anything_runs() -> None:
+    old = [{"kind": "bulk", "stack": "linux-3.10"}]
+    assert refused(traffic=old) == 'traffic[0].stack: found "linux-3.10"; accepted by the live engine: linux-6.x'
+    few = [{"kind": "bulk", "initial_window": 2}]
+    assert refused(traffic=few) == "traffic[0].initial_window: found 2; accepted by the live engine: none"
+    cell = {"standard": "802.11n", "station": [{"count": 2}]}
+    said = "bottleneck.wifi.station: found 2 stations; accepted by the live engine: one"
+    assert refused(bottleneck={"wifi": cell, "qdisc": "fq_codel"}) == said
+
+
+def test_the_command_refuses_before_it_starts_anything(here: Path, goodqueue: Callable[..., Result]) -> None:
+    done = goodqueue("run", "ok.toml", "--engine", "live", "--set", "traffic.0.stack=linux-3.10")
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "accepted by the live engine: linux-6.x" in done.err
+
+
+def test_paths_that_linux_has_not_are_planned() -> None:
+    """What the kernel engine refuses of these: REM, bursts, a path's MTU, the variables of a law."""
+    hop = {"name": "modem", "kind": "link", "direction": "up", "rate": "2mbit", "qdisc": "pfifo limit 10"}
+    bottleneck = {"rate": "8mbit", "qdisc": "rem", "bursts": "4ms"}
+    way = {"kind": "bulk", "rtt": "10ms", "hops": ["bottleneck"]}
+    asked = resolve(
+        SCENARIO
+        | {"bottleneck": bottleneck, "path": {"rtt": "40ms", "mtu": 500}, "series": {"interval": "1s", "law": True}}
+        | {"hop": [hop], "traffic": [way, {"kind": "bulk"}]}
+    )
+    with pytest.raises(UserError):
+        engines.check("kernel", asked)
+    plan = planning.plan(asked)
+    assert plan == Plan.from_json(plan.to_json())
+    assert plan.own is not None
+    assert plan.mtu == 500
+    assert [one.rtt_s for one in plan.ways] == [0.01, 0.04]
+    assert plan.own.hops == [["bottleneck"], None]
+    scenario = json.loads(plan.own.scenario)
+    assert float(scenario["duration"].removesuffix("s")) == pytest.approx(7 + plan.drain_s)
+    assert plan.drain_s > 1 + 1000 * 1514 * 8 / 8e6, "what waits at the end must come through"
+    assert chain.ends(plan) == ("server-cli.pcap", "client-wan.pcap")
+
+
+@pytest.fixture(scope="module")
+def networks_can_be_built() -> None:
+    if not linked.works():
+        pytest.skip(needs.reason("link"))
+
+
+def live(folder: Path, **keys: Any) -> Record:
+    """The record of a run as an ordinary user has it."""
+    (folder / "scenario.json").write_text(json.dumps(resolve(SCENARIO | keys)))
+    code = (
+        "import json, sys, threading; from goodqueue.engines import find;"
+        "print(find('live')(json.load(open(sys.argv[1])), lambda _: None, threading.Event()))"
+    )
+    command = [*linked.ordinary(), linked.python() or sys.executable, "-c", code, str(folder / "scenario.json")]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=linked.environment(), cwd="/")
+    assert done.returncode == 0, done.stderr
+    record: Record = json.loads(done.stdout)
+    return record
+
+
+@pytest.mark.kernel
+@pytest.mark.needs("host")
+@pytest.mark.usefixtures("networks_can_be_built")
+def test_a_short_run_is_near_the_simulators() -> None:
+    """Another rate, RTT or discipline would be far off: pfifo waits for 100 ms here and more, half the rate is half."""
+    with linked.public_folder() as folder:
+        record = live(folder, series={"interval": "1s"})
+    ours = run.one(resolve(SCENARIO | {"series": {"interval": "1s"}}))
+    assert record["engine"] == "live"
+    assert record["scenario"] == ours["scenario"]
+    assert set(ours) - set(record) == set()
+    assert set(record) - set(ours) == {"kernel", "live"}
+    assert record["live"]["elapsed_s"] == pytest.approx(7, abs=0.1)
+    assert record["live"]["packets"] == {"not_ip": 0, "not_cut": 0, "refused": 0}
+    assert [flow["name"] for flow in record["flows"]] == [flow["name"] for flow in ours["flows"]]
+    whole, wanted = (sum(flow["goodput_mbps"] for flow in one["flows"]) for one in (record, ours))
+    assert whole == pytest.approx(wanted, rel=0.1)
+    down = record["queues"]["down"]
+    assert down["throughput_mbps"] == pytest.approx(ours["queues"]["down"]["throughput_mbps"], rel=0.1)
+    assert down["delay_ms"] is not None
+    assert 1 < (down["delay_ms"]["p50"] or 0) < 15
+    rtt = record["apps"][0]["rtt_ms"]
+    assert rtt is not None
+    assert 40 <= (rtt["min"] or 0) < 45
+    assert len(record["series"]["queues"]["down"]["delay_ms"]) == 7
+    lost = [flow["loss_percent"] or 0 for flow in record["flows"]]
+    assert 0 < max(lost) < 5, "what still waited at the end was not lost"
+
+
+@pytest.mark.kernel
+@pytest.mark.needs("host")
+@pytest.mark.usefixtures("networks_can_be_built")
+def test_flows_go_their_own_way() -> None:
+    """A ping around the wire, of a short RTT, beside one across it."""
+    hop = {"name": "far", "kind": "wire", "direction": "down", "delay": "50ms"}
+    near = {"kind": "ping", "name": "near", "rtt": "10ms", "hops": ["bottleneck"]}
+    with linked.public_folder() as folder:
+        record = live(folder, duration="4s", warmup="1s", hop=[hop], traffic=[near, {"kind": "ping", "name": "far"}])
+    rtts = [app["rtt_ms"]["p50"] for app in record["apps"] if app["rtt_ms"]]
+    assert rtts == [pytest.approx(10, abs=5), pytest.approx(90, abs=8)]
+    assert [hop["packets"]["offered"] > 0 for hop in record["hops"]] == [True]
+
+
+@pytest.mark.kernel
+@pytest.mark.needs("host")
+@pytest.mark.usefixtures("networks_can_be_built")
+@pytest.mark.parametrize("after_s", [0.5, 1.5, 3.0])
+def test_killed_a_run_leaves_nothing(tmp_path: Path, after_s: float) -> None:
+    (tmp_path / "ok.json").write_text(json.dumps(SCENARIO | {"duration": "100s"}))
+    code = (
+        "import json, sys, threading; from goodqueue.engines import find;"
+        "find('live')(json.load(open(sys.argv[1])), lambda _: None, threading.Event())"
+    )
+    seen = linked.Link(())
+    env = linked.environment(**{linked.MARK: seen.mark})
+    before = linked.networks()
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "ok.json")], env=env)
+    time.sleep(after_s)
+    assert process.poll() is None
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    until = time.monotonic() + 5
+    while (seen.left() or linked.networks() - before) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert seen.left() == {}
+    assert linked.networks() - before == set()
