@@ -43,8 +43,9 @@ impl Live {
     /// Where there can be no more threads.
     pub fn start(path: Path, server: Port, client: Port) -> std::io::Result<Self> {
         let (ask, asked) = channel();
+        let began = Clock::now(); // not the thread's first moment, which its starter would not know
         let work = move || {
-            let mut work = Work { path, ports: [server, client], asked, began: Clock::now() };
+            let mut work = Work { path, ports: [server, client], asked, began };
             let _ = set_current_timer_slack(NonZeroU64::new(1)); // the default is 50 µs; all it does is wake on time
             let ended = work.run();
             (work.path, ended)
