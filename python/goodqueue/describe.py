@@ -5,7 +5,8 @@ from pathlib import PurePath
 from typing import Any
 
 from goodqueue import air
-from goodqueue.record import Live, Record, Scenario
+from goodqueue.lateness import Live
+from goodqueue.record import Record, Scenario
 from goodqueue.traffic import BULK, kinds
 
 
