@@ -106,8 +106,13 @@ def test_users_get_each_object_of_their_pages_once(persistent: str, waves: int) 
 @pytest.mark.kernel
 @pytest.mark.needs("qemu", "image")
 def test_responses_take_as_long_on_linux_as_in_the_simulator(capsys: pytest.CaptureFixture[str]) -> None:
-    """40 users at 10 Mbit/s, of whom nobody has to wait long: what is measured is protocol, not chance."""
-    asked = resolved(users=40, rtt="20ms", rtt_max="120ms", think="exponential(1s)") | {"duration": "15s"}
+    """40 users at 10 Mbit/s, of whom nobody has to wait long: what is measured is protocol, not chance.
+
+    The two engines draw the RTTs of connections apart. Where these lie between 20 and 120 ms, the median of one seed
+    is 10 % away from that of another in the simulator alone (standard deviation of 40 seeds); here it is 2 %. One way
+    for all connections would be 12 % off.
+    """
+    asked = resolved(users=40, rtt="60ms", rtt_max="80ms", think="exponential(1s)") | {"duration": "15s"}
     asked["traffic"][0]["stop"] = "15s"
     asked = scenario.resolve(asked)
     records = {name: json.loads(engines.run_many(name, [asked])[0]) for name in ("sim", "kernel")}
@@ -121,4 +126,4 @@ def test_responses_take_as_long_on_linux_as_in_the_simulator(capsys: pytest.Capt
     for count in ("count", "completed", "pages", "connections"):
         assert linux[count] == pytest.approx(ours[count], rel=0.05), count
     rtt = {name: record["flows"][0]["rtt_ms"]["p50"] for name, record in records.items()}
-    assert rtt["kernel"] == pytest.approx(rtt["sim"], rel=0.1)
+    assert rtt["kernel"] == pytest.approx(rtt["sim"], rel=0.05)

@@ -39,7 +39,7 @@ _PRECISE = "3b9aca00"
 
 def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     """Do ``plan`` and leave in ``folder`` what happened: ``lab.json`` and a capture an interface."""
-    with tempfile.TemporaryDirectory() as tables:
+    with tempfile.TemporaryDirectory(dir=folder) as tables:  # a folder that the next run clears if this one is killed
         distributions.write(plan, Path(tables))
         spaces = build(plan)
     own = _own_path(plan, spaces)
