@@ -27,8 +27,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "python"))  # the cases are data: nothing has to be built for them but what is counted
 
-from goodqueue.bench import CASES as STANDARD_CASES  # noqa: E402
-from goodqueue.bench import Case  # noqa: E402
+from goodqueue.speed.bench import CASES as STANDARD_CASES  # noqa: E402
+from goodqueue.speed.bench import Case  # noqa: E402
 
 PAIRS = 20_000
 #: The caches that are simulated: the same on every machine.

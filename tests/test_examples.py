@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, Result
-from goodqueue import bench, run, scenario
+from goodqueue import run, scenario
 from goodqueue._goodqueue import VERSION
 from goodqueue.record import Record
+from goodqueue.speed import bench
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
@@ -166,7 +167,7 @@ def test_the_benchmark_measures_many_flows(goodqueue: Callable[..., Result], mon
 def test_memory_is_the_measured_process_s_own(monkeypatch: pytest.MonkeyPatch) -> None:
     # ru_maxrss starts with what the parent held: a fat parent would be taken for a fat simulator.
     fat = b"x" * 400_000_000
-    code = "from goodqueue import bench; print(bench.peak_bytes())"
+    code = "from goodqueue.speed import bench; print(bench.peak_bytes())"
     process = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert len(fat) == 400_000_000
     assert 1e6 < int(process.stdout) < 200e6

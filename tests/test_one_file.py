@@ -35,7 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "cbr": {
         "python/goodqueue/engines/kernel/lab/datagrams.py",
         "python/goodqueue/validation/recovery.py",  # the validation's bursts
-        "python/goodqueue/bench_wifi.py",  # cells of other simulators
+        "python/goodqueue/speed/bench_wifi.py",  # cells of other simulators
     },
     "ping": {"python/goodqueue/flent", *DATAGRAMS},
     "voip": {"python/goodqueue/flent", *DATAGRAMS},
@@ -44,10 +44,10 @@ ALLOWED: dict[str, set[str]] = {
         "python/goodqueue/har.py",  # the key that is called as the kind
         *APPS,
     },
-    "packmime": {"python/goodqueue/bench.py"},  # a case of other simulators
+    "packmime": {"python/goodqueue/speed/bench.py"},  # a case of other simulators
     "web_users": {
         "python/goodqueue/studies/web.py",  # a sample in its part of the series
-        "python/goodqueue/bench.py",  # a standard case
+        "python/goodqueue/speed/bench.py",  # a standard case
         *APPS,
     },
     "tmix": set(),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Result
-from goodqueue import bench, bench_tables, bench_wifi, peers
+from goodqueue.speed import bench, bench_tables, bench_wifi, peers
 
 LINE = '{"version": "9.9", "qdisc": "codel", "simulated_s": 10, "packets": 8000, "wire_bytes": 1500}'
 

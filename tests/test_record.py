@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Result
-from goodqueue import recording
+from goodqueue.decisions import recording
+from goodqueue.decisions.recording import Load
 from goodqueue.errors import UserError
-from goodqueue.recording import Load
 
 
 def test_what_is_recorded_is_replayed_without_a_difference(here: Path, goodqueue: Callable[..., Result]) -> None:

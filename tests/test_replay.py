@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Result
-from goodqueue.replay import Mismatch, States
+from goodqueue.decisions.replay import Mismatch, States
 
 GOLDEN = ROOT / "golden"
 

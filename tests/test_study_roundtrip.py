@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from goodqueue.studies import load, metrics, roundtrip
+from goodqueue.studies import latency, metrics, roundtrip
 
 
 def record() -> Any:
@@ -72,10 +72,10 @@ def test_one_flows_packets_are_told_from_the_others() -> None:
 
 def test_goodput_by_spans_is_that_of_the_flows_of_one_way_together() -> None:
     """3, 5 and 9 Mbit/s down: datagrams, pings and the way up do not count; what nobody saw is nothing."""
-    assert load.spans_mbps(record(), "down") == [3.0, 5.0, 9.0]
-    assert load.goodput_spans_mbps(record(), {"direction": "down", "percentile": 50.0}) == 5.0
-    assert load.goodput_spans_mbps(record(), {"direction": "down", "percentile": 25.0}) == 4.0
+    assert latency.spans_mbps(record(), "down") == [3.0, 5.0, 9.0]
+    assert latency.goodput_spans_mbps(record(), {"direction": "down", "percentile": 50.0}) == 5.0
+    assert latency.goodput_spans_mbps(record(), {"direction": "down", "percentile": 25.0}) == 4.0
     without = record()
     del without["series"]
-    assert load.spans_mbps(without, "down") == []
-    assert load.goodput_spans_mbps(without, {"direction": "down", "percentile": 50.0}) is None
+    assert latency.spans_mbps(without, "down") == []
+    assert latency.goodput_spans_mbps(without, {"direction": "down", "percentile": 50.0}) is None

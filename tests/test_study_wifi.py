@@ -9,7 +9,7 @@ from tests.conftest import Result
 
 from goodqueue import library, scenario
 from goodqueue.errors import UserError
-from goodqueue.studies import air, load, loading, planning, selection
+from goodqueue.studies import air, latency, loading, planning, selection
 from goodqueue.studies.reading import load_toml
 
 Command = Callable[..., Result]
@@ -73,8 +73,8 @@ def test_round_trips_are_of_the_flow_in_the_middle() -> None:
     ]
     flows += [{"cc": "cubic", "direction": "down", "rtt_ms": {"p50": 9.0}}, {"cc": None, "direction": "up"}]
     record: Any = {"flows": flows}
-    assert load.flow_rtts_ms(record, {"direction": "up", "percentile": 50}) == 200
-    assert load.flow_rtts_ms({"flows": []}, {"direction": "up", "percentile": 50}) is None  # type: ignore[typeddict-item]
+    assert latency.flow_rtts_ms(record, {"direction": "up", "percentile": 50}) == 200
+    assert latency.flow_rtts_ms({"flows": []}, {"direction": "up", "percentile": 50}) is None  # type: ignore[typeddict-item]
 
 
 # What --quick says of each claim of hoiland2017, with 2 seeds of 15 and 20 s; NOTES.md has those of more.

@@ -11,9 +11,9 @@ import pytest
 
 import goodqueue as gq
 from goodqueue import _goodqueue, run
-from goodqueue.bench import CASES, PACKMIME, WEB
 from goodqueue.record import Scenario
 from goodqueue.scenario import from_file, to_json
+from goodqueue.speed.bench import CASES, PACKMIME, WEB
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))

@@ -9,7 +9,7 @@
 // goodqueue; the fastest of its event schedulers; no trace, no checksums, no packet metadata; writes of one
 // segment, which it need not cut.
 //
-// goodqueue/peers.py compiles it, with PEER_VERSION defined as the version of ns-3.
+// goodqueue/speed/peers.py compiles it, with PEER_VERSION defined as the version of ns-3.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"

@@ -9,7 +9,7 @@
 // access point. It prints one line of JSON. Choices favour ns-3: the fastest of its event schedulers; no queue disc; no
 // trace but the count of packets; no checksums, no packet metadata; no more packets that a full queue drops than need be.
 //
-// goodqueue/peers.py compiles it, with PEER_VERSION defined as the version of ns-3.
+// goodqueue/speed/peers.py compiles it, with PEER_VERSION defined as the version of ns-3.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"

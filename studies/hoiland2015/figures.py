@@ -14,7 +14,7 @@ from goodqueue.plot.labels import label_curves
 from goodqueue.plot.looks import Look, looks
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.figures import Drawn
-from goodqueue.studies.load import SPAN_S, base_ms, course
+from goodqueue.studies.latency import SPAN_S, base_ms, course
 from goodqueue.studies.outcome import Outcome
 
 PAPER = "hoiland2015"

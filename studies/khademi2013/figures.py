@@ -16,7 +16,7 @@ from goodqueue.plot.looks import Look, looks
 from goodqueue.record import Record
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.figures import Drawn
-from goodqueue.studies.load import base_ms, flow_rtts_ms, spans_mbps
+from goodqueue.studies.latency import base_ms, flow_rtts_ms, spans_mbps
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.roundtrip import course, sending_ms
 from goodqueue.studies.wording import bounds

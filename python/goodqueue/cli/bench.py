@@ -44,8 +44,9 @@ def bench(
       goodqueue bench --users 1000,10000,100000
       goodqueue bench --wifi
     """
-    from goodqueue import bench as measuring
-    from goodqueue import bench_tables, terminal
+    from goodqueue import terminal
+    from goodqueue.speed import bench as measuring
+    from goodqueue.speed import bench_tables
 
     asked = {"--peers": peers, "--flows": flows is not None, "--users": users is not None, "--wifi": wifi}
     if sum(asked.values()) > 1:
@@ -82,8 +83,9 @@ def bench(
 
 def _users(counts: list[int], quick: bool, as_json: bool) -> None:
     """Measure so many users of the web."""
-    from goodqueue import bench as measuring
-    from goodqueue import bench_tables, terminal
+    from goodqueue import terminal
+    from goodqueue.speed import bench as measuring
+    from goodqueue.speed import bench_tables
 
     found = []
     with terminal.progress("bench") as progress:
@@ -98,7 +100,8 @@ def _users(counts: list[int], quick: bool, as_json: bool) -> None:
 
 def _cells(quick: bool, as_json: bool) -> None:
     """Measure Wi-Fi cells."""
-    from goodqueue import bench, bench_tables, bench_wifi, terminal
+    from goodqueue import terminal
+    from goodqueue.speed import bench, bench_tables, bench_wifi
 
     cells, growth = [], []
     total = len(bench_wifi.CELLS) + len(bench_wifi.STATIONS)
@@ -119,8 +122,9 @@ def _cells(quick: bool, as_json: bool) -> None:
 
 def _crowds(counts: list[int], quick: bool, as_json: bool) -> None:
     """Measure so many flows in each of the disciplines."""
-    from goodqueue import bench as measuring
-    from goodqueue import bench_tables, terminal
+    from goodqueue import terminal
+    from goodqueue.speed import bench as measuring
+    from goodqueue.speed import bench_tables
 
     cases = [(count, qdisc) for count in counts for qdisc in measuring.CROWDED]
     crowds = []

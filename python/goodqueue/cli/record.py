@@ -45,8 +45,8 @@ def record(
       goodqueue replay codel.csv.gz
     """
     from goodqueue import terminal
+    from goodqueue.decisions.recording import Load, record
     from goodqueue.errors import UserError, quoted
-    from goodqueue.recording import Load, record
 
     try:
         multiple = float(load)

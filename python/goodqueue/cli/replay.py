@@ -7,7 +7,7 @@ import typer
 from goodqueue.cli.options import Json, Workers
 
 if TYPE_CHECKING:
-    from goodqueue.replay import Mismatch, Outcome
+    from goodqueue.decisions.replay import Mismatch, Outcome
 
 DETAILED = 5
 """Of how many mismatched traces all is told; of the others the first line."""
@@ -36,8 +36,8 @@ def replay(
       goodqueue replay golden/codel golden/fq_codel
       goodqueue replay my-trace.csv.gz --json
     """
-    from goodqueue import replay as replaying
     from goodqueue import terminal
+    from goodqueue.decisions import replay as replaying
 
     found = replaying.find(traces or [str(replaying.GOLDEN)])
     with terminal.progress(f"{len(found)} traces") as progress:

@@ -9,7 +9,7 @@ from typing import Literal
 from goodqueue import stats
 from goodqueue.dotted import walk
 from goodqueue.record import Record
-from goodqueue.studies import air, load, phases, roundtrip, varying, web, windows
+from goodqueue.studies import air, latency, phases, roundtrip, varying, web, windows
 from goodqueue.studies.model import Metric
 from goodqueue.studies.step import Excursion, excursion
 
@@ -65,39 +65,41 @@ _STEP = {"flow": Option("text"), "target_ms": Option("number"), "rise_ms": Optio
 COMPUTATIONS: Mapping[str, Computation] = {
     "tau_ms": Computation(_STEP, _tau_ms, "from the start of `flow` until the delay, once above, is below `target_ms`"),
     "delay_max_ms": Computation(_STEP, _delay_max_ms, "the largest delay within tau"),
-    "goodput_mbps": Computation({"direction": Option("text")}, load.goodput_mbps, "of TCP, one way, all flows"),
-    "goodput_sum_mbps": Computation({"name": Option("text")}, load.goodput_sum_mbps, "of all flows called `name`/N"),
+    "goodput_mbps": Computation({"direction": Option("text")}, latency.goodput_mbps, "of TCP, one way, all flows"),
+    "goodput_sum_mbps": Computation({"name": Option("text")}, latency.goodput_sum_mbps, "of all flows called `name`/N"),
     "least_goodput_mbps": Computation(
-        {"name": Option("text")}, load.least_goodput_mbps, "of the flow called `name`/N that has least"
+        {"name": Option("text")}, latency.least_goodput_mbps, "of the flow called `name`/N that has least"
     ),
     "loss_ratio": Computation(
         {"name": Option("text"), "to_name": Option("text")},
-        load.loss_ratio,
+        latency.loss_ratio,
         "the share of packets that flows called `name` lose, over that of those called `to_name`",
     ),
     "goodput_ratio": Computation(
         {"flow": Option("number"), "to_flow": Option("number")},
-        load.goodput_ratio,
+        latency.goodput_ratio,
         "of one flow over another, by their places from 0",
     ),
-    "goodput_all_mbps": Computation({}, load.goodput_all_mbps, "of all flows that carry data"),
-    "latency_mean_ms": Computation({}, load.latency_ms, "of the pings, above the base RTT"),
+    "goodput_all_mbps": Computation({}, latency.goodput_all_mbps, "of all flows that carry data"),
+    "latency_mean_ms": Computation({}, latency.latency_ms, "of the pings, above the base RTT"),
     "latency_peak_ms": Computation(
-        {"until_s": Option("number")}, load.peak_ms, "the largest of the seeds' mean course"
+        {"until_s": Option("number")}, latency.peak_ms, "the largest of the seeds' mean course"
     ),
-    "latency_steady_ms": Computation(_SINCE, load.steady_ms, "mean after `from_s`"),
+    "latency_steady_ms": Computation(_SINCE, latency.steady_ms, "mean after `from_s`"),
     "settle_time_s": Computation(
-        {**_SINCE, "factor": Option("number")}, load.settle_s, "until a second is within `factor` of the steady latency"
+        {**_SINCE, "factor": Option("number")},
+        latency.settle_s,
+        "until a second is within `factor` of the steady latency",
     ),
-    "first_drop_time_ms": Computation({}, load.first_drop_ms, "begin of the interval of the first drop"),
+    "first_drop_time_ms": Computation({}, latency.first_drop_ms, "begin of the interval of the first drop"),
     "goodput_spans_mbps": Computation(
         {"direction": Option("text"), "percentile": Option("number")},
-        load.goodput_spans_mbps,
+        latency.goodput_spans_mbps,
         "of all flows of one way together, a percentile over the series' intervals",
     ),
     "flow_rtts_ms": Computation(
         {"direction": Option("text"), "percentile": Option("number")},
-        load.flow_rtts_ms,
+        latency.flow_rtts_ms,
         "round trips as senders of one way measured them: the percentile (10, 50, 90) of the flow in the middle",
     ),
     "of_station": Computation(
@@ -119,14 +121,14 @@ COMPUTATIONS: Mapping[str, Computation] = {
     "flow_jitter_ms": Computation(
         {"flow": Option("number")}, roundtrip.jitter_ms, "mean difference of successive packets of one flow, unsigned"
     ),
-    "drop_probability_percent": Computation(_SINCE, load.drop_probability_percent, "the law's mean after `from_s`"),
-    "cwnd_mean_packets": Computation({}, load.cwnd_packets, "over time and flows"),
+    "drop_probability_percent": Computation(_SINCE, latency.drop_probability_percent, "the law's mean after `from_s`"),
+    "cwnd_mean_packets": Computation({}, latency.cwnd_packets, "over time and flows"),
     "loss_burstiness_index": Computation(
-        {"flow": Option("text")}, load.burstiness_index, "variance over mean of what `flow` loses in an interval"
+        {"flow": Option("text")}, latency.burstiness_index, "variance over mean of what `flow` loses in an interval"
     ),
     "call_delay_ms": Computation(
         {"percentile": Option("number"), "above": Option("number", -1.0)},
-        load.call_delay_ms,
+        latency.call_delay_ms,
         "of a call, above another percentile, or above the way without queueing",
     ),
     "response_near_ms": Computation(

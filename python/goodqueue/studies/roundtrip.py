@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from goodqueue import paths
 from goodqueue.record import Record
-from goodqueue.studies.load import base_ms
+from goodqueue.studies.latency import base_ms
 
 FRAME_BYTES = 1514
 ACK_BYTES = 66

@@ -35,7 +35,7 @@ def cost(line: str) -> str:
 
 @cache
 def _pair_ns(line: str) -> Mapping[str, float | None]:
-    from goodqueue import bench
+    from goodqueue.speed import bench
 
     return bench.run_qdisc(line, quick=True, repeats=3).pair_ns
 

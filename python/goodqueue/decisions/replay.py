@@ -11,7 +11,7 @@ from goodqueue.errors import UserError
 
 SUFFIXES = (".csv", ".csv.gz")
 
-GOLDEN = Path(__file__).resolve().parent / "golden"
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 """The traces that come with goodqueue; in the source tree a link to the folder at its root."""
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from goodqueue import bench, peers
 from goodqueue.dotted import walk
-from goodqueue.peers import Peer, PeerResult
 from goodqueue.record import Record, Scenario
+from goodqueue.speed import bench, peers
+from goodqueue.speed.peers import Peer, PeerResult
 
 FRAME_BYTES = 1514
 """A packet as the scenario counts it, of which 1500 bytes are IP."""

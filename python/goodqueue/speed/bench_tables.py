@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from goodqueue.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, CrowdResult, QdiscResult, UsersResult
-from goodqueue.bench_wifi import CellResult, GrowthResult
-from goodqueue.peers import PeerResult
+from goodqueue.speed.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, CrowdResult, QdiscResult, UsersResult
+from goodqueue.speed.bench_wifi import CellResult, GrowthResult
+from goodqueue.speed.peers import PeerResult
 from goodqueue.tables import Column, Table, decimals, number
 
 

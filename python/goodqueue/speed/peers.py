@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from goodqueue.errors import one_line
 
-PROGRAMS = Path(__file__).resolve().parents[2] / "benches" / "peers"
+PROGRAMS = Path(__file__).resolve().parents[3] / "benches" / "peers"
 RATE_BPS = 100e6
 """The bottleneck's rate in the programs."""
 

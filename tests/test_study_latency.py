@@ -9,7 +9,7 @@ from tests.conftest import Result
 
 from goodqueue import library
 from goodqueue.record import Record
-from goodqueue.studies import load, loading, metrics, phases, planning, selection
+from goodqueue.studies import latency, loading, metrics, phases, planning, selection
 from goodqueue.studies.model import Metric
 
 
@@ -43,12 +43,12 @@ def record() -> Any:
 
 
 def test_flows_of_the_other_way_or_not_of_tcp_are_no_goodput() -> None:
-    assert load.goodput_mbps(record(), {"direction": "down"}) == 9.0
-    assert load.goodput_mbps(record(), {"direction": "up"}) == 1.0
+    assert latency.goodput_mbps(record(), {"direction": "down"}) == 9.0
+    assert latency.goodput_mbps(record(), {"direction": "up"}) == 1.0
 
 
 def test_latency_is_above_the_base_and_a_silent_ping_has_no_part() -> None:
-    assert load.latency_ms(record(), {}) == 30.0
+    assert latency.latency_ms(record(), {}) == 30.0
 
 
 def test_a_ping_each_200_ms_is_heard_in_each_span() -> None:
@@ -56,26 +56,26 @@ def test_a_ping_each_200_ms_is_heard_in_each_span() -> None:
     short = record()
     short["series"]["time_s"] = [0.1, 0.2, 0.3, 0.4, 0.5]
     short["series"]["flows"] = [{"name": "p", "rtt_ms": [60.0, None, 80.0, 100.0, 55.0]}]
-    assert load.latencies(short) == ([0.2, 0.4, 0.6], [10.0, 40.0, 5.0])
+    assert latency.latencies(short) == ([0.2, 0.4, 0.6], [10.0, 40.0, 5.0])
 
 
 def test_the_steady_state_is_of_its_time() -> None:
     """Latencies 20, 250, none, 21, 19: steady after 3 s is 20; the second up to 4 s is the first within 1.25."""
-    assert load.latencies(record()) == ([1.0, 2.0, 4.0, 5.0], [20.0, 250.0, 21.0, 19.0])
-    assert load.steady_ms(record(), {"from_s": 3.0}) == 20.0
-    assert load.settle_s(record(), {"from_s": 3.0, "factor": 1.25}) == 4.0
-    assert load.settle_s(record(), {"from_s": 3.0, "factor": 0.5}) is None
-    assert load.settle_s(record(), {"from_s": 3.0, "factor": 1.05}) == 4.0, "21 is just 1.05 times 20"
-    assert load.settle_s(record(), {"from_s": 3.0, "factor": 0.96}) == 5.0, "19 is below 19.2, in the last second"
-    assert load.steady_ms(record(), {"from_s": 4.0}) == 19.0, "what ended at that time is of before"
-    assert load.settle_s(record(), {"from_s": 2.0, "factor": 100.0}) == 4.0, "never before the peak, which ended at 2 s"
-    assert load.settle_s(record(), {"from_s": 5.0, "factor": 9.0}) is None, "nothing is steady after the end"
-    assert load.settle_s(record(), {"from_s": 0.5, "factor": 9.0}) is None, "there was no peak before"
+    assert latency.latencies(record()) == ([1.0, 2.0, 4.0, 5.0], [20.0, 250.0, 21.0, 19.0])
+    assert latency.steady_ms(record(), {"from_s": 3.0}) == 20.0
+    assert latency.settle_s(record(), {"from_s": 3.0, "factor": 1.25}) == 4.0
+    assert latency.settle_s(record(), {"from_s": 3.0, "factor": 0.5}) is None
+    assert latency.settle_s(record(), {"from_s": 3.0, "factor": 1.05}) == 4.0, "21 is just 1.05 times 20"
+    assert latency.settle_s(record(), {"from_s": 3.0, "factor": 0.96}) == 5.0, "19 is below 19.2, in the last second"
+    assert latency.steady_ms(record(), {"from_s": 4.0}) == 19.0, "what ended at that time is of before"
+    assert latency.settle_s(record(), {"from_s": 2.0, "factor": 100.0}) == 4.0, "never before the peak, ended at 2 s"
+    assert latency.settle_s(record(), {"from_s": 5.0, "factor": 9.0}) is None, "nothing is steady after the end"
+    assert latency.settle_s(record(), {"from_s": 0.5, "factor": 9.0}) is None, "there was no peak before"
 
 
 def test_a_course_begins_with_its_first_span_and_ends_with_its_last() -> None:
     """Ten spans of 0.2 s up to 2 s: to the first echo its latency, then on the line from 20 to 250 ms."""
-    found = load.course(record(), 2.0)
+    found = latency.course(record(), 2.0)
     assert found == pytest.approx((*[20.0] * 5, 66.0, 112.0, 158.0, 204.0, 250.0))
 
 
@@ -86,10 +86,10 @@ def test_the_round_trips_that_senders_measured_are_those_of_the_flow_in_the_midd
     own: list[dict[str, Any]] = [flow | {"rtt_ms": one} for one in times]
     own[3]["direction"], own[4]["cc"] = "up", None
     found = cast("Record", {"flows": [*own, flow | {"rtt_ms": None}]})
-    assert load.flow_rtts_ms(found, {"direction": "down", "percentile": 50.0}) == 50
-    assert load.flow_rtts_ms(found, {"direction": "down", "percentile": 10.0}) == 40
-    assert load.flow_rtts_ms(found, {"direction": "up", "percentile": 50.0}) == 109
-    assert load.flow_rtts_ms(found, {"direction": "down", "percentile": 90.0}) is None
+    assert latency.flow_rtts_ms(found, {"direction": "down", "percentile": 50.0}) == 50
+    assert latency.flow_rtts_ms(found, {"direction": "down", "percentile": 10.0}) == 40
+    assert latency.flow_rtts_ms(found, {"direction": "up", "percentile": 50.0}) == 109
+    assert latency.flow_rtts_ms(found, {"direction": "down", "percentile": 90.0}) is None
 
 
 def test_the_peak_is_that_of_the_mean_of_the_seeds() -> None:
@@ -97,40 +97,40 @@ def test_the_peak_is_that_of_the_mean_of_the_seeds() -> None:
     assert metrics.at_peak([(1.0, 9.0, 1.0), (5.0, 2.0, 9.0)]) == [9.0, 2.0]
     assert metrics.at_peak([None, (1.0, 2.0)]) == [None, 2.0]
     assert metrics.at_peak([3.0, None]) == [3.0, None]
-    found = load.peak_ms(record(), {"until_s": 4.0})
+    found = latency.peak_ms(record(), {"until_s": 4.0})
     assert found is not None
     assert found[4::5] == pytest.approx((20.0, 250.0, 135.5, 21.0))  # at 1 to 4 s; at 3 s between its neighbours
     seconds = Metric("latency_peak_s", compute="latency_peak_ms", options={"until_s": 4.0}, scale=1e-3)
     assert metrics.of_record(seconds, record()) == pytest.approx([one / 1e3 for one in found])
-    assert load.peak_ms(record() | {"series": {"time_s": [1.0], "flows": []}}, {"until_s": 1.0}) is None
+    assert latency.peak_ms(record() | {"series": {"time_s": [1.0], "flows": []}}, {"until_s": 1.0}) is None
 
 
 def test_drops_are_known_to_their_interval() -> None:
     """Losses 0 0 4 0 1: mean 1, squares of the differences 1 1 9 1 0, so 12/5 over 1."""
-    assert load.first_drop_ms(record(), {}) == 2000.0
-    assert load.burstiness_index(record(), {"flow": "a/0"}) == pytest.approx(2.4)
-    assert load.burstiness_index(record(), {"flow": "p"}) is None
+    assert latency.first_drop_ms(record(), {}) == 2000.0
+    assert latency.burstiness_index(record(), {"flow": "a/0"}) == pytest.approx(2.4)
+    assert latency.burstiness_index(record(), {"flow": "p"}) is None
     more = record()
     more["series"]["flows"][0]["dropped_packets"] = [1, 0, 4, 0, 5]  # mean 2: squares 1 4 4 4 9, so 22/5 over 2
-    assert load.burstiness_index(more, {"flow": "a/0"}) == pytest.approx(2.2)
-    assert load.first_drop_ms(more, {}) == 0.0, "the first interval begins with the run"
+    assert latency.burstiness_index(more, {"flow": "a/0"}) == pytest.approx(2.2)
+    assert latency.first_drop_ms(more, {}) == 0.0, "the first interval begins with the run"
     never = record()
     never["series"]["flows"] = never["series"]["flows"][1:]
-    assert load.first_drop_ms(never, {}) is None
-    assert load.drop_probability_percent(record(), {"from_s": 2.0}) == pytest.approx(2.0)
-    assert load.cwnd_packets(record(), {}) == 20.0
+    assert latency.first_drop_ms(never, {}) is None
+    assert latency.drop_probability_percent(record(), {"from_s": 2.0}) == pytest.approx(2.0)
+    assert latency.cwnd_packets(record(), {}) == 20.0
 
 
 def test_a_calls_delay_is_above_half_the_round_trip() -> None:
-    assert load.call_delay_ms(record(), {"percentile": 50.0, "above": -1.0}) == 50.0
-    assert load.call_delay_ms(record(), {"percentile": 90.0, "above": 10.0}) == 80.0
+    assert latency.call_delay_ms(record(), {"percentile": 50.0, "above": -1.0}) == 50.0
+    assert latency.call_delay_ms(record(), {"percentile": 90.0, "above": 10.0}) == 80.0
     longer = record() | {"scenario": {"path": {"rtt": "60ms"}}}
-    assert load.call_delay_ms(longer, {"percentile": 90.0, "above": 0.0}) == 90.0, "above the least, not above the way"
+    assert latency.call_delay_ms(longer, {"percentile": 90.0, "above": 0.0}) == 90.0, "above the least, not the way"
     lossy = record()
     lossy["apps"][0]["delay_percentiles_ms"][95] = None
-    assert load.call_delay_ms(lossy, {"percentile": 95.0, "above": 10.0}) is None
-    assert load.call_delay_ms(lossy, {"percentile": 99.0, "above": 95.0}) is None
-    assert load.call_delay_ms(record() | {"apps": []}, {"percentile": 50.0, "above": -1.0}) is None
+    assert latency.call_delay_ms(lossy, {"percentile": 95.0, "above": 10.0}) is None
+    assert latency.call_delay_ms(lossy, {"percentile": 99.0, "above": 95.0}) is None
+    assert latency.call_delay_ms(record() | {"apps": []}, {"percentile": 50.0, "above": -1.0}) is None
 
 
 def test_numbers_are_set_against_others() -> None:
@@ -204,18 +204,18 @@ def flows(**named: tuple[float, float | None]) -> Record:
 def test_flows_are_set_against_each_other_by_place_and_by_name() -> None:
     """By hand: 1 + 3; 6 over 3; means of 2 and 0 % over 4 %. Wrong would be a flow of another name, or 0 over 0."""
     found = flows(small_0=(1, 2.0), small_1=(3, None), big_0=(6, 4.0), bigger_0=(9, 0.0))
-    assert load.goodput_sum_mbps(found, {"name": "small"}) == 4
-    assert load.goodput_sum_mbps(found, {"name": "tiny"}) is None
-    assert load.least_goodput_mbps(found, {"name": "small"}) == 1
-    assert load.least_goodput_mbps(found, {"name": "tiny"}) is None
-    assert load.goodput_ratio(found, {"flow": 2, "to_flow": 1}) == 2
-    assert load.goodput_ratio(flows(a_0=(1, 0), b_0=(0, 0)), {"flow": 0, "to_flow": 1}) is None
-    assert load.loss_ratio(found, {"name": "small", "to_name": "big"}) == 0.25
-    assert load.loss_ratio(found, {"name": "small", "to_name": "bigger"}) is None
-    assert load.loss_ratio(found, {"name": "bigger", "to_name": "big"}) == 0
-    assert load.loss_ratio(found, {"name": "tiny", "to_name": "big"}) is None, "nobody of that name lost nothing"
-    assert load.loss_ratio(found, {"name": "small", "to_name": "tiny"}) is None
-    assert load.goodput_all_mbps(found, {}) == 19
+    assert latency.goodput_sum_mbps(found, {"name": "small"}) == 4
+    assert latency.goodput_sum_mbps(found, {"name": "tiny"}) is None
+    assert latency.least_goodput_mbps(found, {"name": "small"}) == 1
+    assert latency.least_goodput_mbps(found, {"name": "tiny"}) is None
+    assert latency.goodput_ratio(found, {"flow": 2, "to_flow": 1}) == 2
+    assert latency.goodput_ratio(flows(a_0=(1, 0), b_0=(0, 0)), {"flow": 0, "to_flow": 1}) is None
+    assert latency.loss_ratio(found, {"name": "small", "to_name": "big"}) == 0.25
+    assert latency.loss_ratio(found, {"name": "small", "to_name": "bigger"}) is None
+    assert latency.loss_ratio(found, {"name": "bigger", "to_name": "big"}) == 0
+    assert latency.loss_ratio(found, {"name": "tiny", "to_name": "big"}) is None, "nobody of that name lost nothing"
+    assert latency.loss_ratio(found, {"name": "small", "to_name": "tiny"}) is None
+    assert latency.goodput_all_mbps(found, {}) == 19
 
 
 def test_phases_take_turns_from_their_start() -> None:

@@ -15,10 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from goodqueue import peers
 from goodqueue.dotted import walk
 from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
+from goodqueue.speed import peers
 from goodqueue.traffic import BULK
 
 QUICK = 10
@@ -209,7 +209,7 @@ def apart(module: str, call: str, name: str) -> dict[str, float]:
 
     Raises UserError.
     """
-    code = f"import json; from goodqueue import {module}; print(json.dumps({call}))"
+    code = f"import json; from goodqueue.speed import {module}; print(json.dumps({call}))"
     process = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     if process.returncode:
         last = (process.stderr.strip().splitlines() or ["no message"])[-1]

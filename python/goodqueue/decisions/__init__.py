@@ -1,0 +1,1 @@
+"""Decision traces: recording those of our disciplines, replaying those of Linux."""

@@ -1,0 +1,1 @@
+"""How fast the simulator runs, beside other simulators."""
