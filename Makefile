@@ -2,6 +2,7 @@
 #
 #   make demo     compare five qdiscs on a 10 Mbit/s access link: a table here, a report in demo-report/
 #   make test     everything: Rust, Python, lint, types
+#   make docs     the documentation site, in site/: all pages with search; a dead link stops it
 #   make debug-test   Python tests on a debug build of the extension, which checks alignment and overflow
 #   make bench    packets per CPU second, nanoseconds per qdisc operation
 #   make web      the page for the browser, into the Python package; needs Node 20 and Rust for WebAssembly
@@ -31,7 +32,7 @@ GOODQUEUE := $(BIN)/goodqueue
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo web web-test test debug-test bench bench-instructions fuzz fuzz-standalone mutants lint format rust rust-test python-test install-c man dist pins clean
+.PHONY: help demo web web-test test debug-test bench bench-instructions fuzz fuzz-standalone mutants lint format rust rust-test python-test install-c man dist docs pins clean
 help:
 	@sed -n '3,20s/^# *//p' Makefile
 
@@ -223,5 +224,10 @@ dist: web man
 	$(BIN)/maturin sdist --out dist
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked --zig --compatibility manylinux_2_17 --out dist
 
+# Without the variable mkdocs prints an advertisement of its next version.
+docs: .venv/.dev
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python docs/site.py site
+	@echo "Open $(CURDIR)/site/index.html in a browser."
+
 clean:
-	rm -rf $(beside) dist .venv target demo-report python/goodqueue/_goodqueue*.so python/goodqueue/page web/node_modules web/wasm
+	rm -rf $(beside) dist site .venv target demo-report python/goodqueue/_goodqueue*.so python/goodqueue/page web/node_modules web/wasm

@@ -1,0 +1,84 @@
+"""Build the documentation site: ``python docs/site.py FOLDER``.
+
+The pages are the Markdown files of the repository, at the places where they stand, so that a link works here as it does
+on a forge. Files that a page links to (a scenario, a source file) go along as they are. The one generated page is the
+command line's, made of what ``--help`` shows.
+
+mkdocs with the Material theme builds it (mkdocs.yml). It stops at a link or an anchor that leads nowhere.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from goodqueue.cli import app
+
+ROOT = Path(__file__).resolve().parents[1]
+LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s#]+)(#[^)\s]*)?\)")
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+COMMANDS = "docs/commands.md"
+
+
+def pages() -> list[str]:
+    """Return the Markdown files that are kept in the repository."""
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True)  # noqa: S607
+    return listed.stdout.split()
+
+
+def commands(context: Any, depth: int = 2) -> Iterator[str]:
+    """Yield the section of a command and those of its verbs."""
+    yield f"{'#' * depth} {context.command_path}\n\n```text\n{context.command.get_help(context).rstrip()}\n```\n"
+    for name, command in getattr(context.command, "commands", {}).items():
+        inner = typer.Context(command, info_name=name, parent=context, terminal_width=100)
+        yield from commands(inner, min(depth + 1, 3))
+
+
+def linked(page: str, text: str) -> Iterator[tuple[str, str]]:
+    """Yield each link of a page to this repository: as it is written, and its target from the root."""
+    for _, target, _ in LINK.findall(FENCE.sub("", text)):
+        if "://" not in target and not target.startswith("mailto:"):
+            yield target, str((ROOT / page).parent.joinpath(target).resolve().relative_to(ROOT))
+
+
+def staged(page: str, place: Path) -> None:
+    """Copy a page to ``place``, and what it links to. A link to a folder becomes one to the folder's README."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for written, target in linked(page, text):
+        if (ROOT / target).is_dir():
+            text = text.replace(f"]({written})", f"]({written.rstrip('/')}/README.md)")
+        elif (ROOT / target).is_file() and not target.endswith(".md"):
+            (place / target).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / target, place / target)
+    (place / page).parent.mkdir(parents=True, exist_ok=True)
+    (place / page).write_text(text, encoding="utf-8")
+
+
+def build(out: Path) -> int:
+    """Build the site into ``out`` and return the exit status of mkdocs."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        for page in pages():
+            staged(page, place)
+        context = typer.Context(typer.main.get_command(app), info_name="goodqueue", terminal_width=100)
+        text = "# Command line\n\nWhat `--help` shows, verb by verb.\n\n" + "\n".join(commands(context))
+        (place / COMMANDS).write_text(text, encoding="utf-8")
+        config = place.parent / f"{place.name}.yml"
+        config.write_text(
+            f"INHERIT: {ROOT / 'mkdocs.yml'}\ndocs_dir: {place}\nsite_dir: {out.resolve()}\n", encoding="utf-8"
+        )
+        try:
+            command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--config-file", str(config)]
+            return subprocess.run(command, check=False).returncode
+        finally:
+            config.unlink()
+
+
+if __name__ == "__main__":
+    sys.exit(build(Path(sys.argv[1])))

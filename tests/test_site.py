@@ -1,0 +1,74 @@
+"""The documentation site: it builds, a dead link stops it, and the commands of its guides do what the guides say."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+
+GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"`\./(\w+\.py):|`(\w+\.py)`")
+
+
+def build(out: Path, root: Path = ROOT) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, str(root / "docs" / "site.py"), str(out)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT / "python"), "NO_MKDOCS_2_WARNING": "1"},
+    )
+
+
+def test_the_site_builds_and_has_every_page(tmp_path: Path) -> None:
+    done = build(tmp_path / "site")
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True)
+    for page in pages.stdout.split():
+        made = (tmp_path / "site" / page).with_suffix(".html")
+        assert (made.with_name("index.html") if made.stem == "README" else made).is_file(), page
+    commands = (tmp_path / "site" / "docs" / "commands.html").read_text(encoding="utf-8")
+    assert 'id="goodqueue-compare"' in commands, "each verb has a section"
+    assert (tmp_path / "site" / "search" / "search_index.json").is_file()
+
+
+@pytest.mark.parametrize("dead", ["[gone](gone.md)", "[no such part](style.md#nothing)"])
+def test_a_dead_link_stops_the_site(tmp_path: Path, dead: str) -> None:
+    root = tmp_path / "clone"
+    subprocess.run(["git", "clone", "--quiet", "--depth", "1", f"file://{ROOT}", str(root)], check=True)
+    with (root / "docs" / "style.md").open("a", encoding="utf-8") as page:
+        page.write(f"\n{dead}\n")
+    done = build(tmp_path / "site", root)
+    assert done.returncode != 0
+    assert "style.md" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_the_commands_of_a_guide_run(page: Path, tmp_path: Path) -> None:
+    """In order, in one folder, as a reader would give them. A class is saved under the name that the page says."""
+    text = page.read_text(encoding="utf-8")
+    name = next((one or other for one, other in FILE.findall(text)), None)
+    ran = 0
+    for language, code in FENCE.findall(text):
+        if language == "python":
+            assert name is not None, f"{page.name} says under which name the class is saved"
+            (tmp_path / name).write_text(code, encoding="utf-8")
+        elif language == "sh":
+            for line in code.splitlines():
+                program, *words = shlex.split(line)
+                assert program == "goodqueue"
+                done = subprocess.run(
+                    [sys.executable, "-m", "goodqueue", *words],
+                    cwd=tmp_path,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+                assert done.returncode == 0, f"{line}\n{done.stderr}"
+                ran += 1
+    assert ran >= 2
