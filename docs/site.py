@@ -47,12 +47,27 @@ def linked(page: str, text: str) -> Iterator[tuple[str, str]]:
             yield target, str((ROOT / page).parent.joinpath(target).resolve().relative_to(ROOT))
 
 
+def listed(folder: str, place: Path) -> None:
+    """Write to ``place`` a page that links to each file of a folder, and the files."""
+    files = [path for path in sorted((ROOT / folder).iterdir()) if path.is_file()]
+    (place / folder).mkdir(parents=True, exist_ok=True)
+    for path in files:
+        shutil.copyfile(path, place / folder / path.name)
+    lines = [f"- [{path.name}]({path.name})" for path in files]
+    (place / folder / "README.md").write_text("\n".join([f"# {folder}", "", *lines, ""]), encoding="utf-8")
+
+
 def staged(page: str, place: Path) -> None:
-    """Copy a page to ``place``, and what it links to. A link to a folder becomes one to the folder's README."""
+    """Copy a page to ``place``, and what it links to.
+
+    A link to a folder becomes one to the folder's README, or else to a list of its files.
+    """
     text = (ROOT / page).read_text(encoding="utf-8")
     for written, target in linked(page, text):
         if (ROOT / target).is_dir():
             text = text.replace(f"]({written})", f"]({written.rstrip('/')}/README.md)")
+            if not (ROOT / target / "README.md").exists():
+                listed(target, place)
         elif (ROOT / target).is_file() and not target.endswith(".md"):
             (place / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / target, place / target)
@@ -74,8 +89,12 @@ def build(out: Path) -> int:
             f"INHERIT: {ROOT / 'mkdocs.yml'}\ndocs_dir: {place}\nsite_dir: {out.resolve()}\n", encoding="utf-8"
         )
         try:
-            command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--config-file", str(config)]
-            return subprocess.run(command, check=False).returncode
+            command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(config)]
+            done = subprocess.run(command, check=False, capture_output=True, text=True)
+            found = [line for line in done.stderr.splitlines() if line.startswith(("WARNING", "ERROR"))]
+            if done.returncode != 0:  # "--quiet" would hide the warnings from mkdocs itself, and none would be counted
+                print("\n".join(found), file=sys.stderr)
+            return done.returncode
         finally:
             config.unlink()
 
