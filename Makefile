@@ -227,7 +227,7 @@ dist: web man
 # Without the variable mkdocs prints an advertisement of its next version.
 docs: .venv/.dev
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python docs/site.py site
-	@echo "Open $(CURDIR)/site/index.html in a browser."
+	@echo "Open $(CURDIR)/site/index.html in a browser; for the search: python3 -m http.server --bind 127.0.0.1 --directory site"
 
 clean:
 	rm -rf $(beside) dist site .venv target demo-report python/goodqueue/_goodqueue*.so python/goodqueue/page web/node_modules web/wasm
