@@ -313,7 +313,7 @@ def test_a_trace_of_the_users_gives_the_rate(goodqueue: Callable[..., Result], h
 def real(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A data file of Flent's on a link of 20 and 5 Mbit/s with FIFOs of 150 ms, RTT 25 ms."""
     from goodqueue.cli import main
-    from goodqueue.toml import to_toml
+    from goodqueue.scenario.toml import to_toml
 
     folder = tmp_path_factory.mktemp("flent")
     link = {

@@ -1,5 +1,6 @@
-"""The arrows between the crates point one way (ARCHITECTURE.md)."""
+"""The arrows between the crates, and between the rooms of the Python package, point one way (ARCHITECTURE.md)."""
 
+import ast
 import graphlib
 import json
 import re
@@ -129,3 +130,62 @@ def test_disciplines_and_tcp_do_without_std(tmp_path: Path, line: str, refused: 
     done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
     assert (done.returncode != 0) == refused, done.stderr
     assert ("duplicate lang item `panic_impl`" in done.stderr) == refused
+
+
+PACKAGE = ROOT / "python" / "goodqueue"
+
+COUNTING_USERS = ("scenario", "run")
+"""The one arrow of Python's that points back: a load becomes a number of users by running scenarios."""
+
+
+def room(module: str) -> str:
+    """Return the room of a module of ours: the folder or the file in the package's root, "" for the package itself."""
+    return module.removeprefix("goodqueue").lstrip(".").partition(".")[0]
+
+
+def rooms_that_each_knows() -> dict[str, set[str]]:
+    """Return the rooms that each room of the Python package imports. Imports for types alone do not count."""
+    knows: dict[str, set[str]] = {}
+    rooms = {path.stem for path in PACKAGE.iterdir()}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        named: set[str] = set()
+        waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                continue
+            waiting += ast.iter_child_nodes(node)
+            if isinstance(node, ast.Import):
+                named |= {room(alias.name) for alias in node.names if alias.name.startswith("goodqueue.")}
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "goodqueue":
+                found = room(str(node.module))
+                named |= {found} if found else {alias.name for alias in node.names}
+        knows.setdefault(name, set()).update(named & rooms - {name})
+    return knows
+
+
+def test_no_room_of_the_python_package_is_in_a_circle() -> None:
+    knows = rooms_that_each_knows()
+    assert {"engines", "show"} <= knows["compare"]
+    below, above = COUNTING_USERS
+    assert above in knows[below], "the exception is no longer one"
+    assert below in knows[above]
+    knows[below].discard(above)
+    try:
+        graphlib.TopologicalSorter(knows).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(f"each of these knows the one before it: {' '.join(error.args[1])}")
+
+
+def test_the_table_of_rooms_names_every_room() -> None:
+    table = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    crates = {f"`crates/{path.name}`" for path in (ROOT / "crates").iterdir() if path.is_dir()}
+    made = {"__pycache__", "page", "golden"}  # built, or a link to a folder at the root
+    rooms = sorted(path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name not in made)
+    names = [*sorted(crates), *(f"`python/goodqueue/{name}`" for name in rooms)]
+    missing = [name for name in names if name not in table]
+    modules = sorted(path.stem for path in PACKAGE.glob("*.py") if not path.stem.startswith("_"))
+    loose = next(line for line in table.splitlines() if "beside the rooms" in line)
+    missing += [name for name in modules if f"`{name}`" not in loose]
+    assert not missing, f"no row of ARCHITECTURE.md names {missing}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Result
-from goodqueue import labels
+from goodqueue.show import labels
 
 Command = Callable[..., Result]
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from goodqueue import calibration, run
+from goodqueue import run
 from goodqueue.errors import UserError
+from goodqueue.scenario import calibration
 
 
 def scenario(**own: Any) -> dict[str, Any]:

@@ -9,8 +9,10 @@ import pytest
 
 import goodqueue.qdisc as q
 from conftest import SCENARIO
-from goodqueue import describe, run, scenario, toml
+from goodqueue import run, scenario
 from goodqueue.errors import UserError
+from goodqueue.scenario import toml
+from goodqueue.show import describe
 
 MS = 1_000_000
 

@@ -14,9 +14,11 @@ import pytest
 
 from conftest import SCENARIO, Result
 from goodqueue import compare as comparing
-from goodqueue import metrics, output, report, stats
+from goodqueue import report
 from goodqueue.compare import Comparison
 from goodqueue.errors import UserError
+from goodqueue.files import output
+from goodqueue.measures import metrics, stats
 from goodqueue.plot import style
 from goodqueue.record import Record
 

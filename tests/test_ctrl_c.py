@@ -182,7 +182,8 @@ def test_one_that_a_library_swallowed_is_raised_again(here: Path) -> None:
     # As in a callback of a weak reference, of which matplotlib has many: Python told of it, and the report went on.
     code = (
         "import os, signal, weakref\n"
-        "from goodqueue import interrupts, terminal\n"
+        "from goodqueue import interrupts\n"
+        "from goodqueue.show import terminal\n"
         "interrupts.answer()\n"
         "class Figure: pass\n"
         "try:\n"

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from conftest import Result
-from goodqueue import comparison_tables, measured, metrics
 from goodqueue.compare import Comparison, compare
+from goodqueue.compare import tables as comparison_tables
+from goodqueue.measures import measured, metrics
 from goodqueue.record import Record, Scenario
-from goodqueue.tables import number, plus_minus
+from goodqueue.show.tables import number, plus_minus
 
 Command = Callable[..., Result]
 

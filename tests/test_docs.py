@@ -8,7 +8,8 @@ from types import ModuleType
 import pytest
 
 from conftest import ROOT
-from goodqueue import metrics, traffic
+from goodqueue import traffic
+from goodqueue.measures import metrics
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,9 @@ import pytest
 
 from conftest import ROOT, SCENARIO, Result
 from goodqueue import compare as comparing
-from goodqueue import engines, stats
+from goodqueue import engines
 from goodqueue.errors import UserError
+from goodqueue.measures import stats
 from goodqueue.record import Scenario
 
 QUICK = ["--duration", "3s", "--warmup", "1s", "--seeds", "3"]

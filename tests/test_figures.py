@@ -14,14 +14,14 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
 from drawn import CODEL, check_layout, colours, made, many
-from goodqueue import metrics
 from goodqueue.compare import Comparison
-from goodqueue.picture import axis_for
+from goodqueue.measures import metrics
+from goodqueue.measures.stats import Estimate, share_below
 from goodqueue.plot import along, course, delay, drawing, ellipse, series, stored, style
 from goodqueue.plot import comparison as figures
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
-from goodqueue.stats import Estimate, share_below
+from goodqueue.show.picture import axis_for
 
 
 @pytest.mark.parametrize("kind", ["ellipse", "cdf", "time", "box", "bar"])

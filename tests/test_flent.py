@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from conftest import SCENARIO, Result
-from goodqueue import _goodqueue, results, run
+from goodqueue import _goodqueue, run
 from goodqueue.flent import EPOCH_S, importing, reading, writing
 from goodqueue.flent.choice import choose
 from goodqueue.record import Record, Scenario
+from goodqueue.store import results
 from needs import debians_environment
 
 Command = Callable[..., Result]

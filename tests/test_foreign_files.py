@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 
 from conftest import SCENARIO, TOML, Result
-from goodqueue import checking, har, inputs, results, run, scenario, store
+from goodqueue import run, scenario, store
 from goodqueue.errors import UserError
+from goodqueue.files import har, inputs
 from goodqueue.flent import importing, reading, writing
 from goodqueue.record import Record
+from goodqueue.store import checking, results
 from mutation import mutated
 
 Command = Callable[..., Result]
@@ -96,7 +98,7 @@ def quiet(act: Callable[[], object], what: str) -> None:
 
 
 def test_however_a_record_is_changed_it_is_read_or_refused(whole: Record, tmp_path: Path) -> None:
-    from goodqueue import tables
+    from goodqueue.show import tables
 
     draw = random.Random(17)
     for _ in range(400):

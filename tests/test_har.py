@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from conftest import Result
-from goodqueue import har, run, scenario
+from goodqueue import run, scenario
 from goodqueue.errors import UserError
+from goodqueue.files import har
 
 
 def entry(url: str, began: str, asked: dict[str, Any], answered: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from conftest import SCENARIO
-from goodqueue import results, run, store
-from goodqueue.engines import kernel
+from goodqueue import run, store
+from goodqueue.engines import identity, kernel
+from goodqueue.engines.identity import Maker, Run
 from goodqueue.engines.kernel import host, image, making, packages, vm
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
 from goodqueue.scenario import resolve
-from goodqueue.store import identity
-from goodqueue.store.identity import Maker, Run
+from goodqueue.store import results
 from test_kernel_machine import write_image
 
 PACKAGES = [packages.Package("linux-image-amd64", "6.1.192-2", "linux.deb", "SHA256:00")]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goodqueue import labels
+from goodqueue.show import labels
 
 WORDS = st.sampled_from(
     [

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from conftest import ROOT
-from goodqueue import dotted, run
+from goodqueue import run
 from goodqueue import scenario as scenarios
-from goodqueue.record import Record, Scenario
+from goodqueue.record import Record, Scenario, dotted
 
 FILES = sorted((ROOT / "web" / "lessons").glob("*.toml"))
 LESSONS: dict[str, dict[str, Any]] = {file.stem: tomllib.loads(file.read_text(encoding="utf-8")) for file in FILES}

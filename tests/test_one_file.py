@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Result
-from goodqueue import dotted, run
-from goodqueue.record import App
-from goodqueue.toml import to_toml
+from goodqueue import run
+from goodqueue.record import App, dotted
+from goodqueue.scenario.toml import to_toml
 from goodqueue.traffic import kinds
 
 OWN = "crates/netsim/src/traffic"
@@ -41,7 +41,7 @@ ALLOWED: dict[str, set[str]] = {
     "voip": {"python/goodqueue/flent", *DATAGRAMS},
     "page": {
         "python/goodqueue/flent",
-        "python/goodqueue/har.py",  # the key that is called as the kind
+        "python/goodqueue/files/har.py",  # the key that is called as the kind
         *APPS,
     },
     "packmime": {"python/goodqueue/speed/bench.py"},  # a case of other simulators

@@ -9,9 +9,11 @@ import pytest
 from pyarrow import dataset
 
 from conftest import SCENARIO, Result
-from goodqueue import parameters, run, scenario, store
+from goodqueue import run, scenario, store
+from goodqueue.engines import identity
 from goodqueue.errors import UserError
-from goodqueue.store import columns, identity
+from goodqueue.scenario import parameters
+from goodqueue.store import columns
 
 Command = Callable[..., Result]
 
@@ -76,8 +78,8 @@ def test_a_parameter_is_an_axis_of_a_sweep(here: Path, goodqueue: Command, turne
 
 
 def test_a_parameter_goes_across_a_figure_as_a_number(here: Path, goodqueue: Command) -> None:
-    from goodqueue import results
     from goodqueue.plot import drawing, selection
+    from goodqueue.store import results
 
     axes = ["--set", "bottleneck.qdisc=codel,pie", "--set", "bottleneck.qdisc.target=20ms,5ms,10ms"]
     assert goodqueue("sweep", "ok.toml", *axes, "--seeds", "1", "--out", "store").status == 0

@@ -10,16 +10,18 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, SCENARIO, Result
-from goodqueue import checking, describe, results, run, scenario, tables
-from goodqueue.dotted import check_path, walk
+from goodqueue import run, scenario
+from goodqueue.engines import identity
 from goodqueue.errors import UserError
 from goodqueue.flent import exporting
 from goodqueue.plot import drawing, series
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
-from goodqueue.store import identity
-from goodqueue.tables import links
-from goodqueue.toml import to_toml
+from goodqueue.record.dotted import check_path, walk
+from goodqueue.scenario.toml import to_toml
+from goodqueue.show import describe, tables
+from goodqueue.show.tables import links
+from goodqueue.store import checking, results
 
 Command = Callable[..., Result]
 

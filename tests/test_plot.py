@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from conftest import SCENARIO, Result
-from goodqueue import metrics, results, run
+from goodqueue import run
+from goodqueue.measures import metrics
 from goodqueue.plot import course, ellipse, rows, stored
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
+from goodqueue.store import results
 
 Command = Callable[..., Result]
 

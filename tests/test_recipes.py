@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from goodqueue import reference, schema
+from goodqueue.show import reference, schema
 from test_architecture import cargo
 
 PROGRAM = """

@@ -96,7 +96,8 @@ def test_such_queues_are_compared_and_reported(idle: str, here: Path, goodqueue:
 def test_sigterm_cleans_up(here: Path) -> None:
     code = (
         "import sys, time\n"
-        "from goodqueue import output, cli\n"
+        "from goodqueue import cli\n"
+        "from goodqueue.files import output\n"
         "def work(*a):\n"
         "    def fill(folder):\n"
         "        (folder / 'half').write_text('')\n"

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import SCENARIO
-from goodqueue import scenario, toml
+from goodqueue import scenario
 from goodqueue.errors import UserError
+from goodqueue.scenario import toml
 
 
 @pytest.mark.parametrize(

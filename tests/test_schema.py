@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from conftest import ROOT, SCENARIO, Result
-from goodqueue import schema
+from goodqueue.show import schema
 from goodqueue.traffic import kinds
 
 FILES = sorted([*(ROOT / "examples").glob("*.toml"), *(ROOT / "studies").glob("*/scenarios/*.toml")])

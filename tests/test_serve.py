@@ -17,8 +17,9 @@ import pytest
 from conftest import PAGE, ROOT, SCENARIO, TOML, Result
 from goodqueue import run, scenario, store
 from goodqueue.cli import serve
+from goodqueue.engines import identity
 from goodqueue.serving import mine, server
-from goodqueue.store import Store, identity
+from goodqueue.store import Store
 from served import LIMIT_S, Ask, body_of, served
 
 Command = Callable[..., Result]

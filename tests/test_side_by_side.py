@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 from drawn import boxes, check_layout
-from goodqueue import metrics
 from goodqueue.compare import Comparison
-from goodqueue.metrics import Metric
+from goodqueue.measures import metrics
+from goodqueue.measures.metrics import Metric
+from goodqueue.measures.stats import Estimate
 from goodqueue.plot import comparison as figures
 from goodqueue.plot import panels
-from goodqueue.stats import Estimate
 
 LONG = "fq_codel target 15ms interval 200ms quantum 300 memory_limit 32000000 limit {} flows 1024 drop_batch 64 noecn"
 

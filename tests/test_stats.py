@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goodqueue import stats
+from goodqueue.measures import stats
 
 
 def test_the_interval_of_five_numbers() -> None:

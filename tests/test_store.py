@@ -14,11 +14,12 @@ from pyarrow import dataset, parquet
 
 from conftest import SCENARIO
 from goodqueue import run, store
+from goodqueue.engines import identity
+from goodqueue.engines.identity import Run
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
 from goodqueue.scenario import resolve
-from goodqueue.store import DamagedError, Store, columns, files, identity
-from goodqueue.store.identity import Run
+from goodqueue.store import DamagedError, Store, columns, files
 
 SWEEP = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=codel,pie", "--set", "path.rtt=10ms,40ms", "--seeds", "3"]
 RUNS = 12

@@ -14,10 +14,11 @@ from pyarrow import parquet
 
 from conftest import SCENARIO, Result
 from goodqueue import run, store
+from goodqueue.engines import identity
+from goodqueue.engines.identity import Run
 from goodqueue.errors import UserError
 from goodqueue.scenario import resolve
-from goodqueue.store import DamagedError, Store, columns, identity, seal
-from goodqueue.store.identity import Run
+from goodqueue.store import DamagedError, Store, columns, seal
 
 SWEEP = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=codel,pie", "--seeds", "2"]
 RUNS = 4

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.conftest import TOML, Result
 
-from goodqueue.dotted import check_path, walk
 from goodqueue.record import Record
+from goodqueue.record.dotted import check_path, walk
 from goodqueue.studies import execution, loading, outcome, planning, selection
 
 Command = Callable[..., Result]

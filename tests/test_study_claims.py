@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import needs
-from goodqueue import library
-from goodqueue.studies import loading, published, verdicts
+from goodqueue.studies import libraries, loading, published, verdicts
 from goodqueue.studies.claims import Row, evaluate
 from goodqueue.studies.published import Claim, Term, Value
 from goodqueue.studies.selection import Selection
@@ -220,7 +219,7 @@ def test_along_a_sweep_the_steps_are_those_of_each_seed() -> None:
 
 
 def test_a_verdict_is_certain_only_where_the_intervals_leave_no_other() -> None:
-    study = loading.load(library.STUDIES.available()["schwardmann2014"])  # for what its words call things
+    study = loading.load(libraries.STUDIES.available()["schwardmann2014"])  # for what its words call things
 
     def certain(*intervals: tuple[float, float]) -> bool | None:
         ends = dict(zip("ab", intervals, strict=True))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from goodqueue.dotted import check_path
+from goodqueue.record.dotted import check_path
 from goodqueue.studies import judging, metrics, trivial
 from goodqueue.studies.judging import Judged
 from goodqueue.studies.metrics import Measurement

@@ -6,8 +6,7 @@ from collections.abc import Callable
 import pytest
 from tests.conftest import Result
 
-from goodqueue import library
-from goodqueue.studies import loading, planning, selection
+from goodqueue.studies import libraries, loading, planning, selection
 
 Command = Callable[..., Result]
 
@@ -36,7 +35,7 @@ def test_ours_in_a_hurry(goodqueue: Command) -> None:
 
 def test_every_value_is_compared() -> None:
     """Settings and what is printed twice apart, each value has a number, and the plan is the paper's."""
-    study = loading.load(library.STUDIES.available()["khademi2013"])
+    study = loading.load(libraries.STUDIES.available()["khademi2013"])
     plan = planning.plan(study, selection.select(study, []))
     wired = {scenario for one in study.experiments for scenario in one.published}
     assert {f"khademi2013/fig{n}" for n in ("2a", "3", "4", "5a", "6b", "7", "8", "11b", "12", "13", "14")} <= wired
@@ -55,7 +54,7 @@ def test_every_value_is_compared() -> None:
 
 def test_each_target_has_its_lines() -> None:
     """Wrong would be thresholds of ARED that are not a half and one and a half of the target at 10 Mbit/s, in bytes."""
-    study = loading.load(library.STUDIES.available()["khademi2013"])
+    study = loading.load(libraries.STUDIES.available()["khademi2013"])
     target = next(one for one in study.experiments if one.id == "target")
     lines = target.qdiscs["ared"]
     assert not isinstance(lines, str)
@@ -72,6 +71,6 @@ def test_each_target_has_its_lines() -> None:
 
 @pytest.mark.parametrize("name", ["wired", "one-flow", "wifi", "wifi-mixed"])
 def test_its_scenarios_run_by_themselves(name: str, goodqueue: Command) -> None:
-    file = library.STUDIES.available()["khademi2013"] / "scenarios" / f"{name}.toml"
+    file = libraries.STUDIES.available()["khademi2013"] / "scenarios" / f"{name}.toml"
     shorter = ("--set", "duration=10s") if name.startswith("wifi") else ()
     assert goodqueue("run", str(file), "--json", *shorter).status == 0

@@ -7,9 +7,8 @@ from typing import Any, cast
 import pytest
 from tests.conftest import Result
 
-from goodqueue import library
 from goodqueue.record import Record
-from goodqueue.studies import latency, loading, metrics, phases, planning, selection
+from goodqueue.studies import latency, libraries, loading, metrics, phases, planning, selection
 from goodqueue.studies.model import Metric
 
 
@@ -142,7 +141,7 @@ def test_numbers_are_set_against_others() -> None:
 
 def test_hoiland_is_complete() -> None:
     """Every result is computed or excluded by name; each way of 10/1 Mbit/s has the line of its own rate."""
-    study = loading.load(library.STUDIES.available()["hoiland2015"])
+    study = loading.load(libraries.STUDIES.available()["hoiland2015"])
     plan = planning.plan(study, selection.select(study, []))
     wanted = [cell for cell in plan.cells if "tcp" not in cell.at]
     computed = [
@@ -167,7 +166,7 @@ def test_hoiland_is_complete() -> None:
 
 def test_without_load_the_same_page_is_fetched_over_the_same_link() -> None:
     """Figure 5 was once divided by the time of the other page. The load's own keys have no place in that scenario."""
-    study = loading.load(library.STUDIES.available()["hoiland2015"])
+    study = loading.load(libraries.STUDIES.available()["hoiland2015"])
     plan = planning.plan(study, selection.select(study, ["fig5b"]), seeds=1)
     alone = {key for keys in plan.beside.values() for key in keys if plan.scenarios[key]["duration"] == "20s"}
     (scenario,) = (plan.scenarios[key] for key in alone)

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from tests.conftest import Result
 
-from goodqueue import library
-from goodqueue.studies import loading, planning, selection
+from goodqueue.studies import libraries, loading, planning, selection
 
 Command = Callable[..., Result]
 
-FOLDER = library.STUDIES.available()["nichols2012"]
+FOLDER = libraries.STUDIES.available()["nichols2012"]
 
 # What --quick says of each claim; the full study is in NOTES.md.
 VERDICTS = {

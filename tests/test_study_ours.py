@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import Result
 
-from goodqueue import library
-from goodqueue.studies import loading, planning, selection
+from goodqueue.studies import libraries, loading, planning, selection
 
 Command = Callable[..., Result]
 
@@ -37,7 +36,7 @@ def test_ours_in_a_hurry(goodqueue: Command) -> None:
 
 def test_ours_is_complete() -> None:
     """Every value but settings and mean rows is computed, on as many runs as the paper's tables ask for."""
-    folder = library.STUDIES.available()["schwardmann2014"]
+    folder = libraries.STUDIES.available()["schwardmann2014"]
     study = loading.load(folder)
     plan = planning.plan(study, selection.select(study, []))
     assert len({(cell.scenario, cell.algorithm, str(cell.at)) for cell in plan.cells}) == 57
@@ -56,13 +55,13 @@ def test_ours_is_complete() -> None:
 
 @pytest.mark.parametrize("name", ["static", "dynamic", "figure2"])
 def test_its_scenarios_run_by_themselves(name: str, goodqueue: Command) -> None:
-    file = library.STUDIES.available()["schwardmann2014"] / "scenarios" / f"{name}.toml"
+    file = libraries.STUDIES.available()["schwardmann2014"] / "scenarios" / f"{name}.toml"
     shorter = ("--set", "duration=12s") if name == "static" else ()
     assert goodqueue("run", str(file), "--json", *shorter).status == 0
 
 
 def test_a_copy_elsewhere_is_the_same_study(tmp_path: Path, goodqueue: Command) -> None:
-    shutil.copytree(library.STUDIES.available()["schwardmann2014"], tmp_path / "copy")
+    shutil.copytree(libraries.STUDIES.available()["schwardmann2014"], tmp_path / "copy")
     arguments = ("--only", "v001", "--quick", "--json")
     assert (
         goodqueue("study", str(tmp_path / "copy"), *arguments).out

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from tests.conftest import Result
 
-from goodqueue import library, scenario
+from goodqueue import scenario
 from goodqueue.errors import UserError
-from goodqueue.studies import air, latency, loading, planning, selection
+from goodqueue.studies import air, latency, libraries, loading, planning, selection
 from goodqueue.studies.reading import load_toml
 
 Command = Callable[..., Result]
@@ -23,7 +23,7 @@ def first_cell(plan: planning.Plan, name: str, **at: str) -> dict[str, Any]:
 
 def test_radios_and_the_wired_bottleneck_each_have_a_line() -> None:
     """Wrong would be a wired bottleneck of 1 Mbit/s with the line of 100, or a radio without the discipline."""
-    study = loading.load(library.STUDIES.available()["hoiland2015"])
+    study = loading.load(libraries.STUDIES.available()["hoiland2015"])
     plan = planning.plan(study, selection.select(study, ["wifi-low", "fig9"]), seeds=1)
     slow = next(one for one in plan.cells if one.algorithm == "codel" and one.at == {"link": "10/1"})
     resolved = planning.scenario_of(slow, quick=False)
@@ -36,7 +36,7 @@ def test_radios_and_the_wired_bottleneck_each_have_a_line() -> None:
 
 
 def test_a_link_that_the_scenario_lacks_is_refused(tmp_path: Any) -> None:
-    folder = library.STUDIES.available()["hoiland2015"]
+    folder = libraries.STUDIES.available()["hoiland2015"]
     text = (folder / "study.toml").read_text(encoding="utf-8")
     (tmp_path / "scenarios").symlink_to(folder / "scenarios")
     (tmp_path / "published.toml").symlink_to(folder / "published.toml")
@@ -91,7 +91,7 @@ def test_airtime_in_a_hurry(goodqueue: Command) -> None:
 
 def test_each_fact_says_where_it_is_from() -> None:
     """The paper was not at hand: a number without its source would pass for one that was read."""
-    folder = library.STUDIES.available()["hoiland2017"]
+    folder = libraries.STUDIES.available()["hoiland2017"]
     facts = load_toml(folder / "published.toml", "facts")
     assert {value["note"] for value in facts["value"]} == {"remembered", "patch"}
     assert {claim["where"] for claim in facts["claim"]} == {"remembered", "abstract", "patch"}
@@ -102,6 +102,6 @@ def test_each_fact_says_where_it_is_from() -> None:
 )
 def test_scenarios_over_a_cell_run_by_themselves(file: str, goodqueue: Command) -> None:
     study, name = file.split("/")
-    path = library.STUDIES.available()[study] / "scenarios" / f"{name}.toml"
+    path = libraries.STUDIES.available()[study] / "scenarios" / f"{name}.toml"
     assert scenario.load(path)["bottleneck"]["wifi"]["standard"] == "802.11n"
     assert goodqueue("run", str(path), "--json", "--set", "duration=8s").status == 0

@@ -9,8 +9,18 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from goodqueue import library
-from goodqueue.studies import figures, loading, outcome, planning, selection, sentences, show, verdicts, wording
+from goodqueue.studies import (
+    figures,
+    libraries,
+    loading,
+    outcome,
+    planning,
+    selection,
+    sentences,
+    show,
+    verdicts,
+    wording,
+)
 from goodqueue.studies.claims import Row, evaluate
 from goodqueue.studies.figures import Drawn
 from goodqueue.studies.model import Study
@@ -18,12 +28,12 @@ from goodqueue.studies.notes import parts
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.published import order
 
-OURS = sorted(library.STUDIES.available())
+OURS = sorted(libraries.STUDIES.available())
 IDENTIFIER = re.compile(r"\w+_(ms|s|mbps|percent|index|ratio|packets)\b|\b(droptail|rrul|1stream|newreno|inf)\b|[\[=@]")
 
 
 def ours(name: str) -> Study:
-    return loading.load(library.STUDIES.available()[name])
+    return loading.load(libraries.STUDIES.available()[name])
 
 
 def unmeasured(study: Study) -> Outcome:
@@ -212,7 +222,7 @@ def test_notes_are_shown_as_what_they_are() -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_our_notes_have_no_marks_left(name: str) -> None:
-    seen = parts((library.STUDIES.available()[name] / "NOTES.md").read_text(encoding="utf-8"))
+    seen = parts((libraries.STUDIES.available()[name] / "NOTES.md").read_text(encoding="utf-8"))
     texts = [piece for part in seen for piece, _ in part.runs]
     assert {part.kind for part in seen} >= {"heading", "text"}
     assert not [text for text in texts if re.search(r"`|\]\(|^\||^#", text)]

@@ -8,8 +8,8 @@ import pytest
 from tests.conftest import Result
 
 import goodqueue as gq
-from goodqueue import library
 from goodqueue.errors import UserError
+from goodqueue.studies import libraries
 from goodqueue.suites import loading, sheet, statements, subjects
 from goodqueue.suites.variations import variations
 
@@ -266,7 +266,7 @@ MUST = {"5.1.1", "5.1.2", "5.2", "5.3", "5.3 mix", "6.2", "7.2", "8.2.2", "8.2.5
 
 def test_rfc_7928_has_every_scenario_of_its_summary() -> None:
     """Section 13 of the RFC lists them with how each is asked for. Wrong would be a section that nobody runs."""
-    suite = loading.load(library.SUITES.find("rfc7928"))
+    suite = loading.load(libraries.SUITES.find("rfc7928"))
     levels = {row.section: row.level for row in suite.rows}
     assert {section for section, level in levels.items() if level == "must"} == MUST
     assert levels["4.5"] == levels["11"] == levels["12"] == "must be discussed"
@@ -277,7 +277,7 @@ def test_rfc_7928_has_every_scenario_of_its_summary() -> None:
 @pytest.mark.parametrize(("id_", "flows"), [("levels", [6, 13, 19])])
 def test_rfc_7928_the_levels_of_congestion_are_the_projections(id_: str, flows: list[int]) -> None:
     """8.2.2 to 8.2.4: N is 0.036, 0.081 and 0.114 of S, the BDP and the buffer in packets."""
-    (trial,) = [one for one in loading.load(library.SUITES.find("rfc7928")).trials if one.experiment.id == id_]
+    (trial,) = [one for one in loading.load(libraries.SUITES.find("rfc7928")).trials if one.experiment.id == id_]
     bdp = int(10e6 * 0.1 / 8 / 1514)
     assert [round(share * 2 * bdp) for share in (0.036, 0.081, 0.114)] == flows
     assert list(trial.experiment.sweep["flows"].values or ()) == flows

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import goodqueue as gq
-from goodqueue import library
-from goodqueue.studies import planning
+from goodqueue.studies import libraries, planning
 from goodqueue.suites import building, loading, sheet, subjects
 from goodqueue.suites.model import Suite
 
@@ -18,7 +17,7 @@ TWO_FLOWS = "l4s-tests/two-flows"
 @pytest.fixture(scope="module")
 def suite() -> Suite:
     """Return the suite, checked."""
-    return loading.load(library.SUITES.find("l4s"))
+    return loading.load(libraries.SUITES.find("l4s"))
 
 
 def cell(suite: Suite, algorithm: str, rate: int, pair: str) -> Any:
@@ -98,7 +97,7 @@ def test_each_cell_whose_flows_differ_by_more_than_10_percent_has_its_order_as_a
 
 def test_swapped_flows_would_break_the_orders(tmp_path: Path) -> None:
     """CUBIC at 160 ms gets less than at 10 ms behind any of the three; wrong would be a claim that holds either way."""
-    folder = library.SUITES.find("l4s")
+    folder = libraries.SUITES.find("l4s")
     text = (folder / "suite.toml").read_text(encoding="utf-8")
     first, second = 'flow1_mbps.record = "flows.0.goodput_mbps"', 'flow2_mbps.record = "flows.1.goodput_mbps"'
     assert f"{first}\n{second}" in text
@@ -126,7 +125,7 @@ def test_every_check_says_who_asks_for_it_and_the_rows_name_their_sections(suite
 
 def test_the_time_of_two_packets_is_that_of_full_frames() -> None:
     """RFC 9332, 1.4, at 4 Mbit/s: 2 * 1514 bytes. Wrong would be a limit that another rate has."""
-    text = (library.SUITES.find("l4s") / "suite.toml").read_text(encoding="utf-8")
+    text = (libraries.SUITES.find("l4s") / "suite.toml").read_text(encoding="utf-8")
     limits = [
         check["right"]["value"]
         for row in tomllib.loads(text)["row"]

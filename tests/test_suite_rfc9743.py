@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from tests.conftest import Result
 
-from goodqueue import library
 from goodqueue.errors import UserError
-from goodqueue.studies import claims
+from goodqueue.studies import claims, libraries
 from goodqueue.studies.claims import Row
 from goodqueue.studies.published import Claim
 from goodqueue.suites import building, loading, sheet, subjects
@@ -17,7 +16,7 @@ from goodqueue.suites.model import Check, Suite
 
 Command = Callable[..., Result]
 
-FOLDER = library.SUITES.available()["rfc9743"]
+FOLDER = libraries.SUITES.available()["rfc9743"]
 
 
 @pytest.fixture(scope="module")

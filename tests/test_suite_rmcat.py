@@ -5,9 +5,8 @@ from typing import Any, cast
 import pytest
 
 import goodqueue as gq
-from goodqueue import library
 from goodqueue.record import Record
-from goodqueue.studies import windows
+from goodqueue.studies import libraries, windows
 from goodqueue.suites import loading, sheet
 
 CASES = ["5.1", "5.2", "5.3", "5.4", "5.5", "5.6", "5.7", "5.8"]
@@ -72,7 +71,7 @@ def test_the_least_share_is_of_all_flows_that_begin_so() -> None:
 
 def test_every_basic_case_of_rfc_8867_is_there_as_its_tables_have_it() -> None:
     """Wrong would be a capacity, a time or a number of flows that the RFC does not have."""
-    suite = loading.load(library.SUITES.find("rmcat"))
+    suite = loading.load(libraries.SUITES.find("rmcat"))
     assert [row.section for row in suite.rows if row.level == "case"] == CASES
     found = {trial.experiment.id: trial.experiment.scenario for trial in suite.trials}
 

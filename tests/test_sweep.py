@@ -15,8 +15,9 @@ import pytest
 from pyarrow import parquet
 
 from conftest import Result, spawn
-from goodqueue import engines, metrics, run, stats, store
+from goodqueue import engines, run, store
 from goodqueue.errors import UserError
+from goodqueue.measures import metrics, stats
 from goodqueue.record import Record, Scenario
 from goodqueue.sweep import carrying, grid, result
 from goodqueue.sweep.result import Goal

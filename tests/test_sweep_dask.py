@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from conftest import Result, spawn
+from goodqueue.engines import identity
 from goodqueue.errors import UserError
 from goodqueue.executors import cluster, fleet
 from goodqueue.scenario import resolve
-from goodqueue.store import identity
 
 pytestmark = pytest.mark.needs("dask")
 

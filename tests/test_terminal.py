@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Result, spawn
-from goodqueue import layout, library, picture, tables, terminal
 from goodqueue.compare import Comparison
-from goodqueue.comparison_tables import difference_table, findings
-from goodqueue.comparison_tables import tables as means
+from goodqueue.compare.tables import difference_table, findings
+from goodqueue.compare.tables import tables as means
+from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
-from goodqueue.stats import Estimate
-from goodqueue.studies import loading, outcome, planning, selection, show
-from goodqueue.tables import Column, Table
+from goodqueue.show import layout, picture, tables, terminal
+from goodqueue.show.tables import Column, Table
+from goodqueue.studies import libraries, loading, outcome, planning, selection, show
 
 VERBS = ["run", "compare", "advise", "sweep", "report", "serve", "study", "list", "replay", "bench"]
 HEAVY = ("numpy", "scipy", "matplotlib", "jinja2", "rich", "concurrent.futures", "pyarrow", "goodqueue._goodqueue")
@@ -122,7 +122,7 @@ def test_no_width_loses_a_digit(
 
 @pytest.fixture(scope="session")
 def a_study() -> list[Table]:
-    study = loading.load(library.STUDIES.available()["schwardmann2014"])
+    study = loading.load(libraries.STUDIES.available()["schwardmann2014"])
     chosen = selection.select(study, ["v001", "v130", "c17"])
     result = outcome.carry_out(planning.plan(study, chosen, quick=True), chosen)
     return [*show.tables(result), show.summary_table(result), *show.claims_tables(result)]

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from conftest import Result
-from goodqueue import _goodqueue, scenario, tmix
+from goodqueue import _goodqueue, scenario
 from goodqueue.errors import UserError
+from goodqueue.files import tmix
 
 FILE = """\
 # a web page, then a connection on which both ends talk

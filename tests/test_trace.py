@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from conftest import Result, spawn
-from goodqueue import trace
+from goodqueue import capture as trace
 
 needs_tshark = pytest.mark.needs("tshark")
 

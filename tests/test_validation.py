@@ -17,9 +17,9 @@ import pytest
 from conftest import Result
 from goodqueue import engines, store
 from goodqueue import scenario as scenarios
+from goodqueue.engines import identity
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
-from goodqueue.store import identity
 from goodqueue.validation import cells, judging, pages, result, show
 from goodqueue.validation.judging import FEW, FLOOR_MS
 from goodqueue.validation.recovery import recovery_s
@@ -390,7 +390,7 @@ def test_a_changed_simulator_runs_again_and_the_kernel_does_not(
 ) -> None:
     scenario = cells.load(quick=True).cells[0].scenario
     before = {engine: identity.of(engine, scenario).key for engine in ("sim", "kernel")}
-    monkeypatch.setattr("goodqueue.store.identity.build", lambda: "another")
+    monkeypatch.setattr("goodqueue.engines.identity.build", lambda: "another")
     after = {engine: identity.of(engine, scenario).key for engine in ("sim", "kernel")}
     assert after["sim"] != before["sim"]
     assert after["kernel"] == before["kernel"]

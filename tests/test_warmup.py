@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Result
-from goodqueue import run, warmup
+from goodqueue import run
 from goodqueue.record import Record
+from goodqueue.scenario import warmup
 
 ENDED = "ended in the warm-up (first 4s), which is left out; --set warmup=0s or repeat"
 BEGAN = "began in the warm-up (first 4s), which is left out; --set warmup=0s"

@@ -7,8 +7,8 @@ import pytest
 
 import goodqueue as gq
 from conftest import ROOT, Result
-from goodqueue import air
 from goodqueue.errors import UserError
+from goodqueue.scenario import air
 
 CELL = ["--wifi", "802.11n:20:sgi", "--stations", "fast:mcs15*2,slow:mcs0"]
 QUICK = ["--duration", "12s", "--warmup", "4s", "--seeds", "2"]

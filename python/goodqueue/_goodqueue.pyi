@@ -273,7 +273,7 @@ def drawn_ahead(scenario_json: str) -> str:
     """What flows of a resolved scenario will draw, by name: of web users, each one's pages. Raises ScenarioError."""
 
 def connection_vectors(capture: str) -> str:
-    """The TCP connections of a capture as JSON: ``vectors`` as `goodqueue.tmix` has them, and how many are left out.
+    """Return the TCP connections of a capture as JSON: ``vectors`` (`goodqueue.files.tmix`) and how many are left out.
 
     Those are ``partial``, begun before the capture, and ``silent``, without data. Raises ValueError, one line.
     """

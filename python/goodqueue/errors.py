@@ -1,6 +1,7 @@
-"""Refusals: what a user got wrong, in one line."""
+"""Refusals: what a user got wrong, in one line. Warnings, likewise."""
 
 import json
+import sys
 
 LONGEST = 2000
 """Characters of a line; ours have some hundred."""
@@ -20,6 +21,11 @@ class UserError(Exception):
         *places, message = parts
         known = [*(bounded(place, LONGEST_PLACE) for place in places), message]
         super().__init__(one_line(": ".join(part for part in known if part)))
+
+
+def warn(text: str) -> None:
+    """Write one line to standard error. It is for a person, and no part of a program's result."""
+    print(f"goodqueue: {one_line(text)}", file=sys.stderr, flush=True)
 
 
 def bounded(text: str, most: int) -> str:

@@ -54,10 +54,10 @@ disciplines and the rest of the simulator take 0.15; such runs take turns, whate
 
 from collections.abc import Callable
 
-from goodqueue import discipline
 from goodqueue._goodqueue import DisciplineError, Link, Packet, Qdisc, Queue, qdisc_line
 from goodqueue._goodqueue import time_ns as ns
 from goodqueue.errors import UserError
+from goodqueue.scenario import discipline
 
 __all__ = ["DisciplineError", "Link", "Packet", "Qdisc", "Queue", "make", "names", "ns"]
 

@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
-from goodqueue import discipline, paths
 from goodqueue.calling import calls
+from goodqueue.capture import Trace
+from goodqueue.capture import check as check_traced
 from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
-from goodqueue.scenario import to_json
-from goodqueue.trace import Trace
-from goodqueue.trace import check as check_traced
+from goodqueue.scenario import discipline, paths, to_json
 
 if TYPE_CHECKING:
     from goodqueue._goodqueue import Simulation

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from goodqueue import stats
+from goodqueue.measures import stats
 from goodqueue.plot import ellipse, style
 from goodqueue.plot.delay import cdf
 from goodqueue.plot.labels import label_curves

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from goodqueue import stats
+from goodqueue.measures import stats
 from goodqueue.plot import style
 from goodqueue.plot.looks import Look, looks
 from goodqueue.record import Record

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from goodqueue import stats
+from goodqueue.measures import stats
 from goodqueue.plot import style
 from goodqueue.plot.delay import cdf
 from goodqueue.plot.looks import looks

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from matplotlib.axes import Axes
 
-from goodqueue import paths, stats
+from goodqueue.measures import stats
 from goodqueue.plot import style
 from goodqueue.plot.delay import cdf
 from goodqueue.plot.looks import Look, looks
+from goodqueue.scenario import paths
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.figures import Drawn
 from goodqueue.studies.outcome import Outcome

@@ -5,7 +5,7 @@ from typing import Any
 
 from goodqueue.advise.question import Question
 from goodqueue.compare import estimate_json
-from goodqueue.stats import Estimate
+from goodqueue.measures.stats import Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,7 @@ class Change:
     """One number, before and after."""
 
     metric: str
-    """Its key, as in `goodqueue.metrics`."""
+    """Its key, as in `goodqueue.measures.metrics`."""
     what: str
     """What it is, for a person."""
     unit: str

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from goodqueue.advise.links import Link
 from goodqueue.advise.question import Question
-from goodqueue.labels import BOTH
+from goodqueue.show.labels import BOTH
 
 MARGIN = 0.95
 """Of the rate. "95 % of the measured speed": OpenWrt's SQM Details and bufferbloat.net's guide to SQM."""

@@ -10,10 +10,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from goodqueue import metrics, stats
 from goodqueue.advise.answer import Change, Tried
+from goodqueue.measures import metrics, stats
+from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
-from goodqueue.stats import Estimate
 
 TENTH = math.log(1.1)
 

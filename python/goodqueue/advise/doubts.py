@@ -9,7 +9,7 @@ from goodqueue.advise.candidates import Candidate, kbit
 from goodqueue.advise.links import air_mbps
 from goodqueue.advise.question import Question
 from goodqueue.advise.scenarios import AIR, Truth
-from goodqueue.tables import span
+from goodqueue.show.tables import span
 
 SLOWER = candidates.ADVERTISED
 """What a link may carry of what its contract says, where nobody measured it."""

@@ -101,7 +101,9 @@ def _found(files: Sequence[str]) -> "Found | None":
 
 def _rate(option: str, text: str | None, measured: int | None, trace: str | None = None) -> int:
     """Return the rate that ``text`` says, or that was ``measured``, or the mean of the file ``trace``."""
-    from goodqueue import _goodqueue, notes, paths
+    from goodqueue import _goodqueue
+    from goodqueue.scenario import paths
+    from goodqueue.show import notes
 
     if trace is not None:
         if text is not None:

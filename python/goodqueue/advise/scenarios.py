@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from goodqueue import air, har
 from goodqueue.advise.candidates import STATION, Candidate
 from goodqueue.advise.links import FRAME, air_mbps, cell, frames_bps
 from goodqueue.advise.question import Question
+from goodqueue.files import har
 from goodqueue.record import Scenario
-from goodqueue.scenario import from_options
+from goodqueue.scenario import air, from_options
 from goodqueue.traffic import BULK, probe
 
 LOAD = "bulk:4,bulk:2:up,ping"

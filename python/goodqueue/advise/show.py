@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from goodqueue.advise.answer import Advice, Change, Check, Tried
 from goodqueue.advise.choosing import FELT
 from goodqueue.advise.question import USES, Question
-from goodqueue.stats import Estimate
-from goodqueue.tables import Column, Table, decimals, number, plus_minus, span
+from goodqueue.measures.stats import Estimate
+from goodqueue.show.tables import Column, Table, decimals, number, plus_minus, span
 
 
 def headline(question: Question) -> str:

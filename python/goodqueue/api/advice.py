@@ -3,13 +3,13 @@
 import os
 from collections.abc import Sequence
 
-from goodqueue import terminal
 from goodqueue.advise import checking, show, trying
 from goodqueue.advise import question as asking_of
 from goodqueue.advise.answer import Advice as Answer
 from goodqueue.advise.answer import Change, Check, Doubt, Tried
 from goodqueue.api import asking, showing
-from goodqueue.tables import Table
+from goodqueue.show import terminal
+from goodqueue.show.tables import Table
 
 
 class Advice(showing.Shown):

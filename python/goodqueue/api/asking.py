@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
-from goodqueue import asked
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
+from goodqueue.scenario import asked
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
 """A scenario: the path of a file in TOML, or its tables as a dict."""

@@ -5,14 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import asked, describe, engines, metrics, notes, output, terminal
 from goodqueue import compare as comparing
-from goodqueue import comparison_tables as tabled
+from goodqueue import engines
 from goodqueue.api import asking, frames, showing
-from goodqueue.compare import Entry
+from goodqueue.compare import Entry, asked
+from goodqueue.compare import tables as tabled
 from goodqueue.errors import UserError, quoted
-from goodqueue.stats import Estimate
-from goodqueue.tables import Table
+from goodqueue.files import output
+from goodqueue.measures import FIRST_SEED, SEEDS, metrics
+from goodqueue.measures.stats import Estimate
+from goodqueue.show import describe, notes, terminal
+from goodqueue.show.tables import Table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -206,8 +209,8 @@ def _name(result: comparing.Comparison, entry: Entry) -> str:
 def compare(
     *qdiscs: str,
     scenario: asking.Source | None = None,
-    seeds: int = asked.SEEDS,
-    seed: int = asked.FIRST_SEED,
+    seeds: int = SEEDS,
+    seed: int = FIRST_SEED,
     metric: str | Sequence[str] | None = None,
     engine: str = "sim",
     workers: int | None = None,

@@ -8,16 +8,19 @@ from functools import cached_property
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import describe, engines, metrics, notes, output, tables, terminal
+from goodqueue import engines
 from goodqueue import scenario as reading
 from goodqueue.api import asking, frames, showing
 from goodqueue.errors import UserError, quoted
+from goodqueue.files import output
+from goodqueue.measures import metrics
 from goodqueue.plot import series as courses
 from goodqueue.plot import stored
 from goodqueue.plot.stored import Group
 from goodqueue.record import App, Flow, Queue, Record, Scenario
+from goodqueue.show import describe, notes, tables, terminal
+from goodqueue.show.tables import Table
 from goodqueue.store import columns
-from goodqueue.tables import Table
 
 if TYPE_CHECKING:
     import numpy as np

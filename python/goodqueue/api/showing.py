@@ -6,7 +6,7 @@ from contextlib import redirect_stdout
 from html import escape
 from typing import TYPE_CHECKING
 
-from goodqueue.tables import Table
+from goodqueue.show.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ class Shown:
 
     def table(self) -> str:
         """Return what the command line prints of this: its tables as text, at most 100 columns wide."""
-        from goodqueue import terminal
+        from goodqueue.show import terminal
 
         headline, tables, sentences = self._parts()
         stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
@@ -41,11 +41,11 @@ class Shown:
         return self.table()
 
     def _repr_html_(self) -> str:
-        from goodqueue.report import rendering
+        from goodqueue.pages import fragment
 
         headline, tables, sentences = self._parts()
         said = [f"<p>{escape(sentence)}</p>" for sentence in sentences]
-        return "\n".join([f"<p>{escape(headline)}</p>", *map(rendering.fragment, tables), *said])
+        return "\n".join([f"<p>{escape(headline)}</p>", *map(fragment, tables), *said])
 
 
 def drawn(

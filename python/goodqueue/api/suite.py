@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import engines, library, store, terminal
+from goodqueue import engines, store
 from goodqueue.api import asking, frames, showing
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import UserError, quoted, warn
+from goodqueue.show import terminal
+from goodqueue.show.tables import Table
+from goodqueue.studies import libraries
 from goodqueue.suites import figures, loading, sheet, show, subjects
 from goodqueue.suites.sheet import RowResult
-from goodqueue.tables import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +145,7 @@ def suite(
         asking.whole("seeds", seeds, 1, 10_000)
     if workers is not None:
         asking.whole("workers", workers, 1, 4096)
-    found = loading.load(library.SUITES.find(os.fspath(name)))
+    found = loading.load(libraries.SUITES.find(os.fspath(name)))
     named = subjects.read(found, tested)
     rows = sheet.choose(found, [only] if isinstance(only, str) else list(only))
     plan = sheet.plan(found, named, rows, quick, seeds, on)
@@ -151,6 +153,6 @@ def suite(
     shows = terminal.progress if progress else terminal.silent
     try:
         with shows(f"{len(plan.scenarios)} runs") as note:
-            return Suite(sheet.carry_out(found, named, rows, plan, workers, note, kept, terminal.warn))
+            return Suite(sheet.carry_out(found, named, rows, plan, workers, note, kept, warn))
     except OSError as error:
         raise UserError(f"out {out}", f"cannot be written: {error.strerror or error}") from error

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import asked, engines, executors, metrics, notes, store, terminal
+from goodqueue import engines, executors, store
 from goodqueue.api import asking, frames, showing
-from goodqueue.errors import UserError, quoted
-from goodqueue.stats import Estimate
+from goodqueue.errors import UserError, quoted, warn
+from goodqueue.measures import FIRST_SEED, SEEDS, metrics
+from goodqueue.measures.stats import Estimate
+from goodqueue.show import notes, terminal
+from goodqueue.show.tables import Table
 from goodqueue.sweep import carrying, pages, result, show
 from goodqueue.sweep import grid as grids
-from goodqueue.tables import Table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -112,8 +114,8 @@ def sweep(
     scenario: asking.Source | None = None,
     grid: Grid | None = None,
     *,
-    seeds: int = asked.SEEDS,
-    seed: int = asked.FIRST_SEED,
+    seeds: int = SEEDS,
+    seed: int = FIRST_SEED,
     metric: str | Sequence[str] | None = None,
     engine: str = "sim",
     out: str | os.PathLike[str] | None = None,
@@ -161,7 +163,7 @@ def sweep(
     plan = carrying.Plan(name, base, axes, cells, on, wanted, seed, seeds, None)
     shows = terminal.progress if progress else terminal.silent
     try:
-        found, _ = carrying.carry_out(plan, kept, executors.local(workers), shows, terminal.warn)
+        found, _ = carrying.carry_out(plan, kept, executors.local(workers), shows, warn)
     except OSError as error:
         raise UserError(f"out {out}", f"cannot be written: {error.strerror or error}") from error
     if kept:

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.asked import FIRST_SEED
 from goodqueue.cli.options import Json, Workers, whole
+from goodqueue.measures import FIRST_SEED
 
 if TYPE_CHECKING:
     from goodqueue.advise.answer import Advice
@@ -62,10 +62,10 @@ def advise(
     goodput against what is there now. What would change it is tried too: another rate, another buffer, Wi-Fi. Rates
     are what the link itself sends with: of cable the contract's, of DSL the modem's sync rate.
     """
-    from goodqueue import terminal
     from goodqueue.advise import checking, trying
     from goodqueue.advise import question as asking
     from goodqueue.errors import UserError, quoted
+    from goodqueue.show import terminal
 
     if more and not flent:
         raise UserError("advise", f"found {quoted(more[0])} without --flent; accepted: --flent FILE...")
@@ -88,8 +88,8 @@ def advise(
 
 
 def _print(advice: "Advice", why: bool) -> None:
-    from goodqueue import terminal
     from goodqueue.advise import show
+    from goodqueue.show import terminal
 
     for sentence in (show.headline(advice.question), *show.measured(advice.question)):
         terminal.say(sentence)

@@ -44,7 +44,7 @@ def bench(
       goodqueue bench --users 1000,10000,100000
       goodqueue bench --wifi
     """
-    from goodqueue import terminal
+    from goodqueue.show import terminal
     from goodqueue.speed import bench as measuring
     from goodqueue.speed import bench_tables
 
@@ -83,7 +83,7 @@ def bench(
 
 def _users(counts: list[int], quick: bool, as_json: bool) -> None:
     """Measure so many users of the web."""
-    from goodqueue import terminal
+    from goodqueue.show import terminal
     from goodqueue.speed import bench as measuring
     from goodqueue.speed import bench_tables
 
@@ -100,7 +100,7 @@ def _users(counts: list[int], quick: bool, as_json: bool) -> None:
 
 def _cells(quick: bool, as_json: bool) -> None:
     """Measure Wi-Fi cells."""
-    from goodqueue import terminal
+    from goodqueue.show import terminal
     from goodqueue.speed import bench, bench_tables, bench_wifi
 
     cells, growth = [], []
@@ -122,7 +122,7 @@ def _cells(quick: bool, as_json: bool) -> None:
 
 def _crowds(counts: list[int], quick: bool, as_json: bool) -> None:
     """Measure so many flows in each of the disciplines."""
-    from goodqueue import terminal
+    from goodqueue.show import terminal
     from goodqueue.speed import bench as measuring
     from goodqueue.speed import bench_tables
 

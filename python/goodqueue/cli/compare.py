@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.asked import FIRST_SEED, SEEDS
 from goodqueue.cli.options import Engines, Json, Sets, Workers, whole
+from goodqueue.measures import FIRST_SEED, SEEDS
 
 if TYPE_CHECKING:
     from goodqueue.compare import Comparison
@@ -90,15 +90,20 @@ def compare(
     sim,kernel,live each runs in the simulator, on Linux's own qdiscs and TCP, and with Linux's TCP across our path in
     real time; these are compared as well.
     """
-    from goodqueue import asked, engines, labels, metrics, notes, output, terminal
     from goodqueue import compare as comparing
+    from goodqueue import engines
+    from goodqueue.compare import asked
+    from goodqueue.files import output
+    from goodqueue.measures import metrics
+    from goodqueue.scenario.asked import base as scenario_of
+    from goodqueue.show import labels, notes, terminal
 
     on = engines.parse(engine)
     wanted = metrics.find(metric or []) or metrics.METRICS
     options = {"rate": rate, "rtt": rtt, "up_rate": up_rate, "up_qdisc": up_qdisc}
     options |= {"duration": duration, "warmup": warmup, "buffer": buffer}
     described = {"wifi": wifi, "stations": stations, "flows": flows, "cc": cc, "ecn": ecn or None, "traffic": traffic}
-    base, origins = asked.base(scenario, options, described, sets or [])
+    base, origins = scenario_of(scenario, options, described, sets or [])
     lines, duration_s = asked.check(base, qdiscs, seed, scenario or "", origins, on)
     notes.tell(base, origins, [half for line in lines for half in labels.ways(line)])
     if out is not None:
@@ -125,8 +130,8 @@ def compare(
 
 
 def _print(result: "Comparison", json: bool, out: str | None) -> None:
-    from goodqueue import terminal
     from goodqueue.compare import as_json
+    from goodqueue.show import terminal
 
     if json:
         from json import dumps
@@ -135,8 +140,8 @@ def _print(result: "Comparison", json: bool, out: str | None) -> None:
 
         terminal.emit(dumps(as_json(result, VERSION), ensure_ascii=False) + "\n")
         return
-    from goodqueue import comparison_tables as tables
-    from goodqueue import describe
+    from goodqueue.compare import tables
+    from goodqueue.show import describe
 
     terminal.say(describe.whole(result.scenario))
     terminal.say()

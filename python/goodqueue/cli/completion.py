@@ -30,7 +30,7 @@ def completion(
     # typer writes no other name down for it: its own option --show-completion stands beside the verbs.
     from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
-    from goodqueue import terminal
+    from goodqueue.show import terminal
 
     if shell not in SHELLS:
         raise UserError("completion", f"found {quoted(shell)}; accepted: {', '.join(SHELLS)}")

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli.options import Json
+from goodqueue.errors import warn
 
 
 def export(
@@ -38,10 +39,11 @@ def export(
     Pings become Flent's: the first is its ICMP. What has no series there is left out, and named. The files need time
     series in the records. Seeds are repeats of a test: Flent's combining plots take them together: docs/flent.md.
     """
-    from goodqueue import output, terminal
     from goodqueue.errors import UserError
+    from goodqueue.files import output
     from goodqueue.flent import exporting
-    from goodqueue.results import records
+    from goodqueue.show import terminal
+    from goodqueue.store.results import records
 
     if not flent:
         raise UserError("export", "no format; accepted: --flent")
@@ -49,7 +51,7 @@ def export(
     files = exporting.files(records(paths))
     written, _ = output.write(out, force, lambda folder: exporting.fill(folder, files))
     for line in exporting.notes(files):
-        terminal.warn(line)
+        warn(line)
     if json:
         from json import dumps
 

@@ -34,8 +34,10 @@ def generate(
       goodqueue generate starlink --mean 150mbit --length 5min --seed 7 --out starlink.txt
       goodqueue run my-link.toml --set bottleneck.trace=lte.mahimahi    # where [bottleneck] has no rate
     """
-    from goodqueue import _goodqueue, output, terminal
+    from goodqueue import _goodqueue
     from goodqueue.errors import UserError, quoted
+    from goodqueue.files import output
+    from goodqueue.show import terminal
 
     output.check_file(out, force)
     if kind == "mmwave" and mean is not None:

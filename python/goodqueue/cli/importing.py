@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli.options import Json, Sets, whole
+from goodqueue.errors import warn
 
 
 def import_(
@@ -42,9 +43,10 @@ def import_(
     from pathlib import Path
 
     from goodqueue import scenario as scenarios
-    from goodqueue import store, tables, terminal
+    from goodqueue import store
     from goodqueue.errors import UserError
     from goodqueue.flent import importing, reading
+    from goodqueue.show import tables, terminal
 
     if sets and scenario is None:
         raise UserError("--set", "found without --scenario; accepted: with --scenario SCENARIO.toml")
@@ -57,7 +59,7 @@ def import_(
     for record in records:
         if left := record["flent"]["left_out"]:
             some = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
-            terminal.warn(f"{record['flent']['file']}: left out: {some}; a record has no place for them")
+            warn(f"{record['flent']['file']}: left out: {some}; a record has no place for them")
     if json:
         from json import dumps
 

@@ -21,7 +21,9 @@ def init(
       goodqueue init                       # writes scenario.toml
       goodqueue init call.toml --example voip-and-web
     """
-    from goodqueue import examples, output, terminal
+    from goodqueue import examples
+    from goodqueue.files import output
+    from goodqueue.show import terminal
 
     text = examples.read(example)
     output.check_file(file, force, "init")

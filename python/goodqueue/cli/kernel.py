@@ -23,8 +23,8 @@ def doctor(json: Json = False) -> None:
 
     Exit status: 0 where the engine can run, in a virtual machine or on this host, 1 where it cannot.
     """
-    from goodqueue import tables, terminal
     from goodqueue.engines.kernel.doctor import examine
+    from goodqueue.show import tables, terminal
 
     diagnosis = examine()
     if json:
@@ -57,8 +57,8 @@ def image(json: Json = False) -> None:
     """
     from sys import stderr
 
-    from goodqueue import terminal
     from goodqueue.engines.kernel.image import build
+    from goodqueue.show import terminal
 
     built = build(lambda step: print(f"{step} …" if terminal.is_utf8(stderr) else step, file=stderr, flush=True))
     if json:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from goodqueue.capture import LEAST_BYTES, WHOLE_BYTES
 from goodqueue.cli.options import Json, Sets, whole
-from goodqueue.trace import LEAST_BYTES, WHOLE_BYTES
+from goodqueue.errors import warn
 
 if TYPE_CHECKING:
     from goodqueue.engines.live.outside import End, Task
@@ -82,10 +83,11 @@ def link(
     the queue, each flow's goodput and RTT, and how late packets left, which is the emulator's own doing.
     Exit status: CMD's; 2 where the link is refused, or breaks; 127 where CMD is not found.
     """
-    from goodqueue import output, terminal
+    from goodqueue.capture import check, parse, settle
     from goodqueue.engines.live import outside, path
     from goodqueue.errors import UserError
-    from goodqueue.trace import check, parse, settle
+    from goodqueue.files import output
+    from goodqueue.show import terminal
 
     given = list(words or ())
     if given == ["doctor"]:
@@ -104,7 +106,7 @@ def link(
         check(scenario, capture.points)
     if record is not None:
         output.check_file(record, force, "--record")
-    note = _quiet if quiet else terminal.warn
+    note = _quiet if quiet else warn
     note(path.in_words(scenario))
     end = _run(outside.Task(scenario, client, server, capture, 2 if json else None), note, metrics, live)
     written = {}
@@ -151,8 +153,8 @@ def _run(task: "Task", note: Callable[[str], None], address: str | None, live: b
 
 def _doctor(json: bool) -> None:
     """Say what stands in the way. Exit status: 0 where there can be a link, 1 where not."""
-    from goodqueue import tables, terminal
     from goodqueue.engines.live import doctor
+    from goodqueue.show import tables, terminal
 
     findings = doctor.examine()
     if json:
@@ -179,7 +181,6 @@ def _commands(given: list[str]) -> tuple[list[str] | None, list[str]]:
     """Return SERVER, if there is one, and CMD. Raises UserError where there is nothing, or not found."""
     from shutil import which
 
-    from goodqueue import terminal
     from goodqueue.errors import UserError, quoted
 
     found = [given]
@@ -191,7 +192,7 @@ def _commands(given: list[str]) -> tuple[list[str] | None, list[str]]:
         raise UserError("link", "found no CMD; accepted: -- CMD..., or -- SERVER... -- CLIENT...")
     for command in found:
         if which(command[0]) is None:
-            terminal.warn(f"{quoted(command[0])}: command not found")
+            warn(f"{quoted(command[0])}: command not found")
             raise typer.Exit(127)
     return (found[0] if found[1:] else None), found[-1]
 
@@ -207,8 +208,8 @@ def _is_link(command: list[str]) -> bool:
 def _show(end: "End") -> None:
     from json import loads
 
-    from goodqueue import describe, tables, terminal
     from goodqueue.record import Record
+    from goodqueue.show import describe, tables, terminal
 
     record: Record = loads(end.record)
     terminal.say()

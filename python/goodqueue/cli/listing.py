@@ -38,8 +38,8 @@ def listing(
       goodqueue list traffic voip
       goodqueue list cc --json
     """
-    from goodqueue import reference, tables, terminal
     from goodqueue.errors import UserError, quoted
+    from goodqueue.show import reference, tables, terminal
     from goodqueue.traffic import kinds
 
     if topic not in TOPICS:
@@ -72,7 +72,7 @@ def listing(
 
 def _whole(topic: str, item: dict[str, Any]) -> dict[str, Any]:
     """Return all that there is to know of ``item``: of a kind of traffic, with the keys that every kind takes."""
-    from goodqueue import reference
+    from goodqueue.show import reference
 
     return item | {"common_keys": reference.common_keys()} if topic == "traffic" else item
 
@@ -80,10 +80,11 @@ def _whole(topic: str, item: dict[str, Any]) -> dict[str, Any]:
 def _items(topic: str) -> list[dict[str, Any]]:
     from json import loads
 
-    from goodqueue import _goodqueue, library
+    from goodqueue import _goodqueue
+    from goodqueue.studies import libraries
 
     if topic in ("studies", "suites"):
-        return (library.STUDIES if topic == "studies" else library.SUITES).listed()
+        return (libraries.STUDIES if topic == "studies" else libraries.SUITES).listed()
     if topic == "examples":
         from goodqueue import examples
 

@@ -36,7 +36,7 @@ def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | 
     Raises UserError where that cannot be written.
     """
     from goodqueue import store as stores
-    from goodqueue import terminal
+    from goodqueue.show import terminal
 
     origin = f"--store {store}"
     kept = stores.create(Path(store), origin) if store is not None else None
@@ -71,7 +71,8 @@ def write(
 
     ``data`` names the files beside report.html. Raises UserError where figures failed, or the folder stands elsewhere.
     """
-    from goodqueue import output, terminal
+    from goodqueue.files import output
+    from goodqueue.show import terminal
 
     if out is None:
         tell(None)

@@ -77,8 +77,10 @@ def plot(
     """
     from pathlib import Path
 
-    from goodqueue import output, results, terminal
+    from goodqueue.files import output
     from goodqueue.plot import drawing, selection, style
+    from goodqueue.show import terminal
+    from goodqueue.store import results
 
     if kind in FLENTS:
         raise UserError("plot", f"found {quoted(kind)}, a plot of Flent's; accepted here: {FLENTS[kind]}")

@@ -44,9 +44,9 @@ def record(
       goodqueue record "pie ecn" --pattern aimd --ecn ect0 --packets 20000 --seed 7 --out pie.csv.gz
       goodqueue replay codel.csv.gz
     """
-    from goodqueue import terminal
     from goodqueue.decisions.recording import Load, record
     from goodqueue.errors import UserError, quoted
+    from goodqueue.show import terminal
 
     try:
         multiple = float(load)

@@ -36,8 +36,8 @@ def replay(
       goodqueue replay golden/codel golden/fq_codel
       goodqueue replay my-trace.csv.gz --json
     """
-    from goodqueue import terminal
     from goodqueue.decisions import replay as replaying
+    from goodqueue.show import terminal
 
     found = replaying.find(traces or [str(replaying.GOLDEN)])
     with terminal.progress(f"{len(found)} traces") as progress:

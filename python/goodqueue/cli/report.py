@@ -26,8 +26,9 @@ def report(
     """
     import shlex
 
-    from goodqueue import output, terminal
+    from goodqueue.files import output
     from goodqueue.report import stored
+    from goodqueue.show import terminal
 
     output.check_file(out, force)
     command = shlex.join(["goodqueue", "report", *paths, "--out", out])

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from goodqueue.capture import LEAST_BYTES, WHOLE_BYTES
 from goodqueue.cli.options import Json, Sets, whole
-from goodqueue.trace import LEAST_BYTES, WHOLE_BYTES
 
 
 def run(
@@ -80,10 +80,12 @@ def run(
     """
     from threading import Event
 
-    from goodqueue import engines, notes, output, terminal
+    from goodqueue import engines
+    from goodqueue.capture import parse, settle
     from goodqueue.errors import UserError
+    from goodqueue.files import output
     from goodqueue.scenario import from_file
-    from goodqueue.trace import parse, settle
+    from goodqueue.show import notes, terminal
 
     (name,) = engines.parse(engine, several=False)
     given = {"--trace-at": trace_at, "--trace-snap": trace_snap, "--force": force}
@@ -111,8 +113,8 @@ def run(
 def _show(name: str, text: str) -> None:
     from json import loads
 
-    from goodqueue import describe, tables, terminal
     from goodqueue.record import Record
+    from goodqueue.show import describe, tables, terminal
 
     record: Record = loads(text)
     terminal.say(describe.run(name, record))

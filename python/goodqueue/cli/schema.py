@@ -18,7 +18,7 @@ def schema() -> None:
     """
     from json import dumps
 
-    from goodqueue import terminal
-    from goodqueue.schema import scenario
+    from goodqueue.show import terminal
+    from goodqueue.show.schema import scenario
 
     terminal.emit(dumps(scenario(), ensure_ascii=False, indent=2) + "\n")

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli.options import whole
+from goodqueue.errors import warn
 
 PORT = 8289
 """CoDel's RFC."""
@@ -38,14 +39,14 @@ def serve(
     """
     from json import dumps
 
-    from goodqueue import terminal
     from goodqueue.serving import mine, server
+    from goodqueue.show import terminal
 
     files = server.page()
     with terminal.progress("results") as progress:
         found = mine.find(paths or (), progress)
     for line in found.left_out:
-        terminal.warn(line)
+        warn(line)
     with server.Server(files, found, port) as listening:
         try:
             if json:
@@ -65,10 +66,8 @@ def _open(url: str) -> None:
     import threading
     import webbrowser
 
-    from goodqueue import terminal
-
     def show() -> None:
         if not webbrowser.open(url):
-            terminal.warn(f"no browser found; accepted: {url} in one, or --no-browser")
+            warn(f"no browser found; accepted: {url} in one, or --no-browser")
 
     threading.Thread(target=show, daemon=True).start()

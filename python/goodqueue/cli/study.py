@@ -7,7 +7,7 @@ import typer
 from goodqueue.cli import planned
 from goodqueue.cli.options import Json, Workers
 from goodqueue.cli.planned import Force, OneEngine, Quick, Seeds, StoreDir
-from goodqueue.errors import UserError
+from goodqueue.errors import UserError, warn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,11 +47,12 @@ def study(
 
     A study is a folder: study.toml, published.toml, scenarios. Copy one of ours to begin your own.
     """
-    from goodqueue import engines, library, output, terminal
-    from goodqueue.studies import loading, outcome, planning, selection
+    from goodqueue import engines
+    from goodqueue.files import output
+    from goodqueue.studies import libraries, loading, outcome, planning, selection
 
     (on,) = engines.parse(engine, several=False)
-    found = loading.load(library.STUDIES.find(name))
+    found = loading.load(libraries.STUDIES.find(name))
     chosen = selection.select(found, only or [])
     if reconstructed and not found.reconstructions:
         raise UserError("--reconstructed", f"{name} names no reconstruction; accepted: a study with [[reconstruction]]")
@@ -65,7 +66,7 @@ def study(
     result = planned.carry_out(
         f"{len(plan.scenarios)} runs",
         store,
-        lambda progress, kept: outcome.carry_out(plan, chosen, workers, progress, kept, terminal.warn),
+        lambda progress, kept: outcome.carry_out(plan, chosen, workers, progress, kept, warn),
     )
 
     def pages(folder: "Path", progress: "Progress") -> UserError | None:
@@ -79,7 +80,7 @@ def study(
 
 
 def _print(result: "Outcome", json: bool, written: str | None) -> None:
-    from goodqueue import terminal
+    from goodqueue.show import terminal
 
     if json:
         from json import dumps

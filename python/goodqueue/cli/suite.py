@@ -7,7 +7,7 @@ import typer
 from goodqueue.cli import planned
 from goodqueue.cli.options import Json, Workers
 from goodqueue.cli.planned import Force, OneEngine, Quick, Seeds, StoreDir
-from goodqueue.errors import UserError
+from goodqueue.errors import UserError, warn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,11 +47,13 @@ def suite(
 
     A suite is a folder: suite.toml and scenarios. Copy one of ours to begin your own.
     """
-    from goodqueue import engines, library, output, terminal
+    from goodqueue import engines
+    from goodqueue.files import output
+    from goodqueue.studies import libraries
     from goodqueue.suites import loading, sheet, subjects
 
     (on,) = engines.parse(engine, several=False)
-    found = loading.load(library.SUITES.find(name))
+    found = loading.load(libraries.SUITES.find(name))
     named = subjects.read(found, tested or [])
     rows = sheet.choose(found, only or [])
     plan = sheet.plan(found, named, rows, quick, seeds, on)
@@ -60,7 +62,7 @@ def suite(
     result = planned.carry_out(
         f"{len(plan.scenarios)} runs",
         store,
-        lambda progress, kept: sheet.carry_out(found, named, rows, plan, workers, progress, kept, terminal.warn),
+        lambda progress, kept: sheet.carry_out(found, named, rows, plan, workers, progress, kept, warn),
     )
 
     def pages(folder: "Path", progress: "Progress") -> UserError | None:
@@ -73,7 +75,7 @@ def suite(
 
 
 def _print(result: "Sheet", json: bool, written: str | None) -> None:
-    from goodqueue import terminal
+    from goodqueue.show import terminal
 
     if json:
         from json import dumps

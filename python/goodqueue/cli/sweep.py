@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.asked import FIRST_SEED, SEEDS
 from goodqueue.cli.options import Json, whole
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import UserError, quoted, warn
+from goodqueue.measures import FIRST_SEED, SEEDS
 
 if TYPE_CHECKING:
     from goodqueue.sweep.result import Goal
@@ -84,8 +84,10 @@ def sweep(
     """
     from pathlib import Path
 
-    from goodqueue import engines, executors, metrics, notes, store, terminal
+    from goodqueue import engines, executors, store
     from goodqueue import scenario as scenarios
+    from goodqueue.measures import metrics
+    from goodqueue.show import notes, terminal
     from goodqueue.sweep import carrying, grid, pages, result, show
 
     (on,) = engines.parse(engine, several=False)
@@ -98,18 +100,18 @@ def sweep(
     origin = f"--out {out}"
     if out is not None:
         store.check(Path(out), origin)
-    execute = executors.parse(executor, jobs, terminal.warn)
+    execute = executors.parse(executor, jobs, warn)
     kept = store.create(Path(out), origin) if out is not None else None
     plan = carrying.Plan(scenario, base, axes, cells, on, wanted, seed, seeds, goal)
     try:
-        found, computed = carrying.carry_out(plan, kept, execute, terminal.progress, terminal.warn)
+        found, computed = carrying.carry_out(plan, kept, execute, terminal.progress, warn)
     except OSError as error:
         stays = "what is stored stays, and the same command goes on from there"
         raise UserError(origin, f"cannot be written: {error.strerror or error}; {stays}") from error
     written = pages.write(kept, found) if kept else None
     if kept:
         keys = {key for cell in found.cells for key in cell.keys}
-        terminal.warn(f"{len(keys)} runs in {out}, {computed} of them new")
+        warn(f"{len(keys)} runs in {out}, {computed} of them new")
     if json:
         from json import dumps
 
@@ -126,7 +128,7 @@ def sweep(
             terminal.say(f"Written: {written}: results.json, cells.csv, and runs.parquet with a row a run.")
     failures = show.failures(found)
     for line in failures:
-        terminal.warn(line)
+        warn(line)
     if failures:
         raise typer.Exit(1)
 

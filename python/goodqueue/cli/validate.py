@@ -50,8 +50,10 @@ def validate(
     """
     from pathlib import Path
 
-    from goodqueue import output, store, terminal
+    from goodqueue import store
     from goodqueue.errors import UserError
+    from goodqueue.files import output
+    from goodqueue.show import terminal
     from goodqueue.validation import cells, drawing, judging, pages, runs, show
 
     if drawn is not None and quick:

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from goodqueue.errors import warn
+
 
 def vectors(
     capture: Annotated[str, typer.Argument(metavar="CAPTURE", help="A pcap or pcapng file of Ethernet frames.")],
@@ -24,8 +26,10 @@ def vectors(
     import json
     from pathlib import Path
 
-    from goodqueue import _goodqueue, output, terminal, tmix
+    from goodqueue import _goodqueue
     from goodqueue.errors import UserError
+    from goodqueue.files import output, tmix
+    from goodqueue.show import terminal
 
     output.check_file(out, force)
     try:
@@ -40,6 +44,6 @@ def vectors(
     terminal.say(f"Written: {Path(written)}, {said}.")
     for count, why in ((found["partial"], "had begun before the capture"), (found["silent"], "carried no data")):
         if count:
-            terminal.warn(f"{capture}: left out: {count} connections that {why}")
+            warn(f"{capture}: left out: {count} connections that {why}")
     if written != out:
         raise output.appeared(out, written)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from goodqueue import output
 from goodqueue.errors import UserError, quoted
+from goodqueue.files import output
 
 SUFFIXES = (".csv", ".csv.gz")
 

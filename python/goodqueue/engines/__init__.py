@@ -7,10 +7,10 @@ cannot run is refused before anything starts.
 from collections.abc import Sequence
 
 from goodqueue import run
+from goodqueue.capture import Trace
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import resolve
-from goodqueue.trace import Trace
 
 NAMES = ("sim", "kernel", "live")
 """The simulator is the first: it runs everything."""

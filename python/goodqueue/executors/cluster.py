@@ -16,12 +16,12 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import engines, run
+from goodqueue.engines import identity
+from goodqueue.engines.identity import Maker, Run
 from goodqueue.errors import UserError
 from goodqueue.executors import Executor, fleet
 from goodqueue.executors.fleet import Fleet
 from goodqueue.record import Scenario
-from goodqueue.store import identity
-from goodqueue.store.identity import Maker, Run
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -185,8 +185,8 @@ def tasking() -> Callable[[str, Scenario, tuple[str, str | None, str | None]], s
 
     # Nested, and of Python's own types alone, so that it travels as code: the scheduler may have no goodqueue.
     def task(engine: str, scenario: Scenario, made_by: tuple[str, str | None, str | None]) -> str:
+        from goodqueue.engines.identity import Maker
         from goodqueue.executors import cluster  # noqa: PLW0406 - on another machine
-        from goodqueue.store.identity import Maker
 
         return cluster.work(engine, scenario, Maker(*made_by))
 

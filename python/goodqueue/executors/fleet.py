@@ -10,9 +10,9 @@ from contextlib import suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from goodqueue.engines.identity import Maker, Run
 from goodqueue.errors import UserError, one_line
 from goodqueue.record import Scenario
-from goodqueue.store.identity import Maker, Run
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -56,7 +56,7 @@ def asking() -> Callable[[str, Sequence[Scenario]], object]:
     # Nested, and of Python's own types alone, so that it travels as code: a worker may have no goodqueue.
     def ask(engine: str, scenarios: Sequence[Scenario]) -> object:
         try:
-            from goodqueue.store import identity
+            from goodqueue.engines import identity
 
             makers = [identity.maker(engine, scenario) for scenario in scenarios]
             return [[one.version, one.build, one.code] for one in makers]

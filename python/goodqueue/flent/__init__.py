@@ -21,6 +21,3 @@ VOIP = "VoIP"
 
 HTTP = "HTTP latency"
 """A page: its fetches, in ms."""
-
-UNKNOWN = "unknown"
-"""What a measurement does not tell of its link."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from goodqueue.errors import UserError
+from goodqueue.files.output import RESULTS
 from goodqueue.flent import writing
 from goodqueue.flent.choice import Choice
-from goodqueue.output import RESULTS
-from goodqueue.results import Loose, labels
+from goodqueue.store.results import Loose, labels
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.distribution import jain, jitter_ms, percent, percentiles_ms, rounded, summary
+from goodqueue.engines.identity import Maker, Run, digest
 from goodqueue.errors import UserError
-from goodqueue.flent import HTTP, PING, UNKNOWN, VOIP
+from goodqueue.flent import HTTP, PING, VOIP
 from goodqueue.flent.reading import DataFile, Sample
-from goodqueue.record import App, Flow, Queue, Record, Scenario
-from goodqueue.series import CallSeries, FlowSeries, PageSeries, PingSeries, QueueSeries, Series, TcpSeries
+from goodqueue.measures.distribution import jain, jitter_ms, percent, percentiles_ms, rounded, summary
+from goodqueue.record import UNKNOWN, App, Flow, Queue, Record, Scenario
+from goodqueue.record.series import CallSeries, FlowSeries, PageSeries, PingSeries, QueueSeries, Series, TcpSeries
 from goodqueue.store import Store
-from goodqueue.store.identity import Maker, Run, digest
 from goodqueue.traffic import BULK
 
 if TYPE_CHECKING:

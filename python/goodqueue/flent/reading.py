@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from goodqueue import checking, inputs
 from goodqueue.errors import UserError, bounded, quoted
+from goodqueue.files import inputs
 from goodqueue.flent import EPOCH_S, PING, VERSION
+from goodqueue.store import checking
 
 ACCEPTED = "a data file of Flent's (.flent.gz, .flent.bz2 or .flent)"
 

@@ -12,8 +12,8 @@ from goodqueue.errors import UserError
 from goodqueue.flent import EPOCH_S, SUFFIX, VERSION
 from goodqueue.flent.choice import Choice, choose
 from goodqueue.record import Record
+from goodqueue.record.series import CallSeries, FlowSeries, Series
 from goodqueue.scenario import seconds
-from goodqueue.series import CallSeries, FlowSeries, Series
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from goodqueue.metrics import Metric
+from goodqueue.measures.metrics import Metric
+from goodqueue.measures.stats import Estimate
 from goodqueue.plot import panels, style
 from goodqueue.plot.quantity import order, quantities
 from goodqueue.plot.style import Look
-from goodqueue.stats import Estimate
 
 DECADE = 10.0
 """From this ratio of the largest to the smallest value on, a numeric axis is logarithmic."""

@@ -8,15 +8,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from goodqueue import metrics, traffic
+from goodqueue import traffic
 from goodqueue.compare import Comparison, Entry
-from goodqueue.metrics import WAYS, Metric
-from goodqueue.picture import LEAST_MS
+from goodqueue.measures import metrics
+from goodqueue.measures.metrics import WAYS, Metric
 from goodqueue.plot import ellipse, panels, style
 from goodqueue.plot.labels import label_curves
 from goodqueue.plot.style import Look
 from goodqueue.record import Record
-from goodqueue.tables import decimals, number
+from goodqueue.show.picture import LEAST_MS
+from goodqueue.show.tables import decimals, number
 
 ACROSS = 4
 """Panels in a row, at most."""

@@ -6,12 +6,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from goodqueue.picture import Axis, axis_for
+from goodqueue.measures.stats import share_below
 from goodqueue.plot import panels, style
 from goodqueue.plot.labels import BACKING, Curve, name_curves
 from goodqueue.plot.style import Look
 from goodqueue.record import Record
-from goodqueue.stats import share_below
+from goodqueue.show.picture import Axis, axis_for
 
 Named = Sequence[tuple[str, Sequence[float]]]
 """Labels, each with the 0th to the 100th percentile."""

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from goodqueue import measured, metrics
 from goodqueue.errors import UserError, quoted
-from goodqueue.metrics import Metric
+from goodqueue.measures import measured, metrics
+from goodqueue.measures.metrics import Metric
+from goodqueue.measures.stats import Estimate
 from goodqueue.plot import air, along, course, delay, ellipse, panels, rows, selection
 from goodqueue.plot.quantity import quantities
 from goodqueue.plot.selection import NONE, QDISCS, Runs
 from goodqueue.plot.series import available, hop_delays, is_law
 from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, distribution, labels_of, loaded, percentiles
 from goodqueue.record import Record
-from goodqueue.stats import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

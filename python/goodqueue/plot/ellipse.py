@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from goodqueue.metrics import Metric
+from goodqueue.measures.metrics import Metric
 from goodqueue.plot import panels, style
 from goodqueue.plot.labels import Curve, name_curves
 from goodqueue.plot.stored import Group, goodput, labels_of, latency, repeats

@@ -10,8 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from goodqueue import labels as naming
 from goodqueue.plot import style
+from goodqueue.show import labels as naming
 
 WIDE_IN = 7.8
 """The width of a figure with three panels in a row."""

@@ -8,12 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.cbook import boxplot_stats
 from matplotlib.figure import Figure
 
-from goodqueue import stats
-from goodqueue.metrics import Metric, label
+from goodqueue.measures import stats
+from goodqueue.measures.metrics import Metric, label
 from goodqueue.plot import panels, style
 from goodqueue.plot.stored import Group, distribution, labels_of, loaded, percentiles, repeats
 from goodqueue.plot.style import Look
-from goodqueue.tables import decimals, number
+from goodqueue.show.tables import decimals, number
 
 WHISKERS = (5, 95)
 """Percentiles at which the whiskers of a distribution end."""

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from goodqueue import labels as naming
-from goodqueue import results
 from goodqueue.errors import UserError, quoted
 from goodqueue.plot import stored
 from goodqueue.plot.quantity import order, same
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
+from goodqueue.show import labels as naming
+from goodqueue.store import results
 from goodqueue.sweep.grid import split
 
 SHORT = {"qdisc": "bottleneck.qdisc", "rate": "bottleneck.rate", "rtt": "path.rtt"}

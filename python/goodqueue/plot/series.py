@@ -9,7 +9,7 @@ airtime, as ``stations.slow.rate_mbps``, from it ``stations.slow.up_rate_mbps``.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from goodqueue.metrics import WAYS, of_way, said, split
+from goodqueue.measures.metrics import WAYS, of_way, said, split
 from goodqueue.plot.stored import Group, loaded
 from goodqueue.record import Record
 

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from goodqueue import metrics, stats, traffic
-from goodqueue.metrics import METRICS, WAYS, Metric
+from goodqueue import traffic
+from goodqueue.measures import metrics, stats
+from goodqueue.measures.metrics import METRICS, WAYS, Metric
 from goodqueue.record import Record
 
 DISTRIBUTIONS = {

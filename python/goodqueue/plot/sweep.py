@@ -4,10 +4,10 @@ import itertools
 
 from matplotlib.figure import Figure
 
-from goodqueue import labels as naming
-from goodqueue.metrics import Metric, label, ways_of
+from goodqueue.measures.metrics import Metric, label, ways_of
 from goodqueue.plot import along as drawing
 from goodqueue.plot.quantity import order
+from goodqueue.show import labels as naming
 from goodqueue.sweep.grid import QDISC, Axis
 from goodqueue.sweep.result import Sweep, Values
 

@@ -3,14 +3,13 @@
 import json
 from pathlib import Path
 
-from goodqueue import comparison_tables as tables
-from goodqueue import describe
-from goodqueue.compare import Comparison, as_json
+from goodqueue.compare import Comparison, as_json, tables
 from goodqueue.errors import UserError, one_line
-from goodqueue.output import RESULTS
-from goodqueue.report import rendering
+from goodqueue.files.output import RESULTS
+from goodqueue.pages import render
 from goodqueue.run import Progress
-from goodqueue.toml import to_toml
+from goodqueue.scenario.toml import to_toml
+from goodqueue.show import describe
 
 
 def write(folder: Path, comparison: Comparison, command: str, progress: Progress = lambda _: None) -> UserError | None:
@@ -72,7 +71,7 @@ def page(
     names = list(dict.fromkeys(entry.name for entry in comparison.entries))
     title = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
     differences = [tables.engine_table(comparison), tables.difference_table(comparison)]
-    return rendering.render(
+    return render(
         "report/page.html.j2",
         title=title,
         description=describe.whole(comparison.scenario),

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator
 
 from matplotlib.figure import Figure
 
-from goodqueue import metrics
 from goodqueue.compare import Comparison
+from goodqueue.measures import metrics
 from goodqueue.plot import comparison as plots
 from goodqueue.plot import delay
 

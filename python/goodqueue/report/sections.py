@@ -7,20 +7,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import compare, comparison_tables, describe, labels, metrics, results, tables
+from goodqueue import compare
 from goodqueue.compare import Comparison
+from goodqueue.compare import tables as comparison_tables
+from goodqueue.measures import metrics
 from goodqueue.plot import course, delay, ellipse, rows, style
 from goodqueue.plot import sweep as plots
 from goodqueue.plot.series import series
 from goodqueue.plot.stored import Group, directed, percentiles, repeats
 from goodqueue.record import Record, Scenario
 from goodqueue.report import figures
-from goodqueue.store import Store
+from goodqueue.scenario.toml import to_toml
+from goodqueue.show import describe, labels, tables
+from goodqueue.show.tables import Column, Table, number
+from goodqueue.store import Store, results
 from goodqueue.studies import published, trivial, wording
 from goodqueue.sweep import show
 from goodqueue.sweep.result import Sweep
-from goodqueue.tables import Column, Table, number
-from goodqueue.toml import to_toml
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn

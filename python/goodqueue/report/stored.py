@@ -7,15 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from goodqueue import results, store
+from goodqueue import store
 from goodqueue.errors import UserError, quoted
-from goodqueue.output import RESULTS
+from goodqueue.files.output import RESULTS
+from goodqueue.pages import render
 from goodqueue.record import Scenario
-from goodqueue.report import rendering, sections
+from goodqueue.report import sections
 from goodqueue.report.sections import Section
-from goodqueue.results import Loose
 from goodqueue.run import Progress
-from goodqueue.store import Store
+from goodqueue.store import Store, results
+from goodqueue.store.results import Loose
 from goodqueue.sweep import pages as sweeps
 from goodqueue.sweep import result
 
@@ -54,7 +55,7 @@ def page(paths: Sequence[str], command: str, progress: Progress = lambda _: None
         made.append(maker(f"s{index + 1}"))
         progress((index + 1) / len(makers))
     title = made[0].title if len(made) == 1 else f"{len(made)} results of {', '.join(paths)}"
-    return rendering.render("report/stored.html.j2", title=title, sections=made, command=command, version=VERSION)
+    return render("report/stored.html.j2", title=title, sections=made, command=command, version=VERSION)
 
 
 def _read(path: Path, found: Found) -> None:

@@ -7,14 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from goodqueue import results, store
 from goodqueue import scenario as scenarios
+from goodqueue import store
 from goodqueue.errors import UserError
-from goodqueue.output import RESULTS
+from goodqueue.files.output import RESULTS
 from goodqueue.record import Scenario
-from goodqueue.results import About
 from goodqueue.run import Progress
-from goodqueue.store import Store
+from goodqueue.store import Store, results
+from goodqueue.store.results import About
 
 ACCEPTED = f"a scenario (.toml), a folder of them, {results.ACCEPTED}"
 

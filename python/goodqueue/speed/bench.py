@@ -15,9 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from goodqueue.dotted import walk
 from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
+from goodqueue.record.dotted import walk
 from goodqueue.speed import peers
 from goodqueue.traffic import BULK
 

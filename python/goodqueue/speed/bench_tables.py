@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from goodqueue.show.tables import Column, Table, decimals, number
 from goodqueue.speed.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, CrowdResult, QdiscResult, UsersResult
 from goodqueue.speed.bench_wifi import CellResult, GrowthResult
 from goodqueue.speed.peers import PeerResult
-from goodqueue.tables import Column, Table, decimals, number
 
 
 def bench_tables(

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from goodqueue.dotted import walk
 from goodqueue.record import Record, Scenario
+from goodqueue.record.dotted import walk
 from goodqueue.speed import bench, peers
 from goodqueue.speed.peers import Peer, PeerResult
 

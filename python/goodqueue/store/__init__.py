@@ -17,10 +17,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goodqueue import inputs, output
+from goodqueue.engines.identity import Run
 from goodqueue.errors import UserError, quoted
+from goodqueue.files import inputs, output
 from goodqueue.store import files
-from goodqueue.store.identity import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,11 +7,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import inputs, metrics, parameters, paths
-from goodqueue.flent import UNKNOWN
-from goodqueue.record import Record, Scenario
-from goodqueue.scenario import seconds
-from goodqueue.store.identity import Run
+from goodqueue.engines.identity import Run
+from goodqueue.files import inputs
+from goodqueue.measures import metrics
+from goodqueue.record import UNKNOWN, Record, Scenario
+from goodqueue.scenario import parameters, paths, seconds
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
 from goodqueue import executors, run
+from goodqueue.engines.identity import Run
 from goodqueue.store import DamagedError, Store
-from goodqueue.store.identity import Run
 
 Seen = Callable[[Run, str], None]
 """Called with each run and its record, whether it was stored or is new."""

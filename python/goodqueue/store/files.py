@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from goodqueue.output import alive
+from goodqueue.files.output import alive
 
 PARTIAL = ".partial"
 """How the name of a file ends that is being written."""

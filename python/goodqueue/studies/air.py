@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from goodqueue.dotted import walk
 from goodqueue.record import Record
+from goodqueue.record.dotted import walk
 
 
 def of_station(record: Record, options: Mapping[str, str | float]) -> float | None:

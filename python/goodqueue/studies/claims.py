@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 
-from goodqueue import stats
+from goodqueue.measures import stats
 from goodqueue.studies.published import At, Claim, Term
 
 

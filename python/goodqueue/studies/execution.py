@@ -7,10 +7,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from goodqueue import executors, run
-from goodqueue.dotted import walk
+from goodqueue.engines import identity
+from goodqueue.engines.identity import Run
 from goodqueue.record import Record
-from goodqueue.store import Store, completing, identity
-from goodqueue.store.identity import Run
+from goodqueue.record.dotted import walk
+from goodqueue.store import Store, completing
 from goodqueue.studies import metrics
 from goodqueue.studies.metrics import Course, Measurement
 from goodqueue.studies.model import Cell, Experiment, Metric

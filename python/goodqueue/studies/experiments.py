@@ -7,8 +7,8 @@ import copy
 from collections.abc import Iterable, Mapping
 
 from goodqueue import scenario as scenarios
-from goodqueue.dotted import check_path
 from goodqueue.errors import UserError, quoted
+from goodqueue.record.dotted import check_path
 from goodqueue.studies.metrics import COMPUTATIONS, FORMS, POOLS
 from goodqueue.studies.model import ALONE, EACH, Experiment, Lines, Metric, Parameter, Quick, Tolerance
 from goodqueue.studies.published import At, Published

@@ -11,8 +11,8 @@ from typing import cast
 
 from goodqueue import traffic
 from goodqueue.record import Flow, Record, times_of
+from goodqueue.record.series import FlowSeries
 from goodqueue.scenario import seconds
-from goodqueue.series import FlowSeries
 
 Options = Mapping[str, str | float]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from statistics import correlation, median
 from typing import Literal
 
-from goodqueue import stats
-from goodqueue.dotted import walk
+from goodqueue.measures import stats
 from goodqueue.record import Record
+from goodqueue.record.dotted import walk
 from goodqueue.studies import air, latency, phases, roundtrip, varying, web, windows
 from goodqueue.studies.model import Metric
 from goodqueue.studies.step import Excursion, excursion

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from goodqueue.errors import UserError
-from goodqueue.output import RESULTS
+from goodqueue.files.output import RESULTS
 from goodqueue.run import Progress
 from goodqueue.studies import show, show_readings
 from goodqueue.studies.figures import Draw, all_figures, save
@@ -72,10 +72,10 @@ def as_csv(outcome: Outcome) -> str:
 
 def page(outcome: Outcome, drawn: list[tuple[str, str, str, str]], notes: str, command: str, version: str) -> str:
     """Return the report as HTML. ``drawn`` holds name, title, caption and SVG of each figure; ``notes`` is Markdown."""
-    from goodqueue.report import rendering
+    from goodqueue.pages import render
 
     lead, *more = show.describe(outcome)
-    return rendering.render(
+    return render(
         "studies/page.html.j2",
         title=lead,
         description=" ".join(more),

@@ -9,8 +9,8 @@ import math
 from collections.abc import Mapping
 from itertools import pairwise
 
-from goodqueue import paths
 from goodqueue.record import Record
+from goodqueue.scenario import paths
 from goodqueue.studies.latency import base_ms
 
 FRAME_BYTES = 1514

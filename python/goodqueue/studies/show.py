@@ -4,6 +4,7 @@ import math
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
+from goodqueue.show.tables import Column, Table, number
 from goodqueue.studies import trivial
 from goodqueue.studies.judging import PERCENT, Judged, is_difference, tolerance
 from goodqueue.studies.metrics import Measurement
@@ -15,7 +16,6 @@ from goodqueue.studies.sentences import NOT_SHOWN
 from goodqueue.studies.summary import Error
 from goodqueue.studies.verdicts import CONTRADICTED
 from goodqueue.studies.wording import UNITS, Words, bounds
-from goodqueue.tables import Column, Table, number
 
 
 def tables(outcome: Outcome, scenarios: Container[str] | None = None) -> list[Table]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+from goodqueue.show.tables import Column, Table
 from goodqueue.studies.judging import Judged
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.readings import Reconstructed
 from goodqueue.studies.verdicts import JudgedClaim
 from goodqueue.studies.wording import bounds, significant
-from goodqueue.tables import Column, Table
 
 INFERRED = "inferred, not stated"
 

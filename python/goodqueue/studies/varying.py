@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from statistics import fmean
 
-from goodqueue import paths
 from goodqueue.record import Record
-from goodqueue.scenario import seconds
+from goodqueue.scenario import paths, seconds
 
 Options = Mapping[str, str | float]
 

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from goodqueue import labels
+from goodqueue.show import labels
 from goodqueue.studies.model import Experiment, Lines, Parameter, Study
 from goodqueue.studies.published import Claim, PublishedScenario, Term
 from goodqueue.studies.selection import Selection

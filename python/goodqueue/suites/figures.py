@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from goodqueue import stats
+from goodqueue.measures import stats
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -57,7 +57,7 @@ def _groups(sheet: "Sheet", found: "RowResult", figure: "Figure") -> list["Group
 
 
 def _lines(sheet: "Sheet", found: "RowResult", figure: "Figure") -> "Drawing":
-    from goodqueue.metrics import Metric
+    from goodqueue.measures.metrics import Metric
     from goodqueue.plot import along
 
     words = sheet.words

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from goodqueue.errors import quoted
-from goodqueue.library import SUITES
 from goodqueue.studies import published
 from goodqueue.studies.experiments import (
     check_sets,
@@ -14,6 +13,7 @@ from goodqueue.studies.experiments import (
     read_tolerance,
     read_words,
 )
+from goodqueue.studies.libraries import SUITES
 from goodqueue.studies.model import Lines
 from goodqueue.studies.published import Claim, Published, Term
 from goodqueue.studies.reading import Table, load_toml, unknown

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from goodqueue.errors import UserError, one_line
-from goodqueue.output import RESULTS
+from goodqueue.files.output import RESULTS
 from goodqueue.run import Progress
 from goodqueue.studies.notes import parts
 from goodqueue.suites import show
@@ -55,11 +55,11 @@ def _draw(folder: Path, sheet: Sheet, progress: Progress) -> dict[str, list[Draw
 
 def page(sheet: Sheet, drawn: dict[str, list[Drawn]], command: str, version: str) -> str:
     """Return the page as HTML."""
-    from goodqueue.report import rendering
+    from goodqueue.pages import render
 
     lead, *more = show.describe(sheet)
     notes = sheet.suite.folder / "NOTES.md"
-    return rendering.render(
+    return render(
         "suites/page.html.j2",
         title=lead,
         description=" ".join(more),

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from goodqueue.show.tables import Column, Table, decimals, number
 from goodqueue.studies import show as studies
 from goodqueue.suites.loading import terms_of
 from goodqueue.suites.sheet import FAILS, MEASURED, NOT_RUN, OPEN, PASSES, STATED, Number, RowResult, Sheet
-from goodqueue.tables import Column, Table, decimals, number
 
 UNSURE = "open: within the 95 % intervals, of the numbers or of differences seed by seed, a verdict could turn round."
 MARKS = {"holds": "✓", "fails": "✗", "not_run": "–"}

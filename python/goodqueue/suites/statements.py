@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from goodqueue.discipline import is_python
-from goodqueue.parameters import declared
+from goodqueue.scenario.discipline import is_python
+from goodqueue.scenario.parameters import declared
 from goodqueue.suites import subjects
 
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from goodqueue import notes
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError
+from goodqueue.show import notes
 from goodqueue.suites.model import Suite
 from goodqueue.traffic import BULK
 

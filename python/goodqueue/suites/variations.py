@@ -2,8 +2,8 @@
 
 import re
 
-from goodqueue import parameters
-from goodqueue.discipline import is_python
+from goodqueue.scenario import parameters
+from goodqueue.scenario.discipline import is_python
 from goodqueue.suites import subjects
 
 AS_GIVEN = "as given"

@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-from goodqueue import executors, measured, metrics, run, stats
+from goodqueue import executors, run
+from goodqueue.engines import identity
+from goodqueue.engines.identity import Run
 from goodqueue.errors import one_line
-from goodqueue.metrics import WAYS, Metric
+from goodqueue.measures import measured, metrics, stats
+from goodqueue.measures.metrics import WAYS, Metric
 from goodqueue.record import Record, Scenario
-from goodqueue.store import Store, completing, identity
-from goodqueue.store.identity import Run
+from goodqueue.store import Store, completing
 from goodqueue.sweep.grid import Axis, Cell
 from goodqueue.sweep.result import Goal, Sweep, Values
 

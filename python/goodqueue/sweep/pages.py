@@ -9,10 +9,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from goodqueue import output
+from goodqueue.engines import identity
 from goodqueue.errors import UserError
-from goodqueue.output import RESULTS
-from goodqueue.store import Store, files, identity
+from goodqueue.files import output
+from goodqueue.files.output import RESULTS
+from goodqueue.store import Store, files
 from goodqueue.sweep.grid import value_of
 from goodqueue.sweep.result import Sweep, as_json
 

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from goodqueue import compare, measured, metrics, stats
-from goodqueue.metrics import Metric
+from goodqueue import compare
+from goodqueue.measures import measured, metrics, stats
+from goodqueue.measures.metrics import Metric
+from goodqueue.measures.stats import Estimate
 from goodqueue.record import Scenario
-from goodqueue.stats import Estimate
 from goodqueue.sweep.grid import QDISC, Axis, Cell
 
 

@@ -1,11 +1,11 @@
 """A sweep as tables and sentences, for the terminal and the report."""
 
-from goodqueue import metric_columns
-from goodqueue.metrics import Metric
-from goodqueue.stats import Estimate
+from goodqueue.measures.metrics import Metric
+from goodqueue.measures.stats import Estimate
+from goodqueue.show import metric_columns
+from goodqueue.show.tables import Column, Table, number
 from goodqueue.sweep.grid import QDISC
 from goodqueue.sweep.result import Sweep, Values
-from goodqueue.tables import Column, Table, number
 
 LEFT_OUT = ("p50", "p99")
 """Percentiles that are not shown unless they were asked for; results.json has them."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from goodqueue import paths
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
+from goodqueue.scenario import paths
 from goodqueue.studies.reading import Table, load_toml, unknown
 
 FILE = Path(__file__).parent / "cells.toml"

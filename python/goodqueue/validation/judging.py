@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from goodqueue.stats import Estimate, estimate
+from goodqueue.measures.stats import Estimate, estimate
 from goodqueue.validation.result import Result
 
 FLOOR_MS = 0.1

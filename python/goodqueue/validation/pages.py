@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from goodqueue.output import RESULTS
+from goodqueue.files.output import RESULTS
 from goodqueue.validation import result, show
 from goodqueue.validation.judging import Judgement, judge
 from goodqueue.validation.result import Validation
@@ -32,9 +32,9 @@ def is_unfinished(folder: Path) -> bool:
 
 def write(folder: Path, validation: Validation, judgement: Judgement) -> None:
     """Write everything but the runs into ``folder``, in the place of earlier results. Raises OSError."""
-    from goodqueue import output
+    from goodqueue.files import output
     from goodqueue.plot import style
-    from goodqueue.plot import validation as plots
+    from goodqueue.validation import figures as plots
 
     before = set(output.listed(folder))
     drawn = {

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
-from goodqueue.dotted import walk
-from goodqueue.metrics import METRICS, Metric
+from goodqueue.measures.metrics import METRICS, Metric
+from goodqueue.measures.stats import Estimate, estimate
 from goodqueue.record import Queue, Record, times_of
-from goodqueue.stats import Estimate, estimate
+from goodqueue.record.dotted import walk
 from goodqueue.traffic import BULK
 from goodqueue.validation.cells import Cell, Draw
 from goodqueue.validation.recovery import cwnd, recovery_s

@@ -6,10 +6,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from goodqueue import engines, executors, run
+from goodqueue.engines import identity
+from goodqueue.engines.identity import Run, build
 from goodqueue.engines.kernel import image, making, vm
 from goodqueue.record import Record
-from goodqueue.store import Store, completing, identity
-from goodqueue.store.identity import Run, build
+from goodqueue.store import Store, completing
 from goodqueue.validation import result
 from goodqueue.validation.cells import Set
 from goodqueue.validation.result import Validation

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from goodqueue.stats import Estimate, estimate
-from goodqueue.tables import Column, Table, decimals, number, plus_minus
+from goodqueue.measures.stats import Estimate, estimate
+from goodqueue.show.tables import Column, Table, decimals, number, plus_minus
 from goodqueue.validation.judging import FACTOR, FEW, FLOOR_MS, Judgement, Summary, agree
 from goodqueue.validation.result import Result, Validation
 

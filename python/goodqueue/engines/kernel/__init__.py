@@ -8,12 +8,12 @@ import threading
 from pathlib import Path
 from typing import Literal
 
+from goodqueue.capture import Trace
 from goodqueue.engines.kernel import folders, host, image, planning, vm
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
 from goodqueue.run import Progress
-from goodqueue.trace import Trace
 
 Where = Literal["host", "vm"]
 

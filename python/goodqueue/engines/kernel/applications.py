@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from goodqueue.distribution import jitter_ms, nanoseconds, percent, percentiles_ms, rounded, summary
 from goodqueue.engines.kernel.lab.plan import Flow
+from goodqueue.measures.distribution import jitter_ms, nanoseconds, percent, percentiles_ms, rounded, summary
 from goodqueue.record import App
-from goodqueue.series import CallSeries, PageSeries, PingSeries, WebUsersSeries
+from goodqueue.record.series import CallSeries, PageSeries, PingSeries, WebUsersSeries
 from goodqueue.traffic import kinds
 
 Noted = dict[str, Any]

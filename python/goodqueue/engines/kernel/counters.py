@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from goodqueue.distribution import nanoseconds
 from goodqueue.engines.kernel import tc
 from goodqueue.engines.kernel.sightings import Packets
 from goodqueue.errors import UserError
+from goodqueue.measures.distribution import nanoseconds
 
 SLACK_NS = 250_000_000
 """Between reading a queue's counters and writing down when: a program is started for it."""

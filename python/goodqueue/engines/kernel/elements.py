@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from goodqueue.distribution import nanoseconds, percent, percentiles_ms, rounded, summary
 from goodqueue.engines.kernel.lab.plan import Hop as Planned
 from goodqueue.engines.kernel.lab.plan import Shaper
 from goodqueue.engines.kernel.sightings import Packets
+from goodqueue.measures.distribution import nanoseconds, percent, percentiles_ms, rounded, summary
 from goodqueue.record import Hop, HopPackets, Queue, Scenario
-from goodqueue.series import PacketSeries, QueueSeries
+from goodqueue.record.series import PacketSeries, QueueSeries
 
 
 def queue(packets: Packets, link: Shaper, asked: Scenario, measured: tuple[int, int]) -> Queue:

@@ -14,7 +14,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from goodqueue.distribution import jain, nanoseconds, percent, rounded, summary
 from goodqueue.engines.kernel import applications
 from goodqueue.engines.kernel.lab import tcpinfo
 from goodqueue.engines.kernel.lab.kinds import ASKING, TCP
@@ -22,9 +21,10 @@ from goodqueue.engines.kernel.lab.plan import Flow as Planned
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.routers import Routers, span
 from goodqueue.engines.kernel.sightings import Journey, Sightings, read
+from goodqueue.measures.distribution import jain, nanoseconds, percent, rounded, summary
 from goodqueue.record import Fairness, Flow, Queue, Record, Scenario
+from goodqueue.record.series import FlowSeries, Series, TcpSeries
 from goodqueue.scenario import seconds
-from goodqueue.series import FlowSeries, Series, TcpSeries
 from goodqueue.traffic import BULK, kinds
 
 BIN_NS = 5_000_000_000

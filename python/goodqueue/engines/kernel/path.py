@@ -4,12 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from goodqueue import paths
 from goodqueue.engines.kernel import tc
 from goodqueue.engines.kernel.lab.plan import Change, Hop, Shaper
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
-from goodqueue.scenario import seconds
+from goodqueue.scenario import paths, seconds
 
 BOTTLENECK = "bottleneck"
 """What the scenario calls it among the hops."""

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from goodqueue.distribution import nanoseconds
 from goodqueue.engines.kernel import counters, elements
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.sightings import Sightings
+from goodqueue.measures.distribution import nanoseconds
 from goodqueue.record import Kernel, KernelHop, Queue, Record, Scenario
+from goodqueue.record.series import Series
 from goodqueue.scenario import seconds
-from goodqueue.series import Series
 
 
 def span(plan: Plan) -> tuple[int, int]:

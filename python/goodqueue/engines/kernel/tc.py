@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from goodqueue import discipline
 from goodqueue.errors import UserError, quoted
+from goodqueue.scenario import discipline
 
 LEAF = "10:"
 """The handle of the scenario's discipline: its counters are the queue's."""

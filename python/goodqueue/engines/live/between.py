@@ -14,7 +14,6 @@ from pathlib import Path
 
 from pyroute2 import IPRoute
 
-from goodqueue import discipline
 from goodqueue._goodqueue import DisciplineError, Gateway, ScenarioError, TraceError
 from goodqueue.engines.kernel.lab.addresses import SIDES, of_way
 from goodqueue.engines.kernel.lab.chain import nodes
@@ -24,6 +23,7 @@ from goodqueue.engines.kernel.lab.plan import OwnPath, Plan
 from goodqueue.engines.kernel.lab.topology import Interface, Namespace, bring_up, send_singly
 from goodqueue.engines.live import devices
 from goodqueue.errors import UserError
+from goodqueue.scenario import discipline
 
 _SOL_PACKET, _PACKET_STATISTICS = 263, 6
 

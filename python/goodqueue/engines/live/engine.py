@@ -10,13 +10,13 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from goodqueue.capture import Trace
 from goodqueue.engines.kernel import folders, host, making, measure, sightings
 from goodqueue.engines.kernel.lab.run import OWN
 from goodqueue.engines.live import planning
 from goodqueue.record import Kernel, Queue, Record, Scenario
+from goodqueue.record.series import Series
 from goodqueue.run import Progress
-from goodqueue.series import Series
-from goodqueue.trace import Trace
 
 
 def run(scenario: Scenario, progress: Progress, stop: threading.Event, trace: Trace | None = None) -> str:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
-from goodqueue import discipline
 from goodqueue.engines.kernel.lab.libc import die_with_parent
 from goodqueue.engines.live import init, namespaces, privileges
 from goodqueue.engines.live.talk import Channel, Message, pair
 from goodqueue.errors import UserError
 from goodqueue.run import blamed
+from goodqueue.scenario import discipline
 
 if TYPE_CHECKING:
     from goodqueue._goodqueue import Gateway

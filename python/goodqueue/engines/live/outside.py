@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass
 from errno import EEXIST
 from pathlib import Path
 
+from goodqueue.capture import Trace
 from goodqueue.engines.live import init, outward
 from goodqueue.engines.live.talk import Channel, Message, pair
 from goodqueue.errors import UserError
-from goodqueue.trace import Trace
 
 DEPTH = "GOODQUEUE_LINK_DEPTH"
 """In the environment of CMD: how many links it is within."""

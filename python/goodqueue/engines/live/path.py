@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from goodqueue import _goodqueue, asked, describe, notes
+from goodqueue import _goodqueue
 from goodqueue import scenario as reading
 from goodqueue.record import Scenario
+from goodqueue.scenario import asked
+from goodqueue.show import describe, notes
 from goodqueue.traffic import BULK
 
 LONGEST_S = 1_000_000

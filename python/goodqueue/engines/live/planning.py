@@ -6,15 +6,14 @@ What its hosts do not do is refused as the kernel engine refuses it: they are th
 from dataclasses import replace
 from typing import Any
 
-from goodqueue import discipline, paths
+from goodqueue.capture import Trace
+from goodqueue.capture import check as check_traced
 from goodqueue.engines.kernel import path as kernel
 from goodqueue.engines.kernel import planning, tc
 from goodqueue.engines.kernel.lab.plan import Hop, OwnPath, Plan, Shaper, Way
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
-from goodqueue.scenario import seconds, to_json
-from goodqueue.trace import Trace
-from goodqueue.trace import check as check_traced
+from goodqueue.scenario import discipline, paths, seconds, to_json
 
 _LIMIT_FRAMES = 1000
 """How much a discipline written in Python is taken to hold at the most."""

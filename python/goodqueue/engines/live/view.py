@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.engines.live.talk import Message
 from goodqueue.errors import UserError
-from goodqueue.tables import number
+from goodqueue.show.tables import number
 
 if TYPE_CHECKING:
     from rich.console import Console

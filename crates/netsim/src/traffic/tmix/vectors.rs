@@ -1,4 +1,4 @@
-//! How connection vectors are written in a scenario. `python/goodqueue/tmix.py` reads TMIX's own files into this.
+//! How connection vectors are written in a scenario. `python/goodqueue/files/tmix.py` reads TMIX's own files into this.
 
 use super::End;
 use crate::scenario::Json;

@@ -1,0 +1,102 @@
+"""Captures of a run: which file, taken where, and how much of each packet."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from goodqueue.errors import UserError, quoted
+from goodqueue.files import output
+from goodqueue.record import Scenario
+
+SUFFIX = ".pcapng"
+WHOLE_BYTES = 65536
+"""More than any packet has."""
+
+LEAST_BYTES = 54
+"""The headers of Ethernet, IPv4 and TCP without options."""
+
+DEFAULTS = {"sim": ("sender",), "kernel": ("down-in", "up-out"), "live": ("down-in", "up-out")}
+"""Where each engine captures if nothing is said: at points that see each packet once, for tools such as Wireshark take
+a packet that they see at two places for two packets."""
+
+AIR = "air"
+"""The point of a Wi-Fi cell: what a card in monitor mode would see."""
+
+AT_QUEUES = {
+    "kernel": ("down-in", "down-out", "up-in", "up-out"),
+    "live": ("down-in", "down-out", "down-drop", "up-in", "up-out", "up-drop"),
+}
+"""Engines that capture at the router that has the queues, and nowhere else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A capture that is asked for."""
+
+    path: str
+    """Where the engine writes it."""
+    points: tuple[str, ...]
+    snap_bytes: int = WHOLE_BYTES
+    file: str = ""
+    """What was asked for, where `settle` puts it; empty where ``path`` is that."""
+
+    def refusal(self, error: Exception) -> UserError:
+        """Return what to say where the core refuses to write."""
+        return UserError(f"--trace {str(error).replace(self.path, self.file or self.path)}")
+
+
+def parse(file: str, at: str | None, snap_bytes: int | None, engine: str, force: bool = False) -> Trace:
+    """Return what ``--trace``, ``--trace-at`` and ``--trace-snap`` ask of ``engine``.
+
+    Raises UserError, for a file that cannot be written or that is there already too, so that nothing is simulated in
+    vain.
+    """
+    name, path = f"--trace {file}", Path(file)
+    if path.suffix != SUFFIX:
+        accepted = f"a name that ends in {SUFFIX} (for other tools: editcap -F pcap)"
+        raise UserError(name, f"found a name that ends in {quoted(path.suffix)}; accepted: {accepted}")
+    output.check_file(file, force, "--trace")
+    if engine == "kernel" and snap_bytes is not None:
+        raise UserError("--trace-snap", "found with --engine kernel, whose captures hold 100 bytes; accepted: without")
+    points = _points(at, engine)
+    output.remove_drafts(path.parent)
+    return Trace(str(output.draft_of(path)), points, snap_bytes or WHOLE_BYTES, file)
+
+
+def check(scenario: Scenario, points: Sequence[str]) -> None:
+    """Refuse a ``scenario`` with hops, for a capture knows one queue a direction, and the air where there is no Wi-Fi.
+
+    Raises UserError.
+    """
+    if AIR in points and "wifi" not in scenario["bottleneck"]:
+        raise UserError("--trace-at", f"found {AIR}, and no [bottleneck.wifi]; accepted: points of a wire")
+    if hops := scenario.get("hop"):
+        found = f"found {quoted(hops[0]['name'])}, a {hops[0]['kind']}"
+        raise UserError("hop", f"{found}; accepted with --trace: none, the bottleneck alone")
+
+
+def settle(trace: Trace, force: bool) -> str:
+    """Put a finished capture in its place, or under a free name beside it, and return where it is. Raises UserError."""
+    draft = Path(trace.path)
+    try:
+        return output.settle(draft, trace.file, force)
+    except OSError as error:
+        raise UserError(f"--trace {trace.file}", f"cannot be written: {error.strerror or error}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _points(text: str | None, engine: str) -> tuple[str, ...]:
+    from goodqueue import _goodqueue
+
+    if text is None:
+        return DEFAULTS[engine]
+    known = AT_QUEUES.get(engine) or tuple(_goodqueue.trace_points())
+    found = tuple(text.split(","))
+    accepted = ", ".join(known) + (f" (with --engine {engine})" if engine == "kernel" else "")
+    for name in found:
+        if name not in known:
+            raise UserError("--trace-at", f"found {quoted(name)}; accepted: {accepted}")
+    if len(set(found)) < len(found):
+        raise UserError("--trace-at", f"found {quoted(text)}, the same twice; accepted: each once")
+    return found

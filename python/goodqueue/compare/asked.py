@@ -1,0 +1,67 @@
+"""A comparison that was asked for: its lines and its duration, refused before any run, and its command."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from goodqueue.errors import UserError, quoted
+
+if TYPE_CHECKING:
+    from goodqueue.record import Scenario
+
+
+def check(
+    base: "Scenario", qdiscs: Sequence[str], seed: int, file: str, origins: Mapping[str, str], on: Sequence[str]
+) -> tuple[list[str], float]:
+    """Resolve ``base`` with each qdisc and show it to each engine, so that a refusal comes before any run.
+
+    A ``load`` in it becomes a number of users. Return the lines, tidied, and the runs' duration in seconds.
+    """
+    from goodqueue import engines
+    from goodqueue import scenario as reading
+    from goodqueue.compare import scenarios
+    from goodqueue.scenario import calibration
+    from goodqueue.show import labels
+
+    calibration.settle(base, file, origins)
+    lines = [" ".join(line.split()) for line in qdiscs]
+    for line in lines:
+        if lines.count(line) > 1:
+            raise UserError("QDISC", f"found {quoted(line)} twice; accepted: each qdisc once")
+    if not isinstance(base.get("bottleneck"), dict):
+        found = quoted(base["bottleneck"]) if "bottleneck" in base else "none"
+        raise UserError(origins.get("bottleneck", file), f"bottleneck: found {found}; accepted: a table with a rate")
+    resolved, up = base, "bottleneck.up.qdisc"
+    both = [line for line in lines if labels.BOTH in line]
+    if both and up in origins and "qdisc" in (base["bottleneck"].get("up") or {}):
+        found = f"found for the way up beside {quoted(both[0])}, which names both"
+        raise UserError(origins[up], f"{found}; accepted: one of them")
+    for scenario, line in zip(scenarios(base, lines, [seed]), lines, strict=True):
+        said = f"QDISC {quoted(line)}"
+        own = {up: said} if line in both else {}
+        resolved = reading.resolve(scenario, file, {"bottleneck.qdisc": said, "seed": "--seed", **origins, **own})
+        for name in on:
+            engines.check(name, resolved)
+    return lines, reading.seconds(resolved["duration"])
+
+
+def command(
+    lines: Sequence[str],
+    file: str | None,
+    options: Mapping[str, object],
+    seeds: int,
+    seed: int,
+    sets: Sequence[str],
+    asked: Sequence[str],
+) -> str:
+    """Return the command that makes this comparison again."""
+    import shlex
+
+    words = ["goodqueue", "compare", *lines]
+    for name, value in {"scenario": file, **options, "seeds": seeds, "seed": None if seed == 1 else seed}.items():
+        if value is not None:
+            words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
+    for assignment in sets:
+        words += ["--set", assignment]
+    for name in asked:
+        words += ["--metric", name]
+    return shlex.join(words)

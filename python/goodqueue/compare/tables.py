@@ -1,0 +1,164 @@
+"""A comparison as tables and sentences, for the terminal and the report. They speak of the loaded directions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from goodqueue.compare import Comparison, Entry, stations
+from goodqueue.measures import measured, metrics
+from goodqueue.measures.metrics import Metric
+from goodqueue.measures.stats import Estimate
+from goodqueue.scenario.discipline import is_python
+from goodqueue.show import metric_columns
+from goodqueue.show.labels import ways
+from goodqueue.show.tables import Column, Table, number, plus_minus, span
+
+
+def tables(comparison: Comparison) -> list[Table]:
+    """Return the means as narrow tables with a row per discipline, for the terminal.
+
+    One direction is loaded: one table. Both are: one per direction, and one of what applications measured. Metrics
+    that were asked for stand in one table, each with its interval.
+    """
+    if comparison.is_asked:
+        return full_tables(comparison)
+    shown, ways = comparison.shown(), comparison.loaded()
+    if len(ways) == 1:
+        found = [_means(comparison, "Means over the seeds", shown, ways[0])]
+    else:
+        found = [_means(comparison, f"{name}: means over the seeds", own, way) for name, own, way in _groups(shown)]
+    found[-1] = replace(found[-1], notes=metric_columns.notes(shown))
+    return [*found, *stations.comparison_tables(comparison)]
+
+
+def _groups(shown: Sequence[Metric]) -> list[tuple[str, list[Metric], str]]:
+    """Return the metrics of each direction, then those of applications, each with a name."""
+    groups = [(way.capitalize(), [one for one in shown if one.way == way], way) for way in metrics.WAYS]
+    groups.append(("Applications", [one for one in shown if not one.way], ""))
+    return [group for group in groups if group[1]]
+
+
+def _means(comparison: Comparison, title: str, shown: Sequence[Metric], way: str) -> Table:
+    """Return a row per discipline: the means of ``shown``, and the interval of the mean delay in direction ``way``."""
+    lead = next((one for one in shown if one.way and one.key.endswith("delay_mean_ms")), None)
+    columns = [Column("qdisc", numeric=False)]
+    rows = [[entry.label] for entry in comparison.entries]
+    before = ""
+    for metric in shown:
+        queue = f"{metric.heading} {way}" if metric.heading == "delay" and way == "up" else metric.heading
+        top = queue or metric.label
+        if metric is lead:
+            columns.append(Column(f"{top} {metric.unit}\nmean ± CI"))
+        else:
+            below = metric.detail if metric.heading == "delay" else f"{metric.detail} {metric.unit}".strip()
+            columns.append(Column(f"{'' if top == before else top}\n{below}" if below else top))
+        before = top
+        found = [entry.estimates[metric.key] for entry in comparison.entries]
+        digits = metric_columns.digits(metric, found)
+        for row, one in zip(rows, found, strict=True):
+            row.append(plus_minus(one, digits) if metric is lead else number(one.mean if one else None, digits))
+    return Table(title, columns, rows)
+
+
+def full_tables(comparison: Comparison) -> list[Table]:
+    """Return the means with the interval of every metric, for pages that are wider than a terminal.
+
+    There is a table per loaded direction and one of what applications measured, or one of the metrics asked for.
+    """
+    shown = comparison.shown()
+    if comparison.is_asked:
+        return [_full(comparison, "Means over the seeds (± 95 % CI)", shown)]
+    found = [_full(comparison, f"{name}: means over the seeds (± 95 % CI)", own) for name, own, _ in _groups(shown)]
+    return [*found, *stations.comparison_tables(comparison)]
+
+
+def _full(comparison: Comparison, title: str, shown: Sequence[Metric]) -> Table:
+    columns = [Column("qdisc", numeric=False), *(metric_columns.heading(metric, shown) for metric in shown)]
+    rows = [[entry.label] for entry in comparison.entries]
+    for metric in shown:
+        metric_columns.fill(rows, metric, [entry.estimates[metric.key] for entry in comparison.entries])
+    return Table(title, columns, rows, metric_columns.notes(shown))
+
+
+def difference_table(comparison: Comparison) -> Table | None:
+    """Return the paired differences from the first discipline, or None where there is nothing to compare."""
+    found = [(entry.label, entry.differences) for entry in comparison.entries[len(comparison.engines) :]]
+    note = " on the same engine" if len(comparison.engines) > 1 else ""
+    return _differences(comparison, f"Difference from {comparison.entries[0].name}{note}", found)
+
+
+def engine_table(comparison: Comparison) -> Table | None:
+    """Return each discipline's paired differences from itself on the first engine, or None where there is but one."""
+    found = [(entry.label, entry.engine_differences) for entry in comparison.entries if entry.engine_differences]
+    return _differences(comparison, f"Difference from engine {comparison.engines[0]}", found)
+
+
+def _differences(
+    comparison: Comparison, title: str, found: Sequence[tuple[str, Mapping[str, Estimate | None]]]
+) -> Table | None:
+    """Return a row for each of ``found``, a label and its differences by metric; None for a single seed."""
+    if not found or len(comparison.seeds) < 2:
+        return None
+    shown = [metric for metric in comparison.shown() if comparison.is_asked or metric.is_main]
+    columns = [Column("qdisc", numeric=False), *(metric_columns.heading(metric, shown) for metric in shown)]
+    rows = [[label] for label, _ in found]
+    for metric in shown:
+        metric_columns.fill(rows, metric, [differences[metric.key] for _, differences in found], differences=True)
+    note = metric_columns.difference_note(len(found) * len(shown))
+    return Table(f"{title}, paired by seed (± 95 % CI)", columns, rows, [note])
+
+
+# --- in sentences ---------------------------------------------------------------------------------------------------
+
+
+def findings(comparison: Comparison) -> list[str]:
+    """Return what stands out, in sentences that the numbers carry: the best and the worst discipline by each metric.
+
+    What a person feels comes first.
+    """
+    told = sorted((one for one in comparison.shown() if any(one.sentence)), key=lambda metric: not metric.is_felt)
+    return [sentence for metric in told if (sentence := _finding(comparison, metric))]
+
+
+def _finding(comparison: Comparison, metric: Metric) -> str | None:
+    """Return the sentence on ``metric``; None where fewer than two disciplines have a number."""
+    first, second, end = metric.sentence
+    ranked = sorted(
+        ((found.mean, entry) for entry in comparison.entries if (found := entry.estimates[metric.key])),
+        key=lambda pair: pair[0],
+        reverse=metric.better == "high",
+    )
+    if len(ranked) < 2:
+        return None
+    (best, one), (worst, other) = ranked[0], ranked[-1]
+    with_one, with_other = _said(metric, best), _said(metric, worst)
+    if with_one == with_other:
+        return f"{first.format(with_one)} with every qdisc{end}."
+    ratio = worst / best if best > 0 and metric.unit == "ms" else 0.0
+    times = f", {number(ratio, 0 if ratio >= 10 else 1)} times as long" if ratio >= 1.05 else ""
+    said = f"{first.format(with_one)} with {one.label}, {second.format(with_other)} with {other.label}{times}{end}."
+    return said if _is_told_apart(one, other, metric) else f"{said} These seeds do not tell the two apart."
+
+
+def _is_told_apart(one: Entry, other: Entry, metric: Metric) -> bool:
+    """Return whether the paired difference excludes zero, or cannot be known from a single run."""
+    found = measured.difference(one.values, other.values, metric.key, one.is_nil and other.is_nil)
+    return found is None or found.half_width is None or found.excludes_zero
+
+
+def _said(metric: Metric, value: float) -> str:
+    if metric.unit == "ms":
+        return span(value)
+    return f"{number(value, 1)} %" if metric.unit == "%" else number(value, 2)
+
+
+def certainty(comparison: Comparison) -> list[str]:
+    """Return the sentences that say how sure the numbers are."""
+    n = len(comparison.seeds)
+    slow = list(dict.fromkeys(entry.name for entry in comparison.entries if any(map(is_python, ways(entry.qdisc)))))
+    note = [f"Written in Python, hence slower, one run at a time: {', '.join(slow)}."] if slow else []
+    if n == 1:
+        return ["One seed: the spread is unknown, and so is how sure these numbers are. More: --seeds 5", *note]
+    seeds = f"n = {n} seeds ({comparison.seeds[0]} to {comparison.seeds[-1]}), common to all"
+    if comparison.spread_is_nil():
+        return [f"{seeds}. {metric_columns.nil_note('Every seed')}", *note]
+    return [f"{seeds}; ± is the mean's 95 % confidence interval (Student's t).", *note]

@@ -1,0 +1,113 @@
+"""What a run is: its scenario, seed and engine, and what computes it. A hash of these is its key.
+
+The same key means the same record, so a run that is stored need never be done again.
+"""
+
+import functools
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from goodqueue.files import inputs
+from goodqueue.record import Scenario
+from goodqueue.scenario import discipline, paths
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """What computes a record."""
+
+    version: str
+    """goodqueue's."""
+    build: str | None
+    """A hash of the simulator's compiled code; for the others of what they are made of. None where the
+    run is not ours, and of the kernel's runs in stores of before."""
+    code: str | None
+    """A hash of the files of disciplines written in Python and of files of rates; None without any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run, done or not."""
+
+    engine: str
+    scenario: Scenario
+    """Resolved, with its seed."""
+    made_by: Maker
+    key: str
+    """32 hexadecimal digits."""
+    scenario_hash: str
+    """Of the scenario without its seed, 16 digits: runs that have it in common are repeats."""
+
+    @property
+    def seed(self) -> int:
+        """The scenario's seed."""
+        seed: int = self.scenario["seed"]
+        return seed
+
+
+def of(engine: str, scenario: Scenario) -> Run:
+    """Return the run of a resolved ``scenario`` with its seed on ``engine``.
+
+    The key holds this very build: a change of the simulator's code runs all of it again, a change of the kernel
+    engine's image or code (`engines.kernel.making`) what ran there, and so for the live engine. Raises UserError where
+    the file of a discipline or of rates cannot be read, or Linux cannot run the scenario.
+    """
+    made_by = maker(engine, scenario)
+    unseeded = {key: value for key, value in scenario.items() if key != "seed"}
+    content = {
+        "scenario": unseeded,
+        "seed": scenario["seed"],
+        "engine": engine,
+        "made_by": [made_by.version, made_by.build, made_by.code],
+    }
+    return Run(engine, scenario, made_by, digest(content)[:32], digest(unseeded)[:16])
+
+
+def maker(engine: str, scenario: Scenario) -> Maker:
+    """Return what would compute ``scenario`` on ``engine`` here. Raises UserError as `of` does."""
+    from goodqueue._goodqueue import VERSION
+
+    return Maker(VERSION, _build(engine, scenario), _code(scenario))
+
+
+def _build(engine: str, scenario: Scenario) -> str:
+    if engine == "kernel":
+        from goodqueue.engines.kernel import making
+
+        return making.build(scenario)
+    if engine == "live":
+        from goodqueue.engines.live import engine as live
+
+        return live.build(build())
+    return build()
+
+
+def digest(content: Any) -> str:
+    """Return the SHA-256 of ``content`` as JSON, in hexadecimal digits."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+@functools.cache
+def build() -> str:
+    """Return a hash of the simulator's compiled code: 12 hexadecimal digits."""
+    from goodqueue import _goodqueue
+
+    return hashlib.sha256(Path(str(_goodqueue.__file__)).read_bytes()).hexdigest()[:12]
+
+
+def _code(scenario: Scenario) -> str | None:
+    """Return a hash of the files that a resolved ``scenario`` names, its disciplines' and its rates', or None."""
+    tables = [*(table for _, table in paths.links(scenario)), *scenario.get("change", ())]
+    lines = [table.get("qdisc") for table in tables]
+    files = sorted({discipline.split(line.split()[0])[0] for line in lines if discipline.is_python(line)})
+    contents = [inputs.read(Path(file), discipline.MOST_BYTES, discipline.ACCEPTED) for file in files]
+    contents += [paths.read(file) for file in paths.traces(scenario)]
+    if not contents:
+        return None
+    found = hashlib.sha256()
+    for content in contents:
+        found.update(hashlib.sha256(content).digest())
+    return found.hexdigest()[:12]

@@ -1,0 +1,1 @@
+"""The user's files: read within bounds, written whole or not at all."""

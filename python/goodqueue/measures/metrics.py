@@ -1,0 +1,337 @@
+"""What is measured: each number of a record that is shown, compared and stored, declared once.
+
+The queues and the flows have a direction, ``down`` or ``up``. A metric of the down queue has a plain key
+(``delay_p95_ms``); the same metric of the up queue has the key with ``up_`` before it (``up_delay_p95_ms``).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from goodqueue import traffic
+from goodqueue.errors import UserError, quoted
+from goodqueue.measures import stats
+from goodqueue.record import App, Record, statistic, times_of
+from goodqueue.record.dotted import check_path, walk
+from goodqueue.scenario import seconds
+
+WAYS = ("down", "up")
+"""The directions, in the order in which they are shown."""
+
+BUSY_PERCENT = 80.0
+"""A link that is used more than this is loaded."""
+
+STANDING_MS = 5.0
+"""A queue in which 5 % of the packets wait longer than this is loaded: CoDel's target (RFC 8289, section 4.4)."""
+
+Values = Mapping[str, Sequence[float | None]]
+"""Key of a metric to its number for each seed."""
+
+
+def of_way(key: str, way: str) -> str:
+    """Return the name that what is called ``key`` for the way down has for ``way``."""
+    return key if way == "down" else f"up_{key}"
+
+
+def split(key: str) -> tuple[str, str]:
+    """Return the direction that ``key`` is of, and what it is called for the way down."""
+    return ("up", key.removeprefix("up_")) if key.startswith("up_") else ("down", key)
+
+
+SILENT = ("", "", "")
+"""The sentence on a metric of which nothing is said in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One number of a record."""
+
+    key: str
+    """Its name in JSON and in the store, with the unit."""
+    label: str
+    """Its name for a person, without the unit and the direction."""
+    unit: str
+    better: str
+    """``low``, ``high``, or empty where neither is better in itself."""
+    pick: Callable[[Record], float | None]
+    heading: str = ""
+    """The first line of its column in narrow tables; the label where empty."""
+    detail: str = ""
+    """The second line of its column, before the unit: ``p95``."""
+    decimals: int | None = None
+    """How many decimals are shown; None where the size of the numbers decides."""
+    way: str = ""
+    """``down`` or ``up`` for a metric of a queue or of its flows, else empty."""
+    app: str = ""
+    """The kind of application that it is measured by, else empty."""
+    is_main: bool = False
+    """Whether differences of it are shown unasked."""
+    note: str = ""
+    """What it means, below a table that shows it."""
+    scale: tuple[float, float] | None = None
+    """Its least and its greatest value, where it has such."""
+    sentence: tuple[str, str, str] = SILENT
+    """What is said of the best discipline, of the worst, and at the end; ``{}`` is the number."""
+
+    @property
+    def is_felt(self) -> bool:
+        """Whether it is what a person notices: the time of a ping or a page, the quality of a call."""
+        return bool(self.app)
+
+
+def ways_of(metrics: Iterable[Metric]) -> set[str]:
+    """Return the directions that ``metrics`` are of."""
+    return {metric.way for metric in metrics if metric.way}
+
+
+def label(metric: Metric, ways: Iterable[str]) -> str:
+    """Return the name of ``metric`` in a table or figure of the directions ``ways``: with its own, as `said` has it."""
+    return f"{metric.label} {metric.way}" if metric.way and said(metric.way, ways) else metric.label
+
+
+def said(way: str, ways: Iterable[str]) -> str:
+    """Return what words on the direction ``way`` end with: nothing if ``ways``, all that are spoken of, are down."""
+    return "" if {way, *ways} == {"down"} else f", {way}"
+
+
+def _delay(way: str, key: str) -> Callable[[Record], float | None]:
+    def pick(record: Record) -> float | None:
+        return statistic(record["queues"][way]["delay_ms"], key)
+
+    return pick
+
+
+def _queue(way: str, key: str) -> Callable[[Record], float | None]:
+    def pick(record: Record) -> float | None:
+        return walk(record, f"queues.{way}.{key}")
+
+    return pick
+
+
+def _goodput(way: str) -> Callable[[Record], float | None]:
+    def pick(record: Record) -> float | None:
+        flows = [flow["goodput_mbps"] for flow in record["flows"] if flow["direction"] == way]
+        return sum(flows) if flows else None
+
+    return pick
+
+
+def _jain(way: str) -> Callable[[Record], float | None]:
+    """Return what picks Jain's index of the bulk flows in one direction, which compete for the link.
+
+    The record has that of the direction of its first bulk flow. In the other direction flows that sent nothing in the
+    measured time do not count, as they do not in the record's.
+    """
+
+    def pick(record: Record) -> float | None:
+        bulk = [flow for flow in record["flows"] if flow["kind"] == traffic.BULK]
+        if bulk and bulk[0]["direction"] == way:
+            return record["fairness"]["jain_goodput"]
+        return stats.jain(
+            [flow["goodput_mbps"] for flow in bulk if flow["direction"] == way and flow.get("bytes_sent") != 0]
+        )
+
+    return pick
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def times(kind: str, name: str) -> Callable[[Record], float | None]:
+    """Return what picks the number ``name`` of the times of applications of ``kind``: of several, their mean."""
+
+    def pick(record: Record) -> float | None:
+        return _mean(times_of(app).get(name) for app in record["apps"] if app["kind"] == kind)
+
+    return pick
+
+
+def _of_apps(kind: str, measure: traffic.Measure) -> Callable[[Record], float | None]:
+    """Return what picks the number that ``measure`` makes of all applications of ``kind``."""
+    path = measure.path.split(".")
+
+    def pick(record: Record) -> float | None:
+        found = [_at(app, path) for app in record["apps"] if app["kind"] == kind]
+        known = [value for value in found if value is not None]
+        if not known or measure.sum == "total":
+            return float(sum(known)) if known else None
+        mean = sum(known) / len(known)
+        return mean / _measured_s(record) / 10 if measure.sum == "share_of_time" else mean  # ms to %
+
+    return pick
+
+
+def _at(app: App, path: Sequence[str]) -> float | None:
+    here: Any = app
+    for part in path:
+        here = (here or {}).get(part)
+    return None if here is None else float(here)
+
+
+def _measured_s(record: Record) -> float:
+    scenario = record["scenario"]
+    return seconds(scenario["duration"]) - seconds(scenario["warmup"])
+
+
+def _of_queue(way: str) -> tuple[Metric, ...]:
+    """Return the metrics of one direction: its queue and its flows."""
+    up = " up" if way == "up" else ""
+
+    def of(key: str) -> str:
+        return of_way(key, way)
+
+    return (
+        *(
+            Metric(
+                of(f"delay_{name}_ms"),
+                f"delay {name}",
+                "ms",
+                "low",
+                _delay(way, name),
+                heading="delay",
+                detail=name,
+                way=way,
+                is_main=name in ("mean", "p95"),
+                note="delay: in the queue",
+                sentence=(f"95 % of the packets{up} queue for at most {{}}", "{}", "") if name == "p95" else SILENT,
+            )
+            for name in ("mean", "p50", "p95", "p99")
+        ),
+        Metric(
+            of("utilisation_percent"),
+            "utilisation",
+            "%",
+            "high",
+            _queue(way, "utilisation_percent"),
+            heading="used",
+            way=way,
+            is_main=True,
+            sentence=(f"The link{up} is used to {{}}", "to {}", ""),
+        ),
+        Metric(of("goodput_mbps"), "goodput", "Mbit/s", "high", _goodput(way), decimals=2, way=way, is_main=True),
+        Metric(of("drop_percent"), "drops", "%", "", _queue(way, "drop_percent"), decimals=2, way=way),
+        Metric(of("mark_percent"), "marks", "%", "", _queue(way, "mark_percent"), decimals=2, way=way),
+        Metric(
+            of("jain_goodput"),
+            "Jain",
+            "",
+            "high",
+            _jain(way),
+            decimals=3,
+            way=way,
+            note="Jain: bulk flows, 1 is equal",
+        ),
+    )
+
+
+def _of_kind(kind: traffic.Kind) -> Iterator[Metric]:
+    """Yield what applications of ``kind`` measure."""
+    for one in kind.measures:
+        note = f"{one.unit if one.sum == 'total' else one.label}: {one.note}" if one.note else ""
+        if kind.is_of_times(one):
+            note = f"{one.heading}: {kind.times_are}"
+        yield Metric(
+            one.key,
+            one.label,
+            one.unit,
+            one.better,
+            _of_apps(kind.name, one),
+            heading=one.heading,
+            detail=one.detail,
+            decimals=one.decimals,
+            app=kind.name,
+            is_main=one.is_main,
+            note=note,
+            scale=one.scale,
+            sentence=one.sentence,
+        )
+
+
+METRICS = (
+    *_of_queue("down"),
+    *_of_queue("up"),
+    *(metric for kind in traffic.probes_first() for metric in _of_kind(kind)),
+)
+"""What is measured by name. Goodput is the sum of the flows in one direction, Jain's index that of its bulk flows.
+
+Applications' times are means over those of a kind.
+"""
+
+
+def numbers(record: Record, chosen: Iterable[Metric] = ()) -> dict[str, float | None]:
+    """Return the numbers of ``record`` by key: of all `METRICS`, and of those of ``chosen`` that are not among them."""
+    every = {metric.key: metric for metric in (*METRICS, *chosen)}
+    return {key: metric.pick(record) for key, metric in every.items()}
+
+
+def find(asked: Sequence[str]) -> list[Metric]:
+    """Return the metrics ``asked`` for, in that order. Raises UserError.
+
+    A metric is one of `METRICS` (``delay_p95_ms``) or a dotted path into the record (``apps.0.rtt_ms.p99``).
+    """
+    known = {metric.key: metric for metric in METRICS}
+    found = []
+    for key in asked:
+        if key not in known and "." not in key:
+            accepted = f"{', '.join(known)}, or a path in the record as flows.0.goodput_mbps"
+            raise UserError("--metric", f"found {quoted(key)}; accepted: {accepted}")
+        if key not in known and (why := check_path(key)):
+            raise UserError(f"--metric {key}", why)
+        found.append(known.get(key) or _of_path(key))
+    if twice := [key for key in asked if asked.count(key) > 1]:
+        raise UserError("--metric", f"found {quoted(twice[0])} twice; accepted: each once")
+    return found
+
+
+def _of_path(path: str) -> Metric:
+    def pick(record: Record) -> float | None:
+        return walk(record, path)
+
+    units = {"ms": "ms", "mbps": "Mbit/s", "percent": "%", "s": "s"}
+    ends = [word for part in reversed(path.split(".")) if (word := part.rpartition("_")[2]) in units]
+    return Metric(path, path, units[ends[0]] if ends else "", "", pick)
+
+
+def loaded(measured: Iterable[Values]) -> tuple[str, ...]:
+    """Return the directions that are loaded with at least one of the disciplines that were ``measured``.
+
+    A direction is loaded where its link is used more than `BUSY_PERCENT` or where 5 % of its packets queue longer than
+    `STANDING_MS`. Where neither is, it is the one whose packets queue longest or, of equals, whose link is used more.
+    This is what tables, figures and sentences speak of.
+    """
+    means = [{key: _mean(values) or 0.0 for key, values in one.items()} for one in measured]
+
+    def most(way: str, key: str) -> float:
+        return max((one.get(of_way(key, way), 0.0) for one in means), default=0.0)
+
+    found = tuple(
+        way
+        for way in WAYS
+        if most(way, "utilisation_percent") > BUSY_PERCENT or most(way, "delay_p95_ms") > STANDING_MS
+    )
+    if found:
+        return found
+    return (max(WAYS, key=lambda way: (most(way, "delay_p95_ms"), most(way, "utilisation_percent"))),)
+
+
+def are_asked(chosen: Sequence[Metric]) -> bool:
+    """Return whether somebody chose the metrics: they are others than all that there are."""
+    return [metric.key for metric in chosen] != [metric.key for metric in METRICS]
+
+
+def shown(chosen: Sequence[Metric], measured: Sequence[Values], ways: Sequence[str]) -> list[Metric]:
+    """Return what a person is shown of the metrics ``chosen``: all of them if somebody asked for them.
+
+    Else it is those that have a number somewhere and belong to no direction or to one of ``ways``, which are loaded;
+    marks only where there are any.
+    """
+    if are_asked(chosen):
+        return list(chosen)
+    found = []
+    for metric in chosen:
+        values = [value for one in measured for value in one.get(metric.key, ()) if value is not None]
+        if metric.way in ("", *ways) and values and (metric.label != "marks" or any(values)):
+            found.append(metric)
+    return found

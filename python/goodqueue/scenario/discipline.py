@@ -1,0 +1,184 @@
+"""Disciplines written in Python: finding the class that a line names, and making an object of it.
+
+A line such as ``./my_aqm.py:MyAqm target 5ms`` names a file, a class in it, and the class's parameters, a name and a
+value each. `goodqueue.qdisc` says what such a class looks like; here it is only loaded and checked.
+"""
+
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from goodqueue.errors import UserError, quoted, said
+from goodqueue.files import inputs
+from goodqueue.scenario import paths
+
+ACCEPTED = "a file and a class in it, as ./my_aqm.py:MyAqm"
+
+MOST_BYTES = 16 * inputs.MIB
+"""Of a file."""
+
+_codes: dict[tuple[str, int, int], CodeType] = {}
+"""Compiled files, by name, time of change and size."""
+
+
+def is_python(line: object) -> bool:
+    """Whether ``line`` names a class in a Python file, and no discipline of the registry."""
+    return isinstance(line, str) and ".py:" in (line.split() or [""])[0]
+
+
+def rebase(scenario: dict[str, Any], folder: Path) -> None:
+    """Let the paths in the qdisc lines of ``scenario``, which are relative to ``folder``, start from here."""
+    for _, table in paths.links(scenario):
+        if is_python(table.get("qdisc")):
+            table["qdisc"] = os.path.normpath(folder / table["qdisc"].lstrip())
+
+
+def make(line: str, link: Any) -> tuple[Any, str, str]:
+    """Make the object that ``line`` describes, above ``link``.
+
+    Return it, its class's name and the line with every parameter. Raises UserError.
+    """
+    target, *words = line.split()
+    file, name = split(target)
+    made, given = _class(file, name), _given(target, words)
+    values, shown = _arguments(made, target, given)
+    try:
+        thing = made(link, **values)
+    except (Exception, SystemExit) as error:
+        raise blame(error, [file]) from error
+    return thing, name, " ".join([target, *shown])
+
+
+def split(target: str) -> tuple[str, str]:
+    """Return the file and the name of the class that the first word of a line holds."""
+    file, _, name = target.rpartition(":")
+    return file, name
+
+
+def blame(error: BaseException, files: list[str]) -> UserError:
+    """Return the refusal that says in one line where in the user's ``files`` ``error`` comes from."""
+    from goodqueue._goodqueue import DisciplineError
+
+    place, trace = " or ".join(dict.fromkeys(files)), error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename in files:
+            place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    if isinstance(error, DisciplineError | UserError):
+        return UserError(place, said(error))
+    return UserError(place, ": ".join(part for part in (type(error).__name__, said(error)) if part))
+
+
+def _module(file: str) -> ModuleType:
+    """Run ``file`` as a module of its own: what it keeps in globals is not shared between disciplines."""
+    try:
+        state = Path(file).stat()
+        key = (file, state.st_mtime_ns, state.st_size)
+        code = _codes.get(key)
+        if code is None:
+            text = inputs.read(Path(file), MOST_BYTES, ACCEPTED)
+            code = _codes[key] = compile(text, file, "exec", dont_inherit=True)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise UserError(file, f"cannot be read: {why}; accepted: {ACCEPTED}") from None
+    except SyntaxError as error:
+        raise UserError(f"{file}:{error.lineno}", f"SyntaxError: {error.msg}") from None
+    module = ModuleType("goodqueue_discipline_" + Path(file).stem)
+    module.__file__ = file
+    sys.modules[module.__name__] = module  # dataclasses look their module up
+    try:
+        exec(code, module.__dict__)  # noqa: S102 - running the user's class is what was asked for
+    except (Exception, SystemExit) as error:
+        raise blame(error, [file]) from error
+    return module
+
+
+def _class(file: str, name: str) -> type:
+    module = _module(file)
+    found = getattr(module, name, None)
+    if not isinstance(found, type):
+        own = [key for key, value in vars(module).items() if _is_discipline(value, module)]
+        known = ", ".join(own) or "a class with enqueue and dequeue"
+        raise UserError(file, f"has no class {quoted(name)}; accepted: {known}")
+    missing = [method for method in ("enqueue", "dequeue") if not callable(getattr(found, method, None))]
+    if missing:
+        wanted = "enqueue(self, now, packet, queue) and dequeue(self, now, queue)"
+        raise UserError(file, f"{name} has no method {missing[0]}; accepted: a class with {wanted}")
+    return found
+
+
+def _is_discipline(value: object, module: ModuleType) -> bool:
+    return isinstance(value, type) and value.__module__ == module.__name__ and hasattr(value, "dequeue")
+
+
+def _given(target: str, words: list[str]) -> dict[str, str]:
+    """Return the parameters of a line: a name and a value, alternately."""
+    if len(words) % 2:
+        raise UserError(target, f"{words[-1]}: no value; accepted: a name and a value each, as target 5ms")
+    given: dict[str, str] = {}
+    for name, value in zip(words[::2], words[1::2], strict=True):
+        if name in given:
+            raise UserError(target, f"{name}: given twice")
+        given[name] = value
+    return given
+
+
+def _arguments(made: type, target: str, given: dict[str, str]) -> tuple[dict[str, Any], list[str]]:
+    """Return the arguments of the class's ``__init__`` after ``link``, and all of them as words."""
+    try:
+        parameters = list(inspect.signature(made).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    if not parameters or parameters[0].kind not in (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.VAR_POSITIONAL,
+    ):
+        raise UserError(target, "__init__ takes no link; accepted: def __init__(self, link, …)")
+    named = {p.name: p for p in parameters[1:] if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    anything = any(p.kind == p.VAR_KEYWORD for p in parameters)
+    known = ", ".join(named) or "no parameters"
+    if unknown := [] if anything else [name for name in given if name not in named]:
+        raise UserError(target, f"unknown word {quoted(unknown[0])}; accepted: {known}")
+    values: dict[str, Any] = {}
+    for name, text in given.items():
+        read, accepted = _reader(named.get(name))
+        try:
+            values[name] = read(text)
+        except ValueError:
+            raise UserError(target, f"{name}: found {quoted(text)}; accepted: {accepted}") from None
+    defaults = {name: p.default for name, p in named.items() if p.default is not p.empty and p.default is not None}
+    if missing := [name for name in named if named[name].default is named[name].empty and name not in given]:
+        raise UserError(target, f"{missing[0]}: no value, and it has no default; accepted: {known}")
+    shown = {name: _show(values.get(name, defaults.get(name))) for name in [*named, *given] if name in defaults | given}
+    return values, [word for pair in shown.items() for word in pair]
+
+
+def _reader(parameter: inspect.Parameter | None) -> tuple[Callable[[str], Any], str]:
+    """Return what reads the text of ``parameter``: its default or its annotation says what it is."""
+    kind: Any = None
+    if parameter is not None:
+        default = parameter.default
+        kind = parameter.annotation if default is parameter.empty or default is None else type(default)
+    if kind in (bool, "bool"):
+        return _flag, "true or false"
+    if kind in (int, "int"):
+        return int, "a whole number"
+    if kind in (float, "float"):
+        return float, "a number"
+    return str, "text"
+
+
+def _flag(text: str) -> bool:
+    words = {"true": True, "on": True, "false": False, "off": False}
+    if text.lower() not in words:
+        raise ValueError(text)
+    return words[text.lower()]
+
+
+def _show(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else "".join(said(value).split()) or "-"

@@ -1,0 +1,95 @@
+"""Parameters of qdisc lines: setting one, and all of them as numbers with their units in their names."""
+
+import functools
+import json
+from typing import Any
+
+from goodqueue.errors import UserError, quoted
+from goodqueue.scenario.discipline import is_python
+
+CHILD = "child"
+"""Comes before the line of a discipline inside another one."""
+
+NUMERIC = {
+    "packets", "bytes", "time", "milliseconds", "time or packets", "rate", "percent", "number", "real number"
+}  # fmt: skip
+"""Units of the registry that numbers have."""
+
+
+def set_one(table: Any, names: list[str], value: str, origin: str) -> None:
+    """Set a parameter in the ``qdisc`` line of ``table``: ``["target"]``, or ``["child", "target"]`` of the one inside.
+
+    Raises UserError, which begins with ``origin``, where there is no line.
+    """
+    line = table.get("qdisc") if isinstance(table, dict) else None
+    if not isinstance(line, str) or not line.split():
+        raise UserError(origin, f"found no line to set {'.'.join(names)} in; accepted: where there is a qdisc")
+    *inner, name = names
+    heads, *children = line.split(f" {CHILD} ")
+    parts = [heads, *children]
+    if any(word != CHILD for word in inner) or len(inner) >= len(parts):
+        found = f"found {quoted('.'.join(names))} of {quoted(line)}"
+        raise UserError(origin, f"{found}; accepted: one of its parameters, or child.NAME where the line has a child")
+    parts[len(inner)] = _with(parts[len(inner)], name, value)
+    table["qdisc"] = f" {CHILD} ".join(parts)
+
+
+def _with(line: str, name: str, value: str) -> str:
+    """Return ``line``, of one discipline, with ``name`` at ``value``, where it stood or behind all others."""
+    head, *words = line.split()
+    if _unit(head, name) == "flag":
+        kept = [word for word in words if word not in (name, f"no{name}")]
+        return " ".join([head, *kept, name if value in ("true", "on", name) else f"no{name}"])
+    if name in words[:-1]:
+        words[words.index(name) + 1] = value
+        return " ".join([head, *words])
+    return " ".join([head, *words, name, value])
+
+
+def numbers(line: str) -> dict[str, float | None]:
+    """Return the parameters of a ``line`` that are numbers, such as ``target_ms``; none of a discipline in Python.
+
+    Nor are there any of mac80211's queues. Those of a discipline inside another one are left out.
+    """
+    from goodqueue import _goodqueue
+
+    is_listed = not is_python(line) and line.split(maxsplit=1)[0] in _registry()
+    values = _goodqueue.qdisc_values(line) if is_listed else {}
+    return {key: float(value) for key, value in values.items() if key in names() and isinstance(value, int | float)}
+
+
+def declared(line: str) -> list[dict[str, Any]]:
+    """Return what the registry says of each parameter of a ``line``'s discipline: name, unit, default and more."""
+    params: list[dict[str, Any]] = _registry()[line.split(maxsplit=1)[0]]["params"]
+    return params
+
+
+@functools.cache
+def names() -> tuple[str, ...]:
+    """Return the names of all parameters of all disciplines that are numbers, in the registry's order."""
+    from goodqueue import _goodqueue
+
+    found: dict[str, None] = {}
+    for spec in _registry().values():
+        values = iter(key for key in _goodqueue.qdisc_values(spec["name"]) if not key.startswith(CHILD))
+        for param in spec["params"]:
+            if param["unit"] in ("shorthand", "alias", "refused", "line"):
+                continue
+            key = next(values)
+            if param["unit"] in NUMERIC:
+                found[key] = None
+            if param["unit"] == "time or packets":
+                found[f"{param['name']}_packets"] = None
+    return tuple(found)
+
+
+@functools.cache
+def _registry() -> dict[str, Any]:
+    from goodqueue import _goodqueue
+
+    return {spec["name"]: spec for spec in json.loads(_goodqueue.qdiscs())}
+
+
+def _unit(discipline: str, name: str) -> str:
+    params = _registry().get(discipline, {"params": []})["params"]
+    return next((str(param["unit"]) for param in params if param["name"] == name), "")

@@ -1,0 +1,115 @@
+"""A scenario in words: its link, its traffic, its time."""
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+from goodqueue.record import Record, Scenario
+from goodqueue.record.lateness import Live
+from goodqueue.scenario import air
+from goodqueue.traffic import BULK, kinds
+
+
+def whole(scenario: Scenario) -> str:
+    """Return a comparison's scenario in a line: the link, the other hops, the traffic, the time."""
+    time = f"{scenario['duration']} a run, the first {scenario.get('warmup', '0s')} left out"
+    return f"{path(scenario)}; {traffic(scenario)}; {time}"
+
+
+def path(scenario: Scenario) -> str:
+    """Return the path of a scenario in some words: its rates, the other hops, what changes, its RTT."""
+    words = link(scenario) + _up(scenario) + "".join(_hop(hop) for hop in scenario.get("hop", []))
+    words += "".join(_change(change) for change in scenario.get("change", []))
+    return f"{words}, base RTT {scenario['path']['rtt']}"
+
+
+def run(name: str, record: Record) -> str:
+    """Return what one run was, in a line: what it is called, its time, its seed, its engine."""
+    from goodqueue.scenario import seconds
+
+    scenario = record["scenario"]
+    warmup = scenario.get("warmup", "0s")
+    left_out = f" (the first {warmup} left out)" if seconds(warmup) > 0 else ""
+    return f"{name}: {scenario['duration']}{left_out}, seed {record['seed']}, engine {record['engine']}"
+
+
+def lateness(live: Live) -> str:
+    """Return how late the packets of a live run were, in a sentence."""
+    said = f"Ran {live['elapsed_s']:.1f} s"
+    if (late := live["late_us"]) is None:
+        return f"{said}; no packet crossed."
+    times = [f"{late[name] / 1e3:.3f} ms" for name in ("p50", "p99", "max")]
+    return (
+        f"{said}. Packets left late by {times[0]} (median), {times[1]} (p99), {times[2]} at most: the emulator's part."
+    )
+
+
+def link(scenario: Scenario) -> str:
+    """Return what the bottleneck sends with, or both directions' where they differ."""
+    rates = ways(scenario)
+    return "{down} down, {up} up".format_map(rates) if rates["up"] != rates["down"] else rates["down"]
+
+
+def _up(scenario: Scenario) -> str:
+    """Return the discipline of the way up where it is the same for all of a comparison, and the other is not."""
+    bottleneck = scenario["bottleneck"]
+    line = (bottleneck.get("up") or {}).get("qdisc")
+    return f", {line.split()[0]} up" if line and "qdisc" not in bottleneck else ""
+
+
+def ways(scenario: Scenario) -> dict[str, str]:
+    """Return what the bottleneck sends with, by direction."""
+    down = scenario["bottleneck"]
+    up = down.get("up") or {}
+    return {"down": sends(down), "up": sends(up if up.keys() & {"rate", "trace"} else down)}
+
+
+def sends(link: Mapping[str, Any]) -> str:
+    """Return what a link sends with: its rate, a file of rates, bursts, and a ring below the discipline."""
+    if "wifi" in link:
+        return air.described(link["wifi"])
+    words = f"the rates of {PurePath(link['trace']).name}" if link.get("trace") else str(link["rate"])
+    if link.get("bursts"):
+        words += f" in bursts every {link['bursts']}" + (f" at {link['peak']}" if link.get("peak") else "")
+    return words + (f" below a ring of {link['ring']}" if link.get("ring") else "")
+
+
+WIRE = {"delay": "", "jitter": "jitter ", "loss": "loss ", "duplicate": "duplicates ", "reorder": "reorders "}
+"""Keys of a wire that are said where they are not zero, and what is said before them."""
+
+
+def _hop(hop: Mapping[str, Any]) -> str:
+    """Return a hop as ``, then modem (20mbit bfifo)``, or as ``, after …`` where packets meet it first."""
+    if hop["kind"] == "link":
+        what = f"{sends(hop)} {hop['qdisc'].split()[0]}"
+    else:
+        said = [f"{word}{value}" for key, word in WIRE.items() if (value := hop.get(key)) and value not in ("0s", "0%")]
+        what = ", ".join(["wire", *said])
+    way = " up" if hop.get("direction") == "up" else ""
+    return f", {'after' if hop.get('before') else 'then'} {hop['name']}{way} ({what})"
+
+
+def traffic(scenario: Scenario) -> str:
+    """Return a scenario's traffic in a line: what, how many, and which way."""
+    counts: dict[str, int] = {}
+    for source in scenario.get("traffic", []):
+        what = _source(source)
+        counts[what] = counts.get(what, 0) + source.get("count", 1)
+    return ", ".join(f"{count} × {what}" for what, count in counts.items())
+
+
+def _change(change: dict[str, Any]) -> str:
+    way = " up" if change.get("direction") == "up" else ""
+    way = f" of {change['hop']}" if change.get("hop") else way
+    what = [change["rate"] + way] if change.get("rate") else []
+    what += [f"another qdisc line{way}"] if change.get("qdisc") else []
+    return f", {' and '.join(what)} from {change['at']}"
+
+
+def _source(source: dict[str, Any]) -> str:
+    kind = kinds()[source["kind"]]
+    name = f"{kind.name} {source['cc']}" if kind.name == BULK and source.get("cc") else kind.name
+    detail = source.get(kind.option.detail)
+    what = f" {'of ' if kind.option.example else ''}{detail}" if detail else ""
+    way = f" {source['direction']}" if not kind.is_probe and source.get("direction") else ""
+    return f"{name}{what}{way}"

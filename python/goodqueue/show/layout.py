@@ -1,0 +1,136 @@
+"""How wide a table's columns are, where a name wraps, and where a table is cut that is wider than the page.
+
+Nothing is cut short: columns of numbers keep their width, columns of text wrap their words. What does not fit side by
+side becomes several tables, each of which repeats the columns that name the rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from goodqueue.show import labels
+from goodqueue.show.tables import Column, Table
+
+GAP = 3
+"""Characters between two columns."""
+
+NAME = 16
+"""A row's name that is longer may wrap."""
+
+INDENT = "  "
+"""Before the further lines of a row's name, so that it is seen where the next row begins."""
+
+WORD = 16
+"""A cell of text that is longer may wrap."""
+
+TOGETHER = 3
+"""Columns under one heading that stay together where they can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Columns that stand side by side."""
+
+    table: Table
+    widths: Sequence[int]
+
+    @property
+    def width(self) -> int:
+        """The characters that it takes."""
+        return sum(self.widths) + GAP * (len(self.widths) - 1)
+
+
+def parts(table: Table, width: int) -> list[Part]:
+    """Return ``table`` in parts that are at most ``width`` wide; only one that cannot be cut further is wider."""
+    names = list(range(min(table.names, len(table.columns))))
+    cuts: list[list[int]] = [[]]
+    for group in _groups(table, len(names)):
+        if cuts[-1] and not _fits(table, names, [*cuts[-1], *group], width) and _fits(table, names, group, width):
+            cuts.append([])
+        for index in group:
+            if cuts[-1] and not _fits(table, names, [*cuts[-1], index], width):
+                cuts.append([])
+            cuts[-1].append(index)
+    return [_part(table, names, cut, width) for cut in cuts]
+
+
+def _groups(table: Table, first: int) -> list[list[int]]:
+    """Return the columns from ``first`` on, those under one heading together if they are few."""
+    groups: list[list[int]] = []
+    for index in range(first, len(table.columns)):
+        if groups and _continues(table.columns[index]):
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return [part for group in groups for part in ([group] if len(group) <= TOGETHER else [[one] for one in group])]
+
+
+def _continues(column: Column) -> bool:
+    """Whether ``column`` stands under the heading of the one before."""
+    return not column.heading or column.heading.startswith("\n")
+
+
+def _columns(table: Table, names: Sequence[int], cut: Sequence[int]) -> list[Column]:
+    """Return the columns of one part; the first after the names gets the heading that it stood under, if any."""
+    columns = [table.columns[index] for index in (*names, *cut)]
+    if cut and columns[len(names)].heading.startswith("\n") and cut[0] > len(names):
+        before = (table.columns[index].heading for index in range(cut[0] - 1, len(names) - 1, -1))
+        shared = next((heading.split("\n")[0] for heading in before if heading and not heading.startswith("\n")), "")
+        columns[len(names)] = replace(columns[len(names)], heading=shared + columns[len(names)].heading)
+    return columns
+
+
+def _sizes(table: Table, names: Sequence[int], cut: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return the least and the natural width of each column."""
+    least, natural = [], []
+    for place, (index, column) in enumerate(zip((*names, *cut), _columns(table, names, cut), strict=True)):
+        cells = [row[index] for row in table.rows]
+        head = max(map(len, column.heading.split("\n")))
+        longest = max(map(len, cells), default=0)
+        natural.append(max(head, longest))
+        if column.numeric:
+            least.append(natural[-1])
+        else:
+            least.append(max(head, min(longest, NAME if place == 0 else WORD)))
+    return least, natural
+
+
+def _fits(table: Table, names: Sequence[int], cut: Sequence[int], width: int) -> bool:
+    least, _ = _sizes(table, names, cut)
+    return sum(least) + GAP * (len(least) - 1) <= width
+
+
+def _part(table: Table, names: Sequence[int], cut: Sequence[int], width: int) -> Part:
+    widths, natural = _sizes(table, names, cut)
+    room = width - sum(widths) - GAP * (len(widths) - 1)
+    while room > 0 and (short := [index for index in range(len(widths)) if widths[index] < natural[index]]):
+        for index in short:
+            share = min(max(1, room // len(short)), natural[index] - widths[index], room)
+            widths[index] += share
+            room -= share
+    rows = [[row[index] for index in (*names, *cut)] for row in table.rows]
+    return Part(replace(table, columns=_columns(table, names, cut), rows=rows), widths)
+
+
+def wrapped(name: str, width: int) -> str:
+    """Return a row's ``name`` in lines of at most ``width``: parameters stay whole, further lines are indented."""
+    lines: list[str] = []
+    for part in labels.parts(name):
+        if lines and len(lines[-1]) + 1 + len(part) <= width:
+            lines[-1] += f" {part}"
+        else:
+            lines += _folded(part, width, INDENT if lines else "")
+    return "\n".join(lines)
+
+
+def _folded(part: str, width: int, indent: str) -> list[str]:
+    """Return ``part``, which begins a line with ``indent``, in as many lines as it needs.
+
+    What is too long for a line is broken after a space, a slash or a colon, else anywhere.
+    """
+    lines = []
+    while len(indent) + len(part) > width:
+        room = max(1, width - len(indent))
+        end = max((part.rfind(mark, 0, room) for mark in " /:"), default=-1) + 1 or room
+        lines.append(indent + part[:end].rstrip())
+        indent, part = INDENT, part[end:]
+    return [*lines, indent + part]

@@ -1,0 +1,125 @@
+"""Notes on quantities that say something else than people tend to mean: `tc`'s bytes per second and bare microseconds.
+
+`tc` reads ``50Mbps`` as megabytes a second and ``target 20`` as microseconds (`tc(8)`, PARAMETERS). goodqueue does as
+`tc` does, and tells who wrote it. Only what a user wrote is looked at, before defaults are filled in.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from goodqueue.errors import warn
+from goodqueue.record import Scenario
+
+BYTES_A_SECOND = re.compile(r"(\d*\.?\d+)([kmg]?)bps", re.IGNORECASE)
+"""A rate that `tc` takes for bytes per second."""
+
+BARE = re.compile(r"\d*\.?\d+")
+"""A number without a unit."""
+
+ALONE = ("flag", "word", "shorthand", "alias", "refused")
+"""Units of parameters after which no quantity comes; what follows a choice is passed over as a word that is unknown."""
+
+
+def tell(scenario: Scenario, origins: Mapping[str, str], qdiscs: Sequence[str] = ()) -> None:
+    """Write a note to standard error for each rate and time of ``scenario`` and ``qdiscs`` that is easily misread.
+
+    ``scenario`` is one that the core has accepted, as it was before; ``origins`` names the options that some of its
+    keys came from, as for `goodqueue.scenario.resolve`. Of several notes that are alike one is written.
+    """
+    replaced = ("bottleneck.qdisc",) if qdiscs else ()
+    _write([*_of_table(scenario, "", origins, replaced), *(note for line in qdiscs for note in _of_line(line))])
+
+
+def tell_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """As `tell`, of a scenario and of the values, as they were written, that the ``axes`` of a sweep give its keys."""
+    from goodqueue.scenario import parse_value
+
+    notes = [*_of_table(scenario, "", {}, [key for key, _ in axes])]
+    for key, values in axes:
+        above, _, last = key.rpartition(".")
+        for value in values:
+            notes += _of_table({last: parse_value(value)}, above, {key: f"--set {key}"})
+    _write(notes)
+
+
+def _write(notes: Sequence[str]) -> None:
+
+    for note in dict.fromkeys(notes):
+        warn(f"note: {note}")
+
+
+def _of_table(table: Any, path: str, origins: Mapping[str, str], replaced: Collection[str] = ()) -> Iterator[str]:
+    """Yield the notes on a table or list of a scenario that has the dotted ``path``, but for the keys ``replaced``."""
+    items = table.items() if isinstance(table, dict) else enumerate(table) if isinstance(table, list) else ()
+    for key, value in items:
+        where = f"{path}.{key}" if path else f"{key}"
+        if where in replaced:
+            continue
+        if not isinstance(value, str):
+            yield from _of_table(value, where, origins, replaced)
+        elif key == "rate" and (readings := _of_rate(value)):
+            known = [known for known in origins if where == known or where.startswith(f"{known}.")]
+            name = origins[max(known, key=len)] if known else where
+            yield f"{name} {value.strip()} is {readings[0]}, as in tc (bytes); {readings[1]} is {readings[2]}"
+        elif key == "qdisc":
+            yield from _of_line(value)
+
+
+def _of_rate(text: str) -> tuple[str, str, str] | None:
+    """Return what a rate in bytes is in bits, the same number as a rate in bits, and what that is; None for others."""
+    from goodqueue import _goodqueue
+
+    found = BYTES_A_SECOND.fullmatch(text.strip())
+    if found is None:
+        return None
+    meant = f"{found[1]}{found[2].lower()}bit"
+    try:
+        return _spoken(_goodqueue.rate_bps(text.strip())), meant, _spoken(_goodqueue.rate_bps(meant))
+    except ValueError:  # 0, in a cell of a sweep that is refused for it
+        return None
+
+
+def _spoken(bps: int) -> str:
+    """Return a rate for a sentence: ``400 Mbit/s``."""
+    units = ((10**9, "Gbit/s"), (10**6, "Mbit/s"), (10**3, "kbit/s"), (1, "bit/s"))
+    size, unit = next(one for one in units if bps >= one[0] or one[0] == 1)
+    return f"{bps / size:g} {unit}"
+
+
+def _of_line(line: str) -> Iterator[str]:
+    """Yield the notes on a qdisc line: on bare times, but 0, and on rates. One that is written in Python has none."""
+    name, *words = line.split() or [""]
+    units = _units().get(name, {})
+    rest = iter(words)
+    for word in rest:
+        unit = units.get(word, "flag")
+        if unit == "line":
+            yield from _of_line(" ".join(rest))
+        elif unit not in ALONE:
+            value = next(rest, "")
+            if unit == "rate" and (readings := _of_rate(value)):
+                spoken, meant, other = readings
+                yield f'"{word} {value}" is {spoken}, as in tc (bytes); {word} {meant} is {other}'
+            elif unit in ("time", "time or packets") and BARE.fullmatch(value) and float(value) > 0:
+                yield _of_time(word, value)
+
+
+def _of_time(name: str, text: str) -> str:
+    """Return the note on a time without a unit: what was likely meant, or, from 1000 on, the same with one."""
+    us = float(text)
+    other = f"{text}ms is {text} milliseconds" if us < 1000 else f"{us / 1000:g}ms is the same"
+    return f'"{name} {text}" is {text} us, as in tc; {name} {other}'
+
+
+@cache
+def _units() -> Mapping[str, Mapping[str, str]]:
+    """Return the unit of each parameter, by discipline and name."""
+    from goodqueue import _goodqueue
+
+    return {
+        qdisc["name"]: {param["name"]: param["unit"] for param in qdisc["params"]}
+        for qdisc in json.loads(_goodqueue.qdiscs())
+    }

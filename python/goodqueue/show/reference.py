@@ -1,0 +1,107 @@
+"""What a scenario may say, as rows: for `goodqueue list traffic`, the reference pages and the JSON Schema."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from goodqueue.measures.metrics import METRICS
+from goodqueue.show.tables import Column, Table
+from goodqueue.traffic import Kind
+
+Key = Mapping[str, Any]
+"""A key as the core describes it."""
+
+TRAFFIC = "[traffic]"
+"""The table whose keys depend on its kind."""
+
+
+@cache
+def tables() -> tuple[dict[str, Any], ...]:
+    """Return every table of a scenario: ``name`` (as its heading has it), ``help``, ``required``, ``keys``, ``kinds``.
+
+    Where the keys of a table depend on its key ``kind``, each of ``kinds`` has ``name``, ``summary`` and its own
+    ``keys``.
+    """
+    from goodqueue import _goodqueue
+
+    return tuple(json.loads(_goodqueue.scenario_tables()))
+
+
+def common_keys() -> list[Key]:
+    """Return the keys that every kind of traffic takes."""
+    keys: list[Key] = next(table["keys"] for table in tables() if table["name"] == TRAFFIC)
+    return keys
+
+
+def type_of(key: Key) -> str:
+    """Return the type of ``key`` with the unit of its numbers."""
+    return f"{key['type']}, in {key['unit']}" if key["unit"] else str(key["type"])
+
+
+def default_of(key: Key) -> str:
+    """Return what ``key`` is where it is left out."""
+    return "required" if key["required"] else key["default"] or "–"
+
+
+def accepted_of(key: Key) -> str:
+    """Return what ``key`` accepts beside its type: its range or its words."""
+    words = key["schema"].get("enum") or key["schema"].get("examples") or []
+    return key["range"] or ", ".join(word if isinstance(word, str) else json.dumps(word) for word in words) or "–"
+
+
+def of_kind(kind: Kind) -> list[Table]:
+    """Return what there is to know of one kind of traffic: its keys, those of all kinds, and what it measures."""
+    found = [_keys(f"{kind.name}: {kind.summary}", kind.keys), _keys("Keys of every kind", common_keys())]
+    if kind.fields:
+        about = [[part.key, part.type, part.help] for part in kind.fields]
+        columns = [Column("in the record", False), Column("type", False), Column("what it is", False)]
+        found.append(Table("What each flow measures", columns, about, [f"{kind.times}: {kind.times_are}"]))
+    if kind.measures:
+        of = {metric.key: metric for metric in METRICS}
+        made = [[one.key, of[one.key].label, one.unit, one.path, SUMS[one.sum]] for one in kind.measures]
+        names = ("metric", "name", "unit", "made of", "of several flows")
+        found.append(Table("Metrics of a run", [Column(name, False) for name in names], made))
+    return found
+
+
+SUMS = {"mean": "their mean", "total": "their sum", "share_of_time": "their mean, in % of the measured time"}
+"""How a metric is made of what several flows measured."""
+
+
+def _keys(title: str, keys: Iterable[Key]) -> Table:
+    columns = [Column(name, False) for name in ("key", "type", "default", "accepted", "what it is", "source")]
+    rows = [[key["name"], type_of(key), default_of(key), accepted_of(key), key["help"], key["source"]] for key in keys]
+    return Table(title, columns, rows)
+
+
+def key_rows(keys: Iterable[Key]) -> list[list[str]]:
+    """Return a row for each of ``keys``, with all that is known of it, for `COLUMNS`."""
+    return [
+        [
+            f"`{key['name']}`",
+            type_of(key),
+            default_of(key),
+            accepted_of(key),
+            f"`{key['example']}`",
+            key["help"],
+            key["source"] or "–",
+            ", ".join(key["engines"]),
+        ]
+        for key in keys
+    ]
+
+
+COLUMNS: Sequence[str] = ("key", "type", "default", "accepted", "example", "what it is", "source", "engines")
+
+
+def headings() -> Iterable[tuple[str, str, Sequence[Key]]]:
+    """Yield each table of a scenario, and below it each of its kinds: heading, sentence, keys."""
+    for table in tables():
+        name = table["name"]
+        heading = f"[{name}]" if name else ""
+        needed = "" if table["required"] else " It may be left out."
+        yield heading, f"{table['help']}{needed}", table["keys"]
+        for kind in table["kinds"]:
+            summary = kind["summary"]
+            yield f'kind = "{kind["name"]}"', f"{summary[0].upper()}{summary[1:]}.", kind["keys"]

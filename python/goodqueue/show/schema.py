@@ -1,0 +1,102 @@
+"""The JSON Schema (draft 2020-12) of a scenario, made of what the core says of tables, keys and kinds of traffic.
+
+It is for editors, which complete keys and underline mistakes. Rules between keys, ranges of times and rates, and
+qdisc lines it does not know: the core refuses what is against those.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from goodqueue.show import reference
+from goodqueue.show.reference import Key
+
+Schema = dict[str, Any]
+
+
+def scenario() -> Schema:
+    """Return the schema of a scenario's file."""
+    top: Schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "goodqueue scenario",
+        **_table([]),
+        "$defs": {},
+    }
+    for table in reference.tables():
+        name = table["name"]
+        if not name:
+            top |= _table(table["keys"]) | {"description": table["help"]}
+            continue
+        own = _table(table["keys"]) | {"description": table["help"]}
+        if table["kinds"]:
+            what = name.strip("[]")
+            own = _with_kinds(what, table) | {"description": table["help"]}
+            top["$defs"] |= {
+                f"{what}.{kind['name']}": _table([*table["keys"], *kind["keys"]]) for kind in table["kinds"]
+            }
+        holder, last = top, name.strip("[]")
+        while "." in last:
+            first, _, last = last.partition(".")
+            holder = holder["properties"][first]
+        is_list = name.startswith("[")
+        holder["properties"][last] = {"type": "array", "items": own} if is_list else own
+        if is_list and table["required"]:
+            holder["properties"][last]["minItems"] = 1
+        if table["required"]:
+            holder["required"] = [*holder["required"], last]
+    return top
+
+
+def _table(keys: Iterable[Key]) -> Schema:
+    """Return the schema of a table that has ``keys`` and no others."""
+    keys = list(keys)
+    return {
+        "type": "object",
+        "properties": {key["name"]: _key(key) for key in keys},
+        "required": [key["name"] for key in keys if key["required"]],
+        "additionalProperties": False,
+    }
+
+
+def _key(key: Key) -> Schema:
+    """Return the schema of a key's value, with what an editor shows beside it."""
+    default, accepted = reference.default_of(key), reference.accepted_of(key)
+    words = [f"{key['help']}.", f"Default: {default}." if default not in ("–", "required") else ""]
+    words += [f"Accepted: {accepted}." if key["range"] else "", f"Source: {key['source']}." if key["source"] else ""]
+    found: Schema = key["schema"] | {"description": " ".join(word for word in words if word)}
+    if (example := _value(key["example"])) is not None:
+        found |= {"examples": [example]}
+    if (value := _value(key["default"])) is not None:
+        found |= {"default": value}
+    return found
+
+
+def _value(text: str) -> Any:
+    """Return what ``text`` is in TOML; None where it is words."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except ValueError:
+        return None
+
+
+def _with_kinds(what: str, table: Mapping[str, Any]) -> Schema:
+    """Return the schema of a ``table`` whose kind says which keys it has.
+
+    All keys of all kinds are listed beside, since editors complete what stands there.
+    """
+    kinds = table["kinds"]
+    every = {key["name"]: {"description": key["help"]} for kind in kinds for key in kind["keys"]}
+    by_kind = [
+        {
+            "if": {"properties": {"kind": {"const": kind["name"]}}, "required": ["kind"]},
+            "then": {"$ref": f"#/$defs/{what}.{kind['name']}"},
+        }
+        for kind in kinds
+    ]
+    listed = _table(table["keys"])
+    return {
+        "type": "object",
+        "properties": every | listed["properties"],
+        "required": listed["required"],
+        "allOf": by_kind,
+    }

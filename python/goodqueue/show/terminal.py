@@ -1,0 +1,195 @@
+"""What reaches a person's terminal: tables at most 100 columns wide, the picture, the progress bar.
+
+Colour and the progress bar appear on terminals only (NO_COLOR is respected); where the output is not UTF-8, everything
+is drawn with ASCII characters. rich is imported only when something is printed.
+"""
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal, TextIO
+
+from goodqueue import interrupts
+from goodqueue.errors import printable
+from goodqueue.show import picture
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as Grid
+
+    from goodqueue.run import Progress
+    from goodqueue.show import layout
+    from goodqueue.show.tables import Table
+
+WIDTH = 100
+"""The widest line."""
+
+PATIENCE_S = 0.5
+"""How long work may take before a progress bar appears."""
+
+TO_ASCII = str.maketrans(
+    {"±": "~", "–": "-", "—": "-", "…": "~", "µ": "u", "×": "x", "≤": "<", "≥": ">", "√": "r", "✓": "+", "✗": "x"}
+)
+
+
+def width() -> int:
+    """Return the number of columns to use: the terminal's (or COLUMNS), at most `WIDTH`.
+
+    That is `WIDTH` too in a pipe, and on a terminal that can do nothing (TERM=dumb).
+    """
+    dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown") and not os.environ.get("COLUMNS", "").isdecimal()
+    return WIDTH if dumb else max(40, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
+
+
+def is_utf8(stream: TextIO) -> bool:
+    """Return whether ``stream`` takes the characters of the pictures."""
+    return (stream.encoding or "").lower().replace("-", "").replace("_", "") in ("utf8", "utf8sig")
+
+
+def _console(columns: int = 0) -> "Console":
+    from rich.console import Console
+
+    class Printer(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # cli.main knows what to do; rich would exit with status 1
+
+    plain = {"highlight": False, "markup": False, "emoji": False, "force_jupyter": False}
+    return Printer(file=sys.stdout, width=columns or width(), height=25, **plain)  # type: ignore[arg-type]
+
+
+def fit(text: str) -> str:
+    """Return ``text`` in characters that standard output can show.
+
+    Names in it may be of others (a flow, a file, a measurement): what a terminal would take for a command is escaped.
+    """
+    text = printable(text, "\n")
+    return text if is_utf8(sys.stdout) else text.translate(TO_ASCII)
+
+
+def emit(text: str) -> None:
+    """Write ``text`` to standard output as it is: what programs read."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def say(text: str = "", style: str = "") -> None:
+    """Print a paragraph, wrapped at the width."""
+    from rich.text import Text
+
+    _console().print(Text(fit(text), style=style))
+
+
+def print_table(table: "Table") -> None:
+    """Print one table, with its title above and its notes below; in parts, where it is wider than the page."""
+    from rich.text import Text
+
+    from goodqueue.show import layout
+
+    console = _console()
+    console.print(Text(fit(table.title), style="bold"))
+    for index, part in enumerate(layout.parts(table, width())):
+        if index:
+            console.print()
+        _console(max(width(), part.width)).print(_grid(part))
+    for note in table.notes:
+        console.print(Text(fit(note), style="dim"))
+    console.print()
+
+
+def _grid(part: "layout.Part") -> "Grid":
+    from rich import box
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    from goodqueue.show import layout
+
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", show_edge=False)
+    for column, wide in zip(part.table.columns, part.widths, strict=True):
+        justify: Literal["right", "left"] = "right" if column.numeric else "left"
+        heading = Text(fit(column.heading), justify=justify)
+        grid.add_column(
+            heading,
+            justify=justify,
+            width=wide,
+            no_wrap=column.numeric,
+            overflow="fold",
+        )
+    names = min(part.table.names, len(part.widths))
+    for row in part.table.rows:
+        shown = [
+            layout.wrapped(cell, wide) if place < names and not column.numeric else cell
+            for place, (cell, wide, column) in enumerate(zip(row, part.widths, part.table.columns, strict=True))
+        ]
+        cells = [Text(fit(cell)) for cell in shown]
+        if cells:
+            cells[0].stylize("cyan")
+        grid.add_row(*cells)
+    return grid
+
+
+def print_picture(title: str, runs: Sequence[tuple[str, Sequence[float]]]) -> None:
+    """Print the distributions ``runs`` (a label and 101 percentiles in ms, each), with a legend."""
+    from rich.text import Text
+
+    utf8 = is_utf8(sys.stdout)
+    glyphs = picture.UNICODE if utf8 else picture.ASCII
+    styles = {"density": "green", "box": "bold", "axis": "dim", "numbers": "dim"}
+    console = _console()
+    console.print(Text(fit(title), style="bold"))
+    for line in picture.distribution([(fit(label), run) for label, run in runs], width(), glyphs):
+        text = Text(line.label, style="cyan" if line.kind == "density" else "dim")
+        text.append("  ").append(line.drawn, style=styles[line.kind])
+        text.rstrip()
+        console.print(text, no_wrap=True, crop=True)
+    ends, whisker, body, median = glyphs.ends, glyphs.whisker, glyphs.box, glyphs.median
+    legend = f"{ends[0]}{whisker}{body}{median}{body}{whisker}{ends[1]}  p5, p25, median, p75, p95; log scale"
+    console.print(Text(legend, style="dim"))
+    console.print()
+
+
+@contextmanager
+def progress(label: str) -> "Iterator[Progress]":
+    """Give a callback that shows a bar on standard error, once the work took `PATIENCE_S` and if a person looks.
+
+    It raises KeyboardInterrupt where a library swallowed that after Ctrl-C, as matplotlib may.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _: interrupts.check()
+        interrupts.check()
+        return
+    began = time.monotonic()
+    bar = None
+    task = None
+
+    def show(share: float) -> None:
+        nonlocal bar, task
+        interrupts.check()
+        if bar is None:
+            if time.monotonic() - began < PATIENCE_S:
+                return
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+            bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            task = bar.add_task(label, total=1.0)
+            bar.start()
+        assert task is not None
+        bar.update(task, completed=share)
+
+    try:
+        yield show
+        interrupts.check()
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+@contextmanager
+def silent(label: str) -> "Iterator[Progress]":
+    """Show nothing in place of `progress`; Ctrl-C is heard all the same."""
+    del label
+    yield lambda _: interrupts.check()

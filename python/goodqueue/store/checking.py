@@ -1,0 +1,376 @@
+"""What is read was written by us, and perhaps changed by hand since: it is held against what it must look like.
+
+The types of `record.Record` say what a record holds, and those here what results hold as far as they are read again.
+The first key that is another is named, with what was found and what is accepted.
+"""
+
+import itertools
+import math
+from collections.abc import Mapping
+from types import NoneType, UnionType
+from typing import Any, NotRequired, TypedDict, Union, get_args, get_origin, is_typeddict
+
+from goodqueue import traffic
+from goodqueue.errors import UserError, quoted
+from goodqueue.files import inputs
+from goodqueue.record import Kernel, Queue, Record, Scenario
+from goodqueue.record.dotted import fields_of, without_none
+
+Numbers = list[float | None]
+
+MOST = 1e100
+"""Of any number: ours are far smaller, and the square of a larger one is none."""
+
+
+class _Way(TypedDict):
+    qdisc: NotRequired[str | None]
+    rate: NotRequired[str | None]
+
+
+class _Bottleneck(TypedDict):
+    qdisc: str
+    rate: NotRequired[str]
+    trace: NotRequired[str]
+    up: NotRequired[_Way]
+
+
+class _WirePackets(TypedDict):
+    offered: int
+    lost: int
+    duplicated: int
+
+
+class _Wire(TypedDict):
+    """What is read of a hop that is a wire."""
+
+    packets: _WirePackets
+    loss_percent: float
+
+
+class _Path(TypedDict):
+    rtt: str
+
+
+class _Traffic(TypedDict):
+    kind: str
+    count: NotRequired[int | None]
+
+
+class _Scenario(TypedDict):
+    """What is read of a scenario that was resolved once; the core wrote it, and knows the rest."""
+
+    duration: str
+    warmup: NotRequired[str]
+    bottleneck: _Bottleneck
+    path: _Path
+    traffic: list[_Traffic]
+    change: NotRequired[list[dict[str, Any]]]
+
+
+class _Axis(TypedDict):
+    key: str
+    values: list[str]
+
+
+class _Goal(TypedDict):
+    percent: float
+    metric: str
+    max_seeds: int
+
+
+class _Values(TypedDict):
+    values: Numbers
+
+
+class _SweepCell(TypedDict):
+    at: dict[str, str]
+    qdisc: str | None
+    error: str | None
+    reached: bool | None
+    runs: list[str]
+    metrics: dict[str, _Values]
+    delay_percentiles_ms: Numbers | None
+
+
+class _Sweep(TypedDict):
+    name: str
+    scenario: dict[str, Any]
+    engine: str
+    version: str
+    build: str | None
+    axes: list[_Axis]
+    metrics: list[str]
+    first_seed: int
+    seeds: int
+    until_ci: _Goal | None
+    cells: list[_SweepCell]
+
+
+class _Value(TypedDict):
+    scenario: str
+    algorithm: str
+    metric: str
+    at: dict[str, Any]
+    measured: float | None
+    ci: Numbers | None
+    n: int
+    verdict: str
+
+
+class _Claim(TypedDict):
+    statement: str
+    verdict: str
+    why: str | None
+
+
+class _Trivial(TypedDict):
+    n: int
+    verdicts: dict[str, int]
+    here: dict[str, int]
+
+
+class _Counts(TypedDict):
+    values: dict[str, int]
+    claims: dict[str, int]
+    trivial: NotRequired[_Trivial]
+
+
+class _Study(TypedDict):
+    study: str
+    engine: str
+    version: str
+    quick: bool
+    runs: int
+    values: list[_Value]
+    claims: list[_Claim]
+    summary: _Counts
+
+
+class _Window(TypedDict):
+    time_s: list[float]
+    packets: Numbers
+
+
+class _Side(TypedDict):
+    values: dict[str, Numbers]
+    flows_mbps: list[list[float]]
+    cwnd: NotRequired[list[_Window]]
+    completions_ms: NotRequired[dict[str, Numbers]]
+
+
+class _ValidationCell(TypedDict):
+    qdisc: str
+    change: str
+    line: str
+    sim: _Side
+    kernel: _Side
+    again: NotRequired[_Side]
+
+
+class _Draw(TypedDict):
+    cells: int
+    seed: int
+
+
+class _Kernel(TypedDict):
+    release: str
+    tc: str
+    where: str
+
+
+class _Validation(TypedDict):
+    date: str
+    version: str
+    build: str
+    kernel: _Kernel
+    quick: bool
+    seeds: list[int]
+    drawn: NotRequired[_Draw | None]
+    cells: list[_ValidationCell]
+
+
+RESULTS: Mapping[str, Any] = {"goodqueue sweep": _Sweep, "goodqueue study": _Study, "goodqueue validate": _Validation}
+"""What a ``results.json`` holds, by its ``made_by``."""
+
+
+def results(data: Any, place: str) -> None:
+    """Refuse results that are others than their ``made_by`` says; what names no maker is not ours to know."""
+    made_by = data.get("made_by") if isinstance(data, dict) else None
+    if isinstance(made_by, str) and made_by in RESULTS and not data.get("unfinished"):
+        _check(data, RESULTS[made_by], place, "")
+        if made_by == "goodqueue sweep":
+            _grid(data, place)
+        if made_by == "goodqueue validate":
+            _seeds(data, place)
+
+
+def _grid(sweep: Any, place: str) -> None:
+    """Refuse a sweep whose cells are not all those of its axes, each once, or have more or fewer values than runs."""
+    axes = {axis["key"]: axis["values"] for axis in sweep["axes"] if len(axis["values"]) != 1}
+    wanted = [dict(zip(axes, at, strict=True)) for at in itertools.product(*axes.values())]
+    places = [cell["at"] for cell in sweep["cells"]]
+    if len(places) != len(wanted) or any(at not in places for at in wanted):
+        found = f"found {len(places)} cells; accepted: one for each combination of the axes, {len(wanted)}"
+        raise UserError(place, f"cells: {found}")
+    for index, cell in enumerate(sweep["cells"]):
+        for key, own in cell["metrics"].items():
+            if len(own["values"]) != len(cell["runs"]):
+                found = f"found {len(own['values'])} values; accepted: one a run, {len(cell['runs'])}"
+                raise UserError(place, f"cells.{index}.metrics.{key}.values: {found}")
+
+
+def _seeds(validation: Any, place: str) -> None:
+    """Refuse a validation one of whose cells has more or fewer values than there were seeds."""
+    count = len(validation["seeds"])
+    for index, cell in enumerate(validation["cells"]):
+        for name in [name for name in ("sim", "kernel", "again") if name in cell]:
+            side = cell[name]
+            columns = {f"values.{key}": own for key, own in side["values"].items()} | {"flows_mbps": side["flows_mbps"]}
+            columns |= {f"completions_ms.{key}": own for key, own in side.get("completions_ms", {}).items()}
+            for key, own in columns.items():
+                if len(own) != count:
+                    found = f"found {len(own)} values; accepted: one a seed, {count}"
+                    raise UserError(place, f"cells.{index}.{name}.{key}: {found}")
+        both = [set(cell[name].get("completions_ms", {})) for name in ("sim", "kernel")]
+        if both[0] != both[1]:
+            raise UserError(place, f"cells.{index}: the transfers of sim and kernel differ; accepted: the same")
+
+
+def record(data: Any, place: str) -> Record:
+    """Return ``data``, which is a record. Raises UserError that names the first key that is no record's."""
+    _check(data, Record, place, "")
+    scenario(data["scenario"], f"{place}: scenario")
+    inputs.seed(data["seed"], f"{place}: seed")
+    for way in ("down", "up"):
+        if way not in data["queues"]:
+            raise UserError(place, f"queues.{way}: missing; accepted: both, down and up")
+        _queue(data["queues"][way], place, f"queues.{way}")
+    for index, hop in enumerate(data.get("hops", [])):
+        if hop["kind"] not in ("link", "wire"):
+            raise UserError(place, f"hops.{index}.kind: found {quoted(hop['kind'])}; accepted: link, wire")
+        _check(hop, Queue if hop["kind"] == "link" else _Wire, place, f"hops.{index}")
+        if hop["kind"] == "link":
+            _queue(hop, place, f"hops.{index}")
+    measuring = [kind.name for kind in traffic.kinds().values() if kind.times]
+    for index, app in enumerate(data["apps"]):
+        if app["kind"] not in measuring:
+            found = f"found {quoted(app['kind'])}; accepted: {', '.join(measuring)}"
+            raise UserError(place, f"apps.{index}.kind: {found}")
+    if series := data.get("series"):
+        _lengths(series, place)
+    found_record: Record = data
+    return found_record
+
+
+def _queue(queue: Mapping[str, Any], place: str, key: str) -> None:
+    _words(queue["qdisc"], f"{place}: {key}.qdisc")
+    delays = queue["delay_percentiles_ms"]
+    if delays is not None and len(delays) != 101:
+        raise UserError(place, f"{key}.delay_percentiles_ms: found {len(delays)} numbers; accepted: 101")
+
+
+def scenario(data: Scenario, place: str) -> None:
+    """Refuse a resolved scenario that lacks what tables and figures read of it. Raises UserError."""
+    from goodqueue import scenario as scenarios
+
+    try:
+        inputs.check_depth(data)
+    except inputs.TooDeepError as error:
+        raise UserError(place, f"{error}; accepted: a scenario") from None
+    _check(data, _Scenario, place, "")
+    _words(data["bottleneck"]["qdisc"], f"{place}.bottleneck.qdisc")
+    if not data["bottleneck"].keys() & {"rate", "trace", "wifi"}:
+        raise UserError(place, "bottleneck.rate: missing")
+    for key in ("duration", "warmup"):
+        try:
+            length = scenarios.seconds(data.get(key, "0s"))
+        except ValueError:
+            length = -1.0
+        if not 0 <= length < math.inf:
+            raise UserError(f"{place}.{key}", f"found {quoted(data[key])}; accepted: a time, as 10s")
+
+
+def _words(line: str, place: str) -> None:
+    if not line.strip():
+        raise UserError(place, f"found {quoted(line)}; accepted: a qdisc's line")
+
+
+def _lengths(series: Mapping[str, Any], place: str) -> None:
+    """Refuse time series of which one is shorter or longer than the times."""
+    times = len(series["time_s"])
+    named = [(f"queues.{way}", found) for way, found in series["queues"].items()]
+    named += [(f"hops.{name}", found) for name, found in series.get("hops", {}).items()]
+    for index, flow in enumerate(series["flows"]):
+        named += [(f"flows.{index}", flow), (f"flows.{index}.tcp", flow.get("tcp") or {})]
+    for name, columns in named:
+        for key, values in columns.items():
+            if isinstance(values, list) and len(values) != times:
+                found = f"found {len(values)} values; accepted: as many as series.time_s, {times}"
+                raise UserError(place, f"series.{name}.{key}: {found}")
+    for kind in (*(kind.series for kind in traffic.kinds().values() if kind.series), "packets"):
+        own = series.get(kind) or []
+        for which, one in own.items() if isinstance(own, dict) else enumerate(own):
+            lengths = {len(values) for values in one.values() if isinstance(values, list)}
+            if len(lengths) > 1:
+                raise UserError(place, f"series.{kind}.{which}: found lists of several lengths; accepted: of one")
+
+
+def _check(value: Any, hint: Any, place: str, key: str) -> None:
+    """Refuse a ``value`` that is not of the type ``hint``. Keys that are not known are of another version.
+
+    What the kernel engine tells of itself became more with time, and none of it is needed.
+    """
+    if hint is Any or _is_plainly(value, hint):
+        return
+    if value is None and NoneType in get_args(hint):
+        return
+    if (only := without_none(hint)) is not hint:
+        _check(value, only, place, key)
+        return
+    if is_typeddict(hint) and isinstance(value, dict):
+        fields = fields_of(hint)
+        for name, inner in fields.items():
+            if name in value:
+                _check(value[name], inner, place, f"{key}.{name}" if key else name)
+            elif name in hint.__required_keys__ and hint is not Kernel:
+                raise UserError(place, f"{key}.{name}: missing" if key else f"{name}: missing")
+        return
+    if get_origin(hint) is list and isinstance(value, list):
+        for number, one in enumerate(value):
+            _check(one, get_args(hint)[0], place, f"{key}.{number}")
+        return
+    if get_origin(hint) is dict and isinstance(value, dict):
+        for word, one in value.items():
+            _check(one, get_args(hint)[1], place, f"{key}.{word}")
+        return
+    raise UserError(place, key, f"found {quoted(value)}; accepted: {_called(hint)}")
+
+
+def _is_plainly(value: Any, hint: Any) -> bool:
+    """Whether ``value`` is of a type that is seen at a glance; lists of numbers are, as they may be millions."""
+    if hint is float:
+        return inputs.is_finite(value) and abs(value) < MOST
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if hint in (str, bool):
+        return isinstance(value, hint)
+    if hint in _NUMBERS and isinstance(value, list):
+        return set(map(type, value)) <= _NUMBERS[hint] and max(map(abs, filter(None, value)), default=0) < MOST
+    return False
+
+
+_NUMBERS: Mapping[Any, set[type]] = {
+    list[float]: {int, float},
+    list[int]: {int},
+    Numbers: {int, float, NoneType},
+}
+
+
+def _called(hint: Any) -> str:
+    """Return what a type is to whoever reads JSON."""
+    names: Mapping[Any, str] = {str: "text", int: "a whole number", float: "a finite number", bool: "true or false"}
+    if hint in names:
+        return names[hint]
+    if get_origin(hint) in (Union, UnionType):
+        return " or ".join("null" if option is NoneType else _called(option) for option in get_args(hint))
+    return "a list" if get_origin(hint) is list else "a table"

@@ -1,0 +1,210 @@
+"""Records, from whatever holds them, and what to call each."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict
+
+from goodqueue import store
+from goodqueue.errors import UserError
+from goodqueue.files import inputs
+from goodqueue.files.output import RESULTS
+from goodqueue.record import UNKNOWN, Record, Scenario
+from goodqueue.show import describe
+from goodqueue.show import labels as naming
+from goodqueue.store import DamagedError, Store, checking
+
+ACCEPTED = "a store, a record in JSON (.json, or .jsonl with one a line), or a folder that `goodqueue compare` made"
+
+SCHEMA = 1
+"""The newest layout of records and results that is read here."""
+
+MOST_BYTES = 2048 * inputs.MIB
+"""Of a file of records."""
+
+RECORDS = "records.jsonl"
+"""Beside the `output.RESULTS` of a comparison."""
+
+
+class About(TypedDict):
+    """Of a record what tells it from others."""
+
+    scenario: Scenario
+    engine: str
+    version: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loose:
+    """A record that is part of no sweep."""
+
+    text: str
+    record: Record
+    build: str | None
+    """Of the simulator that made it, where that is known."""
+    place: str = ""
+    """Where it was found."""
+
+    @property
+    def maker(self) -> tuple[str, str, str | None]:
+        """What computed it: an engine, goodqueue's version, the simulator's build."""
+        return self.record["engine"], self.record["version"], self.build
+
+
+def records(paths: Sequence[str]) -> list[Loose]:
+    """Return all records that ``paths`` hold, those of a store by scenario, qdisc and seed. Raises UserError."""
+    found: list[Loose] = []
+    for name in paths:
+        path = Path(name)
+        if path.name == RESULTS:
+            path = path.parent
+        if not path.is_dir():
+            found += in_file(path, ACCEPTED)
+        elif (path / store.MANIFEST).exists():
+            kept = store.find(path)
+            found += sorted(in_store(kept, kept.all_keys()), key=lambda one: order(one.record))
+        elif (path / RECORDS).exists():
+            found += in_file(path / RECORDS, ACCEPTED)
+        else:
+            raise UserError(name, f"no {store.MANIFEST} and no {RECORDS} in it; accepted: {ACCEPTED}")
+    if not found:
+        raise UserError(", ".join(paths), "no results; accepted: a store with runs in it")
+    return found
+
+
+def order(record: About) -> tuple[str, str, int]:
+    """Return what the records of a store are sorted by: scenario, qdisc and seed."""
+    scenario = record["scenario"]
+    return _shared(scenario), str(scenario["bottleneck"]["qdisc"]), record["seed"]
+
+
+def in_store(kept: Store, keys: Sequence[str]) -> list[Loose]:
+    """Return the records of the runs ``keys``. Raises UserError for one that is damaged."""
+    found: list[Loose] = []
+    with _whole_files():
+        for key, row in zip(keys, kept.rows(keys, ["build", "record"]), strict=True):
+            text, build = str(row["record"]), row["build"]
+            found.append(Loose(text, json.loads(text), None if build is None else str(build), str(kept.path(key))))
+    return found
+
+
+def about_in_store(kept: Store, keys: Sequence[str]) -> Iterator[About]:
+    """Yield of each of the runs ``keys`` what tells it from others, without its record. Raises as `in_store` does."""
+    with _whole_files():
+        for row in kept.rows(keys, ["key", "scenario", "engine", "version", "seed"]):
+            path = kept.path(str(row["key"]))
+            try:
+                scenario = inputs.from_json(str(row["scenario"]))
+            except ValueError:
+                raise DamagedError(path, "its scenario is none") from None
+            checking.scenario(scenario, f"{path}: scenario")
+            about: Any = row | {"scenario": scenario}
+            yield about
+
+
+@contextmanager
+def _whole_files() -> Iterator[None]:
+    """Refuse a store's damaged file with what mends it."""
+    try:
+        yield
+    except DamagedError as damaged:
+        accepted = "whole files (`goodqueue sweep` sets broken ones aside and runs them again)"
+        raise UserError(f"{damaged}; accepted: {accepted}") from None
+
+
+def in_file(path: Path, accepted: str) -> list[Loose]:
+    """Return the record in a file, or those in one with the suffix ``.jsonl``. Raises UserError."""
+    return [Loose(one, record(one, place, accepted), None, place) for one, place in texts(path, accepted)]
+
+
+def texts(path: Path, accepted: str) -> list[tuple[str, str]]:
+    """Return what should be the records in a file, as `in_file` does, and the place of each. Raises UserError."""
+    whole = text(path, accepted)
+    lines = whole.splitlines() if path.suffix == ".jsonl" else [whole]
+    places = [str(path)] if len(lines) == 1 else [f"{path}: line {number}" for number in range(1, len(lines) + 1)]
+    return [(line.strip(), place) for line, place in zip(lines, places, strict=True)]
+
+
+def text(path: Path, accepted: str) -> str:
+    """Return what a file holds. Raises UserError."""
+    return inputs.read_text(path, MOST_BYTES, accepted)
+
+
+def record(text: str, place: str, accepted: str) -> Record:
+    """Return the record that ``text`` is. Raises UserError."""
+    data = parse(text, place, accepted)
+    if not isinstance(data, dict) or not {"queues", "scenario", "flows", "seed", "engine", "version"} <= data.keys():
+        raise UserError(place, "not a record; accepted: what `goodqueue run --json` prints")
+    return checking.record(data, place)
+
+
+def parse(text: str, place: str, accepted: str) -> Any:
+    """Return JSON, which must not be of a newer goodqueue, nor another than its ``made_by`` says. Raises UserError."""
+    try:
+        data = inputs.from_json(text)
+    except ValueError as error:
+        raise UserError(place, f"not JSON: {error}; accepted: {accepted}") from None
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise UserError(place, f"found schema {schema}, of a newer goodqueue; accepted: {SCHEMA} at most")
+    checking.results(data, place)
+    return data
+
+
+NAME = 40
+"""Characters of the title of a measurement that are shown."""
+
+
+def labels(found: Sequence[About]) -> list[str]:
+    """Return what to call each of several records: its qdisc, and whatever else is needed to tell it from the others.
+
+    Repeats, which differ in the seed alone, are called the same; whatever is not, is not.
+    """
+    kinds = [json.dumps([_unseeded(one["scenario"]), one["engine"], one["version"]], sort_keys=True) for one in found]
+    called = _names(found)
+    ups = naming.short([_up(one) for one in found])
+    aspects: tuple[Callable[[About], str], ...] = (
+        lambda one: f"{ups[_up(one)]} up",
+        lambda one: describe.link(one["scenario"]),
+        lambda one: str(one["scenario"]["path"]["rtt"]),
+        lambda one: describe.traffic(one["scenario"]),
+        lambda one: one["engine"],
+    )
+    for aspect in aspects:
+        words = [aspect(one) for one in found]
+        if len(set(zip(called, words, strict=True))) > len(set(called)):
+            called = [f"{name}, {word}" for name, word in zip(called, words, strict=True)]
+    numbers: dict[str, list[str]] = {}
+    result = []
+    for label, kind in zip(called, kinds, strict=True):
+        own = numbers.setdefault(label, [])
+        if kind not in own:
+            own.append(kind)
+        result.append(f"{label} #{own.index(kind) + 1}" if own.index(kind) else label)
+    return result
+
+
+def _up(record: About) -> str:
+    bottleneck = record["scenario"]["bottleneck"]
+    return str((bottleneck.get("up") or {}).get("qdisc") or bottleneck["qdisc"])
+
+
+def _names(found: Sequence[About]) -> list[str]:
+    """Return each record's qdisc, and the title of a measurement of which no more is known."""
+    lines = [str(one["scenario"]["bottleneck"]["qdisc"]) for one in found]
+    known = [one["scenario"]["bottleneck"].get("rate") != UNKNOWN for one in found]
+    qdiscs = naming.short([line for line, is_known in zip(lines, known, strict=True) if is_known])
+    titles = dict(zip(lines, naming.cut(lines, NAME), strict=True))
+    return [qdiscs[line] if is_known else titles[line] for line, is_known in zip(lines, known, strict=True)]
+
+
+def _unseeded(scenario: Scenario) -> Scenario:
+    return {key: value for key, value in scenario.items() if key != "seed"}
+
+
+def _shared(scenario: Scenario) -> str:
+    bottleneck = {key: value for key, value in scenario["bottleneck"].items() if key not in ("qdisc", "up")}
+    return json.dumps(_unseeded(scenario) | {"bottleneck": bottleneck}, sort_keys=True)
