@@ -295,7 +295,7 @@ impl Bench {
             ecn: Ecn::from_bits(ecn),
             flow_hash: flow.wrapping_mul(0x9e37_79b1),
             host_hashes: (flow % 3, flow % 2),
-            dscp: flow as u8, // so that all bands and tins are used, and each flow has one
+            dscp: flow as u8,  // so that all bands and tins are used, and each flow has one
             arrival: self.now, // shows whether the discipline sets the arrival
             id: self.next_id,
         };
