@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
-//! # What is where Each folder is one layer:
+//! # Parts
+//! Each folder is one layer:
 //!
 //! - [`Packet`], [`Owner`], [`Drop`], [`Mark`]: the questions that a discipline asks about a packet, and its reports;
 //! - [`Fifo`]: the ring in which packets wait;

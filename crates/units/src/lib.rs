@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 //!
-//! # What is where
+//! # Parts
 //! - [`Instant`] and [`Duration`]: integer nanoseconds of a clock that only its owner moves.
 //! - [`Rate`]: bits per second, and the time that a packet takes at this rate.
 //! - [`Ecn`]: the two bits of RFC 3168.

@@ -279,8 +279,8 @@ mod tests {
     /// Offers packets 0 to 3, each of the flow of its number, with thresholds of 1 and 3 packets.
     ///
     /// A burst of 1 over 1 packet makes the weight 1/2: 1 + 1 - 1 = 1 = (1 - 1/2) * 2. So the average is kept
-    /// doubled, and so are the thresholds: 2 and 6. With 0, 1, 2, 3 packets waiting the average is 0, 1, 1 + 2, 3 - 1
-    /// + 3 = 5. The third and the fourth packet are compared. For the third there are two places, and place 0 is
+    /// doubled, and so are the thresholds: 2 and 6. With 0, 1, 2, 3 packets waiting the average is 0, 1, 1 + 2, 3 - 1 +
+    /// 3 = 5. The third and the fourth packet are compared. For the third there are two places, and place 0 is
     /// drawn. Another draw puts the next drop beyond all tests. For the fourth there are three places: a draw of 0 is
     /// not accepted, because 2^32 = 1 mod 3, and a quarter is place 0.
     fn four(words: &str, dice: &[u32]) -> (Choke<Plain>, Loaded) {

@@ -143,8 +143,8 @@ mod tests {
         assert!((got - want).abs() < 1e-12, "{got} is not {want}");
     }
 
-    /// From p = 0.1, q_old = 100: at q = 150, a * 100 - b * 50 = 0.001822 - 0.000908 = 0.000914. Then at 150 again a
-    /// * 100 - b * 100 = 6e-6: a queue that stands still above q_ref must raise p by (a - b) per packet and update.
+    /// From p = 0.1, q_old = 100: at q = 150, a * 100 - b * 50 = 0.001822 - 0.000908 = 0.000914. Then at 150 again a *
+    /// 100 - b * 100 = 6e-6: a queue that stands still above q_ref must raise p by (a - b) per packet and update.
     /// With the other sign of b the second step would be 0.003638.
     #[test]
     fn the_controller_weighs_where_the_queue_is_and_was() {

@@ -147,7 +147,7 @@ impl<P: Packet> Qdisc<P> for DualPi2<P> {
             let bytes = self.queues.bytes();
             if law.drop_early && law.condemns(&mut packet, side, bytes, owner) {
                 owner.dropped(packet, Drop::Early);
-                return Enqueued::Success; // else the sender's host would see it as its own congestion
+                return Enqueued::Success; // or the sender's host would see it as its own congestion
             }
             steps = self.queues.low.len() >= law.min_qlen_step;
         }

@@ -179,7 +179,7 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// Several chains in one slab must behave as queues of which both ends are in use.
+        /// Several chains in one slab must behave as independent queues, with both ends in use.
         #[test]
         fn chains_are_queues(ops in proptest::collection::vec((0..5_u8, 0..3_usize, 0..3_usize), 0..400)) {
             let mut slab = Slab::default();

@@ -52,11 +52,17 @@ macro_rules! ensure {
     };
 }
 
-/// Checks these properties: each offered packet is delivered or dropped, once; the backlog equals the held packets
-/// and is within the limit; no flow is reordered; only ECN-capable packets are marked. A discipline that holds
-/// packets gives them now, if it says that it is work-conserving, otherwise now or at the time that it said.
+/// Checks these properties:
 ///
-/// # Errors Says which property does not hold. If `args` cannot make a discipline, all properties hold.
+/// - Each offered packet is delivered or dropped, once.
+/// - The backlog equals the held packets and is within the limit.
+/// - No flow is reordered.
+/// - Only ECN-capable packets are marked.
+/// - A discipline that says that it is work-conserving gives a packet whenever it holds one. Any other discipline gives
+///   one now or at the time that it said.
+///
+/// # Errors
+/// Says which property does not hold. If `args` cannot make a discipline, all properties hold.
 pub(crate) fn every_packet_has_one_fate(
     args: &Args,
     link: &Link,

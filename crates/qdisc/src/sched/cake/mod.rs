@@ -14,9 +14,12 @@
 //! - `heap`: the longest queue, from which overflow drops;
 //! - [`cobalt`](crate::aqm::cobalt): the law in each flow.
 //!
-//! It differs from Linux in these points: packets are those of the wire, so there is nothing for `split-gso` to
-//! split; `nat` asks the packet, not a table of connections; a sum of length and overhead below zero counts as zero;
-//! a change leaves tins and isolation as they are.
+//! It differs from Linux in these points:
+//!
+//! - packets are those of the wire, so there is nothing for `split-gso` to split;
+//! - `nat` asks the packet, not a table of connections;
+//! - a sum of length and overhead below zero counts as zero;
+//! - a change leaves tins and isolation as they are.
 
 mod ack_filter;
 mod autorate;

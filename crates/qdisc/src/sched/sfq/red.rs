@@ -150,8 +150,8 @@ mod tests {
     /// Offers packets of 1000 bytes of one flow, with thresholds of 1000 and 3000 bytes.
     ///
     /// A burst of 1 over 1 packet makes the weight 1/2, so the average is kept doubled, and so are the thresholds:
-    /// 2000 and 6000. With 0 to 4 packets waiting the average is 0, 1000, 500 + 2000 = 2500, 1250 + 3000 = 4250, 2125
-    /// + 4000 = 6125. The third packet draws, and the owner's 0 makes a drop due at the fourth. The fifth finds the
+    /// 2000 and 6000. With 0 to 4 packets waiting the average is 0, 1000, 500 + 2000 = 2500, 1250 + 3000 = 4250, 2125 +
+    /// 4000 = 6125. The third packet draws, and the owner's 0 makes a drop due at the fourth. The fifth finds the
     /// average above max.
     fn offer(words: &str, codepoints: &[Ecn]) -> (Sfq<Plain>, Noted, Vec<Enqueued>) {
         let mut sfq = sfq(&format!("redflowlimit 100000 min 1000 max 3000 burst 1 {words}")).unwrap();
