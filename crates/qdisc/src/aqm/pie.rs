@@ -118,7 +118,7 @@ pub struct Vars {
     qdelay_old: u64,
     /// The rest of the burst allowance (4.4).
     burst_time: u64,
-    /// The time of the last departure, or of the begin of the rate's measurement.
+    /// The time of the last departure, or of the start of the rate's measurement.
     dq_tstamp: Option<u64>,
     /// Bytes that left since the measurement of the rate began, if one runs.
     dq_count: Option<u64>,

@@ -171,8 +171,7 @@ pub(super) struct Control {
     pub(super) beta: f64,
 }
 
-/// Returns a gain as Linux multiplies a delay in ns by it: in 64ths of the probability
-/// 1 / (2^32 - 1).
+/// Returns a gain as Linux multiplies a delay in ns by it: in 64ths of the probability 1 / (2^32 - 1).
 pub(super) fn linux_gain(per_second: f64) -> u64 {
     let tc = (per_second as f32 * GAIN_SCALE as f32) as u64;
     (tc * u64::from(u32::MAX)) / 4 / 1_000_000_000

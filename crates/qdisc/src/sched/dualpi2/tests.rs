@@ -200,9 +200,8 @@ fn credits_give_classic_its_tenth() {
 }
 
 /// A delay of 20 ms after 10 ms: 5e6 ns * 44 + 10e6 * 879 = 9.01e9, a 64th of which is 140 781 250. Then an empty
-/// queue: -15e6 *
-/// 44 - 20e6 * 879 = -1.824e10, so p' falls by 285 000 000, but not below 0. With a step above 2^32 p' must end at
-///   one.
+/// queue: -15e6 * 44 - 20e6 * 879 = -1.824e10, so p' falls by 285 000 000, but not below 0. With a step above 2^32 p'
+/// must end at one.
 #[test]
 fn linux_s_controller_is_integers() {
     let mut law = linux(1000, "");
